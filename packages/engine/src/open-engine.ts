@@ -19,7 +19,7 @@ import {
 import { findSubmitted, submitRun } from './commands/submit-run.ts';
 import { undoSteps } from './commands/undo-run.ts';
 import type { EngineDeps } from './deps.ts';
-import type { RunState } from './domain/state.ts';
+import type { RunState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
 import {
   activeIndex,

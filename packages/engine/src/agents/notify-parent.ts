@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
+import type { RunState } from '../domain/index.ts';
 import { reportToAll } from './report-agent.ts';
 
 /**

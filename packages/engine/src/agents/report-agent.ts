@@ -1,8 +1,6 @@
 import { isTaskOver, isTerminal } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { atLeast, isSameReport } from '../domain/agent-report.ts';
-import { reportOf } from '../domain/limits-reached.ts';
-import { reportAgent } from '../domain/transitions/tasks.ts';
+import { atLeast, isSameReport, reportAgent, reportOf } from '../domain/index.ts';
 import { append, readRun, readTask, retryWhileContended } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'newId' | 'now'>;

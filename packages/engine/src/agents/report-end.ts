@@ -1,9 +1,6 @@
 import { isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { atLeast } from '../domain/agent-report.ts';
-import { reportOf } from '../domain/limits-reached.ts';
-import type { RunState } from '../domain/state.ts';
-import { endAgent, killedOutcome } from '../domain/transitions/tasks.ts';
+import { atLeast, endAgent, killedOutcome, type RunState, reportOf } from '../domain/index.ts';
 import { append, readRun, readTask, retryWhileContended } from '../log/index.ts';
 
 /** Records the end of a sub-agent's run in the log of the run that it works for. @returns whether the log changed */

@@ -4,7 +4,7 @@ import { appendWithTask, beginTask } from '../attempts/begin-task.ts';
 import { forkRun } from '../commands/fork-run.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import type { RunState } from '../domain/state.ts';
+import type { RunState } from '../domain/index.ts';
 import { readRun, readStep } from '../log/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';

@@ -1,9 +1,6 @@
 import { isTaskOver, type Problem } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { atLeast } from '../domain/agent-report.ts';
-import { reportOf } from '../domain/limits-reached.ts';
-import type { RunState } from '../domain/state.ts';
-import { reserveAgentFor } from '../domain/transitions/tasks.ts';
+import { atLeast, type RunState, reportOf, reserveAgentFor } from '../domain/index.ts';
 import { ancestorsOf, append, isReserved, readRun, readTask, retryWhileContended } from '../log/index.ts';
 import { agentsUsedUp } from './tree-limits.ts';
 

@@ -3,10 +3,15 @@ import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { wakeRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { boundBy } from '../domain/judge-call.ts';
-import type { RunState, TaskState } from '../domain/state.ts';
-import { createRun } from '../domain/transitions/create-run.ts';
-import { endTask, killedOutcome, startAgent } from '../domain/transitions/tasks.ts';
+import {
+  boundBy,
+  createRun,
+  endTask,
+  killedOutcome,
+  type RunState,
+  startAgent,
+  type TaskState,
+} from '../domain/index.ts';
 import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append, readRun, readSpec, trackRun } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';

@@ -1,7 +1,6 @@
 import { mostCalls, type Problem } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { budgetReached, usedSinceResume } from '../domain/limits-reached.ts';
-import type { RunState } from '../domain/state.ts';
+import { budgetReached, type RunState, usedSinceResume } from '../domain/index.ts';
 import { ancestorsOf, isReserved, readSpec } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'now' | 'ceilings'>;

@@ -1,6 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import type { ApprovalState, RunState } from '../domain/state.ts';
-import type { Transition } from '../domain/transition.ts';
+import type { ApprovalState, RunState, Transition } from '../domain/index.ts';
 import type { JobEnd } from '../jobs/job.ts';
 import { append, untrackApproval } from '../log/index.ts';
 import { pendingApproval } from './request-approval.ts';

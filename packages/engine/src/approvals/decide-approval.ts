@@ -3,10 +3,15 @@ import type { DecisionKind } from '@holdpoint/contract';
 import { notifyParent } from '../agents/notify-parent.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { judgeCall } from '../domain/judge-call.ts';
-import type { Transition } from '../domain/transition.ts';
-import { type Decision, decide, expire } from '../domain/transitions/decide.ts';
-import { decidePublish, expirePublish } from '../domain/transitions/publication.ts';
+import {
+  type Decision,
+  decide,
+  decidePublish,
+  expire,
+  expirePublish,
+  judgeCall,
+  type Transition,
+} from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import { append, readSpec, retryWhileContended, untrackApproval } from '../log/index.ts';
 import { describeEdit } from './describe-edit.ts';

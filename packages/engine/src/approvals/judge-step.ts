@@ -1,7 +1,6 @@
 import type { RunSpec } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { judgeCall, type PolicyVerdict } from '../domain/judge-call.ts';
-import type { StepState } from '../domain/state.ts';
+import { judgeCall, type PolicyVerdict, type StepState } from '../domain/index.ts';
 
 /** A question to a person parks whatever the policy says, unless the policy denies it. */
 export function judgeStep({ operatorPolicy }: WorkerDeps, spec: RunSpec, step: StepState): PolicyVerdict {

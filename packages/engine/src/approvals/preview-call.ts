@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { previewMerge } from '../attempts/task-handle.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState } from '../domain/state.ts';
+import type { RunState, StepState } from '../domain/index.ts';
 import { readSpec } from '../log/index.ts';
 
 /** A preview of a call that uses what another run made: the call is bound to that as well. */

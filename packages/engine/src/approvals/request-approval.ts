@@ -1,6 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import type { ApprovalState, RunState } from '../domain/state.ts';
-import type { Transition } from '../domain/transition.ts';
+import type { ApprovalState, RunState, Transition } from '../domain/index.ts';
 import { append, readApproval, readSpec, trackApproval, untrackApproval } from '../log/index.ts';
 
 export interface NewApproval {

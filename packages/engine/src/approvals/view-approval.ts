@@ -1,8 +1,7 @@
 import { type Effect, isIdOf } from '@holdpoint/contract';
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { actionDigest } from '../domain/digest.ts';
-import type { ApprovalState, RunState, StepState } from '../domain/state.ts';
+import { type ApprovalState, actionDigest, type RunState, type StepState } from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import { ownerOf, readApproval, readRun, readStep } from '../log/index.ts';
 

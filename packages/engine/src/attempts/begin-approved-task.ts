@@ -1,8 +1,14 @@
 import type { NewEvent, Problem } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState, TaskState } from '../domain/state.ts';
-import { type AttemptResult, deferAttempt, settleBegun } from '../domain/transitions/attempt.ts';
-import { endTask } from '../domain/transitions/tasks.ts';
+import {
+  type AttemptResult,
+  deferAttempt,
+  endTask,
+  type RunState,
+  type StepState,
+  settleBegun,
+  type TaskState,
+} from '../domain/index.ts';
 import { append, readStep } from '../log/index.ts';
 import { isBound } from './begin-approved.ts';
 import { appendWithTask } from './begin-task.ts';

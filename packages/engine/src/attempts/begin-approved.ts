@@ -1,8 +1,7 @@
 import { previewCall } from '../approvals/preview-call.ts';
 import { type NewApproval, requestApproval } from '../approvals/request-approval.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState } from '../domain/state.ts';
-import { askAgain } from '../domain/transitions/ask-again.ts';
+import { askAgain, type RunState, type StepState } from '../domain/index.ts';
 import type { JobContext } from '../jobs/job.ts';
 import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
 import { readApproval } from '../log/index.ts';

@@ -4,11 +4,15 @@ import { reserveAgent } from '../agents/reserve-agent.ts';
 import { agentRefused, agentsUsedUp } from '../agents/tree-limits.ts';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { runField } from '../domain/fields/run.ts';
-import type { RunState, StepState } from '../domain/state.ts';
-import type { Transition } from '../domain/transition.ts';
-import { agentsAre, openTasksAre } from '../domain/transition.ts';
-import { totalIs } from '../domain/transitions/waiting.ts';
+import {
+  agentsAre,
+  openTasksAre,
+  type RunState,
+  runField,
+  type StepState,
+  type Transition,
+  totalIs,
+} from '../domain/index.ts';
 import { type Appended, append, claimOwner, readRun, readSpec, readTasks } from '../log/index.ts';
 
 /** A sub-agent asks only models that its run names. @returns the error for the planner */

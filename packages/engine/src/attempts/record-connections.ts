@@ -1,7 +1,6 @@
 import type { Connection, EventOf } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import type { Transition } from '../domain/transition.ts';
-import { countConnections, recordConnection } from '../domain/transitions/attempt.ts';
+import { countConnections, recordConnection, type Transition } from '../domain/index.ts';
 import { append } from '../log/index.ts';
 
 /** Connections of one attempt (or background command) that get an event of their own; a program can open thousands in a second. */

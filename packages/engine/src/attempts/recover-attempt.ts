@@ -2,8 +2,7 @@ import type { Problem } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/request-approval.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState } from '../domain/state.ts';
-import { recordIndeterminate, retryAttempt } from '../domain/transitions/attempt.ts';
+import { type RunState, recordIndeterminate, retryAttempt, type StepState } from '../domain/index.ts';
 import { append, readWholeLog } from '../log/index.ts';
 
 /** An attempt that ended without an outcome, and why. */

@@ -1,8 +1,6 @@
 import { judgeStep } from '../approvals/judge-step.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState } from '../domain/state.ts';
-import type { Transition } from '../domain/transition.ts';
-import { gateSteps, mayWrite, releasable } from '../domain/transitions/gate-steps.ts';
+import { gateSteps, mayWrite, type RunState, releasable, type StepState, type Transition } from '../domain/index.ts';
 import { append, fieldsOfStep, prime, readSpec, readTurnSteps } from '../log/index.ts';
 
 /**

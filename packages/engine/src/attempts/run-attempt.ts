@@ -1,10 +1,7 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { heads } from '../domain/heads.ts';
-import { judgeCall } from '../domain/judge-call.ts';
-import type { RunState, StepState } from '../domain/state.ts';
-import type { AttemptResult } from '../domain/transitions/attempt.ts';
+import { type AttemptResult, heads, judgeCall, type RunState, type StepState } from '../domain/index.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted } from '../jobs/job.ts';
 import { readSpec } from '../log/index.ts';

@@ -10,7 +10,7 @@ import {
 } from '@holdpoint/contract';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState, TaskState } from '../domain/state.ts';
+import type { RunState, StepState, TaskState } from '../domain/index.ts';
 import { readRun, readTask, readTasks } from '../log/index.ts';
 
 const killPatienceMs = 10_000;

@@ -2,11 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ForkedFrom, Plan, RunSpec } from '@holdpoint/contract';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { grantsOf } from '../domain/grants.ts';
-import { boundBy } from '../domain/judge-call.ts';
-import type { ApprovalState, RunState } from '../domain/state.ts';
-import { createRun, type Fork, recordFork } from '../domain/transitions/create-run.ts';
-import { inheritTurn } from '../domain/transitions/rewind-run.ts';
+import {
+  type ApprovalState,
+  boundBy,
+  createRun,
+  type Fork,
+  grantsOf,
+  inheritTurn,
+  type RunState,
+  recordFork,
+} from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import { append, claimOwner, readSpec, trackRun } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';

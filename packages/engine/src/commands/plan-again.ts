@@ -1,7 +1,6 @@
 import type { EventOf, RefusedCalls } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { StepState } from '../domain/state.ts';
-import type { TurnStep } from '../domain/transitions/plan-turn.ts';
+import type { StepState, TurnStep } from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import { readWholeLog } from '../log/index.ts';
 

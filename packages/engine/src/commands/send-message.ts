@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EngineDeps } from '../deps.ts';
-import { recordMessage } from '../domain/transitions/message.ts';
+import { recordMessage } from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import { append, idempotencyKey, readFields, retryWhileContended } from '../log/index.ts';
 import { getRun } from './steer-run.ts';

@@ -2,12 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { isTerminal, type PublishOptions } from '@holdpoint/contract';
 import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
-import { forkField } from '../domain/fields/run.ts';
-import { isAbandoned } from '../domain/id-time.ts';
-import type { RunState } from '../domain/state.ts';
-import type { Transition } from '../domain/transition.ts';
-import { requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
-import { cancelRun, pauseByHand } from '../domain/transitions/run-life.ts';
+import {
+  cancelRun,
+  forkField,
+  isAbandoned,
+  pauseByHand,
+  type RunState,
+  requestDiscard,
+  requestPublish,
+  type Transition,
+} from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import {
   append,

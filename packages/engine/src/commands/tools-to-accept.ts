@@ -1,6 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
-import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
+import { changedTools, type RunState, toolsChanged } from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import { readSpec } from '../log/index.ts';
 

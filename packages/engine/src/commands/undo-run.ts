@@ -1,8 +1,7 @@
 import type { NewEvent } from '@holdpoint/contract';
 import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { RunState, StepState, TaskState } from '../domain/state.ts';
-import { type Rewind, rewindRun } from '../domain/transitions/rewind-run.ts';
+import { type Rewind, type RunState, rewindRun, type StepState, type TaskState } from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import { append, claimOwner, retryWhileContended, trackActive, untrackApproval } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';

@@ -11,7 +11,7 @@ import {
   requestResume,
 } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { startAttempt } from '../domain/transitions/attempt.ts';
+import { startAttempt } from '../domain/index.ts';
 import { append, readLog, readStep } from '../log/index.ts';
 import type { Planner } from '../ports.ts';
 import { listSteps } from '../queries/list-steps.ts';

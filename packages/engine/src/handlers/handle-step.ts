@@ -7,19 +7,22 @@ import { recoverAttempt } from '../attempts/recover-attempt.ts';
 import { settleAndRelease } from '../attempts/release-next.ts';
 import { type Executed, runAttempt } from '../attempts/run-attempt.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState } from '../domain/state.ts';
-import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
-import { type Condition, seqIs } from '../domain/transition.ts';
 import {
   type AttemptResult,
+  type Condition,
   cancelStep,
+  changedTools,
   deferAttempt,
+  expire,
+  pauseRun,
+  type RunState,
+  type StepState,
+  seqIs,
   settleAttempt,
   settleBegun,
   startAttempt,
-} from '../domain/transitions/attempt.ts';
-import { expire } from '../domain/transitions/decide.ts';
-import { pauseRun } from '../domain/transitions/run-life.ts';
+  toolsChanged,
+} from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append, readSpec, readStep, takePrimed } from '../log/index.ts';

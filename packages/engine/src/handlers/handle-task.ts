@@ -4,19 +4,20 @@ import { meetsApproved, refuseChanged, settleCall } from '../attempts/begin-appr
 import { appendForTheRecord, openConnectionRecorder } from '../attempts/record-connections.ts';
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { heads } from '../domain/heads.ts';
-import type { RunState, TaskState } from '../domain/state.ts';
 import {
   captureTask,
   endTask,
   exitTask,
+  heads,
   holdForCapture,
   killedOutcome,
   loseTask,
   lostOutcome,
+  type RunState,
   startTask,
   type TaskResult,
-} from '../domain/transitions/tasks.ts';
+  type TaskState,
+} from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, done, type JobContext, type JobEnd, lockLost } from '../jobs/job.ts';

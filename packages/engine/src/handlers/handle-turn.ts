@@ -1,6 +1,5 @@
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
-import { pauseRun, recordProgress, startRun } from '../domain/transitions/run-life.ts';
+import { pauseRun, type RunState, recordProgress, startRun } from '../domain/index.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, done, HandBack, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append, readRun, readSpec } from '../log/index.ts';

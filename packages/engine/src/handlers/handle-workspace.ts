@@ -1,9 +1,6 @@
 import { awaitDecision } from '../approvals/await-decision.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
-import { expirePublish, recordDiscarded } from '../domain/transitions/publication.ts';
-import { pauseRun } from '../domain/transitions/run-life.ts';
-import { recordRestored } from '../domain/transitions/take-over.ts';
+import { expirePublish, pauseRun, type RunState, recordDiscarded, recordRestored } from '../domain/index.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, done, type JobContext, type JobEnd, leaveIfAborted } from '../jobs/job.ts';
 import { append, readRun } from '../log/index.ts';

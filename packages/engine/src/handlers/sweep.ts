@@ -1,6 +1,5 @@
 import type { WorkerDeps } from '../deps.ts';
-import { isAbandoned } from '../domain/id-time.ts';
-import { recordRepair } from '../domain/transitions/run-life.ts';
+import { isAbandoned, recordRepair } from '../domain/index.ts';
 import {
   activeIndex,
   append,

@@ -1,6 +1,5 @@
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
-import { pauseRun } from '../domain/transitions/run-life.ts';
+import { pauseRun, type RunState } from '../domain/index.ts';
 import { append } from '../log/index.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, type JobContext } from './job.ts';

@@ -1,9 +1,7 @@
 import type { EventOf, Grant, LoggedEvent, RunSpec, StepStatus } from '@holdpoint/contract';
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { namedField } from '../domain/fields/run.ts';
-import { toGrant } from '../domain/grants.ts';
-import type { RunState, StepState } from '../domain/state.ts';
+import { namedField, type RunState, type StepState, toGrant } from '../domain/index.ts';
 import { ownerOf, readFields, readStep, readTurnSteps, readWholeLog } from '../log/index.ts';
 import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports.ts';
 

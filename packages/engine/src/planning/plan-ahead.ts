@@ -1,9 +1,13 @@
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { runField } from '../domain/fields/run.ts';
-import type { RunState, StepState } from '../domain/state.ts';
-import { openIs, type Transition } from '../domain/transition.ts';
-import type { AttemptResult } from '../domain/transitions/attempt.ts';
+import {
+  type AttemptResult,
+  openIs,
+  type RunState,
+  runField,
+  type StepState,
+  type Transition,
+} from '../domain/index.ts';
 import type { JobContext } from '../jobs/job.ts';
 import { readSpec } from '../log/index.ts';
 import type { SettledStep } from '../ports.ts';

@@ -3,15 +3,24 @@ import { reportToAll } from '../agents/report-agent.ts';
 import { limitReachedAbove, roomForCalls } from '../agents/tree-limits.ts';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { judgeCall } from '../domain/judge-call.ts';
-import { limitReached } from '../domain/limits-reached.ts';
-import { isLooping, trackRepetition } from '../domain/loop-detection.ts';
-import type { RunState } from '../domain/state.ts';
-import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
-import type { Transition } from '../domain/transition.ts';
-import { type PlannerOutput, planTurn, type TurnStep } from '../domain/transitions/plan-turn.ts';
-import { closeRun, endRun, pauseRun, type RunEnd } from '../domain/transitions/run-life.ts';
-import { unblocked } from '../domain/turn-order.ts';
+import {
+  changedTools,
+  closeRun,
+  endRun,
+  isLooping,
+  judgeCall,
+  limitReached,
+  type PlannerOutput,
+  pauseRun,
+  planTurn,
+  type RunEnd,
+  type RunState,
+  type Transition,
+  type TurnStep,
+  toolsChanged,
+  trackRepetition,
+  unblocked,
+} from '../domain/index.ts';
 import { type Appended, append, claimOwner, fieldsOfStep, prime } from '../log/index.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports.ts';
 import type { JobOwner } from '../queues/queues.ts';

@@ -2,15 +2,15 @@ import { type ConflictSummary, resolutionSchema } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/request-approval.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { holdsPublish } from '../domain/judge-call.ts';
-import type { RunState } from '../domain/state.ts';
 import {
   type Hold,
+  holdsPublish,
   parkPublish,
+  type RunState,
   recordConflict,
   recordPublished,
   recordPublishFailed,
-} from '../domain/transitions/publication.ts';
+} from '../domain/index.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, type JobContext } from '../jobs/job.ts';
 import { append, readSpec } from '../log/index.ts';

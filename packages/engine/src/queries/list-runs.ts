@@ -1,6 +1,6 @@
 import type { RunStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
+import type { RunState } from '../domain/index.ts';
 import { idsBefore, readRun, runIndex } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;

@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
+import type { RunState } from '../domain/index.ts';
 import { readWholeLog } from '../log/index.ts';
 
 /** A state that the files of a run were in. */

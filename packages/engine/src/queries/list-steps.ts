@@ -9,7 +9,7 @@ import {
   type RunState,
   type StepState,
   type TaskState,
-} from '../domain/state.ts';
+} from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import { ownerOf, readAll, readStep } from '../log/index.ts';
 

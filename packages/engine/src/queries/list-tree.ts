@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
+import type { RunState } from '../domain/index.ts';
 import { readRun, readTasks } from '../log/index.ts';
 
 /** The sub-agents beneath a run, those of sub-agents included; each comes after the run that it works for. Reads whole hashes. */

@@ -1,9 +1,7 @@
 import { type EventOf, isSettled, isTaskOver, isTerminal } from '@holdpoint/contract';
 import type { Job } from 'bullmq';
 import type { WorkerDeps } from '../deps.ts';
-import { isSameBlockage } from '../domain/agent-report.ts';
-import { reportOf } from '../domain/limits-reached.ts';
-import type { RunState, StepState } from '../domain/state.ts';
+import { isSameBlockage, type RunState, reportOf, type StepState } from '../domain/index.ts';
 import {
   isApprovalListed,
   lastEventAt,

@@ -1,7 +1,7 @@
 import { isTaskOver } from '@holdpoint/contract';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, TaskState } from '../domain/state.ts';
+import type { RunState, TaskState } from '../domain/index.ts';
 import { readTasks } from '../log/index.ts';
 
 /** Adds the jobs that a run's open tasks need. */

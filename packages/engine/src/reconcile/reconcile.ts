@@ -5,11 +5,18 @@ import { judgeStep } from '../approvals/judge-step.ts';
 import { previewCall } from '../approvals/preview-call.ts';
 import { pendingApproval, requestApproval } from '../approvals/request-approval.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { isAbandoned } from '../domain/id-time.ts';
-import type { RunState, StepState } from '../domain/state.ts';
-import { cancelStep } from '../domain/transitions/attempt.ts';
-import { type Gate, gateSteps, releasable } from '../domain/transitions/gate-steps.ts';
-import { finishCancel, finishClosing, type RunEnd } from '../domain/transitions/run-life.ts';
+import {
+  cancelStep,
+  finishCancel,
+  finishClosing,
+  type Gate,
+  gateSteps,
+  isAbandoned,
+  type RunEnd,
+  type RunState,
+  releasable,
+  type StepState,
+} from '../domain/index.ts';
 import { EngineError } from '../errors.ts';
 import {
   append,

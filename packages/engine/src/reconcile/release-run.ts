@@ -1,6 +1,6 @@
 import { isTerminal } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
+import type { RunState } from '../domain/index.ts';
 import { readRun, trackActive, untrackActive } from '../log/index.ts';
 
 /** Whether the workspace job of a run has work or waits for a decision. */

@@ -1,7 +1,6 @@
 import { isSettled, isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState } from '../domain/state.ts';
-import { stopWaiting, waitForAgents } from '../domain/transitions/waiting.ts';
+import { type RunState, type StepState, stopWaiting, waitForAgents } from '../domain/index.ts';
 import { append, readTask } from '../log/index.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState } from '../domain/state.ts';
+import type { RunState, StepState } from '../domain/index.ts';
 import { readTask } from '../log/index.ts';
 
 /** Whether a deferred step may continue: the task that it waits for has ended, or its deadline has passed. */

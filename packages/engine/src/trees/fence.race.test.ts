@@ -1,17 +1,20 @@
 import type { Effect } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { submitRun } from '../commands/submit-run.ts';
-import { runField } from '../domain/fields/run.ts';
-import { stepField } from '../domain/fields/step.ts';
-import type { Transition } from '../domain/transition.ts';
 import {
+  captureTask,
   deferAttempt,
+  holdForCapture,
+  loseTask,
   recordConnection,
   retryAttempt,
+  runField,
   settleAttempt,
   startAttempt,
-} from '../domain/transitions/attempt.ts';
-import { captureTask, holdForCapture, loseTask, startTask } from '../domain/transitions/tasks.ts';
+  startTask,
+  stepField,
+  type Transition,
+} from '../domain/index.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { handleWorkspace } from '../handlers/handle-workspace.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
-import { distrustTree } from '../domain/transitions/take-over.ts';
+import { distrustTree, type RunState } from '../domain/index.ts';
 import type { JobContext } from '../jobs/job.ts';
 import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
 import { append, countRepair, readRun, readStep } from '../log/index.ts';

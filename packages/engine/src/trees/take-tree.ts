@@ -1,6 +1,5 @@
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState } from '../domain/state.ts';
-import { takeLease } from '../domain/transitions/take-over.ts';
+import { type RunState, takeLease } from '../domain/index.ts';
 import { append } from '../log/index.ts';
 
 /**

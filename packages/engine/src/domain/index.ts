@@ -1,0 +1,90 @@
+export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
+export { actionDigest, canonicalJson } from './digest.ts';
+export { forkField, namedField, runField } from './fields/run.ts';
+export { stepField } from './fields/step.ts';
+export { grantsOf, toGrant } from './grants.ts';
+export { heads } from './heads.ts';
+export { isAbandoned } from './id-time.ts';
+export { boundBy, holdsPublish, judgeCall, type PolicyVerdict } from './judge-call.ts';
+export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
+export { isLooping, trackRepetition } from './loop-detection.ts';
+export {
+  type ApprovalState,
+  parseAllApprovals,
+  parseAllSteps,
+  parseAllTasks,
+  parseRun,
+  type RunState,
+  type StepState,
+  type TaskState,
+} from './state.ts';
+export { changedTools, toolsChanged } from './tool-versions.ts';
+export { agentsAre, type Condition, openIs, openTasksAre, seqIs, type Transition } from './transition.ts';
+export { askAgain } from './transitions/ask-again.ts';
+export {
+  type AttemptResult,
+  cancelStep,
+  countConnections,
+  deferAttempt,
+  recordConnection,
+  recordIndeterminate,
+  retryAttempt,
+  settleAttempt,
+  settleBegun,
+  startAttempt,
+} from './transitions/attempt.ts';
+export { createRun, type Fork, recordFork } from './transitions/create-run.ts';
+export { type Decision, decide, expire } from './transitions/decide.ts';
+export { type Gate, gateSteps, mayWrite, releasable } from './transitions/gate-steps.ts';
+export { recordMessage } from './transitions/message.ts';
+export { type PlannerOutput, planTurn, type TurnStep } from './transitions/plan-turn.ts';
+export {
+  decidePublish,
+  expirePublish,
+  type Hold,
+  parkPublish,
+  recordConflict,
+  recordDiscarded,
+  recordPublished,
+  recordPublishFailed,
+  recordValidating,
+  recordValidation,
+  requestDiscard,
+  requestPublish,
+} from './transitions/publication.ts';
+export { inheritTurn, type Rewind, rewindRun } from './transitions/rewind-run.ts';
+export {
+  cancelRun,
+  closeRun,
+  endRun,
+  extendRun,
+  finishCancel,
+  finishClosing,
+  pauseByHand,
+  pauseRun,
+  type RunEnd,
+  recordProgress,
+  recordRepair,
+  resumed,
+  resumeRun,
+  startRun,
+} from './transitions/run-life.ts';
+export { distrustTree, leaseToDrop, recordRestored, takeLease } from './transitions/take-over.ts';
+export {
+  captureTask,
+  endAgent,
+  endTask,
+  exitTask,
+  holdForCapture,
+  killedOutcome,
+  loseTask,
+  lostOutcome,
+  reportAgent,
+  requestKill,
+  reserveAgentFor,
+  startAgent,
+  startTask,
+  type TaskResult,
+} from './transitions/tasks.ts';
+export { stopWaiting, totalIs, waitForAgents } from './transitions/waiting.ts';
+export { unblocked } from './turn-order.ts';
