@@ -40,9 +40,10 @@ export function spawnChild(spec: ChildSpec): Child {
       stdio: ['ignore', log, log],
     });
     const ended = endOf(child);
-    const identity = child.pid === undefined ? undefined : identify(child.pid);
-    if (identity === undefined)
-      throw new CliError('child_failed', `${spec.name} could not be started (${spec.script}).`);
+    const { pid } = child;
+    if (pid === undefined) throw new CliError('child_failed', `${spec.name} could not be started (${spec.script}).`);
+    // A child that has ended already has no identity. No process ever matches this one, so the child counts as gone.
+    const identity = identify(pid) ?? { pid, began: 'ended' };
     return { spec, identity, logStart, ended };
   } finally {
     closeSync(log);
