@@ -1,14 +1,14 @@
 import { ApiProblem } from '../errors/api-problem.ts';
 
 /** Arrays and objects within one another. What validates, hashes and stores JSON calls itself once per level. */
-const DEEPEST_JSON = 100;
+const deepestJson = 100;
 
 /** @throws ApiProblem `json_too_deep` */
 export function checkDepth(json: unknown): void {
   let level = isNested(json) ? [json] : [];
   for (let depth = 1; level.length > 0; depth++) {
-    if (depth > DEEPEST_JSON) {
-      throw new ApiProblem('json_too_deep', `the body has more than ${DEEPEST_JSON} levels of arrays and objects`);
+    if (depth > deepestJson) {
+      throw new ApiProblem('json_too_deep', `the body has more than ${deepestJson} levels of arrays and objects`);
     }
     const below: object[] = [];
     for (const value of level) {

@@ -86,7 +86,7 @@ function detailOf(event: RunEvent, call: string): string {
       return `${event.data.task_id} ${steps} steps, ${input_tokens + output_tokens} tokens so far`;
     }
     case 'task.waiting':
-      return `${event.data.task_id} ${standstillText(event.data.report)}`;
+      return `${event.data.task_id} ${blockageText(event.data.report)}`;
     case 'task.reserved':
       return `${event.data.task_id} starts one more sub-agent below (${event.data.for_step})`;
     case 'task.resumed':
@@ -180,7 +180,7 @@ function detailOf(event: RunEvent, call: string): string {
   }
 }
 
-function standstillText({ approvals, paused, blocker }: AgentReport): string {
+function blockageText({ approvals, paused, blocker }: AgentReport): string {
   return [
     ...(approvals > 0 ? [`${approvals} approvals open`] : []),
     ...(paused > 0

@@ -4,11 +4,11 @@ import { countConnections, recordConnection, type Transition } from '../domain/i
 import { append } from '../log/index.ts';
 
 /** Connections of one attempt (or background command) that get an event of their own; a program can open thousands in a second. */
-const FULLY_RECORDED = 100;
+const fullyRecorded = 100;
 /** Places that are counted one by one; the rest are counted together. */
-const MOST_PLACES = 50;
+const mostPlaces = 50;
 /** How often counts are written while the attempt runs, so that a lost worker loses little of them. */
-const FLUSH_MS = 30_000;
+const flushMs = 30_000;
 
 type Count = EventOf<'network.counted'>['data']['counts'][number];
 
@@ -40,11 +40,11 @@ export function openConnectionRecorder(input: {
     write(countConnections(stepId, attempt, [...counts.values()]));
     counts = new Map();
   };
-  const timer = setInterval(flush, FLUSH_MS).unref();
+  const timer = setInterval(flush, flushMs).unref();
   return {
     record(connection) {
       recorded += 1;
-      if (recorded <= FULLY_RECORDED) write(recordConnection(stepId, attempt, connection));
+      if (recorded <= fullyRecorded) write(recordConnection(stepId, attempt, connection));
       else count(counts, connection);
     },
     async [Symbol.asyncDispose]() {
@@ -66,7 +66,7 @@ export async function appendForTheRecord(deps: WorkerDeps, runId: string, transi
 
 function count(counts: Map<string, Count>, { host, port, verdict, reason, bytes_up, bytes_down }: Connection): void {
   const ownPlace = JSON.stringify([host, port, verdict, reason]);
-  const isNamed = counts.has(ownPlace) || counts.size < MOST_PLACES;
+  const isNamed = counts.has(ownPlace) || counts.size < mostPlaces;
   const place = isNamed ? ownPlace : verdict;
   const before = counts.get(place) ?? {
     ...(isNamed ? { host, port, ...(reason === undefined ? {} : { reason }) } : { host: null, port: null }),
