@@ -37,8 +37,8 @@ export function beginApprovedTask(
   if (created.type !== 'task.created') throw new TypeError(`${created.type} begins no task`);
   const { attempt, value, capabilities, duration_ms, snapshot } = result;
   const begins = {
-    ...(value === undefined ? {} : { value }),
-    ...(capabilities === undefined ? {} : { capabilities }),
+    value,
+    capabilities,
     ...{ duration_ms, skipped: snapshot?.skipped ?? 0 },
   };
   const until = new Date(deps.now() + longestWaitMs).toISOString();

@@ -69,7 +69,7 @@ function count(counts: Map<string, Count>, { host, port, verdict, reason, bytes_
   const isNamed = counts.has(ownPlace) || counts.size < mostPlaces;
   const place = isNamed ? ownPlace : verdict;
   const before = counts.get(place) ?? {
-    ...(isNamed ? { host, port, ...(reason === undefined ? {} : { reason }) } : { host: null, port: null }),
+    ...(isNamed ? { host, port, reason } : { host: null, port: null }),
     ...{ verdict, connections: 0, bytes_up: 0, bytes_down: 0 },
   };
   counts.set(place, {

@@ -104,7 +104,7 @@ async function forkAt(
   const inherited = inheritTurn({
     turn,
     message,
-    ...(answer === undefined ? {} : { answer }),
+    answer,
     ...(refused && { refused }),
     steps: [
       ...kept.map((step) => ({

@@ -39,5 +39,5 @@ export function planAgain(
   const wasWrong =
     step.status === 'failed' && step.outcome?.attempt === null && step.outcome.inherited_from === undefined;
   const error = wasWrong ? step.outcome?.error : undefined;
-  return { id: deps.newId('step'), ...call, ...(error === undefined ? {} : { error }) };
+  return { id: deps.newId('step'), ...call, error };
 }

@@ -132,7 +132,7 @@ async function attempt(
     }
     case 'deferred': {
       const { until, taskId, created } = result;
-      const wait = { until: new Date(until).toISOString(), taskId, ...(created === undefined ? {} : { created }) };
+      const wait = { until: new Date(until).toISOString(), taskId, created };
       const transition = deferAttempt(step.id, number, wait);
       if (created === undefined) {
         const deferred = await append(deps, run.id, transition);

@@ -37,7 +37,7 @@ export async function planAhead(
       args: await fromPayload(deps.blobs, step.args),
       status,
       ...(value === undefined ? {} : { value: await fromPayload(deps.blobs, value) }),
-      ...(error === undefined ? {} : { error }),
+      error,
     };
     return await planNext(deps, run, spec, plannerInput(deps, run, spec, just), signal);
   } catch (error) {

@@ -71,8 +71,8 @@ export async function planNext(
   const output = {
     message: decision.message,
     ...(decision.answer === undefined ? {} : { answer: await toPayload(deps.blobs, decision.answer) }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(repetition === undefined ? {} : { repetition }),
+    usage,
+    repetition,
     ...(isModel ? { messages_read: run.messages } : {}),
   };
   return planned(deps, run, spec, decision, output);
@@ -158,7 +158,7 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
     args: checked,
     effect,
     risk,
-    ...(gate === undefined ? {} : { gate }),
+    gate,
     ...(sequential && { sequential }),
   };
 }

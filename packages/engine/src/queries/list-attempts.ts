@@ -51,8 +51,8 @@ function note(attempts: Map<number, Attempt>, event: LoggedEvent): void {
       end(attempts, attempt, {
         ended_at: event.time,
         end: status,
-        ...(duration_ms === undefined ? {} : { duration_ms }),
-        ...(capabilities === undefined ? {} : { capabilities }),
+        duration_ms,
+        capabilities,
         ...(error === undefined ? {} : { reason: error }),
       });
       return;

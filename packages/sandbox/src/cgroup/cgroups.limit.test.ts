@@ -6,7 +6,6 @@ import { identify, pidNamespace } from '@holdpoint/process';
 import { expect, test } from 'vitest';
 import { resolveLimits } from '../limits.ts';
 import { openSandbox } from '../open-sandbox.ts';
-import type { WorkspaceMount } from '../port.ts';
 import { probeCgroupLimits } from '../probe-cgroup-limits.ts';
 import { openTestDriver, until, useTestHost } from '../testing/host.ts';
 import { type CgroupDir, makeCgroupDirs } from './cgroup-dir.ts';
@@ -99,13 +98,19 @@ inCgroup('one CPU time limit applies to all processes together', async () => {
 });
 
 inCgroup('a run with more commands gets no larger share of the processors', async () => {
-  const begin = Math.ceil(Date.now() / 1000) + 2;
-  // All commands compute in the same four seconds, and print their CPU time.
-  const line = `until ((EPOCHSECONDS >= ${begin})); do sleep 0.02; done
-    for i in {1..8}; do (while ((EPOCHSECONDS < ${begin + 4})); do :; done) & done; wait; times`;
-  const compute = async (workspace: WorkspaceMount) => childSeconds((await host.run(workspace, line)).stdout.text);
+  // All commands compute in the same four seconds, after the last of them is up, and print their CPU time.
+  const line = (index: number) => `touch up-${index}; until [ -s go ]; do sleep 0.02; done; begin=$(<go)
+    until ((EPOCHSECONDS >= begin)); do sleep 0.02; done
+    for i in {1..8}; do (while ((EPOCHSECONDS < begin + 4)); do :; done) & done; wait; times`;
   const [greedy, modest] = [host.makeWorkspace(), host.makeWorkspace()];
-  const [own, ...others] = await Promise.all([compute(modest), ...Array.from({ length: 5 }, () => compute(greedy))]);
+  const workspaces = [modest, ...Array.from({ length: 5 }, () => greedy)];
+  const computing = Promise.all(
+    workspaces.map(async (workspace, index) => childSeconds((await host.run(workspace, line(index))).stdout.text)),
+  );
+  await until(() => workspaces.every(({ path }, index) => existsSync(join(path, `up-${index}`))));
+  const begin = `${Math.ceil(Date.now() / 1000) + 1}\n`;
+  for (const { path } of [greedy, modest]) writeFileSync(join(path, 'go'), begin);
+  const [own, ...others] = await computing;
   const theirs = others.reduce((sum, one) => sum + one, 0);
   // Half of the total. It would be a sixth if each command had its own share.
   expect((own ?? 0) / ((own ?? 0) + theirs)).toBeGreaterThan(0.35);

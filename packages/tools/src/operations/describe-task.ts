@@ -15,7 +15,7 @@ export function describeTask({ id, kind, title, status, outcome, child, started_
     ...(outcome?.message === undefined ? {} : { message: outcome.message }),
     ...(outcome?.duration_ms === undefined ? {} : { duration_ms: outcome.duration_ms }),
     ...(child === undefined ? {} : { run_id: child.run_id, run_status: child.status }),
-    ...(started_at === undefined ? {} : { started_at }),
+    started_at,
   };
 }
 

@@ -4,5 +4,5 @@ export type Failure = Extract<ToolOutcome, { status: 'failed' | 'timed_out' | 'k
 
 /** @param next what the planner should do */
 export function failure(code: string, message: string, next: string, value?: unknown): Failure {
-  return { status: 'failed', error: { code, message, next }, ...(value === undefined ? {} : { value }) };
+  return { status: 'failed', error: { code, message, next }, value };
 }

@@ -28,8 +28,8 @@ export function decideRoute(app: App, deps: ApiDeps): void {
         decision,
         action_digest,
         by: operator,
-        ...(args === undefined ? {} : { args }),
-        ...(message === undefined ? {} : { message }),
+        args,
+        message,
       });
       return toApproval(deps, view);
     },

@@ -17,7 +17,7 @@ export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
       },
     },
     async ({ query: { status, run_id, limit, cursor } }) => {
-      const page = { limit, ...(cursor === undefined ? {} : { cursor }) };
+      const page = { limit, cursor };
       const { items, next } =
         run_id === undefined
           ? await deps.engine.approvals.list({}, page)

@@ -38,7 +38,7 @@ export function retryRunRoute(app: App, deps: ApiDeps): void {
         runId,
         async ask() {
           const request = {
-            ...(fromStep === undefined ? {} : { fromStep }),
+            fromStep,
             ...{ keepExternalEffects: keep_external_effects, acceptNewVersion: accept_new_version, by: operator },
           };
           undone = await placeEngineError(places, () => deps.engine.runs.retry(runId, request));
