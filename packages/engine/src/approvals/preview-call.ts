@@ -1,18 +1,14 @@
 import type { Payload } from '@holdpoint/contract';
-import { z } from 'zod';
 import { previewMerge } from '../attempts/task-handle.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/index.ts';
 import { readSpec } from '../log/index.ts';
 
-/** A preview of a call that uses what another run made: the call is bound to that as well. */
-const mergeSchema = z.object({ kind: z.literal('merge'), run_id: z.string(), snapshot: z.string() });
-
 export interface ShownCall {
   preview?: Payload;
   /** What the call uses beside the files of its run. */
-  uses?: string;
+  uses?: string | undefined;
 }
 
 /** What a person sees before deciding on a call. */
@@ -28,9 +24,9 @@ export async function previewCall(
   const tasks = { previewMerge: (taskId: string) => previewMerge(deps, run, taskId) };
   const shown = await deps.executor.preview(call, { runId: run.id, epoch: run.lease, network, tasks, signal });
   if (shown === undefined) return {};
-  const merge = mergeSchema.safeParse(shown).data;
   return {
     preview: await toPayload(deps.blobs, shown),
-    ...(merge === undefined ? {} : { uses: `${merge.run_id} ${merge.snapshot}` }),
+    // A merge uses what another run made, so the approval is bound to that as well.
+    uses: shown.kind === 'merge' ? `${shown.run_id} ${shown.snapshot}` : undefined,
   };
 }

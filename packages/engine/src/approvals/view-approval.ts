@@ -1,4 +1,4 @@
-import { type Effect, isIdOf } from '@holdpoint/contract';
+import { type Effect, isIdOf, type Json } from '@holdpoint/contract';
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { type ApprovalState, actionDigest, type RunState, type StepState } from '../domain/index.ts';
@@ -17,7 +17,7 @@ export interface StepApproval extends Subject {
   subject: 'step';
   step: StepState;
   /** As they were asked for: an edit is in the approval's decision. */
-  args: unknown;
+  args: Json;
   effect: Effect;
 }
 

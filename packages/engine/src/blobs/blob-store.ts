@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { inlineLimit, type Payload } from '@holdpoint/contract';
+import { inlineLimit, type Json, type Payload } from '@holdpoint/contract';
 import { EngineError } from '../errors.ts';
 import { syncPath, writeDurably } from '../files/write-durably.ts';
 import { type Collected, collectBlobs, trash } from './collect-blobs.ts';
@@ -63,7 +63,7 @@ export async function toPayload(blobs: BlobStore, value: unknown): Promise<Paylo
   return { sha256: await blobs.put(content), bytes: content.byteLength, preview: text.slice(0, previewLength) };
 }
 
-export async function fromPayload(blobs: BlobStore, payload: Payload): Promise<unknown> {
+export async function fromPayload(blobs: BlobStore, payload: Payload): Promise<Json> {
   if ('json' in payload) return payload.json;
   return JSON.parse((await blobs.get(payload.sha256)).toString('utf8'));
 }

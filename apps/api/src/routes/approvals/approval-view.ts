@@ -1,6 +1,5 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import type { ApprovalView, PublishApproval } from '@holdpoint/engine';
-import { z } from 'zod';
 import type { ApiDeps } from '../../deps.ts';
 import { planOf } from './publish-plan.ts';
 import { whatItMeets } from './what-it-meets.ts';
@@ -19,7 +18,7 @@ export async function toApproval(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, v
     status: approval.status,
     action: view.subject === 'step' ? callOf(view) : await publishOf(deps, view),
     action_digest: digest,
-    preview: z.json().parse(preview),
+    preview,
     risk: request.risk,
     reason: request.reason,
     allowed_decisions: request.allowed_decisions,
@@ -48,14 +47,14 @@ async function editedArgs(
 ): Promise<Approval['action']['args']> {
   const { decision } = approval;
   if (decision?.decision !== 'edit' || decision.args === undefined) return null;
-  const args = z.json().parse(await deps.engine.read(decision.args));
+  const args = await deps.engine.read(decision.args);
   return subject === 'step' ? args : { resolutions: args };
 }
 
 const callOf = ({ run, step, args, effect }: Extract<ApprovalView, { subject: 'step' }>): Approval['action'] => ({
   toolset: run.header.toolset,
   tool: step.call.tool,
-  args: z.json().parse(args),
+  args,
   effect,
 });
 
@@ -71,7 +70,7 @@ async function askedOf(
 ): Promise<Approval['action']['args']> {
   if (run.publish_approval === approval.id && run.publish_request !== undefined) {
     const { snapshot: _, ...asked } = run.publish_request;
-    return z.json().parse(asked);
+    return asked;
   }
   const target = (await planOf(deps, approval))?.target;
   if (target?.type !== 'git') return {};

@@ -1,6 +1,6 @@
+import type { Json } from '@holdpoint/contract';
 import type { Attempt, Step, StepDetail } from '@holdpoint/contract/wire';
 import type { Attempt as LoggedAttempt, StepState } from '@holdpoint/engine';
-import { z } from 'zod';
 import type { NumberedStep } from './number-steps.ts';
 
 /** A step as it stands in a list. */
@@ -12,10 +12,10 @@ export const toStep = (runId: string, { step, number }: NumberedStep): Step => (
 });
 
 /** A step by itself, with its arguments and its result. */
-export const toStepDetail = (runId: string, step: StepState, args: unknown, result: unknown): StepDetail => ({
+export const toStepDetail = (runId: string, step: StepState, args: Json, result: Json): StepDetail => ({
   ...shared(runId, step),
-  args: z.json().parse(args),
-  result: z.json().parse(result),
+  args,
+  result,
 });
 
 function shared(runId: string, step: StepState): Omit<Step, 'number' | 'args' | 'result'> {
