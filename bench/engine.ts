@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { connect } from '@holdpoint/engine/redis';
 import {
   inMemoryWorker,
@@ -16,7 +17,7 @@ import { startQueueWorkers } from '@holdpoint/runtime';
 import { Queue, Worker } from 'bullmq';
 import pino from 'pino';
 
-const engine = await startTestEngine();
+const engine = await startTestEngine({ parent: tmpdir() });
 const { deps } = inMemoryWorker(engine);
 const connections = connect(engine.address, pino({ level: 'silent' }));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

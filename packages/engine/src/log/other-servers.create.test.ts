@@ -14,7 +14,7 @@ describe.skipIf(!engineRuns())('on other servers, in containers', () => {
     async (image) => {
       const container = await new GenericContainer(image).withExposedPorts(6379).start();
       const path = `redis://${container.getHost()}:${container.getMappedPort(6379)}`;
-      const engine = await startTestEngine({ path, stop: () => container.stop() });
+      const engine = await startTestEngine({ server: { path, stop: () => container.stop() } });
       try {
         const { deps, tree } = inMemoryWorker(engine);
         const step = { args: { effect: 'workspace' } };

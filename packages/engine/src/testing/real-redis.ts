@@ -17,12 +17,16 @@ export interface TestEngine {
   stop(): Promise<void>;
 }
 
-/**
- * A Redis of its own in a temporary directory, and what the engine needs around it.
- * @param given an empty Redis to use instead
- */
-export async function startTestEngine(given?: { path: string; stop(): Promise<unknown> }): Promise<TestEngine> {
-  const directory = await mkdtemp(join(await memoryDirectory(), 'hp-engine-'));
+interface Options {
+  /** An empty Redis to use instead of a new one. */
+  server?: { path: string; stop(): Promise<unknown> };
+  /** Where the temporary directory is created. A bench needs a real disk. @default memory, where there is a file system for it */
+  parent?: string;
+}
+
+/** Starts a Redis in a temporary directory, with what the engine needs around it. */
+export async function startTestEngine({ server: given, parent }: Options = {}): Promise<TestEngine> {
+  const directory = await mkdtemp(join(parent ?? (await memoryDirectory()), 'hp-engine-'));
   const server = given ?? (await startTestRedis(directory));
   const logger = pino({ level: 'silent' });
   const connections = connect(server.path, logger);
