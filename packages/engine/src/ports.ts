@@ -298,7 +298,7 @@ export interface PastTurn {
   /** What the calls of the answer come to that are no steps. */
   refused?: Problem;
   /** What people wrote to the run before this turn was planned, and after the one before. */
-  heard: string[];
+  readMessages: string[];
 }
 
 export interface PlannerInput {

@@ -97,7 +97,7 @@ export async function requestPublication(
     snapshot,
     by,
     include_ignored: asked,
-    ...wish
+    ...options
   }: Omit<Partial<PublishOptions>, 'include_ignored'> & { by: string; snapshot?: string; include_ignored?: boolean },
 ): Promise<void> {
   const run = await getRun(deps, runId);
@@ -113,14 +113,14 @@ export async function requestPublication(
   const includeIgnored = asked ?? (await readSpec(deps, run)).publish.include_ignored;
   const isUnderWay = publication === 'requested' || publication === 'parked';
   const isAlike = (before?.include_ignored === true) === includeIgnored;
-  const isSame = Object.entries(wish).every(([field, value]) =>
+  const isSame = Object.entries(options).every(([field, value]) =>
     isDeepStrictEqual(before?.[field as keyof PublishOptions], value),
   );
-  if (publication === 'published' && before?.branch === wish.branch && isAlike) return;
+  if (publication === 'published' && before?.branch === options.branch && isAlike) return;
   if (isUnderWay && isSame && isAlike) return;
   if (isUnderWay) throw new EngineError('publication_pending', `a publish of ${runId} is ${publication} already`);
   const ignored = includeIgnored ? { include_ignored: true as const } : {};
-  const request = requestPublish(run, { message: run.header.title, ...wish, ...ignored, by });
+  const request = requestPublish(run, { message: run.header.title, ...options, ...ignored, by });
   await recordRequest(deps, run, 'requested', request);
 }
 

@@ -32,7 +32,7 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Se
     },
     async history() {
       const past = await history(deps, run);
-      return { turns: past.turns, unread: past.heard };
+      return { turns: past.turns, unread: past.readMessages };
     },
     unattended: run.parent !== undefined,
   };
@@ -65,7 +65,7 @@ type Settled = EventOf<
 /** Turns, and the messages since the last turn. */
 interface History {
   turns: PastTurn[];
-  heard: string[];
+  readMessages: string[];
 }
 
 /** The turns so far, in the log: a fork's past is the other run's, up to where it left it. */
@@ -96,7 +96,7 @@ async function history(deps: Deps, run: Past): Promise<History> {
         ...recorded,
         ...(event.data.refused && { refused: event.data.refused.error }),
         steps: [],
-        heard: [...carried, ...messages.slice(read, messages_read)],
+        readMessages: [...carried, ...messages.slice(read, messages_read)],
       });
       carried = [];
       read = messages_read;
@@ -126,7 +126,7 @@ async function history(deps: Deps, run: Past): Promise<History> {
       await addDecisions(deps, step, event.data.grants);
     }
   }
-  return { turns, heard: [...carried, ...messages.slice(read)] };
+  return { turns, readMessages: [...carried, ...messages.slice(read)] };
 }
 
 async function addDecisions(deps: Deps, step: SettledStep | undefined, grants: readonly Grant[] = []): Promise<void> {
@@ -157,7 +157,7 @@ function rewind(turns: PastTurn[], { to_step, turn, steps }: EventOf<'run.rewoun
   turns.splice(0, turns.length, ...turns.filter((one) => one.turn <= turn));
   const last = turns.at(-1);
   if (to_step !== null && last?.turn === turn) last.steps = last.steps.filter((step) => steps.includes(step.id));
-  return gone.flatMap(({ heard }) => heard);
+  return gone.flatMap(({ readMessages }) => readMessages);
 }
 
 const isSettledEvent = (event: LoggedEvent): event is Settled & { seq: number } => settledTypes.has(event.type);

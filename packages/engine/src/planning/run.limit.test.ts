@@ -146,10 +146,10 @@ test('a plan may say the same as often as it likes', async () => {
 });
 
 test('a message is kept whenever it comes, is read at the next turn, and none is missed by a model that ends', async () => {
-  const heard: string[][] = [];
+  const readMessages: string[][] = [];
   const late: (() => Promise<void>)[] = [];
   const { deps, runId } = await modelRun(async (turn, { turns, unread }) => {
-    heard.push([...turns.flatMap((one) => one.heard), '|', ...unread]);
+    readMessages.push([...turns.flatMap((one) => one.readMessages), '|', ...unread]);
     // A message arrives while the model decides to end.
     if (turn === 2) await late.shift()?.();
     return turn === 1 ? calling({ effect: 'read' }) : finish;
@@ -162,7 +162,7 @@ test('a message is kept whenever it comes, is read at the next turn, and none is
     code: 'idempotency_key_reused',
   });
   await deliverAll(deps);
-  expect(heard).toEqual([
+  expect(readMessages).toEqual([
     ['|', 'a'],
     ['a', '|'],
     ['a', '|', 'and c'],

@@ -61,7 +61,7 @@ const connection = {
   ...{ bytes_up: 1, bytes_down: 1, duration_ms: 1 },
 };
 
-test('of two attempts only the later one is heard', async () => {
+test('of two attempts only the later one is readMessages', async () => {
   const at = await queued('read');
   const before = await seen(at);
   await must(at.runId, startAttempt(before.run, before.step, 'one'));

@@ -59,7 +59,7 @@ function conversation(
 ): ModelMessage[] {
   const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
   for (const turn of turns) {
-    messages.push(...turn.heard.map(fromPerson));
+    messages.push(...turn.readMessages.map(fromPerson));
     messages.push({ role: 'assistant', answer: modelAnswerSchema.parse(turn.answer) });
     const results = [...turn.steps.map(result), ...refusedResults(turn)];
     if (results.length > 0) messages.push({ role: 'tool', results });
