@@ -4,7 +4,7 @@ import { ceilingsFrom } from './ceilings-from.ts';
 import { submitRun } from './commands/submit-run.ts';
 import { aboveCeilings, cutAtCeilings } from './domain/ceilings.ts';
 import { listSteps } from './queries/list-steps.ts';
-import { deliverAll, inMemoryWorker, specOf } from './testing/drive.ts';
+import { deliverAll, inMemoryWorker, specOf } from './testing/index.ts';
 import { startTestEngine, type TestEngine } from './testing/real-redis.ts';
 
 let engine: TestEngine;

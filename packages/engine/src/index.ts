@@ -17,7 +17,7 @@ export { notificationChannel, notificationPattern, runOfChannel, workerIndex, wo
 export { type Engine, openEngine } from './open-engine.ts';
 export { operatorPolicyFrom } from './operator-policy-from-env.ts';
 export { type OutputStore, openOutputStore } from './outputs/output-store.ts';
-export type { Logger } from './ports.ts';
+export type { Logger } from './ports/index.ts';
 export type { Attempt } from './queries/list-attempts.ts';
 export type { RunSnapshot } from './queries/list-snapshots.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';

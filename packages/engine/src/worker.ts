@@ -26,7 +26,7 @@ export type {
   TaskContext,
   TaskEnd,
   WorkspacePort,
-} from './ports.ts';
+} from './ports/index.ts';
 export {
   backoffOf,
   capDelay,

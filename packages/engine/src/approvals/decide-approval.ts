@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DecisionKind } from '@holdpoint/contract';
+import type { DecisionKind, Json } from '@holdpoint/contract';
 import { notifyParent } from '../agents/notify-parent.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -21,7 +21,7 @@ interface DecisionRequest {
   decision: DecisionKind;
   action_digest: string;
   /** With `edit`: the arguments of a call, or `{resolutions: […]}` of a publish. */
-  args?: Record<string, unknown>;
+  args?: Record<string, Json>;
   message?: string;
   by: string;
 }
@@ -82,7 +82,7 @@ async function isSameDecision(deps: EngineDeps, view: ApprovalView, request: Dec
 }
 
 /** The arguments as a decision records them: those of a call with defaults filled in. */
-async function editedArgs(deps: EngineDeps, view: ApprovalView, { args }: DecisionRequest): Promise<unknown> {
+async function editedArgs(deps: EngineDeps, view: ApprovalView, { args }: DecisionRequest): Promise<Json | undefined> {
   if (args === undefined) return undefined;
   if (view.subject === 'publication') return args.resolutions;
   const described = await describeEdit(deps, view, args);
@@ -117,7 +117,7 @@ async function decideStep(deps: EngineDeps, view: StepApproval, request: Decisio
   return decide(view.run, view.step, view.approval, { kind, digest: view.digest, by, message, edited });
 }
 
-async function checkEdited(deps: EngineDeps, view: StepApproval, args: unknown): Promise<Decision['edited']> {
+async function checkEdited(deps: EngineDeps, view: StepApproval, args: Json): Promise<Decision['edited']> {
   const { run, step } = view;
   const described = await describeEdit(deps, view, args);
   if (!described.ok) throw new EngineError('invalid_decision', described.error.message);

@@ -5,7 +5,7 @@ import { requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { readSpec } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { decideApproval } from './decide-approval.ts';

@@ -7,7 +7,7 @@ import { handleTask } from '../handlers/handle-task.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { readLog, readRun, readTasks } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -142,7 +142,7 @@ test('a merge is bound to what the sub-agent made: an edit that merges another o
     return `${child?.id} ${child?.snapshot}`;
   };
   expect(shown.approval.request.uses).toBe(await used(a));
-  const args = { effect: 'workspace', merges: b?.id };
+  const args = { effect: 'workspace', merges: b?.id ?? '' };
   const edit = { decision: 'edit' as const, action_digest: shown.digest, args, by: 'ann' };
   await decideApproval(deps, shown.approval.id, edit);
   await deliverAll(deps);

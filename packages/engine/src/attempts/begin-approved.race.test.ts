@@ -8,7 +8,7 @@ import { handleTask } from '../handlers/handle-task.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { readLog, readRun, readTasks } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 

@@ -5,7 +5,7 @@ import { askAgain, type RunState, type StepState } from '../domain/index.ts';
 import type { JobContext } from '../jobs/job.ts';
 import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
 import { readApproval } from '../log/index.ts';
-import type { Difference } from '../ports.ts';
+import type { Difference } from '../ports/index.ts';
 
 /** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
 export const isBound = (step: StepState): boolean => step.effect !== 'read' && step.approved_snapshot !== undefined;

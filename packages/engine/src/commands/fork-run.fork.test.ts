@@ -1,9 +1,9 @@
 import type { RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readLog } from '../log/index.ts';
-import type { PastTurn, Planner } from '../ports.ts';
+import type { PastTurn, Planner } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { forkRun } from './fork-run.ts';

@@ -6,7 +6,7 @@ import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { fromPayload } from '../blobs/blob-store.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { Died, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { Died, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { handleStep } from './handle-step.ts';

@@ -6,7 +6,7 @@ import { submitRun } from '../commands/submit-run.ts';
 import type { Retention } from '../deps.ts';
 import { readLog, readRun } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { collectGarbage } from './collect-garbage.ts';
 

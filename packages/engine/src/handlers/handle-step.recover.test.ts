@@ -13,9 +13,9 @@ import {
 import { submitRun } from '../commands/submit-run.ts';
 import { startAttempt } from '../domain/index.ts';
 import { append, readLog, readStep } from '../log/index.ts';
-import type { Planner } from '../ports.ts';
+import type { Planner } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog as checkLog } from '../testing/sound-log.ts';
 import { handleStep } from './handle-step.ts';

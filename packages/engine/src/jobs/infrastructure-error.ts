@@ -1,5 +1,5 @@
 import type { Problem } from '@holdpoint/contract';
-import type { RetryHints } from '../ports.ts';
+import type { RetryHints } from '../ports/index.ts';
 
 /** Reads an exception of an adapter as a problem. An error that says nothing of itself may be retried. */
 export function readError(error: unknown): { problem: Problem; retryable: boolean; retryAfterMs?: number } {

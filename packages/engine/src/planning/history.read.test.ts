@@ -7,9 +7,9 @@ import { forkRun } from '../commands/fork-run.ts';
 import { requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
-import type { PlannerDecision, PlannerInput } from '../ports.ts';
+import type { PlannerDecision, PlannerInput } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 

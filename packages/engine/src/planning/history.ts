@@ -3,7 +3,7 @@ import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { namedField, type RunState, type StepState, toGrant } from '../domain/index.ts';
 import { ownerOf, readFields, readStep, readTurnSteps, readWholeLog } from '../log/index.ts';
-import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports.ts';
+import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
 

@@ -10,7 +10,7 @@ import {
 } from '../domain/index.ts';
 import type { JobContext } from '../jobs/job.ts';
 import { readSpec } from '../log/index.ts';
-import type { SettledStep } from '../ports.ts';
+import type { SettledStep } from '../ports/index.ts';
 import { plannerInput } from './history.ts';
 import { type Planned, planNext } from './plan-next.ts';
 

@@ -22,7 +22,7 @@ import {
   unblocked,
 } from '../domain/index.ts';
 import { type Appended, append, claimOwner, fieldsOfStep, prime } from '../log/index.ts';
-import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports.ts';
+import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 
 /** A planner's decision as a transition, with the steps that it starts. */

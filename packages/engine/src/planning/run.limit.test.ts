@@ -1,4 +1,4 @@
-import { limitsSchema, type RunSpec } from '@holdpoint/contract';
+import { type Json, limitsSchema, type RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
@@ -9,9 +9,9 @@ import { submitRun } from '../commands/submit-run.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { readLog, repairsKey } from '../log/index.ts';
-import type { PastTurn, Planner, PlannerDecision } from '../ports.ts';
+import type { PastTurn, Planner, PlannerDecision } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -42,7 +42,7 @@ async function modelRun(
   };
   return { ...made, deps, runId: (await submitRun(deps, { spec, by: 'test' })).runId };
 }
-const calling = (args: object, usage?: PlannerDecision['usage']): PlannerDecision => ({
+const calling = (args: Json, usage?: PlannerDecision['usage']): PlannerDecision => ({
   ...{ kind: 'calls', message: 'on', answer: {}, calls: [{ tool: 'count', args }] },
   ...(usage && { usage }),
 });

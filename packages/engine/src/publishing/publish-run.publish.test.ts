@@ -1,11 +1,11 @@
-import type { DecisionKind, RunSpec } from '@holdpoint/contract';
+import type { DecisionKind, Json, RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { requestDiscarding, requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -24,7 +24,7 @@ async function finished(deps: InMemoryWorker['deps'], spec: RunSpec): Promise<st
 }
 
 const publish = (deps: InMemoryWorker['deps'], runId: string, branch?: string) =>
-  requestPublication(deps, runId, { by: 'ann', message: 'm', ...(branch === undefined ? {} : { branch }) });
+  requestPublication(deps, runId, { by: 'ann', message: 'm', branch });
 const runOf = async (runId: string) => (await listSteps(engine.deps, runId)).run;
 const pending = async (runId: string) =>
   (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 5 })).items;
@@ -33,11 +33,11 @@ async function decide(
   deps: InMemoryWorker['deps'],
   runId: string,
   decision: DecisionKind,
-  args?: Record<string, unknown>,
+  args?: Record<string, Json>,
 ) {
   const [view] = await pending(runId);
   if (!view) throw new Error('nothing is parked');
-  const request = { decision, action_digest: view.digest, by: 'ann', ...(args === undefined ? {} : { args }) };
+  const request = { decision, action_digest: view.digest, by: 'ann', args };
   await decideApproval(deps, view.approval.id, request);
   return view;
 }

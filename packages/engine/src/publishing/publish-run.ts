@@ -14,7 +14,7 @@ import {
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, type JobContext } from '../jobs/job.ts';
 import { append, readSpec } from '../log/index.ts';
-import type { PlannedPublish, PublishCall } from '../ports.ts';
+import type { PlannedPublish, PublishCall } from '../ports/index.ts';
 import { validateCandidate } from './validate-candidate.ts';
 
 /**

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { requestPause } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
-import { deliverAll, inMemoryWorker, specOf } from '../testing/drive.ts';
+import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { listSnapshots } from './list-snapshots.ts';

@@ -5,7 +5,7 @@ import { submitRun } from '../commands/submit-run.ts';
 import { approvalIndex, repairsKey } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { queuePrefix } from '../queues/queues.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 

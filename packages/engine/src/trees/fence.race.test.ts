@@ -20,7 +20,7 @@ import { handleTurn } from '../handlers/handle-turn.ts';
 import { handleWorkspace } from '../handlers/handle-workspace.ts';
 import { append, readLog, readRun, readStep, readTasks } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
+import { type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 

@@ -5,7 +5,7 @@ import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { repairsKey } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { copyingAt } from '../testing/lagging-copy.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
