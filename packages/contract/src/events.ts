@@ -189,6 +189,7 @@ export const callSchema = z.strictObject({
   risk: riskSchema,
   gate: z.literal('input').optional(),
   sequential: z.literal(true).optional(),
+  looks: z.literal(true).optional().describe('The tool may have a question when it sees the workspace'),
 });
 
 const stepEvents = [
@@ -198,6 +199,11 @@ const stepEvents = [
     attempt,
     worker: z.string(),
     epoch: epoch.optional(),
+    writes: z.literal(true).optional(),
+  }),
+  stepEvent('step.held', {
+    attempt,
+    reason: z.string().describe('Why a person has to be asked after all. The attempt did nothing'),
     writes: z.literal(true).optional(),
   }),
   stepEvent('step.deferred', {

@@ -111,6 +111,8 @@ function detailOf(event: RunEvent, call: string): string {
       return `${call} (${event.data.reason})`;
     case 'step.started':
       return `${call}${event.data.attempt > 1 ? ` (attempt ${event.data.attempt})` : ''}`;
+    case 'step.held':
+      return `${call} waits for a person after all: ${event.data.reason}; nothing ran`;
     case 'step.retried':
     case 'step.indeterminate':
       return `${call} ${problemText(event.data.reason)}`;

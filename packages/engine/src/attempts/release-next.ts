@@ -24,7 +24,9 @@ export async function settleAndRelease(
     step: one,
     ...(verdicts.get(one.id) ?? { action: 'hold' as const, reason: '' }),
   }));
-  const allowed = gates.flatMap((gate) => (gate.action === 'allow' ? [{ ...gate, action: gate.action }] : []));
+  const allowed = gates.flatMap((gate) =>
+    gate.action === 'allow' && gate.step.call.looks === undefined ? [{ ...gate, action: gate.action }] : [],
+  );
   if (allowed.length === 0 || allowed.length < gates.length) return false;
   const gate = gateSteps(run, allowed);
   const ids = allowed.map(({ step: { id } }) => id);

@@ -36,6 +36,7 @@ export {
 export { createRun, type Fork, recordFork } from './transitions/create-run.ts';
 export { type Decision, decide, expire } from './transitions/decide.ts';
 export { type Gate, gateSteps, mayWrite, releasable } from './transitions/gate-steps.ts';
+export { holdAttempt } from './transitions/hold-attempt.ts';
 export { recordMessage } from './transitions/message.ts';
 export { type PlannerOutput, planTurn, type TurnStep } from './transitions/plan-turn.ts';
 export {

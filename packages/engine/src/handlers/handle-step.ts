@@ -1,5 +1,6 @@
 import type { Problem } from '@holdpoint/contract';
 import { awaitDecision } from '../approvals/await-decision.ts';
+import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { confirmFiles, whileFrozen } from '../attempts/begin-approved.ts';
 import { beginApprovedTask, bindTask } from '../attempts/begin-approved-task.ts';
 import { appendWithTask } from '../attempts/begin-task.ts';
@@ -130,6 +131,9 @@ async function attempt(
       if (result.interruption.retryable !== false && !context.lastTry) throw result.interruption.error;
       return done;
     }
+    case 'held':
+      await parkAttempt(deps, run, { ...step, attempt: number }, result.verdict, context.signal);
+      return 'again';
     case 'deferred': {
       const { until, taskId, created } = result;
       const wait = { until: new Date(until).toISOString(), taskId, created };

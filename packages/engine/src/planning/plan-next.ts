@@ -150,7 +150,7 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
     const written = await toPayload(deps.blobs, args);
     return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error };
   }
-  const { effect, risk, gate, sequential } = described;
+  const { effect, risk, gate, sequential, looks } = described;
   const checked = await toPayload(deps.blobs, described.args);
   return {
     id,
@@ -160,6 +160,7 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
     risk,
     gate,
     ...(sequential && { sequential }),
+    looks,
   };
 }
 
@@ -184,7 +185,7 @@ function autoApprove(
   const steps = all.map((step) => {
     if (!ready.has(step)) return step;
     const { action, reason } = verdictOf(step);
-    if (action === 'allow' && step.gate === undefined) return { ...step, passes: reason };
+    if (action === 'allow' && step.gate === undefined && step.looks === undefined) return { ...step, passes: reason };
     nothingElsePending = false;
     return step;
   });

@@ -1,7 +1,7 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
 import { reportToParent } from '../agents/report-agent.ts';
 import { reportEnd } from '../agents/report-end.ts';
-import { judgeStep } from '../approvals/judge-step.ts';
+import { judgeInPlace, judgeStep } from '../approvals/judge-step.ts';
 import { previewCall } from '../approvals/preview-call.ts';
 import { pendingApproval, requestApproval } from '../approvals/request-approval.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -133,15 +133,16 @@ async function openGates(
   steps: StepState[],
   signal: AbortSignal,
 ): Promise<void> {
-  // A preview shows the files of the tree: on a wrong tree a person would see other files than the decision is bound to.
-  const isHeld = steps.some((step) => judgeStep(deps, spec, step).action === 'hold');
-  if (isHeld && (await judgeTree(deps, run)) !== 'sound') return;
+  // A look and a preview show the files of the tree: on a wrong tree a person would see other files than the decision is bound to.
+  const isLooked = steps.some((step) => step.call.looks || judgeStep(deps, spec, step).action === 'hold');
+  if (isLooked && (await judgeTree(deps, run)) !== 'sound') return;
   await requestApproval(deps, run, async (open) => {
     const gates = await Promise.all(
       steps.map(async (step): Promise<Gate> => {
-        const { action, reason } = judgeStep(deps, spec, step);
+        const verdict = await judgeInPlace(deps, run, step, signal);
+        const { action, reason } = verdict;
         if (action !== 'hold') return { step, action, reason };
-        return { step, action, reason, ...(await open()), ...(await previewCall(deps, run, step, signal)) };
+        return { step, action, verdict, ...(await open()), ...(await previewCall(deps, run, step, signal)) };
       }),
     );
     return gateSteps(run, gates);

@@ -13,6 +13,7 @@ export interface TurnStep {
   risk: Risk;
   gate?: 'input';
   sequential?: true;
+  looks?: true;
   error?: Problem;
   /** Why it passes the gate now. */
   passes?: string;

@@ -206,6 +206,7 @@ describe('web_fetch', () => {
   it('reports any error of an aborted network as the abort', async () => {
     const controller = new AbortController();
     const network: Network = {
+      isListed: () => true,
       hosts: ['example.org'],
       fetch() {
         controller.abort();
@@ -218,7 +219,7 @@ describe('web_fetch', () => {
 
   it('throws other errors of the network, for the queue to retry', async () => {
     const fetch = () => Promise.reject(Object.assign(new Error('disk'), { code: 'ENOSPC' }));
-    const failing: Network = { hosts: ['example.org'], fetch };
+    const failing: Network = { hosts: ['example.org'], isListed: () => true, fetch };
     await expect(fetchPage('/page', {}, { network: failing })).rejects.toThrow('disk');
   });
 
