@@ -91,11 +91,7 @@ function usageOf({ model, usage }: ModelAnswer, prices: ModelPrices): ModelUsage
 function result(step: SettledStep): { id: string; tool: string; text: string; is_error: boolean } {
   const is_error = step.status !== 'succeeded';
   const text = is_error
-    ? JSON.stringify({
-        status: step.status,
-        error: step.error,
-        ...(step.value === undefined ? {} : { value: step.value }),
-      })
+    ? JSON.stringify({ status: step.status, error: step.error, value: step.value })
     : JSON.stringify(step.value ?? null);
   const note = decisionNote(step);
   // An error begins with what went wrong.
