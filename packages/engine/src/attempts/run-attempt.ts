@@ -1,4 +1,4 @@
-import type { ToolOutcome } from '@holdpoint/contract';
+import type { Json, ToolOutcome } from '@holdpoint/contract';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type AttemptResult, heads, judgeCall, type RunState, type StepState } from '../domain/index.ts';
@@ -71,7 +71,7 @@ export async function runAttempt(
       result: {
         attempt: step.attempt,
         status: reason === 'canceled' ? 'killed' : outcome.status,
-        value: outcome.value === undefined ? undefined : await toPayload(deps.blobs, outcome.value),
+        value: outcome.value === undefined ? undefined : await toPayload(deps.blobs, outcome.value as Json),
         error: reason === 'canceled' ? { code: 'ECANCELED', message: 'The run was canceled.' } : error,
         duration_ms: Math.round(performance.now() - startedAt),
         capabilities: outcome.capabilities,

@@ -1,4 +1,11 @@
-import { type DecisionKind, isSettled, type NewEvent, type Payload, type PolicyAction } from '@holdpoint/contract';
+import {
+  type DecisionKind,
+  isSettled,
+  type NewEvent,
+  type Payload,
+  type PolicyAction,
+  type Shown,
+} from '@holdpoint/contract';
 import type { RunState, StepState } from '../state.ts';
 import { snapshotIs, stepIs, type Transition } from '../transition.ts';
 import { unblocked } from '../turn-order.ts';
@@ -14,7 +21,7 @@ export type Gate =
       reason: string;
       approvalId: string;
       expiresAt: string;
-      preview?: Payload;
+      preview?: Payload<Shown>;
       uses?: string;
     };
 
