@@ -1,4 +1,4 @@
-import type { Json, Payload } from '@holdpoint/contract';
+import type { Payload } from '@holdpoint/contract';
 import { decideApproval } from './approvals/decide-approval.ts';
 import { describeEdit } from './approvals/describe-edit.ts';
 import { listPendingApprovals } from './approvals/list-approvals.ts';
@@ -108,7 +108,7 @@ export function openEngine(deps: EngineDeps) {
       },
     },
     /** The value of a payload, from the log or the blob store. */
-    read: (payload: Payload): Promise<Json> => fromPayload(deps.blobs, payload),
+    read: <Value>(payload: Payload<Value>): Promise<Value> => fromPayload(deps.blobs, payload),
   };
 }
 

@@ -160,13 +160,9 @@ function definition(tool: Tool): ToolDefinition {
     description: tool.description,
     effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
     risk: tool.risk,
-    ...gate(tool),
+    gate: tool.gate,
     input_schema: toJsonSchema(tool.input),
   };
-}
-
-function gate(tool: Tool): { gate?: 'input' } {
-  return tool.gate ? { gate: tool.gate } : {};
 }
 
 function isData(error: unknown): error is FileError | TextWorkError {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DecisionKind, Json } from '@holdpoint/contract';
+import { type DecisionKind, type Json, resolutionSchema } from '@holdpoint/contract';
 import { notifyParent } from '../agents/notify-parent.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -140,9 +140,10 @@ async function decidePublication(
   { decision: kind, by, message, args }: DecisionRequest,
 ): Promise<Transition> {
   const isEdit = kind === 'edit';
-  if (isEdit !== (args !== undefined) || (isEdit && !Array.isArray(args?.resolutions))) {
+  const chosen = resolutionSchema.array().safeParse(args?.resolutions).data;
+  if (isEdit !== (args !== undefined) || (isEdit && chosen === undefined)) {
     throw new EngineError('invalid_decision', 'args belong to the decision edit, which needs {"resolutions": […]}');
   }
-  const resolutions = args && (await toPayload(deps.blobs, args.resolutions));
+  const resolutions = chosen && (await toPayload(deps.blobs, chosen));
   return decidePublish(run, approval, { kind, digest, by, message, resolutions });
 }

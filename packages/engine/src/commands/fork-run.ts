@@ -105,7 +105,7 @@ async function forkAt(
     turn,
     message,
     answer,
-    ...(refused && { refused }),
+    refused,
     steps: [
       ...kept.map((step) => ({
         ...withoutError(planAgain(deps, step, recorded)),

@@ -18,7 +18,7 @@ export async function readTurn(deps: Pick<EngineDeps, 'redis'>, runId: string, n
   for await (const event of readWholeLog(deps.redis, runId)) {
     if (event.type === 'turn.planned' && event.data.turn === number) {
       const { message, answer, refused } = event.data;
-      found = { message, ...(answer && { answer }), ...(refused && { refused }), steps: new Map() };
+      found = { message, answer, refused, steps: new Map() };
     } else if (event.type === 'step.created' && event.data.turn === number) {
       found?.steps.set(event.step_id, event.data);
     }

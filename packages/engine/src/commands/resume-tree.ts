@@ -37,7 +37,7 @@ async function resumeOne(deps: EngineDeps, runId: string, { by, acceptNewVersion
     if (!run) return true;
     if (run.status !== 'paused') return isTerminal(run.status) || extend(deps, run, by);
     const tools = await toolsToAccept(deps, run, acceptNewVersion);
-    const appended = await append(deps, runId, resumeRun(run, { by, ...(tools && { tools }) }));
+    const appended = await append(deps, runId, resumeRun(run, { by, tools }));
     if (!appended.ok) return false;
     await wakeRun(deps, run, run.turn + 1);
     await notifyParent(deps, run);

@@ -190,7 +190,7 @@ async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Ha
           action_digest: view.digest,
           message: `decider ${index}`,
           by: 'test',
-          ...(happening.decision === 'edit' ? { args: { effect: 'workspace' } } : {}),
+          args: happening.decision === 'edit' ? { effect: 'workspace' } : undefined,
         }).catch(unlessEngineError),
       );
       await Promise.all(deciders);

@@ -28,8 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-const read = (name?: string) => ({ ...(name === undefined ? {} : { name }), args: { effect: 'read' } });
-const write = (name?: string) => ({ ...(name === undefined ? {} : { name }), args: { effect: 'workspace' } });
+const read = (name?: string) => ({ name, args: { effect: 'read' } });
+const write = (name?: string) => ({ name, args: { effect: 'workspace' } });
 const external = () => ({ args: { effect: 'external' } });
 const ask = () => ({ args: { effect: 'read', gate: 'input' } });
 const holdWrites = { policy: { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] } };

@@ -191,7 +191,7 @@ async function settle(
         : await beginApprovedTask(deps, run, step, { created: bound, result });
     if ('full' in begun) {
       const { snapshot, attempt: number } = result;
-      return settle(deps, run, step, { ...refused(number, begun.full), ...(snapshot && { snapshot }) }, context);
+      return settle(deps, run, step, { ...refused(number, begun.full), snapshot }, context);
     }
     return begun.ok ? forward(deps, run, context) : 'again';
   }

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(() => engine.deps.redis.flushall());
 
-const write = (name?: string) => ({ ...(name && { name }), args: { effect: 'workspace' } });
+const write = (name?: string) => ({ name, args: { effect: 'workspace' } });
 const shell = (text = 'hello') => ({ name: 'bg', args: { effect: 'workspace', background: text } });
 const wait = { args: { effect: 'read', awaits: { $from: 'bg', pointer: '/task_id' } } };
 type Json = z.core.util.JSONType;

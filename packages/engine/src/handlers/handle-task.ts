@@ -1,4 +1,4 @@
-import { isTaskOver, isTerminal, shellSpecSchema } from '@holdpoint/contract';
+import { isTaskOver, isTerminal } from '@holdpoint/contract';
 import { superviseAgent } from '../agents/supervise-agent.ts';
 import { meetsApproved, refuseChanged, settleCall } from '../attempts/begin-approved-task.ts';
 import { appendForTheRecord, openConnectionRecorder } from '../attempts/record-connections.ts';
@@ -112,7 +112,8 @@ async function execute(
   task: TaskState,
   { signal }: JobContext,
 ): Promise<TaskResult | ReturnType<typeof lostOutcome>> {
-  const spec = shellSpecSchema.parse(await fromPayload(deps.blobs, task.about.spec));
+  const spec = await fromPayload(deps.blobs, task.about.spec);
+  if (!('command' in spec)) throw new TypeError(`the task ${task.id} has no command`);
   const { limits, network } = await readSpec(deps, run);
   const output = deps.outputs.open(task.id);
   try {

@@ -60,9 +60,8 @@ async function decideNext(deps: InMemoryWorker['deps'], runId: string, decision:
   await deliverAll(deps);
   const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
   await decideApproval(deps, view?.approval.id ?? '', {
-    ...{ decision, action_digest: view?.digest ?? '', by: 'ann' },
-    ...(message === undefined ? {} : { message }),
-    ...(decision === 'edit' ? { args: edited } : {}),
+    ...{ decision, action_digest: view?.digest ?? '', by: 'ann', message },
+    args: decision === 'edit' ? edited : undefined,
   });
   await deliverAll(deps);
   return view?.approval.id ?? '';

@@ -32,11 +32,11 @@ export async function planAhead(
     const { status, value, error } = result;
     const just: SettledStep = {
       id: step.id,
-      ...(step.call.name === undefined ? {} : { name: step.call.name }),
+      name: step.call.name,
       tool: step.call.tool,
       args: await fromPayload(deps.blobs, step.args),
       status,
-      ...(value === undefined ? {} : { value: await fromPayload(deps.blobs, value) }),
+      value: value && (await fromPayload(deps.blobs, value)),
       error,
     };
     return await planNext(deps, run, spec, plannerInput(deps, run, spec, just), signal);

@@ -43,8 +43,7 @@ async function modelRun(
   return { ...made, deps, runId: (await submitRun(deps, { spec, by: 'test' })).runId };
 }
 const calling = (args: Json, usage?: PlannerDecision['usage']): PlannerDecision => ({
-  ...{ kind: 'calls', message: 'on', answer: {}, calls: [{ tool: 'count', args }] },
-  ...(usage && { usage }),
+  ...{ kind: 'calls', message: 'on', answer: {}, calls: [{ tool: 'count', args }], usage },
 });
 const finish: PlannerDecision = { kind: 'finish', message: 'done', answer: {} };
 

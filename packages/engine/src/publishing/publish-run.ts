@@ -1,4 +1,4 @@
-import { type ConflictSummary, resolutionSchema } from '@holdpoint/contract';
+import type { ConflictSummary } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/request-approval.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -71,10 +71,7 @@ async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {
   const { publish_request: request, publish_release: release } = run;
   if (request === undefined) throw new TypeError(`the run ${run.id} has no publish request`);
   const { snapshot, ...target } = request;
-  const resolutions =
-    release?.resolutions === undefined
-      ? []
-      : resolutionSchema.array().parse(await fromPayload(deps.blobs, release.resolutions));
+  const resolutions = release?.resolutions ? await fromPayload(deps.blobs, release.resolutions) : [];
   return { runId: run.id, snapshot, target, resolutions };
 }
 

@@ -58,7 +58,7 @@ function note(attempts: Map<number, Attempt>, event: LoggedEvent): void {
         end: status,
         duration_ms,
         capabilities,
-        ...(error === undefined ? {} : { reason: error }),
+        reason: error,
       });
       return;
     }

@@ -1,4 +1,4 @@
-import type { ActionChanged, NewEvent, Payload } from '@holdpoint/contract';
+import type { ActionChanged, NewEvent, Payload, Shown } from '@holdpoint/contract';
 import type { ApprovalState, RunState, StepState } from '../state.ts';
 import {
   attemptIs,
@@ -24,7 +24,7 @@ export function askAgain(
     /** Id of the new approval. */
     approvalId: string;
     expiresAt: string;
-    shown: { preview?: Payload | undefined; uses?: string | undefined };
+    shown: { preview?: Payload<Shown> | undefined; uses?: string | undefined };
     found: Omit<ActionChanged, 'approval_id' | 'from' | 'to'> & {
       snapshot: string;
       files_changed: number;

@@ -1,4 +1,13 @@
-import type { Begins, CapabilityReport, Connection, EventOf, NewEvent, Payload, Problem } from '@holdpoint/contract';
+import type {
+  Begins,
+  CapabilityReport,
+  Connection,
+  EventOf,
+  NewEvent,
+  Payload,
+  Problem,
+  Shown,
+} from '@holdpoint/contract';
 import type { RunState, StepState } from '../state.ts';
 import {
   attemptIs,
@@ -128,7 +137,7 @@ export function retryAttempt(run: RunState, step: StepState, reason: Problem, op
 export function recordIndeterminate(
   run: RunState,
   step: StepState,
-  approval: { id: string; expiresAt: string; reason: Problem; preview: Payload },
+  approval: { id: string; expiresAt: string; reason: Problem; preview: Payload<Shown> },
 ): Transition {
   const waiting = parkedChange(run, 1);
   return {

@@ -1,4 +1,11 @@
-import { type DecisionKind, isSettled, type NewEvent, type Payload, type PolicyAction } from '@holdpoint/contract';
+import {
+  type DecisionKind,
+  isSettled,
+  type NewEvent,
+  type Payload,
+  type PolicyAction,
+  type Shown,
+} from '@holdpoint/contract';
 import type { PolicyVerdict } from '../judge-call.ts';
 import type { RunState, StepState } from '../state.ts';
 import { snapshotIs, stepIs, type Transition } from '../transition.ts';
@@ -18,7 +25,7 @@ export interface Held {
   verdict: PolicyVerdict;
   approvalId: string;
   expiresAt: string;
-  preview?: Payload;
+  preview?: Payload<Shown>;
   uses?: string | undefined;
 }
 
