@@ -13,6 +13,7 @@ import {
   cancelStep,
   changedTools,
   deferAttempt,
+  EngineError,
   expire,
   pauseRun,
   type RunState,
@@ -23,7 +24,6 @@ import {
   startAttempt,
   toolsChanged,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
 import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append, readSpec, readStep, takePrimed } from '../log/index.ts';
 import { mergeTransitions, planAhead } from '../planning/plan-ahead.ts';

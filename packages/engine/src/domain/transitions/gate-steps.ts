@@ -6,8 +6,7 @@ import {
   type PolicyAction,
   type Shown,
 } from '@holdpoint/contract';
-import type { RunState, StepState } from '../state.ts';
-import { snapshotIs, stepIs, type Transition } from '../transition.ts';
+import { type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
 import { unblocked } from '../turn-order.ts';
 import { parkedChange } from './waiting.ts';
 
