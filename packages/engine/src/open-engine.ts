@@ -3,7 +3,6 @@ import { decideApproval } from './approvals/decide-approval.ts';
 import { describeEdit } from './approvals/describe-edit.ts';
 import { listPendingApprovals } from './approvals/list-approvals.ts';
 import { viewApproval } from './approvals/view-approval.ts';
-import { fromPayload } from './blobs/blob-store.ts';
 import { forkRun } from './commands/fork-run.ts';
 import { requestTaskKill } from './commands/kill-task.ts';
 import { retryRun } from './commands/retry-run.ts';
@@ -23,6 +22,7 @@ import type { RunState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
 import {
   activeIndex,
+  fromPayload,
   ownerOf,
   readApproval,
   readLog,

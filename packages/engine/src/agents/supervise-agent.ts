@@ -1,5 +1,4 @@
 import { allowedModels, isTerminal, type RunSpec } from '@holdpoint/contract';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { wakeRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -13,7 +12,7 @@ import {
   type TaskState,
 } from '../domain/index.ts';
 import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
-import { append, readRun, readSpec, trackRun } from '../log/index.ts';
+import { append, fromPayload, readRun, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { reportToParent } from './report-agent.ts';
 import { reportEnd } from './report-end.ts';

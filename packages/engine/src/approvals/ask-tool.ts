@@ -1,7 +1,6 @@
-import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/index.ts';
-import { readSpec } from '../log/index.ts';
+import { fromPayload, readSpec } from '../log/index.ts';
 
 /** Why the tool wants a person to be asked before the call, as the workspace is now; undefined when it has no question. */
 export async function askTool(

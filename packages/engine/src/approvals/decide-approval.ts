@@ -1,19 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DecisionKind, type Json, resolutionSchema } from '@holdpoint/contract';
 import { notifyParent } from '../agents/notify-parent.ts';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import {
   type Decision,
   decide,
   decidePublish,
+  EngineError,
   expire,
   expirePublish,
   judgeCall,
   type Transition,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
-import { append, readSpec, retryWhileContended, untrackApproval } from '../log/index.ts';
+import { append, fromPayload, readSpec, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
 import { describeEdit } from './describe-edit.ts';
 import { type ApprovalView, type PublishApproval, type StepApproval, viewApproval } from './view-approval.ts';
 

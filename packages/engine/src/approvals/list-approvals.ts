@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError } from '../domain/index.ts';
 import { approvalIndex, ownerOf } from '../log/index.ts';
 import { type Page, walkBack } from '../queries/list-runs.ts';
 import { type ApprovalView, viewApproval } from './view-approval.ts';

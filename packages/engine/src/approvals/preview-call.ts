@@ -1,9 +1,8 @@
 import type { Payload, Shown } from '@holdpoint/contract';
 import { previewMerge } from '../attempts/task-handle.ts';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/index.ts';
-import { readSpec } from '../log/index.ts';
+import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 
 export interface ShownCall {
   preview?: Payload<Shown>;

@@ -1,11 +1,10 @@
 import type { Json, ToolOutcome } from '@holdpoint/contract';
 import { judgeBegun } from '../approvals/judge-step.ts';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type AttemptResult, heads, type PolicyVerdict, type RunState, type StepState } from '../domain/index.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted } from '../jobs/job.ts';
-import { readSpec } from '../log/index.ts';
+import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';

@@ -1,19 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ForkedFrom, Plan, RunSpec } from '@holdpoint/contract';
-import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import {
   type ApprovalState,
   boundBy,
   createRun,
+  EngineError,
   type Fork,
   grantsOf,
   inheritTurn,
   type RunState,
   recordFork,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
-import { append, claimOwner, readSpec, trackRun } from '../log/index.ts';
+import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { findRewindPoint, type RewindPoint } from '../queries/rewind-point.ts';
 import { planAgain, readTurn } from './plan-again.ts';

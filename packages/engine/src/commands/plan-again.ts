@@ -1,7 +1,6 @@
 import type { EventOf, RefusedCalls } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { StepState, TurnStep } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, type StepState, type TurnStep } from '../domain/index.ts';
 import { readWholeLog } from '../log/index.ts';
 
 /** A turn as its planner decided it, with the arguments of every step as they were before an edit. */

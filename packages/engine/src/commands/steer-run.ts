@@ -4,6 +4,7 @@ import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
 import {
   cancelRun,
+  EngineError,
   forkField,
   isAbandoned,
   pauseByHand,
@@ -12,7 +13,6 @@ import {
   requestPublish,
   type Transition,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
 import {
   append,
   controlChannel,

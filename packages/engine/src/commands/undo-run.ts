@@ -1,8 +1,7 @@
 import type { NewEvent } from '@holdpoint/contract';
 import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
-import { type Rewind, type RunState, rewindRun, type StepState, type TaskState } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, type Rewind, type RunState, rewindRun, type StepState, type TaskState } from '../domain/index.ts';
 import { append, claimOwner, retryWhileContended, trackActive, untrackApproval } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { findRewindPoint, type RewindPoint } from '../queries/rewind-point.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { toPayload } from '../blobs/blob-store.ts';
 import { forkRun } from '../commands/fork-run.ts';
 import { requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import type { Retention } from '../deps.ts';
 import { readLog, readRun } from '../log/index.ts';
+import { toPayload } from '../log/payload.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';

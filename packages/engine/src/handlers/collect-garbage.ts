@@ -1,8 +1,7 @@
 import { isTerminal } from '@holdpoint/contract';
 import { requestDiscarding } from '../commands/steer-run.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { leaseToDrop, type RunState } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, leaseToDrop, type RunState } from '../domain/index.ts';
 import { append, ownerOf, readRawLog, readRun, runIndex, trackActive } from '../log/index.ts';
 import { walkBack } from '../queries/list-runs.ts';
 

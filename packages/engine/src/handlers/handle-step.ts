@@ -14,6 +14,7 @@ import {
   cancelStep,
   changedTools,
   deferAttempt,
+  EngineError,
   expire,
   pauseRun,
   type RunState,
@@ -24,7 +25,6 @@ import {
   startAttempt,
   toolsChanged,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
 import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append, readSpec, readStep, takePrimed } from '../log/index.ts';
 import { mergeTransitions, planAhead } from '../planning/plan-ahead.ts';

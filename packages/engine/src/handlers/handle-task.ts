@@ -2,10 +2,10 @@ import { isTaskOver, isTerminal } from '@holdpoint/contract';
 import { superviseAgent } from '../agents/supervise-agent.ts';
 import { meetsApproved, refuseChanged, settleCall } from '../attempts/begin-approved-task.ts';
 import { appendForTheRecord, openConnectionRecorder } from '../attempts/record-connections.ts';
-import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   captureTask,
+  EngineError,
   endTask,
   exitTask,
   heads,
@@ -18,10 +18,9 @@ import {
   type TaskResult,
   type TaskState,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, done, type JobContext, type JobEnd, lockLost } from '../jobs/job.ts';
-import { append, readRun, readSpec, readStep, readTask } from '../log/index.ts';
+import { append, fromPayload, readRun, readSpec, readStep, readTask } from '../log/index.ts';
 import type { TaskJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { guardTree } from '../trees/inspect-tree.ts';

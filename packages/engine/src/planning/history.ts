@@ -1,8 +1,7 @@
 import type { EventOf, Grant, LoggedEvent, RunSpec, StepStatus } from '@holdpoint/contract';
-import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { namedField, type RunState, type StepState, toGrant } from '../domain/index.ts';
-import { ownerOf, readFields, readStep, readTurnSteps, readWholeLog } from '../log/index.ts';
+import { fromPayload, ownerOf, readFields, readStep, readTurnSteps, readWholeLog } from '../log/index.ts';
 import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;

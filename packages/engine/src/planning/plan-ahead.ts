@@ -1,4 +1,3 @@
-import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type AttemptResult,
@@ -9,7 +8,7 @@ import {
   type Transition,
 } from '../domain/index.ts';
 import type { JobContext } from '../jobs/job.ts';
-import { readSpec } from '../log/index.ts';
+import { fromPayload, readSpec } from '../log/index.ts';
 import type { SettledStep } from '../ports/index.ts';
 import { plannerInput } from './history.ts';
 import { type Planned, planNext } from './plan-next.ts';

@@ -1,7 +1,6 @@
 import { hasNetwork, type Problem, type RefusedCalls, type RunSpec } from '@holdpoint/contract';
 import { reportToAll } from '../agents/report-agent.ts';
 import { limitReachedAbove, roomForCalls } from '../agents/tree-limits.ts';
-import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   changedTools,
@@ -21,7 +20,7 @@ import {
   trackRepetition,
   unblocked,
 } from '../domain/index.ts';
-import { type Appended, append, claimOwner, fieldsOfStep, prime } from '../log/index.ts';
+import { type Appended, append, claimOwner, fieldsOfStep, prime, toPayload } from '../log/index.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 

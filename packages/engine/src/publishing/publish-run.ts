@@ -1,6 +1,5 @@
 import type { ConflictSummary } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/request-approval.ts';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type Hold,
@@ -13,7 +12,7 @@ import {
 } from '../domain/index.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, type JobContext } from '../jobs/job.ts';
-import { append, readSpec } from '../log/index.ts';
+import { append, fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { PlannedPublish, PublishCall } from '../ports/index.ts';
 import { validateCandidate } from './validate-candidate.ts';
 

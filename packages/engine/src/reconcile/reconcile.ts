@@ -7,6 +7,7 @@ import { pendingApproval, requestApproval } from '../approvals/request-approval.
 import type { WorkerDeps } from '../deps.ts';
 import {
   cancelStep,
+  EngineError,
   finishCancel,
   finishClosing,
   type Gate,
@@ -17,7 +18,6 @@ import {
   releasable,
   type StepState,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
 import {
   append,
   claimOwner,

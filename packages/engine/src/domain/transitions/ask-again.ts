@@ -1,15 +1,17 @@
 import type { ActionChanged, NewEvent, Payload, Shown } from '@holdpoint/contract';
-import type { ApprovalState, RunState, StepState } from '../state.ts';
 import {
+  type ApprovalState,
   attemptIs,
   headIs,
   isRestored,
   leaseIs,
+  type RunState,
+  type StepState,
   snapshotIs,
   stepIs,
   type Transition,
   writerIs,
-} from '../transition.ts';
+} from '../model.ts';
 import { parkedChange } from './waiting.ts';
 
 /**

@@ -8,18 +8,19 @@ import type {
   Problem,
   Shown,
 } from '@holdpoint/contract';
-import type { RunState, StepState } from '../state.ts';
 import {
   attemptIs,
   headIs,
   isRestored,
   leaseIs,
+  type RunState,
   runIs,
+  type StepState,
   snapshotIs,
   stepIs,
   type Transition,
   writerIs,
-} from '../transition.ts';
+} from '../model.ts';
 import { mayWrite } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 

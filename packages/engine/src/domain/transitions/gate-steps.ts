@@ -7,8 +7,7 @@ import {
   type Shown,
 } from '@holdpoint/contract';
 import type { PolicyVerdict } from '../judge-call.ts';
-import type { RunState, StepState } from '../state.ts';
-import { snapshotIs, stepIs, type Transition } from '../transition.ts';
+import { type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
 import { unblocked } from '../turn-order.ts';
 import { parkedChange } from './waiting.ts';
 

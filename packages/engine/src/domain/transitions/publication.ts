@@ -10,9 +10,8 @@ import type {
   Shown,
   ValidatorResult,
 } from '@holdpoint/contract';
-import { runField } from '../fields/run.ts';
-import type { ApprovalState, RunState } from '../state.ts';
 import {
+  type ApprovalState,
   approvalIs,
   type Condition,
   fieldIs,
@@ -20,10 +19,12 @@ import {
   leaseIs,
   parkedIs,
   publicationIs,
+  type RunState,
+  runField,
   runIs,
   snapshotIs,
   type Transition,
-} from '../transition.ts';
+} from '../model.ts';
 
 /** Records that a publish was requested. A worker does it afterwards, so that it survives a crash in between. */
 export const requestPublish = (run: RunState, options: PublishOptions & { by: string }): Transition => ({
