@@ -1,0 +1,1 @@
+export * from './command/command-class.ts';
