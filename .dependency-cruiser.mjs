@@ -5,6 +5,7 @@
 const packages = {
   contract: { imports: [] },
   process: { imports: ['contract'] },
+  policy: { imports: ['contract'] },
   telemetry: { imports: ['contract'] },
   egress: { imports: ['contract'] },
   'embedded-redis': { imports: ['contract', 'process'] },
@@ -12,10 +13,10 @@ const packages = {
   workspace: { imports: ['contract', 'process'] },
   models: { imports: ['contract'] },
   tools: { imports: ['contract'], tests: ['process', 'egress', 'sandbox', 'workspace'] },
-  engine: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
+  engine: { imports: ['contract', 'policy'], tests: ['process', 'embedded-redis'] },
   client: { imports: ['contract'] },
   runtime: {
-    imports: ['contract', 'telemetry', 'egress', 'sandbox', 'workspace', 'models', 'tools', 'engine'],
+    imports: ['contract', 'policy', 'telemetry', 'egress', 'sandbox', 'workspace', 'models', 'tools', 'engine'],
     tests: ['process', 'embedded-redis'],
   },
 };
@@ -87,6 +88,12 @@ const rules = [
     comment: 'packages/contract needs zod alone.',
     from: { path: '^packages/contract/', pathNot: test },
     to: { pathNot: '^(packages|apps)/|node_modules/zod/' },
+  },
+  {
+    name: 'policy-pure',
+    comment: 'packages/policy reads no file, no clock and no network: node:crypto alone of the modules of Node.',
+    from: { path: '^packages/policy/', pathNot: test },
+    to: { dependencyTypes: ['core'], pathNot: '^crypto$' },
   },
   {
     name: 'client-light',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { RunSpec } from '@holdpoint/contract';
+import { canonicalJson, type RunSpec } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { boundBy, canonicalJson, createRun, EngineError } from '../domain/index.ts';
+import { boundBy, createRun, EngineError } from '../domain/index.ts';
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 

@@ -1,5 +1,5 @@
 export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
-export { actionDigest, canonicalJson } from './digest.ts';
+export { actionDigest } from './digest.ts';
 export { EngineError } from './errors.ts';
 export { forkField, namedField, runField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Effect, OperatorPolicy, Policy, PolicyAction, Risk } from '@holdpoint/contract';
-import { canonicalJson } from './digest.ts';
+import {
+  canonicalJson,
+  type Effect,
+  type OperatorPolicy,
+  type Policy,
+  type PolicyAction,
+  type Risk,
+} from '@holdpoint/contract';
 
 /** The policies that bind a run. `operator`: those in force when the run, or a run that it continues, was accepted. */
 interface Bound {
@@ -86,11 +92,16 @@ function matchingRule(
   call: { tool: string; effect: Effect; risk: Risk },
 ): { rule: Policy['rules'][number]; number: number } | undefined {
   const index = rules.findIndex(
-    ({ match }) =>
-      (match.effect === undefined || match.effect === call.effect) &&
-      (match.risk === undefined || match.risk === call.risk) &&
-      (match.tool === undefined || match.tool === call.tool),
+    ({ match: { effect, risk, tool, ...others }, action }) =>
+      isOneOf(effect, call.effect) &&
+      isOneOf(risk, call.risk) &&
+      isOneOf(tool, call.tool) &&
+      // What this function does not look at never allows a call.
+      (action !== 'allow' || Object.values(others).every((one) => one === undefined)),
   );
   const rule = rules[index];
   return rule && { rule, number: index + 1 };
 }
+
+const isOneOf = (wanted: string | readonly string[] | undefined, value: string): boolean =>
+  wanted === undefined || (typeof wanted === 'string' ? wanted === value : wanted.includes(value));
