@@ -21,6 +21,8 @@ export interface EngineDeps {
   now: () => number;
   /** Bounds of every run's limits, whatever it was submitted with. */
   ceilings?: Ceilings;
+  /** Runs that a tenant may have active at once, without their sub-agents. @default unlimited */
+  activeRuns?: number | undefined;
 }
 
 /** A run's workspace is discarded when either bound is passed. An unpublished change set stays. */
