@@ -14,6 +14,7 @@ const packages = {
   models: { imports: ['contract'] },
   tools: { imports: ['contract'], tests: ['process', 'egress', 'sandbox', 'workspace'] },
   engine: { imports: ['contract', 'policy'], tests: ['process', 'embedded-redis'] },
+  callers: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
   client: { imports: ['contract'] },
   runtime: {
     imports: ['contract', 'policy', 'telemetry', 'egress', 'sandbox', 'workspace', 'models', 'tools', 'engine'],

@@ -16,6 +16,7 @@ const layers = [
   ['sandbox', 'workspace', 'engine', 'a.test.ts'],
   ['workspace', 'sandbox', 'sandbox', 'testing/a.ts'],
   ['models', 'tools', 'tools', 'a.test.ts'],
+  ['callers', 'engine', 'engine', 'a.test.ts'],
   ['tools', 'sandbox', 'engine', 'a.test.ts'],
   ['engine', 'tools', 'tools', 'testing/a.ts'],
   ['client', 'engine', 'engine', 'a.test.ts'],

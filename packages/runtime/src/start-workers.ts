@@ -92,7 +92,7 @@ export async function startWorkers(
     executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
-    operatorPolicy: config.operatorPolicy,
+    operatorPolicy: () => config.operatorPolicy,
     workspaces: createWorkspacePort(workspaces, sandbox),
     planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
     retention: config.retention,

@@ -1,5 +1,6 @@
+import type { Verdict } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { holdAttempt, type PolicyVerdict, type RunState, type StepState } from '../domain/index.ts';
+import { holdAttempt, type RunState, type StepState } from '../domain/index.ts';
 import { readStep, retryWhileContended } from '../log/index.ts';
 import { previewCall } from './preview-call.ts';
 import { requestApproval } from './request-approval.ts';
@@ -9,7 +10,7 @@ export async function parkAttempt(
   deps: WorkerDeps,
   { id: runId }: RunState,
   step: StepState,
-  verdict: PolicyVerdict,
+  verdict: Verdict,
   signal: AbortSignal,
 ): Promise<void> {
   await retryWhileContended(step.id, async () => {

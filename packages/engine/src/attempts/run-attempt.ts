@@ -1,7 +1,7 @@
-import type { Json, ToolOutcome } from '@holdpoint/contract';
+import type { Json, ToolOutcome, Verdict } from '@holdpoint/contract';
 import { judgeBegun } from '../approvals/judge-step.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { type AttemptResult, heads, type PolicyVerdict, type RunState, type StepState } from '../domain/index.ts';
+import { type AttemptResult, heads, type RunState, type StepState } from '../domain/index.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted } from '../jobs/job.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
@@ -14,7 +14,7 @@ import { openTaskHandle } from './task-handle.ts';
 export type Executed =
   | { kind: 'result'; result: AttemptResult }
   | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
-  | { kind: 'held'; verdict: PolicyVerdict }
+  | { kind: 'held'; verdict: Verdict }
   | { kind: 'indeterminate'; interruption: Interruption };
 
 /** Makes the call of an attempt that has been recorded. Records nothing but connections. */
@@ -76,7 +76,7 @@ export async function runAttempt(
   }
 }
 
-const denied = ({ reason }: PolicyVerdict): ToolOutcome => ({
+const denied = ({ reason }: Verdict): ToolOutcome => ({
   status: 'failed',
   error: {
     code: 'EPERMISSION',

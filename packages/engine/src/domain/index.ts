@@ -1,12 +1,12 @@
 export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
 export { actionDigest } from './digest.ts';
-export { EngineError } from './errors.ts';
+export { EngineError, type EngineErrorCode } from './errors.ts';
 export { forkField, namedField, runField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { grantsOf, toGrant } from './grants.ts';
 export { heads } from './heads.ts';
 export { isAbandoned } from './id-time.ts';
-export { boundBy, holdsPublish, judgeCall, type PolicyVerdict } from './judge-call.ts';
+export { boundBy, holdsPublish, judgeCall, policiesInForce, stricter } from './judge-call.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
 export {

@@ -106,7 +106,8 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
   }
   if (steps.some((step) => step.status === 'pending')) {
     const spec = await readSpec(deps, run);
-    const ready = releasable(steps, (step) => judgeStep(deps, spec, step).action);
+    const denied = await deniedSteps(deps, run, spec, steps);
+    const ready = releasable(steps, ({ id }) => (denied.has(id) ? 'deny' : 'allow'));
     if (ready.length > 0) {
       await openGates(deps, run, spec, ready, signal);
       return 'again';
@@ -126,6 +127,17 @@ async function close(deps: WorkerDeps, run: RunState, end: RunEnd): Promise<'set
   return 'settled';
 }
 
+async function deniedSteps(
+  deps: WorkerDeps,
+  run: RunState,
+  spec: RunSpec,
+  steps: readonly StepState[],
+): Promise<ReadonlySet<string>> {
+  const pending = steps.filter(({ status }) => status === 'pending');
+  const verdicts = await Promise.all(pending.map((step) => judgeStep(deps, run, spec, step)));
+  return new Set(pending.flatMap(({ id }, index) => (verdicts[index]?.action === 'deny' ? [id] : [])));
+}
+
 async function openGates(
   deps: WorkerDeps,
   run: RunState,
@@ -134,8 +146,9 @@ async function openGates(
   signal: AbortSignal,
 ): Promise<void> {
   // A look and a preview show the files of the tree: on a wrong tree a person would see other files than the decision is bound to.
-  const isLooked = steps.some((step) => step.call.looks || judgeStep(deps, spec, step).action === 'hold');
-  if (isLooked && (await judgeTree(deps, run)) !== 'sound') return;
+  const verdicts = await Promise.all(steps.map((step) => judgeStep(deps, run, spec, step)));
+  const looks = steps.some(({ call }, index) => call.looks || verdicts[index]?.action === 'hold');
+  if (looks && (await judgeTree(deps, run)) !== 'sound') return;
   await requestApproval(deps, run, async (open) => {
     const gates = await Promise.all(
       steps.map(async (step): Promise<Gate> => {

@@ -5,8 +5,8 @@ import {
   type Payload,
   type PolicyAction,
   type Shown,
+  type Verdict,
 } from '@holdpoint/contract';
-import type { PolicyVerdict } from '../judge-call.ts';
 import { type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
 import { unblocked } from '../turn-order.ts';
 import { parkedChange } from './waiting.ts';
@@ -21,7 +21,7 @@ export type Gate =
 export interface Held {
   step: StepState;
   action: 'hold';
-  verdict: PolicyVerdict;
+  verdict: Verdict;
   approvalId: string;
   expiresAt: string;
   preview?: Payload<Shown>;
