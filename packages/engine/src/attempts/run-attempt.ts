@@ -1,8 +1,7 @@
 import type { Json, ToolOutcome } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { type AttemptResult, heads, judgeCall, type RunState, type StepState } from '../domain/index.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, HandBack, type JobContext, leaveIfAborted } from '../jobs/job.ts';
+import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';

@@ -1,9 +1,6 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
-import { reportToParent } from '../agents/report-agent.ts';
-import { reportEnd } from '../agents/report-end.ts';
-import { judgeStep } from '../approvals/judge-step.ts';
-import { previewCall } from '../approvals/preview-call.ts';
-import { pendingApproval, requestApproval } from '../approvals/request-approval.ts';
+import { reportEnd, reportToParent } from '../agents/index.ts';
+import { judgeStep, pendingApproval, previewCall, requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   cancelStep,
