@@ -1,5 +1,5 @@
 import { limitsSchema } from '@holdpoint/contract';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { appendWithTask, beginTask } from '../attempts/begin-task.ts';
 import { forkRun } from '../commands/fork-run.ts';
 import { requestCancel } from '../commands/steer-run.ts';
@@ -10,16 +10,11 @@ import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { listAgents } from '../queries/list-tree.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { reserveAgent } from './reserve-agent.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(() => engine.deps.redis.flushall());
+const engine = useTestEngine({ fresh: true });
 
 const held = { args: { effect: 'external' } };
 const agent = { args: { effect: 'read', agent: { groups: [{ steps: [{ tool: 'count', ...held }] }] } } };

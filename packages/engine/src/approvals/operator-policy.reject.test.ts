@@ -1,21 +1,17 @@
 import { type OperatorPolicy, operatorPolicySchema } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { forkRun } from '../commands/fork-run.ts';
 import { requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { readSpec } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { decideApproval } from './decide-approval.ts';
 import { listPendingApprovals } from './list-approvals.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const allowAll = { rules: [{ match: {}, action: 'allow' as const }] };
 const operator = (action: 'hold' | 'deny'): OperatorPolicy =>

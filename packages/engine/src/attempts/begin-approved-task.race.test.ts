@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { submitRun } from '../commands/submit-run.ts';
@@ -8,14 +8,10 @@ import { handleTurn } from '../handlers/handle-turn.ts';
 import { readLog, readRun, readTasks } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const calm = () => ({ signal: new AbortController().signal, lastTry: false });
 const policy = { rules: [{ match: { effect: 'external' }, action: 'hold' }] };

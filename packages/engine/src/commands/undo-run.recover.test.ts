@@ -1,21 +1,17 @@
 import type { RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { readLog } from '../log/index.ts';
 import type { PastTurn, Planner } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { requestPause, requestResume } from './steer-run.ts';
 import { submitRun } from './submit-run.ts';
 import { undoSteps } from './undo-run.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const write = (name: string) => ({ name, args: { effect: 'workspace' } });
 const undo = (deps: InMemoryWorker['deps'], runId: string, toStep: string | number, keepExternalEffects = false) =>

@@ -1,23 +1,19 @@
 import { isTerminal } from '@holdpoint/contract';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { fromPayload } from '../log/payload.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { Died, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { handleStep } from './handle-step.ts';
 import { handleTurn } from './handle-turn.ts';
 import { handleWorkspace } from './handle-workspace.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 type Deps = InMemoryWorker['deps'];
 const call = (effect: 'read' | 'workspace' | 'external', more = {}) => ({ args: { effect, looks: true, ...more } });

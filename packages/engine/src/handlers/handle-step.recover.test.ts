@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { sendMessage } from '../commands/send-message.ts';
@@ -16,17 +16,13 @@ import { append, readLog, readStep } from '../log/index.ts';
 import type { Planner } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog as checkLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { handleStep } from './handle-step.ts';
 import { handleTurn } from './handle-turn.ts';
 import { handleWorkspace } from './handle-workspace.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const read = (name?: string) => ({ name, args: { effect: 'read' } });
 const write = (name?: string) => ({ name, args: { effect: 'workspace' } });

@@ -1,5 +1,5 @@
 import type { RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { viewApproval } from '../approvals/view-approval.ts';
@@ -10,14 +10,10 @@ import { undoSteps } from '../commands/undo-run.ts';
 import type { PlannerDecision, PlannerInput } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const asked = { effect: 'workspace', mark: 'asked' };
 const edited = { effect: 'workspace', mark: 'edited' };

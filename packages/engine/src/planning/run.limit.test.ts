@@ -1,5 +1,5 @@
 import { type Json, limitsSchema, type RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { retryRun } from '../commands/retry-run.ts';
@@ -12,15 +12,10 @@ import { readLog, repairsKey } from '../log/index.ts';
 import type { PastTurn, Planner, PlannerDecision } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(() => engine.deps.redis.flushall());
+const engine = useTestEngine({ fresh: true });
 
 const calm = () => ({ signal: new AbortController().signal, lastTry: false });
 const write = { args: { effect: 'workspace' } };

@@ -1,19 +1,15 @@
 import type { DecisionKind, Json, RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { requestDiscarding, requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const groups = [[{ name: 'a', args: { effect: 'workspace' } }]];
 

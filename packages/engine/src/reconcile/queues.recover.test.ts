@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { submitRun } from '../commands/submit-run.ts';
@@ -6,15 +6,10 @@ import { approvalIndex, repairsKey } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { queuePrefix } from '../queues/queues.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-beforeEach(() => engine.deps.redis.flushall());
-afterAll(() => engine.stop());
+const engine = useTestEngine({ fresh: true });
 
 const hour = 3_600_000;
 const write = { args: { effect: 'workspace' } };

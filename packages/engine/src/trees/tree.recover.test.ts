@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { submitRun } from '../commands/submit-run.ts';
@@ -7,14 +7,10 @@ import { repairsKey } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { copyingAt } from '../testing/lagging-copy.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 /** Between the appends before which Redis goes back: every one of them in `npm run test:crash`. */
 const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 3;
