@@ -1,14 +1,11 @@
 import { limitsSchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { appendWithTask, beginTask } from '../attempts/begin-task.ts';
-import { forkRun } from '../commands/fork-run.ts';
-import { requestCancel } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { beginTask } from '../attempts/begin-task.ts';
+import { appendWithTask } from '../attempts/index.ts';
+import { forkRun, requestCancel, submitRun } from '../commands/index.ts';
 import type { RunState } from '../domain/index.ts';
 import { readRun, readStep } from '../log/index.ts';
-import { listRuns } from '../queries/list-runs.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { listAgents } from '../queries/list-tree.ts';
+import { listAgents, listRuns, listSteps } from '../queries/index.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

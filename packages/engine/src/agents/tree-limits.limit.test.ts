@@ -1,11 +1,9 @@
 import { type Json, limitsSchema, type RunSpec } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { requestResume } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { requestResume, submitRun } from '../commands/index.ts';
 import { readTasks } from '../log/index.ts';
 import type { Planner, PlannerDecision, PlannerInput } from '../ports/index.ts';
-import { listRuns } from '../queries/list-runs.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { listRuns, listSteps } from '../queries/index.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

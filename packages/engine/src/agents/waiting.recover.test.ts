@@ -1,15 +1,11 @@
 import { limitsSchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { requestCancel, requestPause, requestResume, submitRun } from '../commands/index.ts';
 import type { RunState } from '../domain/index.ts';
 import { repairsKey } from '../log/index.ts';
-import { listRuns } from '../queries/list-runs.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { listAgents } from '../queries/list-tree.ts';
+import { listAgents, listRuns, listSteps } from '../queries/index.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

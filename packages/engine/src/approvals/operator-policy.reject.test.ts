@@ -1,10 +1,8 @@
 import { type OperatorPolicy, operatorPolicySchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { forkRun } from '../commands/fork-run.ts';
-import { requestPublication } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { forkRun, requestPublication, submitRun } from '../commands/index.ts';
 import { readSpec } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { listSteps } from '../queries/index.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

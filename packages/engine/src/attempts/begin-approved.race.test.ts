@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { viewApproval } from '../approvals/view-approval.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { decideApproval, listPendingApprovals, viewApproval } from '../approvals/index.ts';
+import { submitRun } from '../commands/index.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTask } from '../handlers/handle-task.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { readLog, readRun, readTasks } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { listSteps } from '../queries/index.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

@@ -1,11 +1,10 @@
 import { isTerminal } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { submitRun } from '../commands/submit-run.ts';
-import { fromPayload } from '../log/payload.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { submitRun } from '../commands/index.ts';
+import { fromPayload } from '../log/index.ts';
+import { listSteps } from '../queries/index.ts';
 import { Died, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
-import { forkRun } from '../commands/fork-run.ts';
-import { requestPublication } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { forkRun, requestPublication, submitRun } from '../commands/index.ts';
 import type { Retention } from '../deps.ts';
-import { readLog, readRun } from '../log/index.ts';
-import { toPayload } from '../log/payload.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { readLog, readRun, toPayload } from '../log/index.ts';
+import { listSteps } from '../queries/index.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { collectGarbage } from './collect-garbage.ts';

@@ -1,20 +1,19 @@
 import type { LoggedEvent } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { sendMessage } from '../commands/send-message.ts';
+import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
 import {
   requestCancel,
   requestDiscarding,
   requestPause,
   requestPublication,
   requestResume,
-} from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+  sendMessage,
+  submitRun,
+} from '../commands/index.ts';
 import { startAttempt } from '../domain/index.ts';
 import { append, readLog, readStep } from '../log/index.ts';
 import type { Planner } from '../ports/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { listSteps } from '../queries/index.ts';
 import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog as checkLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

@@ -1,14 +1,9 @@
 import type { RunSpec } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { viewApproval } from '../approvals/view-approval.ts';
-import { forkRun } from '../commands/fork-run.ts';
-import { requestPause, requestResume } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
-import { undoSteps } from '../commands/undo-run.ts';
+import { decideApproval, listPendingApprovals, viewApproval } from '../approvals/index.ts';
+import { forkRun, requestPause, requestResume, submitRun, undoSteps } from '../commands/index.ts';
 import type { PlannerDecision, PlannerInput } from '../ports/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { listSteps } from '../queries/index.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

@@ -1,10 +1,8 @@
 import type { DecisionKind, Json, RunSpec } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { requestDiscarding, requestPublication } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { requestDiscarding, requestPublication, submitRun } from '../commands/index.ts';
+import { listSteps } from '../queries/index.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

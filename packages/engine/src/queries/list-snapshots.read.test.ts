@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestPause } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
-import { undoSteps } from '../commands/undo-run.ts';
+import { requestPause, submitRun, undoSteps } from '../commands/index.ts';
 import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

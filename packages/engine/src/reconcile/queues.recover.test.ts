@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { submitRun } from '../commands/index.ts';
 import { approvalIndex, repairsKey } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { listSteps } from '../queries/index.ts';
 import { queuePrefix } from '../queues/queues.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';

@@ -1,10 +1,9 @@
 import type { LoggedEvent } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { submitRun } from '../commands/index.ts';
 import { repairsKey } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { listSteps } from '../queries/index.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { copyingAt } from '../testing/lagging-copy.ts';
 import { soundLog } from '../testing/sound-log.ts';
