@@ -1,11 +1,11 @@
 import { limitsSchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
 import { requestCancel, requestPause, requestResume, submitRun } from '../commands/index.ts';
 import type { RunState } from '../domain/index.ts';
 import { repairsKey } from '../log/index.ts';
 import { listAgents, listRuns, listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
@@ -33,9 +33,7 @@ const isSound = async () => {
   for (const { id } of (await listRuns(engine.deps, {}, { limit: 100 })).items) await soundLog(engine.deps, id);
 };
 const approveAll = async (deps: InMemoryWorker['deps']) => {
-  for (const { approval, digest } of (await listPendingApprovals(deps, {}, { limit: 50 })).items) {
-    await decideApproval(deps, approval.id, { decision: 'approve', action_digest: digest, by: 'ann' });
-  }
+  for (const view of await pendingApprovals(deps)) await decideOn(deps, view);
 };
 
 test('a run waits while its only work is a sub-agent that waits, at any depth', async () => {
@@ -89,10 +87,8 @@ test('a run that does something beside is not waiting; it shows what its sub-age
   const runId = await submit(deps, [agent([held]), agent([{ args: { effect: 'read' } }], [held])]);
   await deliverAll(deps);
   expect(await runOf(runId)).toMatchObject({ status: 'waiting', agents_total: { waiting: 2, approvals: 2 } });
-  const [first] = (await listPendingApprovals(deps, {}, { limit: 5 })).items;
-  await decideApproval(deps, first?.approval.id ?? '', {
-    ...{ decision: 'approve', action_digest: first?.digest ?? '', by: 'ann' },
-  });
+  const [first] = await pendingApprovals(deps);
+  await decideOn(deps, first);
   await sweepOnce(deps);
   expect(await runOf(runId)).toMatchObject({ status: 'running', agents_total: { waiting: 1, approvals: 1 } });
   await deliverAll(deps);
@@ -154,7 +150,7 @@ test.each(['before', 'after'] as const)(
       await sweepOnce(deps);
       await deliverAll(deps);
       // A call whose worker died during it may have taken effect outside: a person says that it runs again.
-      const again = (await listPendingApprovals(deps, {}, { limit: 5 })).items;
+      const again = await pendingApprovals(deps);
       expect(
         again.every(({ approval }) => approval.request.kind === 'indeterminate'),
         note,

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { forkRun, requestPublication, submitRun } from '../commands/index.ts';
 import { readSpec } from '../log/index.ts';
 import { listSteps } from '../queries/index.ts';
+import { pendingApprovals } from '../testing/decide.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { decideApproval } from './decide-approval.ts';
-import { listPendingApprovals } from './list-approvals.ts';
 
 const engine = useTestEngine();
 
@@ -28,8 +28,7 @@ const look = async (runId: string) => {
   const { run, steps } = await listSteps(engine.deps, runId);
   return { run: run.status, steps: steps.map(({ status }) => status), publication: run.publication };
 };
-const pending = async (runId: string) =>
-  (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 5 })).items;
+const pending = (runId: string) => pendingApprovals(engine.deps, runId);
 
 test.each([
   ['hold', { run: 'waiting', steps: ['parked'] }],
@@ -104,7 +103,7 @@ test('a sub-agent and a fork are bound by the policy of the run that they come f
   const runId = await submit(under(deps, then), [[agent]] as never);
   await deliverAll(under(deps, now));
   expect(executions.map(({ stepId }) => stepId)).toHaveLength(1);
-  const approvals = (await listPendingApprovals(engine.deps, {}, { limit: 50 })).items.filter(({ run }) => {
+  const approvals = (await pendingApprovals(engine.deps)).filter(({ run }) => {
     return run.parent?.run_id === runId;
   });
   expect(approvals).toHaveLength(1);

@@ -1,10 +1,12 @@
 import { isTerminal } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { decideApproval } from '../approvals/index.ts';
 import { submitRun } from '../commands/index.ts';
 import { fromPayload } from '../log/index.ts';
 import { listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
+import { calm } from '../testing/deliver-all.ts';
 import { Died, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
@@ -48,7 +50,7 @@ test('a call that only reads cannot be edited into one that writes: the calls be
   const policy = { rules: [{ match: { effect: 'read' }, action: 'hold' }] };
   const { runId } = await submitRun(deps, { spec: specOf([[call('read'), call('read')]], { policy }), by: 'test' });
   await deliver(deps);
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+  const [view] = await pendingApprovals(deps, runId);
   const edit = (effect: string) =>
     decideApproval(deps, view?.approval.id ?? '', {
       ...{ decision: 'edit', action_digest: view?.digest ?? '', by: 'test', args: { effect } },
@@ -154,7 +156,7 @@ async function seenBySteps(deps: Deps, runId: string): Promise<(string[] | undef
 /** Delivers wake-ups until none is left: of those that wait, the one that `pick` chooses. */
 async function deliver(deps: Deps, pick: () => Promise<number> = async () => 0, worker = () => deps): Promise<void> {
   const { queues } = deps;
-  const context = { signal: new AbortController().signal, lastTry: false };
+  const context = calm();
   const kinds = ['waiting', 'prioritized'] as const;
   for (let deliveries = 0; deliveries < 500; deliveries++) {
     const turns = (await queues.turns.getJobs([...kinds])).map((job) => ({
@@ -185,7 +187,7 @@ async function deliver(deps: Deps, pick: () => Promise<number> = async () => 0, 
 
 /** Approves the newest approval. */
 async function decideOne(deps: Deps): Promise<void> {
-  const view = (await listPendingApprovals(deps, {}, { limit: 50 })).items.at(-1);
+  const view = (await pendingApprovals(deps)).at(-1);
   if (!view) return;
-  await decideApproval(deps, view.approval.id, { decision: 'approve', action_digest: view.digest, by: 'test' });
+  await decideOn(deps, view, { by: 'test' });
 }

@@ -1,9 +1,10 @@
 import type { RunSpec } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { decideApproval, listPendingApprovals, viewApproval } from '../approvals/index.ts';
+import { viewApproval } from '../approvals/index.ts';
 import { forkRun, requestPause, requestResume, submitRun, undoSteps } from '../commands/index.ts';
 import type { PlannerDecision, PlannerInput } from '../ports/index.ts';
 import { listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
@@ -49,11 +50,8 @@ function listening() {
 
 async function decideNext(deps: InMemoryWorker['deps'], runId: string, decision: 'approve' | 'edit', message?: string) {
   await deliverAll(deps);
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
-  await decideApproval(deps, view?.approval.id ?? '', {
-    ...{ decision, action_digest: view?.digest ?? '', by: 'ann', message },
-    args: decision === 'edit' ? edited : undefined,
-  });
+  const [view] = await pendingApprovals(deps, runId);
+  await decideOn(deps, view, { decision, message, args: decision === 'edit' ? edited : undefined });
   await deliverAll(deps);
   return view?.approval.id ?? '';
 }

@@ -7,13 +7,14 @@ import { handleTurn } from '../handlers/handle-turn.ts';
 import { readLog, repairsKey } from '../log/index.ts';
 import type { PastTurn, Planner, PlannerDecision } from '../ports/index.ts';
 import { listSteps } from '../queries/index.ts';
+import { pendingApprovals } from '../testing/decide.ts';
+import { calm } from '../testing/deliver-all.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 
 const engine = useTestEngine({ fresh: true });
 
-const calm = () => ({ signal: new AbortController().signal, lastTry: false });
 const write = { args: { effect: 'workspace' } };
 const runOf = async (runId: string) => (await listSteps(engine.deps, runId)).run;
 const ann = { by: 'ann' };
@@ -280,7 +281,7 @@ test('an external call in doubt is shown with everything that is known of it', a
   const told = async () => (await readLog(deps.redis, runId)).some(({ type }) => type === 'network.connected');
   await expect.poll(told).toBe(true);
   await deliverAll(deps);
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+  const [view] = await pendingApprovals(deps, runId);
   expect(view?.approval.request).toMatchObject({
     kind: 'indeterminate',
     preview: {
@@ -338,7 +339,7 @@ test('the job of a step that a decider settled just before it died does not slee
   const { runId } = await submitRun(deps, { spec: specOf([[write], [write]], { policy }), by: 'test' });
   await deliverAll(deps);
   const decide = async (dying: InMemoryWorker['deps']) => {
-    const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+    const [view] = await pendingApprovals(deps, runId);
     const decision = { decision: 'reject', action_digest: view?.digest ?? '', by: 'ann' } as const;
     await decideApproval(dying, view?.approval.id ?? '', decision);
     return view?.approval.request.step_id;

@@ -1,8 +1,9 @@
 import type { DecisionKind, Json, RunSpec } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { decideApproval } from '../approvals/index.ts';
 import { requestDiscarding, requestPublication, submitRun } from '../commands/index.ts';
 import { listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
@@ -20,8 +21,7 @@ async function finished(deps: InMemoryWorker['deps'], spec: RunSpec): Promise<st
 const publish = (deps: InMemoryWorker['deps'], runId: string, branch?: string) =>
   requestPublication(deps, runId, { by: 'ann', message: 'm', branch });
 const runOf = async (runId: string) => (await listSteps(engine.deps, runId)).run;
-const pending = async (runId: string) =>
-  (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 5 })).items;
+const pending = async (runId: string) => await pendingApprovals(engine.deps, runId);
 
 async function decide(
   deps: InMemoryWorker['deps'],
@@ -201,11 +201,7 @@ test('of many who decide about a publish at once the first wins, and nothing is 
   const [view] = await pending(runId);
   const answers = await Promise.allSettled(
     (['approve', 'reject', 'approve', 'reject', 'reject'] as const).map((decision) =>
-      decideApproval(deps, view?.approval.id ?? '', {
-        decision,
-        action_digest: view?.digest ?? '',
-        by: 'ann',
-      }),
+      decideOn(deps, view, { decision }),
     ),
   );
   await deliverAll(deps);
