@@ -15,10 +15,9 @@ import type { CapabilityReport, Enforcement } from '@holdpoint/contract';
 import { absentReport } from './absent-report.ts';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
-import { SandboxError } from './errors.ts';
 import { probeCgroupLimits } from './probe-cgroup-limits.ts';
 import { runCommand } from './run-command.ts';
-import type { Driver } from './tree.ts';
+import { type Driver, SandboxError } from './tree.ts';
 import { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 const diskNote =

@@ -5,10 +5,8 @@ import { Capture } from './capture.ts';
 import { checkCommand } from './check-command.ts';
 import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { writtenBy } from './disk-space/written.ts';
-import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
-import type { Command } from './port.ts';
-import type { Driver, Tree, TreeEnd, TreeRequest } from './tree.ts';
+import { type Command, type Driver, SandboxError, type Tree, type TreeEnd, type TreeRequest } from './tree.ts';
 import { sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 

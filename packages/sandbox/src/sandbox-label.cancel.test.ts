@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { resolveLimits } from './limits.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { WorkspaceMount } from './port.ts';
-import { ProcessRecords } from './process/records.ts';
+import { ProcessRecords } from './process/index.ts';
 import { marker, openTestDriver, processesWith, until, useTestHost } from './testing/host.ts';
 
 const host = useTestHost();

@@ -1,8 +1,6 @@
 import type { CgroupLimits } from '../cgroup/cgroups.ts';
-import { SandboxError } from '../errors.ts';
 import { gitEnvironment } from '../git-environment.ts';
-import type { WorkspaceMount } from '../port.ts';
-import type { TreeRequest } from '../tree.ts';
+import { SandboxError, type TreeRequest, type WorkspaceMount } from '../tree.ts';
 import { bwrapArguments, quietBash } from './command-line.ts';
 import type { HostTools } from './host-tools.ts';
 import { inheritedFds } from './inherited-fds.ts';

@@ -12,11 +12,8 @@ import { collectMounts } from '../bubblewrap/mounts.ts';
 import { buildFilter } from '../bubblewrap/seccomp.ts';
 import { type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
 import { type OpenSandboxOptions, openSandbox } from '../open-sandbox.ts';
-import type { Command, Sandbox, WorkspaceMount } from '../port.ts';
-import { FreezeLocks } from '../process/freeze-locks.ts';
-import { PipePool } from '../process/pipe-pool.ts';
-import { ProcessRecords } from '../process/records.ts';
-import type { Driver } from '../tree.ts';
+import { FreezeLocks, PipePool, ProcessRecords } from '../process/index.ts';
+import type { Command, Driver, Sandbox, WorkspaceMount } from '../tree.ts';
 
 /** For tests: this host's real sandbox, temporary workspaces and the process table. */
 export const projectRoot = fileURLToPath(new URL('../../../..', import.meta.url));

@@ -1,6 +1,5 @@
-import { WorkspaceError } from '../errors.ts';
 import { createYielder, fromPlain, fromText, isWithin, type Yielder } from '../files/index.ts';
-import type { SnapshotId } from '../port.ts';
+import { type SnapshotId, WorkspaceError } from '../port.ts';
 import type { RunFolder } from '../run/index.ts';
 import type { DiffProcesses } from './diff-processes.ts';
 import type { Git, GitOptions } from './git.ts';
