@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { classifyAddress } from './address.ts';
-import { parseAddressRanges } from './address-ranges.ts';
+import { classifyAddress, parseAddressRanges } from './address.ts';
 import { parseHost } from './host-name.ts';
 
 const allowed: readonly [string, string][] = [

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
-import { absentReport } from './absent-report.ts';
 import { type Candidate, type HostParts, prepareBubblewrap } from './bubblewrap/prepare.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { resolveLimits } from './limits.ts';
-import { probe } from './probe.ts';
+import { absentReport, probe } from './probe.ts';
 import { FreezeLocks, killProcesses, ProcessRecords } from './process/index.ts';
 import { HostSandbox } from './sandbox.ts';
 import { type Driver, type Sandbox, SandboxError } from './tree.ts';

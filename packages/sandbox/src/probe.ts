@@ -12,7 +12,6 @@ import {
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { CapabilityReport, Enforcement } from '@holdpoint/contract';
-import { absentReport } from './absent-report.ts';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { probeCgroupLimits } from './probe-cgroup-limits.ts';
@@ -192,4 +191,11 @@ async function listen() {
     server.listen(0, '127.0.0.1', resolve);
   });
   return { port: (server.address() as AddressInfo).port, connected: () => connected, close: () => server.close() };
+}
+
+/** A report in which nothing is enforced. */
+export function absentReport(driver: CapabilityReport['driver'], notes: string[] = []): CapabilityReport {
+  const absent = 'absent' as const;
+  const files = { fs: absent, disk: absent, uid_drop: absent };
+  return { driver, ...files, net: absent, pids: absent, memory: absent, cpu: absent, seccomp: absent, notes };
 }

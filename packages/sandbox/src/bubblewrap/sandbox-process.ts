@@ -17,7 +17,7 @@ import {
 } from '../process/index.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { TreeEnd, TreeRequest } from '../tree.ts';
-import { inheritedFds } from './inherited-fds.ts';
+import { inheritedFds } from './command-line.ts';
 import { receiveListener } from './inside-listener.ts';
 import { endOf, type LaunchEvent, type LaunchFailure, type LaunchState, nextState } from './launch-state.ts';
 import { findOrphans } from './orphans.ts';

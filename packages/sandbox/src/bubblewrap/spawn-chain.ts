@@ -4,8 +4,8 @@ import { Duplex, type Readable, type Writable } from 'node:stream';
 import type { CommandGroup } from '../cgroup/command-group.ts';
 import type { PipePool } from '../process/index.ts';
 import type { TreeRequest } from '../tree.ts';
+import type { inheritedFds } from './command-line.ts';
 import type { ExecChain } from './exec-chain.ts';
-import type { inheritedFds } from './inherited-fds.ts';
 
 export interface SpawnedChain {
   subprocess: ChildProcess;

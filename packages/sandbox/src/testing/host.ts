@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { CommandResult } from '@holdpoint/contract';
 import { rgPath } from '@vscode/ripgrep';
 import { afterAll, beforeAll } from 'vitest';
@@ -16,7 +15,7 @@ import { FreezeLocks, PipePool, ProcessRecords } from '../process/index.ts';
 import type { Command, Driver, Sandbox, WorkspaceMount } from '../tree.ts';
 
 /** For tests: this host's real sandbox, temporary workspaces and the process table. */
-export const projectRoot = fileURLToPath(new URL('../../../..', import.meta.url));
+export const projectRoot = join(import.meta.dirname, '../../../..');
 export const isRoot = process.getuid?.() === 0;
 export const bwrapCandidates = [join(projectRoot, '.cache/bubblewrap/usr/bin/bwrap')];
 
