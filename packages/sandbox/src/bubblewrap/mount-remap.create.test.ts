@@ -9,7 +9,7 @@ import { bwrapCandidates, isRoot, projectRoot, runLine, useTestHost } from '../t
 import { findHostTools } from './host-tools.ts';
 import { planMountRemap } from './mount-remap.ts';
 
-const host = useTestHost();
+const { host } = useTestHost();
 
 const tools = findHostTools({ bwrapCandidates, path: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' });
 const remapScript = readFileSync(new URL('mount-remap.sh', import.meta.url), 'utf8');

@@ -7,7 +7,7 @@ import type { Driver, WorkspaceMount } from '../tree.ts';
 import { Connection } from './connection.ts';
 import { toolHostFiles } from './tool-host-files.ts';
 
-const host = useTestHost();
+const { host } = useTestHost();
 let driver: Driver;
 beforeAll(async () => {
   driver = openTestDriver(join(host.directory, 'hostile'));

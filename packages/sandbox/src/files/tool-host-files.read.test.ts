@@ -21,7 +21,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WorkspaceMount } from '../port.ts';
 import { isRoot, useTestHost } from '../testing/host.ts';
 
-const host = useTestHost();
+const { host } = useTestHost();
 let workspace: WorkspaceMount;
 let files: WorkspaceFiles;
 /** Host path of a file in the workspace. */

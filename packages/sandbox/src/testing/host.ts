@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandResult } from '@holdpoint/contract';
 import { rgPath } from '@vscode/ripgrep';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, test as anyTest, beforeAll } from 'vitest';
 import { bubblewrapDriver } from '../bubblewrap/driver.ts';
 import { findHostTools } from '../bubblewrap/host-tools.ts';
 import { collectMounts } from '../bubblewrap/mounts.ts';
@@ -32,12 +32,16 @@ export interface TestHost extends AsyncDisposable {
   run(workspace: WorkspaceMount, line: string, more?: Partial<Command>): Promise<CommandResult>;
 }
 
-/** A host for all tests of a file, which opens before the first test. It is empty until then. */
-export function useTestHost(more?: Partial<OpenSandboxOptions>): TestHost {
+/**
+ * A host for all tests of a file, which opens before the first test. It is empty until then. `test` gives a test a workspace of its own and
+ * a marker.
+ */
+export function useTestHost(more?: Partial<OpenSandboxOptions>) {
   const host = {} as TestHost;
   beforeAll(async () => void Object.assign(host, await openTestHost(more)));
   afterAll(() => host[Symbol.asyncDispose]());
-  return host;
+  const test = anyTest.extend('workspace', () => host.makeWorkspace()).extend('word', () => marker());
+  return { host, test };
 }
 
 export async function openTestHost(more: Partial<OpenSandboxOptions> = {}): Promise<TestHost> {
