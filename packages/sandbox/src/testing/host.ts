@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandResult } from '@holdpoint/contract';
 import { rgPath } from '@vscode/ripgrep';
-import { afterAll, test as anyTest, beforeAll } from 'vitest';
+import { afterAll, test as anyTest, beforeAll, expect } from 'vitest';
 import { bubblewrapDriver } from '../bubblewrap/driver.ts';
 import { findHostTools } from '../bubblewrap/host-tools.ts';
 import { collectMounts } from '../bubblewrap/mounts.ts';
@@ -106,6 +106,10 @@ export function openTestDriver(
     freezeLocks: new FreezeLocks(stateDir),
   });
 }
+
+/** Expects that a call fails with a code. */
+export const rejects = (call: Promise<unknown>, code: string, more: object = {}) =>
+  expect(call).rejects.toMatchObject({ code, ...more });
 
 /** A word that appears in no other process's arguments. */
 export function marker(): string {
