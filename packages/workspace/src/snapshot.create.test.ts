@@ -93,15 +93,7 @@ describe('the tree of a snapshot', () => {
   test('omits every spelling of .git and nothing else', async ({ t }) => {
     const { base, path } = await t.begin({ type: 'empty' });
     const evil = [
-      '.git',
-      '.GIT',
-      '.Git ',
-      'git~1',
-      'GIT~1',
-      '.git.',
-      '.git...',
-      '.g\u200cit',
-      '.git::$INDEX_ALLOCATION',
+      ...['.git', '.GIT', '.Git ', 'git~1', 'GIT~1', '.git.', '.git...', '.g\u200cit', '.git::$INDEX_ALLOCATION'],
     ];
     const good = ['.gitignore', '.github', 'git', 'x.git', 'git~2', '.gitt'];
     writeTree(path, Object.fromEntries([...evil, ...good].map((name) => [`${name}/config`, name])));

@@ -113,16 +113,8 @@ function workerAs(owner: { uid: number; gid: number }, args: readonly string[]) 
   const node = [move(process.execPath), ...args.map(move)];
   if (!remap) return { program: setpriv, args: [...drop.slice(1), ...node] };
   const show = [
-    '--mount',
-    '--propagation',
-    'private',
-    '--',
-    tools.bash,
-    '-p',
-    '-c',
-    remapScript,
-    'holdpoint',
-    remap.mountPoint,
+    ...['--mount', '--propagation', 'private', '--', tools.bash, '-p', '-c', remapScript, 'holdpoint'],
+    ...[remap.mountPoint],
   ];
   return { program: tools.unshare ?? expect.fail(), args: [...show, ...remap.sources, '--', ...drop, ...node] };
 }

@@ -181,18 +181,8 @@ test('every operation refuses a path that leads outside', async () => {
   symlinkSync('out/canary', at('via'));
   symlinkSync('/usr/bin', at('usr'));
   const paths = [
-    '../canary',
-    '/etc/passwd',
-    canary,
-    'out/canary',
-    'file-out',
-    'up/canary',
-    'via',
-    'usr/env',
-    'a/../../x',
-    '/workspace/../etc/passwd',
-    '/workspacex',
-    '/proc/self/environ',
+    ...['../canary', '/etc/passwd', canary, 'out/canary', 'file-out', 'up/canary', 'via', 'usr/env', 'a/../../x'],
+    ...['/workspace/../etc/passwd', '/workspacex', '/proc/self/environ'],
   ];
   for (const path of paths) {
     await refuses('EOUTSIDE', files.read(path));

@@ -37,15 +37,7 @@ export async function diffTree(
   const { path } = input;
   const settings = ['core.quotePath=true', ...(options.config ?? [])].flatMap((setting) => ['-c', setting]);
   const shape = [
-    '-r',
-    '-p',
-    '--raw',
-    '-z',
-    '--full-index',
-    '--no-renames',
-    '--no-ext-diff',
-    '--no-textconv',
-    '--no-color',
+    ...['-r', '-p', '--raw', '-z', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
   ];
   // A quoted path stands for bytes that no argument can hold: everything is compared, and other paths are filtered out below.
   const pathspec = path === undefined || path === '' || path.startsWith('"') ? [] : ['--', path];

@@ -235,13 +235,7 @@ function user(source: string): unknown {
     config: readFileSync(join(source, '.git/config'), 'utf8'),
     main: git(source, 'rev-parse', 'main'),
     files: execFileSync('find', [
-      source,
-      '-path',
-      join(source, '.git'),
-      '-prune',
-      '-o',
-      '-printf',
-      '%p %s %m %T@ %C@\n',
+      ...[source, '-path', join(source, '.git'), '-prune', '-o', '-printf', '%p %s %m %T@ %C@\n'],
     ]).toString(),
   };
 }
