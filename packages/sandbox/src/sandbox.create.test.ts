@@ -14,24 +14,17 @@ test("the exit code is the command's own", async ({ workspace }) => {
 });
 
 test('a signal is named', async ({ workspace }) => {
-  expect((await host.run(workspace, 'kill -TERM $$')).end).toEqual({
-    status: 'exited',
-    exit_code: 143,
-    signal: 'SIGTERM',
-  });
-  expect((await host.run(workspace, 'kill -SEGV $$')).end).toEqual({
-    status: 'exited',
-    exit_code: 139,
-    signal: 'SIGSEGV',
-  });
+  for (const [signal, exit_code] of Object.entries({ SIGTERM: 143, SIGSEGV: 139 })) {
+    const { end } = await host.run(workspace, `kill -${signal} $$`);
+    expect(end).toEqual({ status: 'exited', exit_code, signal });
+  }
 });
 
 test('a missing or non-executable program ends as in a shell', async ({ workspace }) => {
-  const signal = new AbortController().signal;
-  const missing = await host.sandbox.run({ workspace, argv: ['no-such-program', '--help'], signal });
+  const missing = await host.exec(workspace, ['no-such-program', '--help']);
   expect(missing.end).toEqual({ status: 'exited', exit_code: 127, signal: null });
   expect(missing.stderr.text).toContain('no-such-program: not found');
-  const directory = await host.sandbox.run({ workspace, argv: ['/usr'], signal });
+  const directory = await host.exec(workspace, ['/usr']);
   expect(directory.end).toEqual({ status: 'exited', exit_code: 126, signal: null });
 });
 
@@ -42,22 +35,14 @@ test('a failed set-up is an error, not an exit code', async ({ workspace }) => {
 
 test('arguments arrive byte for byte', async ({ workspace }) => {
   const words = ['', ' ', '--', '-x', '$HOME', '`id`', "'", '"', '\n', 'ü€𝄞', '*', '\\', '%s'];
-  const { stdout } = await host.sandbox.run({
-    workspace,
-    argv: ['node', '-e', 'process.stdout.write(JSON.stringify(process.argv.slice(1)))', '--', ...words],
-    signal: new AbortController().signal,
-  });
+  const program = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))';
+  const { stdout } = await host.exec(workspace, ['node', '-e', program, '--', ...words]);
   expect(JSON.parse(stdout.text)).toEqual(words);
 });
 
 test('the environment is the base plus the given variables, whatever the values', async ({ workspace }) => {
   const env = { A: 'x=y\n$HOME', PATH: '/usr/bin:/bin', BASH_ENV: '/workspace/x', IFS: 'a', EMPTY: '', U: 'ü' };
-  const { stdout } = await host.sandbox.run({
-    workspace,
-    argv: ['/usr/bin/env', '-0'],
-    env,
-    signal: new AbortController().signal,
-  });
+  const { stdout } = await host.exec(workspace, ['/usr/bin/env', '-0'], { env });
   const seen = Object.fromEntries(
     stdout.text
       .split('\0')
@@ -103,7 +88,7 @@ test('a working directory outside the workspace is refused', async ({ workspace 
 
 test('arguments that Linux cannot pass are refused with the reason', async ({ workspace }) => {
   const refuse = async (argv: [string, ...string[]], env?: Record<string, string>) => {
-    const running = host.sandbox.run({ workspace, argv, signal: new AbortController().signal, ...(env && { env }) });
+    const running = host.exec(workspace, argv, { env });
     await expect(running).rejects.toMatchObject({ code: 'ECOMMANDINVALID', retryable: false });
   };
   await refuse(['echo', 'a\0b']);

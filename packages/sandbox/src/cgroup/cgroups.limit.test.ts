@@ -70,11 +70,7 @@ while True:
         pass
 `;
   const quota = { status: 'quota', quota: 'processes', limit: 20 };
-  const run = (program: string) =>
-    host.sandbox.run({
-      ...{ workspace, limits, signal: new AbortController().signal },
-      argv: ['/usr/bin/python3', '-c', program],
-    });
+  const run = (program: string) => host.exec(workspace, ['/usr/bin/python3', '-c', program], { limits });
   expect((await run(bomb)).end).toEqual(quota);
   const once = (end: string) => `
 import os, time

@@ -11,12 +11,15 @@ import { processesWith, until, useTestHost } from '../testing/host.ts';
 
 const { host, test } = useTestHost();
 
+function countIn({ path }: WorkspaceMount): number {
+  return existsSync(join(path, 'count')) ? readFileSync(join(path, 'count')).length : 0;
+}
+
 /** Starts a labelled command that appends to the file `count` for ever. */
 async function startCounting(workspace: WorkspaceMount, line = 'while :; do echo -n x >> count; done') {
   const stop = new AbortController();
   const running = host.run(workspace, line, { label: 'task_1', signal: stop.signal });
-  const length = () =>
-    existsSync(join(workspace.path, 'count')) ? readFileSync(join(workspace.path, 'count')).length : 0;
+  const length = () => countIn(workspace);
   await until(() => length() > 10);
   return {
     length,
@@ -217,8 +220,7 @@ test('without isolation withFrozen stops the process group', async ({ workspace 
     ...{ workspace, label: 'task_1', signal: stop.signal },
     argv: ['/bin/bash', '-c', 'while :; do (echo -n x >> count); done'],
   });
-  const length = () =>
-    existsSync(join(workspace.path, 'count')) ? readFileSync(join(workspace.path, 'count')).length : 0;
+  const length = () => countIn(workspace);
   await until(() => length() > 10);
   const lengths = await bare.withFrozen(workspace.id, () => watchLength(length));
   expect(lengths.size).toBe(1);

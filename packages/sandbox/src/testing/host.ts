@@ -19,6 +19,11 @@ export const projectRoot = join(import.meta.dirname, '../../../..');
 export const isRoot = process.getuid?.() === 0;
 export const bwrapCandidates = [join(projectRoot, '.cache/bubblewrap/usr/bin/bwrap')];
 
+/** What the sandbox enforces on every host. */
+export const alwaysEnforced = {
+  ...{ fs: 'enforced', net: 'enforced', pids: 'enforced', seccomp: 'enforced', uid_drop: 'enforced' },
+} as const;
+
 export interface TestHost extends AsyncDisposable {
   sandbox: Sandbox;
   /** Removed at the end. Other users may pass it. */
@@ -30,6 +35,8 @@ export interface TestHost extends AsyncDisposable {
   makeWorkspace(parent?: string): WorkspaceMount;
   /** Runs a shell line. */
   run(workspace: WorkspaceMount, line: string, more?: Partial<Command>): Promise<CommandResult>;
+  /** Runs a program without a shell. */
+  exec(workspace: WorkspaceMount, argv: Command['argv'], more?: Partial<Command>): Promise<CommandResult>;
 }
 
 /**
@@ -74,6 +81,7 @@ export async function openTestHost(more: Partial<OpenSandboxOptions> = {}): Prom
       return { id: `run_test_${made}`, path, ...owner };
     },
     run: (workspace, line, rest) => runLine(sandbox, workspace, line, rest),
+    exec: (workspace, argv, rest) => sandbox.run({ workspace, argv, signal: new AbortController().signal, ...rest }),
     async [Symbol.asyncDispose]() {
       await sandbox[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
