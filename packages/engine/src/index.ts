@@ -1,8 +1,8 @@
-export type { ApprovalView, PublishApproval, StepApproval } from './approvals/view-approval.ts';
+export type { ApprovalView, PublishApproval, StepApproval } from './approvals/index.ts';
 export { openBlobStore } from './blobs/blob-store.ts';
 export { ceilingsFrom } from './ceilings-from.ts';
 export { openClock } from './clock.ts';
-export type { Idempotency } from './commands/submit-run.ts';
+export type { Idempotency } from './commands/index.ts';
 export type { EngineDeps, Retention } from './deps.ts';
 export { noUsage } from './domain/agent-report.ts';
 export { aboveCeilings, type Ceilings, cutAtCeilings } from './domain/ceilings.ts';
@@ -18,6 +18,5 @@ export { type Engine, type OpenEngine, openEngine } from './open-engine.ts';
 export { operatorPolicyFrom } from './operator-policy-from-env.ts';
 export { type OutputStore, openOutputStore } from './outputs/output-store.ts';
 export type { Logger } from './ports/index.ts';
-export type { Attempt } from './queries/list-attempts.ts';
-export type { RunSnapshot } from './queries/list-snapshots.ts';
+export type { Attempt, RunSnapshot } from './queries/index.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';

@@ -11,7 +11,7 @@ import {
   startAgent,
   type TaskState,
 } from '../domain/index.ts';
-import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
+import { done, type JobContext, type JobEnd } from '../jobs/index.ts';
 import { append, fromPayload, readRun, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { reportToParent } from './report-agent.ts';

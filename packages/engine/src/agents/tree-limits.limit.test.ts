@@ -1,21 +1,14 @@
 import { type Json, limitsSchema, type RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { requestResume } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { expect, test } from 'vitest';
+import { requestResume, submitRun } from '../commands/index.ts';
 import { readTasks } from '../log/index.ts';
 import type { Planner, PlannerDecision, PlannerInput } from '../ports/index.ts';
-import { listRuns } from '../queries/list-runs.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { listRuns, listSteps } from '../queries/index.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(() => engine.deps.redis.flushall());
+const engine = useTestEngine({ fresh: true });
 
 const perTurn = { input_tokens: 10, output_tokens: 5, cost_micros: 600 };
 const tokensPerTurn = perTurn.input_tokens + perTurn.output_tokens;

@@ -1,9 +1,7 @@
-import { previewCall } from '../approvals/preview-call.ts';
-import { type NewApproval, requestApproval } from '../approvals/request-approval.ts';
+import { type NewApproval, previewCall, requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { askAgain, type RunState, type StepState } from '../domain/index.ts';
-import type { JobContext } from '../jobs/job.ts';
-import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
+import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
 import { readApproval } from '../log/index.ts';
 import type { Difference } from '../ports/index.ts';
 

@@ -1,7 +1,5 @@
 import { allowedModels, isTaskOver, type NewEvent, type NewTask, type Problem } from '@holdpoint/contract';
-import { reportToAll } from '../agents/report-agent.ts';
-import { reserveAgent } from '../agents/reserve-agent.ts';
-import { agentRefused, agentsUsedUp } from '../agents/tree-limits.ts';
+import { agentRefused, agentsUsedUp, reportToAll, reserveAgent } from '../agents/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   agentsAre,

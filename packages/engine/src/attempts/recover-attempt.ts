@@ -1,5 +1,5 @@
 import type { Problem } from '@holdpoint/contract';
-import { requestApproval } from '../approvals/request-approval.ts';
+import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, recordIndeterminate, retryAttempt, type StepState } from '../domain/index.ts';
 import { append, fromPayload, readWholeLog, toPayload } from '../log/index.ts';

@@ -13,8 +13,7 @@ import {
   recordFork,
 } from '../domain/index.ts';
 import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { findRewindPoint, type RewindPoint } from '../queries/rewind-point.ts';
+import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { planAgain, readTurn } from './plan-again.ts';
 import { reservePlace } from './reserve-place.ts';
 import { getRun } from './steer-run.ts';

@@ -1,10 +1,9 @@
 import { isTerminal } from '@holdpoint/contract';
-import { notifyParent } from '../agents/notify-parent.ts';
-import { limitReachedAbove } from '../agents/tree-limits.ts';
+import { limitReachedAbove, notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, extendRun, type RunState, resumeRun } from '../domain/index.ts';
 import { append, readRun, retryWhileContended } from '../log/index.ts';
-import { listAgents } from '../queries/list-tree.ts';
+import { listAgents } from '../queries/index.ts';
 import { wakeRun } from './submit-run.ts';
 import { toolsToAccept } from './tools-to-accept.ts';
 

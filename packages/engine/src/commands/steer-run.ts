@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isTerminal, type PublishOptions } from '@holdpoint/contract';
-import { notifyParent } from '../agents/notify-parent.ts';
+import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import {
   cancelRun,

@@ -1,7 +1,12 @@
 import { isTaskOver, isTerminal } from '@holdpoint/contract';
 import { superviseAgent } from '../agents/supervise-agent.ts';
-import { meetsApproved, refuseChanged, settleCall } from '../attempts/begin-approved-task.ts';
-import { appendForTheRecord, openConnectionRecorder } from '../attempts/record-connections.ts';
+import {
+  appendForTheRecord,
+  meetsApproved,
+  openConnectionRecorder,
+  refuseChanged,
+  settleCall,
+} from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   captureTask,
@@ -18,8 +23,7 @@ import {
   type TaskResult,
   type TaskState,
 } from '../domain/index.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, done, type JobContext, type JobEnd, lockLost } from '../jobs/job.ts';
+import { abortReason, done, type JobContext, type JobEnd, lockLost, readError } from '../jobs/index.ts';
 import { append, fromPayload, readRun, readSpec, readStep, readTask } from '../log/index.ts';
 import type { TaskJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';

@@ -7,7 +7,7 @@ import {
   type StepState,
   type Transition,
 } from '../domain/index.ts';
-import type { JobContext } from '../jobs/job.ts';
+import type { JobContext } from '../jobs/index.ts';
 import { fromPayload, readSpec } from '../log/index.ts';
 import type { SettledStep } from '../ports/index.ts';
 import { plannerInput } from './history.ts';

@@ -1,6 +1,5 @@
 import { hasNetwork, type Problem, type RefusedCalls, type RunSpec } from '@holdpoint/contract';
-import { reportToAll } from '../agents/report-agent.ts';
-import { limitReachedAbove, roomForCalls } from '../agents/tree-limits.ts';
+import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts';
 import { judgeDescribed } from '../approvals/judge-step.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {

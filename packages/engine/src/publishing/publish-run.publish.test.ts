@@ -1,19 +1,14 @@
 import type { DecisionKind, Json, RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { requestDiscarding, requestPublication } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { expect, test } from 'vitest';
+import { decideApproval } from '../approvals/index.ts';
+import { requestDiscarding, requestPublication, submitRun } from '../commands/index.ts';
+import { listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const groups = [[{ name: 'a', args: { effect: 'workspace' } }]];
 
@@ -26,8 +21,7 @@ async function finished(deps: InMemoryWorker['deps'], spec: RunSpec): Promise<st
 const publish = (deps: InMemoryWorker['deps'], runId: string, branch?: string) =>
   requestPublication(deps, runId, { by: 'ann', message: 'm', branch });
 const runOf = async (runId: string) => (await listSteps(engine.deps, runId)).run;
-const pending = async (runId: string) =>
-  (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 5 })).items;
+const pending = async (runId: string) => await pendingApprovals(engine.deps, runId);
 
 async function decide(
   deps: InMemoryWorker['deps'],
@@ -207,11 +201,7 @@ test('of many who decide about a publish at once the first wins, and nothing is 
   const [view] = await pending(runId);
   const answers = await Promise.allSettled(
     (['approve', 'reject', 'approve', 'reject', 'reject'] as const).map((decision) =>
-      decideApproval(deps, view?.approval.id ?? '', {
-        decision,
-        action_digest: view?.digest ?? '',
-        by: 'ann',
-      }),
+      decideOn(deps, view, { decision }),
     ),
   );
   await deliverAll(deps);

@@ -1,5 +1,5 @@
 import type { ConflictSummary } from '@holdpoint/contract';
-import { requestApproval } from '../approvals/request-approval.ts';
+import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type Hold,
@@ -10,8 +10,7 @@ import {
   recordPublished,
   recordPublishFailed,
 } from '../domain/index.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, type JobContext } from '../jobs/job.ts';
+import { abortReason, type JobContext, readError } from '../jobs/index.ts';
 import { append, fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { PlannedPublish, PublishCall } from '../ports/index.ts';
 import { validateCandidate } from './validate-candidate.ts';

@@ -1,9 +1,7 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
-import { reportToParent } from '../agents/report-agent.ts';
-import { reportEnd } from '../agents/report-end.ts';
-import { judgeInPlace, judgeStep } from '../approvals/judge-step.ts';
-import { previewCall } from '../approvals/preview-call.ts';
-import { pendingApproval, requestApproval } from '../approvals/request-approval.ts';
+import { reportEnd, reportToParent } from '../agents/index.ts';
+import { judgeStep, pendingApproval, previewCall, requestApproval } from '../approvals/index.ts';
+import { judgeInPlace } from '../approvals/judge-step.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   cancelStep,

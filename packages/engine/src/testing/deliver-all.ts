@@ -7,7 +7,8 @@ import { sweep } from '../handlers/sweep.ts';
 import type { JobContext } from '../jobs/job.ts';
 import { Died } from './dying-process.ts';
 
-const calm = (): JobContext => ({ signal: new AbortController().signal, lastTry: false });
+/** The context of a job that nothing interrupts. */
+export const calm = (): JobContext => ({ signal: new AbortController().signal, lastTry: false });
 
 /**
  * Delivers every waiting wake-up to its handler, one at a time, until none is left: a queue whose every delivery can be seen. A handler
