@@ -1,23 +1,7 @@
 import { type Policy, type PolicyRule, policySchema } from '@holdpoint/contract';
+import { defaultCommandTable } from '../command/table/default-table.ts';
 
-/** Folders whose content a build makes again. */
-const buildFolders = [
-  ...[
-    'node_modules',
-    'dist',
-    'build',
-    'out',
-    'target',
-    'coverage',
-    '.cache',
-    '.next',
-    '.nuxt',
-    '.turbo',
-    '.parcel-cache',
-  ],
-  ...['__pycache__', '.pytest_cache', '.mypy_cache', '.ruff_cache', '.tox', '.venv', 'venv', '.gradle', 'tmp', '.tmp'],
-];
-const inBuildFolders = buildFolders.flatMap((name) => [`**/${name}`, `**/${name}/**`]);
+const inBuildFolders = defaultCommandTable.paths.buildFolders.flatMap((name) => [`**/${name}`, `**/${name}/**`]);
 
 /** A sub-command, also behind options such as `-C folder`. */
 const git = (...words: string[]): string[][] => [

@@ -1,6 +1,6 @@
 import { type CallPart, type PolicyAction, resolvePointer, type Verdict } from '@holdpoint/contract';
 import { regexBudget } from '../match/regex.ts';
-import { all } from '../match/truth.ts';
+import { all, type Truth } from '../match/truth.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { CompiledRule, Condition } from './compile-rule.ts';
 import { applies, type BoundPolicies, builtin, judge, type NamedPolicy } from './judge.ts';
@@ -69,7 +69,7 @@ function explainRule(compiled: CompiledRule, facts: CallFacts, part: Part) {
 function describe(
   pointer: Condition['pointer'],
   { rule }: CompiledRule,
-  truth: 'maybe' | 'no',
+  truth: Truth,
   facts: CallFacts,
   part: Part,
 ): string {
@@ -89,11 +89,11 @@ function valueOf(pointer: string, facts: CallFacts, part: Part): string {
     case 'risk':
       return facts[field];
     case 'args': {
-      const value = resolvePointer(facts.args, unescape(rest[0] ?? ''));
+      const value = resolvePointer(facts.args, unescapeKey(rest[0] ?? ''));
       return value === undefined ? 'there is no such argument' : JSON.stringify(value).slice(0, 300);
     }
     case 'labels': {
-      const label = unescape(rest[0] ?? '');
+      const label = unescapeKey(rest[0] ?? '');
       return Object.hasOwn(facts.labels, label) ? (facts.labels[label] ?? '') : 'the run has no such label';
     }
     case 'submitted_by':
@@ -107,4 +107,4 @@ function valueOf(pointer: string, facts: CallFacts, part: Part): string {
   }
 }
 
-const unescape = (key: string): string => key.replaceAll('~1', '/').replaceAll('~0', '~');
+const unescapeKey = (key: string): string => key.replaceAll('~1', '/').replaceAll('~0', '~');
