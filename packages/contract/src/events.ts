@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
+import { tenantSchema } from './caller.ts';
 import { capabilityReportSchema } from './capabilities.ts';
 import { pathChangeSchema } from './diff.ts';
 import { grantSchema } from './grant.ts';
@@ -111,6 +112,7 @@ const runEvents = [
     spec: payloadSchema,
     ...runHeaderSchema.shape,
     created_by: z.string(),
+    tenant: tenantSchema.optional().describe('Absent: default'),
     tools: toolVersionsSchema.optional(),
     forked_from: forkedFromSchema.optional(),
     parent: parentSchema.optional(),

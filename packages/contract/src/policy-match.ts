@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callerKindSchema } from './caller.ts';
 import { effectSchema, riskSchema } from './vocabulary.ts';
 
 const maxNames = 200;
@@ -12,9 +13,6 @@ export type CommandClass = (typeof commandClasses)[number];
 
 export const pathAccesses = ['read', 'write', 'delete'] as const;
 export type PathAccess = (typeof pathAccesses)[number];
-
-export const callerKinds = ['person', 'service', 'agent'] as const;
-export type CallerKind = (typeof callerKinds)[number];
 
 const regexSchema = z
   .string()
@@ -57,7 +55,7 @@ const commandSchema = z
   })
   .partial();
 
-const submitterSchema = z.strictObject({ name: oneOrMany(globSchema), kind: oneOrMany(z.enum(callerKinds)) }).partial();
+const submitterSchema = z.strictObject({ name: oneOrMany(globSchema), kind: oneOrMany(callerKindSchema) }).partial();
 
 /** What a rule applies to. Every field must hold; an empty match applies to every call. */
 export const matchSchema = z.strictObject({
