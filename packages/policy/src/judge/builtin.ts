@@ -84,7 +84,15 @@ export const builtinPolicy: Policy = policySchema.parse({
       { effect: ['read', 'workspace'], paths: { globs: inBuildFolders, access: 'delete' } },
       'a build makes it again',
     ),
+    ...[['mv', '**'], ...git('mv', '**')].map((argv) =>
+      allow(
+        'moves',
+        { effect: ['read', 'workspace'], command: { argv }, paths: ['**'] },
+        'what is moved stays in the workspace',
+      ),
+    ),
     hold('deletes', { paths: { globs: ['**'], access: 'delete' } }, 'it deletes outside of build folders'),
+    hold('deletes', { command: { program: ['rm', 'rmdir', 'unlink'] } }, 'it deletes outside of build folders'),
     hold('external', { effect: 'external' }, 'effects outside the workspace are held by default'),
     allow('reads-and-workspace', { effect: ['read', 'workspace'] }, 'nothing outside the staging workspace can change'),
   ],

@@ -36,12 +36,12 @@ function wordsOf({ argv, unknown }: SimpleCommand): Pieces[] {
 }
 
 function touched({ path, access, known }: CommandPath, command: SimpleCommand): TouchedPath {
-  if (!known) return { path: unknownWord, access, recursive: true };
-  const glob = /[*?[{]/.exec(path);
-  if (glob === null) return { path, access, recursive: access === 'delete' && reachesBelow(command) };
-  // All that the glob may find lies in the folder before it.
-  const folder = path.slice(0, path.lastIndexOf('/', glob.index));
-  return { path: folder === '' ? (path.startsWith('/') ? '/' : '.') : folder, access, recursive: true };
+  // Braces and names that begin with a dot may become `..`.
+  if (!known || /[{(]|(^|\/)\.[^/]*[*?[]/.test(path)) return { path: unknownWord, access, recursive: true };
+  const recursive = access === 'delete' && reachesBelow(command);
+  if (!/[*?[]/.test(path)) return { path, access, recursive };
+  const pieces = path.split(/([*?[][^/]*)/).map((piece, index) => (index % 2 === 1 ? null : piece));
+  return { path: pieces, access, recursive };
 }
 
 /** `rm` and `unlink` remove folders only with an option. */

@@ -4,7 +4,7 @@ import { and, or, type Truth } from './truth.ts';
 
 /** A path of a call. */
 export interface TouchedPath {
-  /** Relative to the workspace. `null` pieces are unknown before the command runs. */
+  /** Relative to the workspace. A `null` piece is unknown: alone, any path; behind a text, such as the empty one, names within the folders before it. */
   path: string | Pieces;
   access: 'read' | 'write' | 'delete';
   /** The call also reaches what lies below the path. */
@@ -23,8 +23,8 @@ export function compilePathGlob(source: string): PathGlob {
   return {
     source,
     test({ path, recursive }) {
-      const pieces = typeof path === 'string' ? [normalPath(path)] : unknownFolders(path);
-      const found = recursive ? testTree(glob, pieces) : glob.testPieces(pieces);
+      const pieces = typeof path === 'string' ? [normalPath(path)] : path;
+      const found: Truth = recursive ? testTree(glob, pieces) : glob.testPieces(pieces);
       return namesOutside || !leaves(pieces) ? found : and('maybe', found);
     },
   };
@@ -44,9 +44,3 @@ export function normalPath(path: string): string {
   const normal = posix.normalize(path);
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal;
 }
-
-/** An unknown piece may contain `..`, so nothing before it is certain. */
-const unknownFolders = (pieces: Pieces): Pieces => {
-  if (!pieces.includes(null)) return [normalPath(pieces.join(''))];
-  return [null];
-};
