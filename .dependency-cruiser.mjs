@@ -92,9 +92,9 @@ const rules = [
   },
   {
     name: 'policy-pure',
-    comment: 'packages/policy reads no file, no clock and no network: node:crypto alone of the modules of Node.',
+    comment: 'packages/policy reads no file, no clock and no network: of the modules of Node, crypto and path alone.',
     from: { path: '^packages/policy/', pathNot: test },
-    to: { dependencyTypes: ['core'], pathNot: '^crypto$' },
+    to: { dependencyTypes: ['core'], pathNot: '^(crypto|path)$' },
   },
   {
     name: 'client-light',

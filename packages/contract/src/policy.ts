@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callerKindSchema } from './caller.ts';
 import { matchSchema } from './policy-match.ts';
 import { decisionKindSchema } from './vocabulary.ts';
 
@@ -11,7 +12,7 @@ const seconds = z.int().min(1).max(315_360_000);
 export const decidersSchema = z
   .strictObject({
     names: z.array(z.string().min(1).max(200)).min(1).max(200).describe('Globs on names of callers'),
-    kinds: z.array(z.enum(['person', 'service'])).min(1),
+    kinds: z.array(callerKindSchema.exclude(['agent'])).min(1),
     quorum: z.int().min(1).max(20).describe('How many different callers must approve. One rejection decides'),
     not_submitter: z.boolean().describe('true: who submitted the run may not decide'),
   })

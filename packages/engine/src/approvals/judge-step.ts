@@ -1,5 +1,5 @@
 import { hasNetwork, type Json, type RunSpec, type Verdict } from '@holdpoint/contract';
-import { type CallFacts, describeTouches } from '@holdpoint/policy';
+import { type CallFacts, describeTouches, nothingTouched } from '@holdpoint/policy';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import { judgeCall, policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
 import { fromPayload, readSpec } from '../log/index.ts';
@@ -24,7 +24,16 @@ const factsOf = (
   { tool, args, described }: Parameters<typeof judgeDescribed>[2],
 ): CallFacts => {
   const { effect, risk, touches } = described;
-  return { toolset, tool, effect, risk, args, touches: describeTouches(touches), labels, submitted_by };
+  return {
+    toolset,
+    tool,
+    effect,
+    risk,
+    args,
+    touches: touches ? describeTouches(touches) : nothingTouched,
+    labels,
+    submitted_by,
+  };
 };
 
 /** A question to a person parks whatever the policy says, unless the policy denies it. */

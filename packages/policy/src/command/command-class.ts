@@ -1,7 +1,6 @@
-/** How risky a command is. `safe` only reads, `blocked` is catastrophic, `caution` is everything else. */
-export const commandClasses = ['safe', 'caution', 'blocked'] as const;
+import type { CommandClass } from '@holdpoint/contract';
 
-export type CommandClass = (typeof commandClasses)[number];
+export type { CommandClass };
 
 /** The class and the reason of the riskiest part. */
 export interface CommandVerdict {

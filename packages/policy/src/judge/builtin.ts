@@ -1,23 +1,7 @@
 import { type Policy, type PolicyRule, policySchema } from '@holdpoint/contract';
+import { defaultCommandTable } from '../command/table/default-table.ts';
 
-/** Folders whose content a build makes again. */
-const buildFolders = [
-  ...[
-    'node_modules',
-    'dist',
-    'build',
-    'out',
-    'target',
-    'coverage',
-    '.cache',
-    '.next',
-    '.nuxt',
-    '.turbo',
-    '.parcel-cache',
-  ],
-  ...['__pycache__', '.pytest_cache', '.mypy_cache', '.ruff_cache', '.tox', '.venv', 'venv', '.gradle', 'tmp', '.tmp'],
-];
-const inBuildFolders = buildFolders.flatMap((name) => [`**/${name}`, `**/${name}/**`]);
+const inBuildFolders = defaultCommandTable.paths.buildFolders.flatMap((name) => [`**/${name}`, `**/${name}/**`]);
 
 /** A sub-command, also behind options such as `-C folder`. */
 const git = (...words: string[]): string[][] => [
@@ -100,7 +84,15 @@ export const builtinPolicy: Policy = policySchema.parse({
       { effect: ['read', 'workspace'], paths: { globs: inBuildFolders, access: 'delete' } },
       'a build makes it again',
     ),
+    ...[['mv', '**'], ...git('mv', '**')].map((argv) =>
+      allow(
+        'moves',
+        { effect: ['read', 'workspace'], command: { argv }, paths: ['**'] },
+        'what is moved stays in the workspace',
+      ),
+    ),
     hold('deletes', { paths: { globs: ['**'], access: 'delete' } }, 'it deletes outside of build folders'),
+    hold('deletes', { command: { program: ['rm', 'rmdir', 'unlink'] } }, 'it deletes outside of build folders'),
     hold('external', { effect: 'external' }, 'effects outside the workspace are held by default'),
     allow('reads-and-workspace', { effect: ['read', 'workspace'] }, 'nothing outside the staging workspace can change'),
   ],

@@ -9,6 +9,10 @@ export interface CommandFact {
   words: readonly Pieces[];
   /** Variables that are set for the command alone, such as `PATH=. make`: it may be another program than its name says. */
   assigns: boolean;
+  /** Its output goes to a file, which is one of its paths. */
+  redirects: boolean;
+  /** Hosts that its words name. */
+  hosts: readonly string[];
   /** What the command reads, writes and deletes, as far as its words show. */
   paths: readonly TouchedPath[];
 }

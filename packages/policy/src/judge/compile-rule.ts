@@ -2,10 +2,10 @@ import type { PolicyMatch, PolicyRule } from '@holdpoint/contract';
 import { compileArgument } from '../match/argument.ts';
 import { compileCommand, listOf } from '../match/command.ts';
 import { compileGlob, type Glob } from '../match/glob.ts';
-import { matchHost, parseHostPattern } from '../match/host-pattern.ts';
+import { type HostPattern, matchHost, parseHostPattern } from '../match/host-pattern.ts';
 import { compilePathGlob, type TouchedPath } from '../match/path-glob.ts';
 import type { RegexBudget } from '../match/regex.ts';
-import { all, any, type Truth } from '../match/truth.ts';
+import { all, and, any, type Truth } from '../match/truth.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { Part } from './parts.ts';
 
@@ -27,7 +27,7 @@ export interface CompiledRule {
 /** @throws GlobError, RegexError, HostPatternError */
 export function compileRule(rule: PolicyRule, index: number): CompiledRule {
   const { match } = rule;
-  return { index, rule, ofCall: [...callConditions(match), ...coversExternal(rule)], ofPart: partConditions(match) };
+  return { index, rule, ofCall: [...callConditions(match), ...coversExternal(rule)], ofPart: partConditions(rule) };
 }
 
 export class HostPatternError extends Error {
@@ -82,7 +82,7 @@ function coversExternal({ action, match }: PolicyRule): Condition[] {
   return [{ pointer: '/match', test }];
 }
 
-function partConditions({ paths, command, hosts }: PolicyMatch): Condition[] {
+function partConditions({ action, match: { paths, command, hosts } }: PolicyRule): Condition[] {
   const found: Condition[] = [];
   if (command !== undefined) {
     const matcher = compileCommand(command);
@@ -90,6 +90,8 @@ function partConditions({ paths, command, hosts }: PolicyMatch): Condition[] {
       pointer: '/match/command',
       test: (_facts, part, budget) => (part.kind === 'command' ? matcher.test(part.command, budget) : 'no'),
     });
+    // The words of a command say nothing of where its output goes. Its class and its paths do.
+    if (action === 'allow' && command.class === undefined && paths === undefined) found.push(keepsOutput);
   }
   if (paths !== undefined) {
     const wanted = 'globs' in paths ? paths : { globs: paths, access: undefined };
@@ -108,14 +110,26 @@ function partConditions({ paths, command, hosts }: PolicyMatch): Condition[] {
     found.push({
       pointer: '/match/hosts',
       test: (_facts, part) => {
-        if (part.kind !== 'host') return 'no';
-        const { host } = part;
-        return host === undefined ? 'maybe' : any(patterns, (pattern) => matchHost(pattern, host));
+        if (part.kind === 'host') return testHost(part.host, patterns);
+        if (part.kind !== 'command') return 'no';
+        if (part.command === 'unparsed') return 'maybe';
+        return and(
+          'maybe',
+          any(part.command.hosts, (host) => testHost(parseHostPattern(host), patterns)),
+        );
       },
     });
   }
   return found;
 }
+
+const keepsOutput: Condition = {
+  pointer: '/match/command',
+  test: (_facts, part) => sure(part.kind !== 'command' || part.command === 'unparsed' || !part.command.redirects),
+};
+
+const testHost = (host: HostPattern | undefined, patterns: readonly HostPattern[]): Truth =>
+  host === undefined ? 'maybe' : any(patterns, (pattern) => matchHost(pattern, host));
 
 /** Every path of a command must match for `yes`; one that may match is enough for `maybe`. */
 function testPaths(part: Part, test: (touched: TouchedPath) => Truth): Truth {

@@ -39,10 +39,9 @@ export const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, den
 export function judge({ run, operator }: BoundPolicies, facts: CallFacts): Verdict {
   const budget = { left: regexBudget };
   const parts = partsOf(facts);
-  const builtin: NamedPolicy = { name: 'builtin', policy: compilePolicy(builtinPolicy) };
   const own = decide(run, facts, parts, budget);
   const decided = own.found.concat(
-    own.left.length === 0 ? [] : decide(builtin, facts, own.left, budget).found,
+    own.left.length === 0 ? [] : decide(builtin(), facts, own.left, budget).found,
     operator.flatMap((policy) => decide(policy, facts, parts, budget).found),
   );
   const strictest = Math.max(...decided.map(({ rule }) => strictness[rule.rule.action]));
@@ -51,6 +50,9 @@ export function judge({ run, operator }: BoundPolicies, facts: CallFacts): Verdi
   if (first === undefined) throw new Error('the built-in rules match every call');
   return toVerdict(first, deciding);
 }
+
+/** The built-in rules as a policy. */
+export const builtin = (): NamedPolicy => ({ name: 'builtin', policy: compilePolicy(builtinPolicy) });
 
 /** The first rule that matches each part, and the parts that no rule matches. */
 function decide(from: NamedPolicy, facts: CallFacts, parts: readonly Part[], budget: RegexBudget) {

@@ -134,7 +134,9 @@ function run(tokens: readonly Token[], pieces: Pieces): Truth {
 function keepOpen(tokens: readonly Token[], set: Uint8Array): Uint8Array {
   const kept = new Uint8Array(set.length);
   tokens.forEach((token, at) => {
-    if (set[at] === 1 && token.kind === 'star' && token.accepts === anyChar) enter(tokens, kept, at);
+    if (set[at] !== 1) return;
+    if (token.kind === 'star' && token.accepts === anyChar) enter(tokens, kept, at);
+    if (token.kind === 'folders') kept.fill(1, at, at + 2);
   });
   return kept;
 }

@@ -30,6 +30,8 @@ export const command = (text: string, commandClass: CommandFact['class'] = 'caut
       .map((piece) => (piece === '?' ? null : piece)),
   ),
   assigns: false,
+  redirects: false,
+  hosts: [],
   paths: [],
 });
 
