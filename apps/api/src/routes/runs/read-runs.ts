@@ -4,10 +4,11 @@ import type { ApiDeps, App } from '../../deps.ts';
 import { findRun } from './find-run.ts';
 import { toRun, toRunDetail } from './run-view.ts';
 
-export function readRunsRoutes(app: App, deps: ApiDeps): void {
+export function readRunsRoutes(app: App): void {
   app.get(
     '/v1/runs',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['runs'],
         operationId: 'listRuns',
@@ -16,7 +17,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: runPageSchema },
       },
     },
-    async ({ query: { status, label, created_after, limit, cursor } }) => {
+    async ({ query: { status, label, created_after, limit, cursor }, deps }) => {
       const filter = {
         status,
         ...(label === undefined ? {} : { label: readLabel(label) }),
@@ -30,6 +31,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
   app.get(
     '/v1/runs/:id',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['runs'],
         operationId: 'getRun',
@@ -38,7 +40,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: runDetailSchema },
       },
     },
-    async ({ params }) => {
+    async ({ params, deps }) => {
       const run = await findRun(deps, params.id);
       const [spec, agents] = await Promise.all([deps.engine.runs.spec(run), openAgents(deps, run)]);
       return toRunDetail(run, spec, { agents, current: deps.operatorPolicy });

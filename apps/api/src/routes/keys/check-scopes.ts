@@ -1,0 +1,15 @@
+import { allScopes, type Scope, scopeSchema } from '@holdpoint/contract';
+import { nearestNames } from '@holdpoint/tools';
+import { ApiProblem } from '../../errors/api-problem.ts';
+
+/** @throws ApiProblem `unknown_scope`, with the nearest names */
+export function checkScopes(asked: readonly string[]): Scope[] {
+  const errors = asked.flatMap((scope, index) => {
+    if (scopeSchema.safeParse(scope).success) return [];
+    const nearest = nearestNames(scope, allScopes).join(', ');
+    return [{ pointer: `/scopes/${index}`, detail: `there is no scope ${JSON.stringify(scope)}. Nearest: ${nearest}` }];
+  });
+  const [first] = errors;
+  if (first !== undefined) throw new ApiProblem('unknown_scope', first.detail, { errors });
+  return asked as Scope[];
+}
