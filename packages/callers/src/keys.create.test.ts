@@ -21,10 +21,7 @@ const request = (changes: Partial<KeyRequest> = {}): KeyRequest => ({
   ...{ name: unique(), kind: 'person', scopes: ['runs:read'] },
   ...changes,
 });
-const made = async (
-  changes: Partial<KeyRequest>,
-  by: Holder = t.admin,
-): Promise<{ text: string; holder: Holder }> => {
+const made = async (changes: Partial<KeyRequest>, by: Holder = t.admin): Promise<{ text: string; holder: Holder }> => {
   const { text } = await t.callers.create(by, request(changes));
   return { text, holder: (await t.callers.check(text)).holder };
 };
