@@ -8,6 +8,13 @@ import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
 import { apiProcessCommand, workerProcessCommand } from './commands/foreground.ts';
 import { adoptCommand, migrateCommand } from './commands/installation.ts';
+import {
+  createKeyCommand,
+  listKeysCommand,
+  revokeKeyCommand,
+  rotateKeyCommand,
+  whoamiCommand,
+} from './commands/keys.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
@@ -93,6 +100,14 @@ export function createProgram(shell: Shell): Command {
     }
   });
   program.addCommand(approvals);
+
+  const keys = new Command('keys').description('keys of callers, and what they allow');
+  keys.addCommand(listKeysCommand(shell));
+  keys.addCommand(createKeyCommand(shell));
+  keys.addCommand(rotateKeyCommand(shell));
+  keys.addCommand(revokeKeyCommand(shell));
+  keys.addCommand(whoamiCommand(shell));
+  program.addCommand(keys);
 
   const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));

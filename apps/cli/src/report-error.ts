@@ -56,6 +56,8 @@ function nextHere({ code, next, approvalId }: ApiError): string {
     case 'publish_conflict':
       if (approvalId === undefined) return next;
       return `Look at the versions, then resolve each file: ${commandLine('approvals', 'show', approvalId)}`;
+    case 'key_not_found':
+      return `To list keys: ${commandLine('keys', 'list')}`;
     case 'unauthorized':
       return 'Set HOLDPOINT_KEY, or HOLDPOINT_DATA to the data directory of that system.';
     default:

@@ -20,6 +20,7 @@ const nexts = {
   unauthorized:
     'Send `Authorization: Bearer <key>` with a key in force; a caller with keys:admin creates one (POST /v1/keys, `holdpoint keys create`). The first key is in the file api-key of the data directory.',
   key_not_found: 'List the keys with GET /v1/keys.',
+  invalid_key: 'Correct what `errors` names. Nothing was changed.',
   key_not_allowed: 'Ask for no more than the key that you use has itself; GET /v1/me shows it. Nothing was changed.',
   key_name_taken: 'Choose another name, or revoke the key that has it. Nothing was changed.',
   key_revoked: 'Create a new key.',

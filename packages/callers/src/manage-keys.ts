@@ -5,7 +5,7 @@ import { CallerError } from './errors.ts';
 import { createKeyText, digestOf } from './key-text.ts';
 import { changedChannel, keyIndex, nameKey, pointerKey, prefix, recordKey, usedKey } from './keys.ts';
 import type { CallerLimits } from './limits.ts';
-import { assertHolds, seesTenant } from './may-manage.ts';
+import { assertHoldable, assertHolds, seesTenant } from './may-manage.ts';
 import { effectiveLimits, type Holder, type KeyRecord, parseRecord } from './record.ts';
 import { scriptOf } from './script.ts';
 import { storeKey } from './store-key.ts';
@@ -27,7 +27,7 @@ export interface KeyRequest {
   limits?: Partial<KeyLimits> | undefined;
 }
 
-/** @throws CallerError `key_not_allowed`, `key_name_taken`; nothing is stored then */
+/** @throws CallerError `invalid_key`, `key_not_allowed`, `key_name_taken`; nothing is stored then */
 export async function createKey(
   deps: KeyDeps,
   holder: Holder,
@@ -36,9 +36,10 @@ export async function createKey(
   const expires = expires_at === undefined ? null : new Date(expires_at).toISOString();
   if (expires !== null && Date.parse(expires) <= deps.now()) {
     const detail = `${expires} is past`;
-    throw new CallerError('key_not_allowed', detail, [{ pointer: '/expires_at', detail }]);
+    throw new CallerError('invalid_key', detail, [{ pointer: '/expires_at', detail }]);
   }
   const asked = { kind, tenant, scopes, limits: effectiveLimits({ limits }, deps.limits), expires_at: expires };
+  assertHoldable(asked);
   assertHolds(holder, asked);
   const text = createKeyText();
   const id = deps.newId();

@@ -27,15 +27,22 @@ export function assertHolds(holder: Holder, asked: Powers): void {
   if (first !== undefined) throw new CallerError('key_not_allowed', first.detail, errors);
 }
 
+/** Refuses scopes that no key of this kind and tenant can hold. @throws CallerError `invalid_key` */
+export function assertHoldable(asked: Pick<Powers, 'kind' | 'tenant' | 'scopes'>): void {
+  const errors = asked.scopes.flatMap((scope, index) =>
+    isHeldBy(asked, scope) ? [] : [{ pointer: `/scopes/${index}`, detail: neverHeld(asked, scope) }],
+  );
+  const [first] = errors;
+  if (first !== undefined) throw new CallerError('invalid_key', first.detail, errors);
+}
+
 function refusals({ caller, scopes, limits, expiresAt }: Holder, asked: Powers): PointerError[] {
   const errors: PointerError[] = [];
   const refuse = (pointer: string, detail: string) => errors.push({ pointer, detail });
   if (!seesTenant({ caller }, asked.tenant)) refuse('/tenant', `${caller.name} may not manage keys of another tenant`);
   if (caller.kind === 'agent' && asked.kind !== 'agent') refuse('/kind', 'an agent manages keys of agents only');
   for (const [index, scope] of asked.scopes.entries()) {
-    const pointer = `/scopes/${index}`;
-    if (!isHeldBy(asked, scope)) refuse(pointer, neverHeld(asked, scope));
-    else if (!scopes.includes(scope)) refuse(pointer, `${caller.name} does not have the scope ${scope} itself`);
+    if (!scopes.includes(scope)) refuse(`/scopes/${index}`, `${caller.name} does not have the scope ${scope} itself`);
   }
   for (const field of ['requests_per_s', 'burst', 'streams'] as const) {
     const [own, wanted] = [limits[field], asked.limits[field]];
@@ -48,7 +55,7 @@ function refusals({ caller, scopes, limits, expiresAt }: Holder, asked: Powers):
   return errors;
 }
 
-const neverHeld = ({ kind }: Powers, scope: Scope): string =>
+const neverHeld = ({ kind }: Pick<Powers, 'kind'>, scope: Scope): string =>
   scope === 'approvals:decide'
     ? `a key of kind ${kind} can never hold ${scope}: otherwise an agent could release its own calls`
     : `only keys of the tenant ${defaultTenant} can hold ${scope}, which concerns the whole installation`;

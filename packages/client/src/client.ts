@@ -7,6 +7,7 @@ import {
   approvalPageSchema,
   approvalSchema,
   attemptListSchema,
+  type CreateKey,
   type CreateRun,
   type Decide,
   type Diff,
@@ -18,6 +19,13 @@ import {
   type ForkRun,
   fileListSchema,
   healthSchema,
+  type IssuedKey,
+  issuedKeySchema,
+  type Key,
+  keyPageSchema,
+  keySchema,
+  type Me,
+  meSchema,
   type Page,
   type Publication,
   type Publish,
@@ -29,6 +37,7 @@ import {
   type Readiness,
   type ResumeRun,
   type RetryRun,
+  type RotateKey,
   type Run,
   type RunDetail,
   type RunEvent,
@@ -378,6 +387,37 @@ export function createClient(options: ClientOptions) {
 
     async getToolset(name: string, query: { format?: ToolFormat } = {}, { signal }: Options = {}): Promise<Toolset> {
       return (await ask({ path: at('toolsets', name), query: { ...query }, signal }, toolsetSchema)).body;
+    },
+
+    /** Who the key says that the caller is, and what it allows. */
+    async getMe({ signal }: Options = {}): Promise<Me> {
+      return (await ask({ path: '/v1/me', signal }, meSchema)).body;
+    },
+
+    /** Newest first, revoked and expired ones too. */
+    async listKeys(
+      query: PageQuery & { tenant?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<Page<Key>> {
+      return (await ask({ path: '/v1/keys', query: { ...query }, signal }, keyPageSchema)).body;
+    },
+
+    async getKey(id: string, { signal }: Options = {}): Promise<Key> {
+      return (await ask({ path: at('keys', id), signal }, keySchema)).body;
+    },
+
+    /** The answer has the text of the key, which cannot be read again. */
+    async createKey(body: CreateKey, { signal }: Options = {}): Promise<IssuedKey> {
+      return (await ask({ method: 'POST', path: '/v1/keys', body, signal }, issuedKeySchema)).body;
+    },
+
+    /** Gives the key another text; the one before stays valid for `grace_s` seconds. */
+    async rotateKey(id: string, body: RotateKey = {}, { signal }: Options = {}): Promise<IssuedKey> {
+      return (await ask({ method: 'POST', path: at('keys', id, '/rotate'), body, signal }, issuedKeySchema)).body;
+    },
+
+    async revokeKey(id: string, { signal }: Options = {}): Promise<Key> {
+      return (await ask({ method: 'DELETE', path: at('keys', id), signal }, keySchema)).body;
     },
 
     async listWorkers({ signal }: Options = {}): Promise<Worker[]> {
