@@ -5,7 +5,7 @@ import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { KeyCheck } from './auth/api-key.ts';
 import type { RunNotifications } from './live/run-notifications.ts';
@@ -65,3 +65,6 @@ export type App = FastifyInstance<
 
 /** There is one key, so the log names one person for every decision and request. */
 export const operator = 'the operator';
+
+/** The path of a request, without its query. */
+export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';

@@ -6,9 +6,8 @@ import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-
 import { guardHost } from './auth/guard-host.ts';
 import { requireKey } from './auth/require-key.ts';
 import { setSecurityHeaders } from './auth/security-headers.ts';
-import type { ApiDeps, App } from './deps.ts';
+import { type ApiDeps, type App, pathOf } from './deps.ts';
 import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
-import { pathOf } from './path-of.ts';
 import { decideRoute } from './routes/approvals/decide.ts';
 import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
 import { diffRoute } from './routes/changes/diff.ts';

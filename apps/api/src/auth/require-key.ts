@@ -1,7 +1,6 @@
 import type { onRequestAsyncHookHandler } from 'fastify';
-import type { ApiDeps } from '../deps.ts';
+import { type ApiDeps, pathOf } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
-import { pathOf } from '../path-of.ts';
 
 /** Paths that need no key. They show nothing about runs. */
 const isOpen = (path: string): boolean => openPaths.has(path) || path.startsWith('/docs/');

@@ -1,5 +1,6 @@
 import type { ConflictSummary } from '@holdpoint/contract';
 import type { PointerError } from '@holdpoint/contract/wire';
+import { EngineError, type EngineErrorCode } from '@holdpoint/engine';
 import { type ApiProblemCode, apiProblems } from './registry.ts';
 
 interface Details {
@@ -26,5 +27,35 @@ export class ApiProblem extends Error {
     this.errors = errors;
     this.conflicts = conflicts;
     this.approvalId = approval_id;
+  }
+}
+
+/** An error of another package, with the places in the request that it is about. */
+export class PlacedError extends Error {
+  override readonly name = 'PlacedError';
+  override readonly cause: Error;
+  readonly errors: readonly PointerError[];
+
+  constructor(cause: Error, errors: readonly PointerError[]) {
+    super(cause.message, { cause });
+    this.cause = cause;
+    this.errors = errors;
+  }
+}
+
+/**
+ * Names the place in the request that an error of the engine is about.
+ * @param places JSON pointers by code
+ */
+export async function placeEngineError<Result>(
+  places: Partial<Record<EngineErrorCode, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const pointer = error instanceof EngineError ? places[error.code] : undefined;
+    if (!(error instanceof EngineError) || pointer === undefined) throw error;
+    throw new PlacedError(error, [{ pointer, detail: error.message }]);
   }
 }

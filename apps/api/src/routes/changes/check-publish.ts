@@ -3,8 +3,7 @@ import type { DryRun } from '@holdpoint/contract/wire';
 import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { PlacedError } from '../../errors/placed-error.ts';
+import { ApiProblem, PlacedError } from '../../errors/api-problem.ts';
 import { workspaceOf } from '../snapshots/find-snapshot.ts';
 
 type Deps = Pick<ApiDeps, 'engine' | 'workspaces'>;

@@ -1,7 +1,7 @@
 import { type Source, toPointer } from '@holdpoint/contract';
 import { WorkspaceError, type WorkspaceErrorCode } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
-import { PlacedError } from '../../errors/placed-error.ts';
+import { PlacedError } from '../../errors/api-problem.ts';
 
 type Deps = Pick<ApiDeps, 'workspaces'>;
 

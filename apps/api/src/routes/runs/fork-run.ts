@@ -1,7 +1,7 @@
 import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@holdpoint/contract/wire';
 import { cutAtCeilings, type RunState } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
-import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { placeEngineError } from '../../errors/api-problem.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';

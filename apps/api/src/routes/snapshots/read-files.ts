@@ -1,7 +1,7 @@
 import { fileListSchema, idParamsSchema, listFilesQuerySchema, readFileQuerySchema } from '@holdpoint/contract/wire';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps, App } from '../../deps.ts';
-import { PlacedError } from '../../errors/placed-error.ts';
+import { PlacedError } from '../../errors/api-problem.ts';
 import { streamJson } from '../../live/stream-json.ts';
 import { binarySchema } from '../../schema/binary.ts';
 import { findRun } from '../runs/find-run.ts';
