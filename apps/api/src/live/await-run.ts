@@ -1,7 +1,7 @@
 import { notificationChannel, type RunState } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps } from '../deps.ts';
-import { findRun } from '../routes/runs/find-run.ts';
+import { findRun } from '../routes/runs/run.ts';
 import { clientGone } from './stream.ts';
 
 interface Wait {

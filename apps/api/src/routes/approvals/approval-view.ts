@@ -1,8 +1,8 @@
+import { isTaskOver, type PublishPlan, publishPlanSchema, shellSpecSchema } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
-import type { ApprovalView, PublishApproval } from '@holdpoint/engine';
+import type { ApprovalState, ApprovalView, PublishApproval } from '@holdpoint/engine';
+import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
-import { planOf } from './publish-plan.ts';
-import { whatItMeets } from './what-it-meets.ts';
 
 /** An approval as a person needs to see it before deciding. */
 export async function toApproval(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, view: ApprovalView): Promise<Approval> {
@@ -76,4 +76,58 @@ async function askedOf(
   if (target?.type !== 'git') return {};
   const { branch, message, author } = target;
   return { branch, message, author };
+}
+
+/** What the publish that waits for this approval would do; undefined when the approval is not about a publish. */
+export async function planOf(
+  { engine }: Pick<ApiDeps, 'engine'>,
+  { request }: ApprovalState,
+): Promise<PublishPlan | undefined> {
+  if (request.preview === undefined) return undefined;
+  return publishPlanSchema.safeParse(await engine.read(request.preview)).data;
+}
+
+type Met = Pick<Approval, 'may_write' | 'unknown' | 'repositories'>;
+
+/** What a person cannot see in the call itself: which commands may change the files it will meet, and which of those files cannot be shown. */
+async function whatItMeets(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, view: ApprovalView): Promise<Met> {
+  // The plan of a publish names both. A decided approval is not about the current files.
+  if (view.subject !== 'step' || view.approval.status !== 'pending') {
+    return { may_write: [], unknown: [], repositories: [] };
+  }
+  const [may_write, met] = await Promise.all([mayWrite(deps, view), hiddenFrom(deps, view)]);
+  return { may_write, ...met };
+}
+
+async function mayWrite({ engine }: Pick<ApiDeps, 'engine'>, { run }: ApprovalView) {
+  if (run.open_tasks === 0) return [];
+  // Sub-agents have trees of their own.
+  const tasks = (await engine.tasks.list(run.id)).filter(({ about, status }) => {
+    return about.kind === 'shell' && !isTaskOver(status);
+  });
+  return Promise.all(
+    tasks.map(async ({ id, about, status, started_at }) => {
+      const { command } = shellSpecSchema.parse(await engine.read(about.spec));
+      return { task_id: id, command, status, since: started_at ?? null };
+    }),
+  );
+}
+
+/** What a person cannot see in the files. */
+async function hiddenFrom(
+  { workspaces }: Pick<ApiDeps, 'workspaces'>,
+  { run }: ApprovalView,
+): Promise<Omit<Met, 'may_write'>> {
+  const { id: runId, snapshot, base: since } = run;
+  const nothing = { unknown: [], repositories: [] };
+  if (snapshot === undefined || since === undefined) return nothing;
+  try {
+    const input = { runId, snapshot, since };
+    const [unknown, repositories] = await Promise.all([workspaces.unknown(input), workspaces.repositories(input)]);
+    return { unknown, repositories };
+  } catch (error) {
+    // The workspace is not on this host or was discarded, so the run cannot continue either.
+    if (error instanceof WorkspaceError && error.code === 'EWORKSPACEMISSING') return nothing;
+    throw error;
+  }
 }

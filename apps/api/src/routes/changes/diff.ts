@@ -2,7 +2,7 @@ import { type Diff, diffQuerySchema, diffSchema, idParamsSchema } from '@holdpoi
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { streamJson } from '../../live/stream-json.ts';
-import { findRun } from '../runs/find-run.ts';
+import { findRun } from '../runs/run.ts';
 import { findNamed, workspaceOf } from '../snapshots/find-snapshot.ts';
 
 /** GET /v1/runs/{id}/diff: what changed between two snapshots of a run. */

@@ -2,7 +2,7 @@ import { isUnstorable } from '@holdpoint/contract';
 import { dryRunSchema, idParamsSchema, publishPreviewSchema } from '@holdpoint/contract/wire';
 import { holdsPublish } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { findRun } from '../runs/find-run.ts';
+import { findRun } from '../runs/run.ts';
 import { assertSucceeded, checkTarget, previewPublish } from './check-publish.ts';
 
 /** POST /v1/runs/{id}/publish/dry-run: what a publish would do now. */

@@ -2,7 +2,7 @@ import { validatorResultSchema } from '@holdpoint/contract';
 import { idParamsSchema, validationSchema } from '@holdpoint/contract/wire';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
-import { findRun } from '../runs/find-run.ts';
+import { findRun } from '../runs/run.ts';
 
 /** GET /v1/runs/{id}/validation: the validator results of the last publish. */
 export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {

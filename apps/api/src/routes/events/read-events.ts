@@ -3,9 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { sendStream } from '../../live/stream.ts';
-import { findRun } from '../runs/find-run.ts';
-import { allFrames } from './all-frames.ts';
-import { runFrames } from './run-frames.ts';
+import { findRun } from '../runs/run.ts';
+import { allFrames, runFrames } from './frames.ts';
 
 export function readEventsRoutes(app: App, deps: ApiDeps): void {
   app.get(

@@ -1,8 +1,8 @@
 import { healthSchema, readinessSchema } from '@holdpoint/contract/wire';
 import { probeWrite } from '@holdpoint/engine/redis';
 import type { ApiDeps, App } from '../../deps.ts';
-import { checkSpace } from '../runs/check-space.ts';
-import { readPeriodic } from './read-periodic.ts';
+import { checkSpace } from '../runs/new-run.ts';
+import { readPeriodic } from './read-stuck.ts';
 import { readWorkers } from './read-workers.ts';
 
 /** For supervisors: /healthz says that the process is up, /readyz that it can take requests. */

@@ -1,6 +1,6 @@
-import { stuckSchema } from '@holdpoint/contract/wire';
+import { type Periodic, stuckSchema } from '@holdpoint/contract/wire';
+import type { PeriodicWork } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { readPeriodic } from './read-periodic.ts';
 
 /** GET /v1/stuck: what the sweeper repaired, and the states of the active runs. Reads every active run. */
 export function readStuckRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {
@@ -31,4 +31,10 @@ export function readStuckRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {
       };
     },
   );
+}
+
+export async function readPeriodic({ engine }: Pick<ApiDeps, 'engine'>, name: PeriodicWork): Promise<Periodic> {
+  const last = await engine.reconciler.lastDone(name);
+  if (last === undefined) return { last_at: null, overdue: false };
+  return { last_at: last.worker === null ? null : new Date(last.at).toISOString(), overdue: last.overdue };
 }

@@ -1,5 +1,5 @@
 import { givenLimitsSchema } from '@holdpoint/contract';
-import { boundsSchema, type Worker, workerListSchema } from '@holdpoint/contract/wire';
+import { apiBoundsSchema, boundsSchema, type Worker, workerListSchema } from '@holdpoint/contract/wire';
 import { workerIndex, workerKey } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -58,4 +58,20 @@ function fromJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+export function readBoundsRoute(app: App, { bounds, ceilings = {} }: Pick<ApiDeps, 'bounds' | 'ceilings'>): void {
+  app.get(
+    '/v1/bounds',
+    {
+      schema: {
+        tags: ['operations'],
+        operationId: 'getBounds',
+        summary: "Read the operator's settings that bind every run",
+        description: 'The settings of the API process. `/v1/workers` has those of each worker.',
+        response: { 200: apiBoundsSchema },
+      },
+    },
+    async () => ({ ...bounds, ceilings }),
+  );
 }

@@ -3,10 +3,7 @@ import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
-import { checkLimits } from './check-limits.ts';
-import { checkModel, checkModels } from './check-model.ts';
-import { checkPlan } from './check-plan.ts';
-import { checkPolicy } from './check-policy.ts';
+import { checkLimits, checkModel, checkModels, checkPlan, checkPolicy } from './check-fields.ts';
 import { checkSource } from './check-source.ts';
 
 /**

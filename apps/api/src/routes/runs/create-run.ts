@@ -3,10 +3,8 @@ import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contr
 import { cutAtCeilings, type Idempotency } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRequest } from './check-request.ts';
-import { checkSpace } from './check-space.ts';
-import { findRun } from './find-run.ts';
-import { idempotencyKey } from './idempotency-key.ts';
-import { toRun } from './run-view.ts';
+import { checkSpace, idempotencyKey } from './new-run.ts';
+import { findRun, toRun } from './run.ts';
 
 /** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key matches an earlier request. */
 export function createRunRoute(app: App, deps: ApiDeps): void {

@@ -2,14 +2,9 @@ import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@hol
 import { cutAtCeilings, type RunState } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/api-problem.ts';
-import { checkLimits } from './check-limits.ts';
-import { checkModel } from './check-model.ts';
-import { checkPlan } from './check-plan.ts';
-import { checkPolicy } from './check-policy.ts';
-import { checkSpace } from './check-space.ts';
-import { findRun } from './find-run.ts';
-import { idempotencyKey } from './idempotency-key.ts';
-import { toRun } from './run-view.ts';
+import { checkLimits, checkModel, checkPlan, checkPolicy } from './check-fields.ts';
+import { checkSpace, idempotencyKey } from './new-run.ts';
+import { findRun, toRun } from './run.ts';
 
 /** POST /v1/runs/{id}/fork: 201 when this request made the fork, 200 when its Idempotency-Key matches an earlier request. */
 export function forkRunRoute(app: App, deps: ApiDeps): void {

@@ -1,8 +1,7 @@
 import { idParamsSchema, listRunsQuerySchema, runDetailSchema, runPageSchema } from '@holdpoint/contract/wire';
 import type { RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { findRun } from './find-run.ts';
-import { toRun, toRunDetail } from './run-view.ts';
+import { findRun, toRun, toRunDetail } from './run.ts';
 
 export function readRunsRoutes(app: App, deps: ApiDeps): void {
   app.get(

@@ -1,7 +1,7 @@
 import { idParamsSchema, sendMessageSchema, sentMessageSchema } from '@holdpoint/contract/wire';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
-import { checkRunId } from './find-run.ts';
-import { idempotencyKey } from './idempotency-key.ts';
+import { idempotencyKey } from './new-run.ts';
+import { checkRunId } from './run.ts';
 
 /** POST /v1/runs/{id}/messages: 201 when this request recorded it, 200 when its Idempotency-Key matches an earlier request. */
 export function sendMessageRoute(app: App, deps: ApiDeps): void {

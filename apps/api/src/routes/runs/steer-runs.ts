@@ -1,7 +1,6 @@
 import { cancelRunSchema, idParamsSchema, resumeRunSchema, runSchema } from '@holdpoint/contract/wire';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
-import { checkRunId, findRun } from './find-run.ts';
-import { toRun } from './run-view.ts';
+import { checkRunId, findRun, toRun } from './run.ts';
 
 export function steerRunsRoutes(app: App, deps: ApiDeps): void {
   app.post(

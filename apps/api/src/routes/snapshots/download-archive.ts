@@ -1,8 +1,7 @@
 import { archiveQuerySchema, idParamsSchema } from '@holdpoint/contract/wire';
 import type { ApiDeps, App } from '../../deps.ts';
-import { binarySchema } from '../../schema/binary.ts';
-import { findRun } from '../runs/find-run.ts';
-import { attachment } from './attachment.ts';
+import { findRun } from '../runs/run.ts';
+import { attachment, binarySchema } from './attachment.ts';
 import { findSnapshot, workspaceOf } from './find-snapshot.ts';
 
 const types = { 'tar.gz': 'application/gzip', zip: 'application/zip' } as const;

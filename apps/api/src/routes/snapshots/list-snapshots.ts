@@ -1,7 +1,7 @@
 import { idParamsSchema, type Snapshot, snapshotListSchema } from '@holdpoint/contract/wire';
 import type { ApiDeps, App } from '../../deps.ts';
-import { checkRunId } from '../runs/find-run.ts';
-import { numberSteps } from '../steps/number-steps.ts';
+import { checkRunId } from '../runs/run.ts';
+import { numberSteps } from '../steps/step-view.ts';
 import { workspaceOf } from './find-snapshot.ts';
 
 /** GET /v1/runs/{id}/snapshots: the states that a client can read, compare, restore and fork from. */

@@ -3,9 +3,8 @@ import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps, App } from '../../deps.ts';
 import { PlacedError } from '../../errors/api-problem.ts';
 import { streamJson } from '../../live/stream-json.ts';
-import { binarySchema } from '../../schema/binary.ts';
-import { findRun } from '../runs/find-run.ts';
-import { attachment } from './attachment.ts';
+import { findRun } from '../runs/run.ts';
+import { attachment, binarySchema } from './attachment.ts';
 import { findSnapshot } from './find-snapshot.ts';
 
 export function readFilesRoutes(app: App, deps: ApiDeps): void {

@@ -7,9 +7,8 @@ import {
 } from '@holdpoint/contract/wire';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
-import { checkRunId } from '../runs/find-run.ts';
-import { numberSteps } from './number-steps.ts';
-import { toAttempt, toStep, toStepDetail } from './step-view.ts';
+import { checkRunId } from '../runs/run.ts';
+import { numberSteps, toAttempt, toStep, toStepDetail } from './step-view.ts';
 
 export function readStepsRoutes(app: App, deps: ApiDeps): void {
   app.get(

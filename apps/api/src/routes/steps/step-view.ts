@@ -1,7 +1,6 @@
 import type { Json } from '@holdpoint/contract';
 import type { Attempt, Step, StepDetail } from '@holdpoint/contract/wire';
 import type { Attempt as LoggedAttempt, StepState } from '@holdpoint/engine';
-import type { NumberedStep } from './number-steps.ts';
 
 /** A step as it stands in a list. */
 export const toStep = (runId: string, { step, number }: NumberedStep): Step => ({
@@ -52,3 +51,19 @@ export const toAttempt = (attempt: LoggedAttempt): Attempt => ({
   duration_ms: attempt.duration_ms ?? null,
   capabilities: attempt.capabilities ?? null,
 });
+
+/** A step with its number, as fork and undo take it; null when the step was undone. */
+interface NumberedStep {
+  step: StepState;
+  number: number | null;
+}
+
+/** Steps in the order they were planned; an undone step comes before its replacement. */
+export function numberSteps(steps: readonly StepState[]): NumberedStep[] {
+  let count = 0;
+  return steps.toSorted(byPlan).map((step) => ({ step, number: step.status === 'undone' ? null : ++count }));
+}
+
+/** Ids of one kind sort by creation time. */
+const byPlan = (a: StepState, b: StepState): number =>
+  a.call.turn - b.call.turn || a.call.index - b.call.index || (a.id < b.id ? -1 : 1);

@@ -9,9 +9,8 @@ import {
 import { notificationChannel, type TaskState } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { clientGone } from '../../live/stream.ts';
-import { findRun } from '../runs/find-run.ts';
-import { findTask } from './find-task.ts';
-import { toTask } from './task-view.ts';
+import { findRun } from '../runs/run.ts';
+import { findTask, toTask } from './task.ts';
 
 export function tasksRoutes(app: App, deps: ApiDeps): void {
   const show = async (runId: string, task: TaskState) => {

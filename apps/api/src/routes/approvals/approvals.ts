@@ -1,8 +1,15 @@
 import type { ApprovalStatus } from '@holdpoint/contract';
-import { approvalPageSchema, approvalSchema, idParamsSchema, listApprovalsQuerySchema } from '@holdpoint/contract/wire';
-import type { ApiDeps, App } from '../../deps.ts';
-import { checkRunId } from '../runs/find-run.ts';
+import {
+  approvalPageSchema,
+  approvalSchema,
+  decideSchema,
+  idParamsSchema,
+  listApprovalsQuerySchema,
+} from '@holdpoint/contract/wire';
+import { type ApiDeps, type App, operator } from '../../deps.ts';
+import { checkRunId } from '../runs/run.ts';
 import { toApproval } from './approval-view.ts';
+import { checkEdit } from './check-edit.ts';
 
 export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
   app.get(
@@ -59,4 +66,37 @@ async function approvalsOf(
   const page = fitting.slice(0, limit);
   const items = await Promise.all(page.map(({ id }) => deps.engine.approvals.get(id)));
   return { items, next: fitting.length > limit ? page.at(-1)?.id : undefined };
+}
+
+/** POST /v1/approvals/{id}/decision: the first decision wins, and binds to the call it was made for. */
+export function decideRoute(app: App, deps: ApiDeps): void {
+  app.post(
+    '/v1/approvals/:id/decision',
+    {
+      schema: {
+        tags: ['approvals'],
+        operationId: 'decideApproval',
+        summary: 'Decide on an approval',
+        description:
+          'A repeated decision gets the answer of the first; a different one is 409 `already_decided`. ' +
+          'An outdated digest is 409 `action_changed`. When a background command changes the files after the decision, ' +
+          'the call does not run: it is parked again, and this approval names the new one (`superseded_by`).',
+        params: idParamsSchema,
+        body: decideSchema,
+        response: { 200: approvalSchema },
+      },
+    },
+    async ({ params, body }) => {
+      await checkEdit(deps, params.id, body);
+      const { decision, action_digest, args, message } = body;
+      const view = await deps.engine.approvals.decide(params.id, {
+        decision,
+        action_digest,
+        by: operator,
+        args,
+        message,
+      });
+      return toApproval(deps, view);
+    },
+  );
 }

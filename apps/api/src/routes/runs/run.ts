@@ -1,6 +1,17 @@
-import { allowedModels, type OperatorPolicy, type RunSpec, type TreeUsage } from '@holdpoint/contract';
+import { allowedModels, type OperatorPolicy, type RunSpec, runIdSchema, type TreeUsage } from '@holdpoint/contract';
 import type { Run, RunDetail } from '@holdpoint/contract/wire';
-import { noUsage, operatorPolicyDigest, type RunState, usedByTree, withCurrent } from '@holdpoint/engine';
+import { EngineError, noUsage, operatorPolicyDigest, type RunState, usedByTree, withCurrent } from '@holdpoint/engine';
+import type { ApiDeps } from '../../deps.ts';
+
+/** Ids become parts of keys: one of another form is not even looked up. @throws EngineError `run_not_found` */
+export function checkRunId(id: string): string {
+  if (!runIdSchema.safeParse(id).success) throw new EngineError('run_not_found', `there is no run ${id}`);
+  return id;
+}
+
+/** @throws EngineError `run_not_found` */
+export const findRun = (deps: Pick<ApiDeps, 'engine'>, id: string): Promise<RunState> =>
+  deps.engine.runs.get(checkRunId(id));
 
 /** A run as the API shows it. */
 export function toRun(run: RunState, now = Date.now()): Run {

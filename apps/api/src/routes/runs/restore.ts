@@ -1,11 +1,10 @@
-import { idParamsSchema, retryRunSchema, undoneSchema } from '@holdpoint/contract/wire';
+import { idParamsSchema, retryRunSchema, undoneSchema, undoRunSchema } from '@holdpoint/contract/wire';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/api-problem.ts';
 import { awaitRun } from '../../live/await-run.ts';
-import { checkRunId } from './find-run.ts';
-import { toRun } from './run-view.ts';
+import { checkRunId, toRun } from './run.ts';
 
-const places = {
+const retryPlaces = {
   step_not_found: '/from_step',
   step_not_settled: '/from_step',
   external_effects: '/keep_external_effects',
@@ -41,7 +40,50 @@ export function retryRunRoute(app: App, deps: ApiDeps): void {
             fromStep,
             ...{ keepExternalEffects: keep_external_effects, acceptNewVersion: accept_new_version, by: operator },
           };
-          undone = await placeEngineError(places, () => deps.engine.runs.retry(runId, request));
+          undone = await placeEngineError(retryPlaces, () => deps.engine.runs.retry(runId, request));
+        },
+        isPending: ({ restore }) => restore === 'due',
+      });
+      const restored = run.restore !== 'due';
+      return reply.code(restored ? 200 : 202).send({ run: toRun(run), undone, restored });
+    },
+  );
+}
+
+const undoPlaces = {
+  step_not_found: '/to_step',
+  step_not_settled: '/to_step',
+  external_effects: '/keep_external_effects',
+};
+
+/** POST /v1/runs/{id}/undo: 200 when the files are back, 202 when a worker has yet to do that. */
+export function undoRunRoute(app: App, deps: ApiDeps): void {
+  app.post(
+    '/v1/runs/:id/undo',
+    {
+      schema: {
+        tags: ['runs'],
+        operationId: 'undoSteps',
+        summary: 'Undo the last steps of a paused run',
+        description:
+          'Restores the files as they were after `to_step`. A resumed run continues from there as if the later ' +
+          'steps had never been planned. Effects outside of the workspace cannot be undone: 409 `external_effects`, unless ' +
+          '`keep_external_effects` says that they stay. 202: recorded; a worker has yet to restore the files.',
+        params: idParamsSchema,
+        body: undoRunSchema,
+        response: { 200: undoneSchema, 202: undoneSchema },
+      },
+    },
+    async ({ params, body }, reply) => {
+      const runId = checkRunId(params.id);
+      const { to_step: toStep, keep_external_effects: keepExternalEffects } = body;
+      let undone: string[] = [];
+      const run = await awaitRun(deps, reply, {
+        runId,
+        async ask() {
+          undone = await placeEngineError(undoPlaces, () =>
+            deps.engine.runs.undo(runId, { toStep, keepExternalEffects, by: operator }),
+          );
         },
         isPending: ({ restore }) => restore === 'due',
       });
