@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boundArgs } from './bound-args.ts';
+import { boundArgs } from './invalid-args.ts';
 import { createRegistry } from './registry.ts';
 import { holdpoint } from './toolsets/holdpoint/toolset.ts';
 

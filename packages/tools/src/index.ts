@@ -2,7 +2,6 @@ export { defineTool } from './define-tool.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
 export { formats, type ToolFormat } from './formats.ts';
 export { type IdleRule, idleRules } from './idle-rules.ts';
-export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export {
   type CallDescription,
   createRegistry,
@@ -10,7 +9,7 @@ export {
   type ToolDefinition,
 } from './registry.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
-export type { RunFacts, Tool, ToolContext } from './tool.ts';
+export type { Network, NetworkRequest, NetworkResponse, RunFacts, Tool, ToolContext } from './tool.ts';
 export { defineToolset, type Toolset } from './toolset.ts';
 export { createHoldpointToolset, holdpoint } from './toolsets/holdpoint/toolset.ts';
 export type { SearchAnswer, SearchResult } from './web/search/answer.ts';

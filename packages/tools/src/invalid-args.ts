@@ -42,6 +42,37 @@ function argumentIssues(issue: z.core.$ZodIssue): ArgumentIssue[] {
   return [{ pointer: pointer(issue.path), detail: issue.message }];
 }
 
-export function pointer(path: readonly PropertyKey[]): string {
+function pointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+const mostValues = 20_000;
+const mostChars = 8_000_000;
+const deepest = 100;
+
+/**
+ * The reason why arguments are too large for any tool; undefined when they are not. A schema reports an issue for each value: a million
+ * issues took 4 s.
+ */
+export function boundArgs(args: unknown): ArgumentIssue | undefined {
+  let values = 0;
+  let chars = 0;
+  const level: { value: unknown; path: string[] }[] = [{ value: args, path: [] }];
+  for (let next = level.pop(); next !== undefined; next = level.pop()) {
+    const { value, path } = next;
+    if (typeof value === 'string') chars += value.length;
+    if (chars > mostChars) return { pointer: pointer(path), detail: `more than ${mostChars} characters in all` };
+    if (typeof value !== 'object' || value === null) continue;
+    if (path.length >= deepest) return { pointer: pointer(path), detail: `nested more than ${deepest} deep` };
+    const tooMany = { pointer: pointer(path), detail: `more than ${mostValues} values in all` };
+    // Checked before its keys are listed, which is slow for a million keys.
+    if (Array.isArray(value) && value.length > mostValues) return tooMany;
+    for (const key in value) {
+      values += 1;
+      chars += key.length;
+      if (values > mostValues) return tooMany;
+      level.push({ value: (value as Record<string, unknown>)[key], path: [...path, key] });
+    }
+  }
+  return undefined;
 }

@@ -9,7 +9,6 @@ import type {
   WorkspaceFiles,
 } from '@holdpoint/contract';
 import type { z } from 'zod';
-import type { Network } from './network.ts';
 import type { TextWork } from './text-work/text-work.ts';
 
 /** Facts of the run that a call's effect may depend on. */
@@ -59,4 +58,43 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   input: Input;
   execute(context: ToolContext, args: z.output<Input>): Promise<ToolOutcome>;
   preview?(context: ToolContext, args: z.output<Input>): Promise<Preview>;
+}
+
+export type Failure = Extract<ToolOutcome, { status: 'failed' | 'timed_out' | 'killed' }>;
+
+/** @param next what the planner should do */
+export function failure(code: string, message: string, next: string, value?: unknown): Failure {
+  return { status: 'failed', error: { code, message, next }, value };
+}
+
+export interface NetworkRequest {
+  url: string;
+  /** @default 'GET' */
+  method?: 'GET' | 'HEAD';
+  headers?: Record<string, string>;
+  max_bytes?: number;
+  timeout_ms?: number;
+}
+
+export interface NetworkResponse {
+  /** Where the body came from, after redirects. */
+  url: string;
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: Buffer;
+  /** Whether the body was cut at `max_bytes`. */
+  truncated: boolean;
+  /** Every requested address, in order. */
+  hops: string[];
+}
+
+/**
+ * The network within the run's allowlist. Fails with an error that has `code`, `message` and `next`: `EURLINVALID`, `ENETWORKOFF`,
+ * `EHOSTNOTALLOWED`, `EADDRESSREFUSED`, `EREDIRECTREFUSED`, `ETOOLARGE`, `ETIMEOUT` or `ENETWORK`.
+ */
+export interface Network {
+  /** The allowlist: `host`, `host:port` or `*.host:port`. Never empty. */
+  hosts: readonly string[];
+  fetch(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse>;
 }

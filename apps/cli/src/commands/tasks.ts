@@ -2,8 +2,7 @@ import { isTaskOver } from '@holdpoint/contract';
 import type { Task } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import { duration, oneLine, plain, table } from '../output/index.ts';
-import type { Shell } from '../shell/index.ts';
-import { type ApiOptions, apiCommand } from './options.ts';
+import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
 
 export function listTasksCommand(shell: Shell): Command {
   return apiCommand('list', 'list background commands and sub-agents of a run')

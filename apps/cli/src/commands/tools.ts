@@ -2,8 +2,7 @@ import { toolFormatSchema } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import { oneLine, plainJson, table } from '../output/index.ts';
-import type { Shell } from '../shell/index.ts';
-import { type ApiOptions, apiCommand } from './options.ts';
+import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
 
 interface ListOptions extends ApiOptions {
   toolset?: string;

@@ -3,7 +3,16 @@ import { freeBytes, releaseReserve } from '@holdpoint/engine/space';
 import { Command } from 'commander';
 import { keyFileOf, readKey } from '../connection.ts';
 import { boundsText, ceilingsText, pairs, plain, sandboxLine } from '../output/index.ts';
-import { CliError, type Config, commandLine, exitCodes, Interrupted, onInterrupt, type Shell } from '../shell/index.ts';
+import {
+  CliError,
+  type Config,
+  commandLine,
+  count,
+  exitCodes,
+  Interrupted,
+  onInterrupt,
+  type Shell,
+} from '../shell/index.ts';
 import {
   checkHealth,
   claim,
@@ -16,7 +25,6 @@ import {
   startSystem,
   updateSystemRecord,
 } from '../system/index.ts';
-import { count } from './options.ts';
 
 interface UpOptions {
   workers: number;

@@ -1,7 +1,6 @@
 import { exitCodeOf, followRun, howToDecide, nextSteps } from '../follow-run.ts';
 import { timeline } from '../output/index.ts';
-import type { Shell } from '../shell/index.ts';
-import { type ApiOptions, apiCommand, type FollowOptions, withFollowOptions } from './options.ts';
+import { type ApiOptions, apiCommand, type FollowOptions, type Shell, withFollowOptions } from '../shell/index.ts';
 
 export function watchCommand(shell: Shell) {
   const command = apiCommand('watch', 'follow a run until it ends')

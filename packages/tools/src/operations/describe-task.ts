@@ -1,6 +1,5 @@
 import type { Problem, TaskView } from '@holdpoint/contract';
-import type { ToolContext } from '../tool.ts';
-import { type Failure, failure } from './failure.ts';
+import { type Failure, failure, type ToolContext } from '../tool.ts';
 
 /** A task in the form that tools return. */
 export function describeTask({ id, kind, title, status, outcome, child, started_at }: TaskView) {

@@ -1,10 +1,8 @@
 import { FileError, type Preview, type ToolOutcome } from '@holdpoint/contract';
-import type { ToolContext } from '../tool.ts';
-import { changedPaths } from './changed-paths.ts';
+import { type Failure, failure, type ToolContext } from '../tool.ts';
 import type { EditedText } from './edit-text.ts';
-import { type Failure, failure } from './failure.ts';
 import { maxPatch, shownPatch } from './patch.ts';
-import { relativePath } from './path-argument.ts';
+import { changedPaths, relativePath } from './path-argument.ts';
 import { readTextFile } from './read-text.ts';
 import type { Replacement } from './replace-text.ts';
 import { maxTextFile } from './text.ts';

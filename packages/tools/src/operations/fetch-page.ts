@@ -1,8 +1,6 @@
 import type { ToolOutcome } from '@holdpoint/contract';
-import type { NetworkResponse } from '../network.ts';
-import type { ToolContext } from '../tool.ts';
+import { failure, type NetworkResponse, type ToolContext } from '../tool.ts';
 import type { PageBody, ReadPage } from '../web/read-page.ts';
-import { failure } from './failure.ts';
 import { networkFetch } from './network-fetch.ts';
 
 export interface PageRequest {

@@ -1,6 +1,4 @@
-import type { NetworkRequest, NetworkResponse } from '../network.ts';
-import type { ToolContext } from '../tool.ts';
-import { type Failure, failure } from './failure.ts';
+import { type Failure, failure, type NetworkRequest, type NetworkResponse, type ToolContext } from '../tool.ts';
 
 /** Sends one request and returns refusals of the network as data. Throws every other error, and every error after an abort. */
 export async function networkFetch(

@@ -1,6 +1,5 @@
 import type { ToolOutcome } from '@holdpoint/contract';
-import type { ToolContext } from '../tool.ts';
-import { failure } from './failure.ts';
+import { failure, type ToolContext } from '../tool.ts';
 import { relativePath } from './path-argument.ts';
 import { readTextFile, type TextFile } from './read-text.ts';
 

@@ -1,5 +1,4 @@
-import type { ToolContext } from '../tool.ts';
-import { type Failure, failure } from './failure.ts';
+import { type Failure, failure, type ToolContext } from '../tool.ts';
 import { isBinary, maxTextFile } from './text.ts';
 
 export interface TextFile {

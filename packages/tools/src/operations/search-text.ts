@@ -1,7 +1,6 @@
 import type { CapturedStream, CommandResult, ToolOutcome } from '@holdpoint/contract';
-import type { ToolContext } from '../tool.ts';
+import { type Failure, failure, type ToolContext } from '../tool.ts';
 import { cutShort } from './cut-short.ts';
-import { type Failure, failure } from './failure.ts';
 import { type GrepOutput, parseCounts, parseFiles, parseMatches, parseStats } from './grep-output.ts';
 import { ripgrepFlags, type TextQuery } from './ripgrep-flags.ts';
 

@@ -1,6 +1,5 @@
-import type { Network } from '../network.ts';
 import { openTextThreads } from '../text-work/open-text-threads.ts';
-import type { ToolContext } from '../tool.ts';
+import type { Network, ToolContext } from '../tool.ts';
 
 const threads = openTextThreads();
 

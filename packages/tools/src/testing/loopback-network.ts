@@ -1,4 +1,4 @@
-import type { Network, NetworkRequest, NetworkResponse } from '../network.ts';
+import type { Network, NetworkRequest, NetworkResponse } from '../tool.ts';
 
 /** The network of a run that may reach the given hosts. It has no guard, so it is only for servers of a test. */
 export function loopbackNetwork(options: { allow: readonly string[]; timeout_ms?: number }): Network {

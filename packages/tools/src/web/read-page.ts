@@ -1,5 +1,4 @@
-import { decodeBody } from './charset.ts';
-import { parseMediaType } from './media-type.ts';
+import { decodeBody, parseMediaType } from './media-type.ts';
 import { type RenderedPage, renderPage } from './render-page.ts';
 
 export interface PageBody {

@@ -1,10 +1,8 @@
 import { type HtmlElement, type HtmlNode, isElement, rawText } from './html-tree.ts';
 import { isHidden, isNoise } from './noise.ts';
 import { openPageWriter, type PageText } from './page-writer.ts';
-import { renderCode, renderPre } from './render-code.ts';
 import { fewChars, hasBlock, isBlock, type RenderContext, type Scope } from './render-context.ts';
-import { renderImage, renderLink } from './render-link.ts';
-import { renderList } from './render-list.ts';
+import { renderCode, renderImage, renderLink, renderList, renderPre } from './render-elements.ts';
 import { renderTable } from './render-table.ts';
 
 export interface RenderOptions {

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import { CliError, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand, jsonObject } from '../options.ts';
+import { type ApiOptions, apiCommand, CliError, jsonObject, type Shell } from '../../shell/index.ts';
 import { decide } from './decide.ts';
 import { readText } from './read-text.ts';
 

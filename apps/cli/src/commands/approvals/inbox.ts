@@ -2,8 +2,7 @@ import { text as ask, cancel, isCancel, log, outro, select } from '@clack/prompt
 import { ApiError, type Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { actionText, approvalText, cut, isAboutPublish, oneLine, plain, plainJson } from '../../output/index.ts';
-import { CliError, type Shell } from '../../shell/index.ts';
-import { jsonObject } from '../options.ts';
+import { CliError, jsonObject, type Shell } from '../../shell/index.ts';
 import { askResolutions } from './resolutions.ts';
 
 type Decision = Decide['decision'];

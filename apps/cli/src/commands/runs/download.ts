@@ -4,8 +4,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { CliError, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
+import { type ApiOptions, apiCommand, CliError, type Shell } from '../../shell/index.ts';
 import { atOption } from './files.ts';
 
 interface DownloadOptions extends ApiOptions {

@@ -14,8 +14,7 @@ import {
   table,
   validationText,
 } from '../../output/index.ts';
-import { exitCodes, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand, count } from '../options.ts';
+import { type ApiOptions, apiCommand, count, exitCodes, type Shell } from '../../shell/index.ts';
 
 interface ListOptions extends ApiOptions {
   status?: z.infer<typeof statusesSchema>;

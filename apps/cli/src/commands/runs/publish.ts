@@ -12,8 +12,7 @@ import {
   shellWord,
   validationText,
 } from '../../output/index.ts';
-import { commandLine, exitCodes, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand, seconds } from '../options.ts';
+import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell, seconds } from '../../shell/index.ts';
 
 interface PublishOptions extends ApiOptions {
   branch?: string;

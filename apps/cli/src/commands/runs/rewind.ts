@@ -1,7 +1,6 @@
 import type { Client } from '@holdpoint/client';
 import { stepReference } from '../../find-snapshot.ts';
-import { commandLine, exitCodes, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
+import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell } from '../../shell/index.ts';
 
 interface UndoOptions extends ApiOptions {
   toStep: string;

@@ -1,5 +1,4 @@
-import { CliError, commandLine, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
+import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../../shell/index.ts';
 
 export function cancelRunCommand(shell: Shell) {
   return apiCommand('cancel', 'cancel a run: kill running steps, drop queued ones')

@@ -1,7 +1,9 @@
+import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { cutShort } from '../../operations/cut-short.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
-import { runCommand } from '../../operations/run-command.ts';
+import { failure, type ToolContext } from '../../tool.ts';
 
 /** Linux refuses a single argument of 128 KiB or more. */
 const maxCommand = 100_000;
@@ -60,3 +62,32 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
     return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [], ...background };
   },
 });
+
+/** Runs a line or script with bash. @param command.cwd relative to the workspace root */
+async function runCommand(
+  context: ToolContext,
+  { command, cwd, wall_ms }: { command: string; cwd: string; wall_ms: number },
+): Promise<ToolOutcome> {
+  return outcome(await context.run({ argv: ['/bin/bash', '-c', command], cwd, limits: { wall_ms } }));
+}
+
+function outcome(result: CommandResult): ToolOutcome {
+  const { end, stdout, stderr, duration_ms, capabilities } = result;
+  const output = {
+    stdout: stdout.text,
+    stderr: stderr.text,
+    stdout_bytes: stdout.bytes,
+    stderr_bytes: stderr.bytes,
+    stdout_truncated: stdout.truncated,
+    stderr_truncated: stderr.truncated,
+    duration_ms,
+  };
+  if (end.status !== 'exited') {
+    return { ...cutShort(end, 'The command'), value: { exit_code: null, signal: null, ...output }, capabilities };
+  }
+  const { exit_code, signal } = end;
+  const value = { exit_code, signal, ...output };
+  if (exit_code === 0 && signal === null) return { status: 'succeeded', value, capabilities };
+  const message = signal === null ? `exit code ${exit_code}` : `ended by ${signal}`;
+  return { ...failure('EEXIT', message, 'Read stderr and stdout for the reason.', value), capabilities };
+}

@@ -2,8 +2,7 @@ import type { Goal, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { describeTask, isOver, noSuchTask, tooDeep } from '../../operations/describe-task.ts';
-import { failure } from '../../operations/failure.ts';
-import type { ToolContext } from '../../tool.ts';
+import { failure, type ToolContext } from '../../tool.ts';
 
 const input = z
   .strictObject({

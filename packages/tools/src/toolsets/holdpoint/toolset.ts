@@ -4,17 +4,12 @@ import type { SearchPort } from '../../web/search/port.ts';
 import { askUser } from './ask-user.ts';
 import { bash } from './bash.ts';
 import { glob, listDirectory } from './directories.ts';
-import { edit } from './edit.ts';
+import { edit, readFile, writeFile } from './files.ts';
 import { grep } from './grep.ts';
-import { killShell } from './kill-shell.ts';
-import { readFile } from './read-file.ts';
 import { task } from './task.ts';
-import { taskMerge } from './task-merge.ts';
-import { taskOutput } from './task-output.ts';
+import { killShell, taskMerge, taskOutput } from './tasks.ts';
 import { todoWrite } from './todo-write.ts';
-import { webFetch } from './web-fetch.ts';
-import { createWebSearch } from './web-search.ts';
-import { writeFile } from './write-file.ts';
+import { createWebSearch, webFetch } from './web.ts';
 
 /** The project's own toolset: files, search and commands of one workspace, background commands, sub-agents, the web within the run's allowlist, a plan, and questions to a person. */
 export function createHoldpointToolset({ search }: { search: SearchPort }): Toolset {

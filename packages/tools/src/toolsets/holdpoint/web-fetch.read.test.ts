@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Network } from '../../network.ts';
 import { createRegistry } from '../../registry.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import { loopbackNetwork } from '../../testing/loopback-network.ts';
 import { useWebServer } from '../../testing/web-server.ts';
+import type { Network } from '../../tool.ts';
 import { renderPage } from '../../web/render-page.ts';
 import { holdpoint } from './toolset.ts';
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import type { Network } from '../../network.ts';
 import { createRegistry } from '../../registry.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import { loopbackNetwork } from '../../testing/loopback-network.ts';
 import { useWebServer } from '../../testing/web-server.ts';
+import type { Network } from '../../tool.ts';
 import { duckDuckGoHtml } from '../../web/search/duckduckgo-html.ts';
 import { createHoldpointToolset, holdpoint } from './toolset.ts';
 

@@ -1,5 +1,5 @@
-import type { Network } from '../../network.ts';
 import type { TextWork } from '../../text-work/text-work.ts';
+import type { Network } from '../../tool.ts';
 import type { SearchAnswer } from './answer.ts';
 
 export interface SearchRequest {

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { CliError } from '../shell/index.ts';
+import { CliError } from './errors.ts';
 
 export interface ApiOptions {
   url?: string;
