@@ -12,40 +12,32 @@ import { toApproval } from './approval-view.ts';
 import { checkEdit } from './check-edit.ts';
 
 export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
-  app.get(
-    '/v1/approvals',
-    {
-      schema: {
-        tags: ['approvals'],
-        operationId: 'listApprovals',
-        summary: 'List approvals, newest first',
-        querystring: listApprovalsQuerySchema,
-        response: { 200: approvalPageSchema },
-      },
-    },
-    async ({ query: { status, run_id, limit, cursor } }) => {
-      const page = { limit, cursor };
-      const { items, next } =
-        run_id === undefined
-          ? await deps.engine.approvals.list({}, page)
-          : await approvalsOf(deps, checkRunId(run_id), status, page);
-      const data = await Promise.all(items.map((view) => toApproval(deps, view)));
-      return { data, next_cursor: next ?? null, has_more: next !== undefined };
-    },
-  );
+  const listApprovalsOperation = {
+    tags: ['approvals'],
+    operationId: 'listApprovals',
+    summary: 'List approvals, newest first',
+    querystring: listApprovalsQuerySchema,
+    response: { 200: approvalPageSchema },
+  };
+  app.get('/v1/approvals', { schema: listApprovalsOperation }, async ({ query: { status, run_id, limit, cursor } }) => {
+    const page = { limit, cursor };
+    const { items, next } =
+      run_id === undefined
+        ? await deps.engine.approvals.list({}, page)
+        : await approvalsOf(deps, checkRunId(run_id), status, page);
+    const data = await Promise.all(items.map((view) => toApproval(deps, view)));
+    return { data, next_cursor: next ?? null, has_more: next !== undefined };
+  });
 
-  app.get(
-    '/v1/approvals/:id',
-    {
-      schema: {
-        tags: ['approvals'],
-        operationId: 'getApproval',
-        summary: 'Read an approval',
-        params: idParamsSchema,
-        response: { 200: approvalSchema },
-      },
-    },
-    async ({ params }) => toApproval(deps, await deps.engine.approvals.get(params.id)),
+  const getApprovalOperation = {
+    tags: ['approvals'],
+    operationId: 'getApproval',
+    summary: 'Read an approval',
+    params: idParamsSchema,
+    response: { 200: approvalSchema },
+  };
+  app.get('/v1/approvals/:id', { schema: getApprovalOperation }, async ({ params }) =>
+    toApproval(deps, await deps.engine.approvals.get(params.id)),
   );
 }
 
@@ -70,33 +62,28 @@ async function approvalsOf(
 
 /** POST /v1/approvals/{id}/decision: the first decision wins, and binds to the call it was made for. */
 export function decideRoute(app: App, deps: ApiDeps): void {
-  app.post(
-    '/v1/approvals/:id/decision',
-    {
-      schema: {
-        tags: ['approvals'],
-        operationId: 'decideApproval',
-        summary: 'Decide on an approval',
-        description:
-          'A repeated decision gets the answer of the first; a different one is 409 `already_decided`. ' +
-          'An outdated digest is 409 `action_changed`. When a background command changes the files after the decision, ' +
-          'the call does not run: it is parked again, and this approval names the new one (`superseded_by`).',
-        params: idParamsSchema,
-        body: decideSchema,
-        response: { 200: approvalSchema },
-      },
-    },
-    async ({ params, body }) => {
-      await checkEdit(deps, params.id, body);
-      const { decision, action_digest, args, message } = body;
-      const view = await deps.engine.approvals.decide(params.id, {
-        decision,
-        action_digest,
-        by: operator,
-        args,
-        message,
-      });
-      return toApproval(deps, view);
-    },
-  );
+  const decideApprovalOperation = {
+    tags: ['approvals'],
+    operationId: 'decideApproval',
+    summary: 'Decide on an approval',
+    description:
+      'A repeated decision gets the answer of the first; a different one is 409 `already_decided`. ' +
+      'An outdated digest is 409 `action_changed`. When a background command changes the files after the decision, ' +
+      'the call does not run: it is parked again, and this approval names the new one (`superseded_by`).',
+    params: idParamsSchema,
+    body: decideSchema,
+    response: { 200: approvalSchema },
+  };
+  app.post('/v1/approvals/:id/decision', { schema: decideApprovalOperation }, async ({ params, body }) => {
+    await checkEdit(deps, params.id, body);
+    const { decision, action_digest, args, message } = body;
+    const view = await deps.engine.approvals.decide(params.id, {
+      decision,
+      action_digest,
+      by: operator,
+      args,
+      message,
+    });
+    return toApproval(deps, view);
+  });
 }

@@ -7,25 +7,24 @@ import { findNamed, workspaceOf } from '../snapshots/find-snapshot.ts';
 
 /** GET /v1/runs/{id}/diff: what changed between two snapshots of a run. */
 export function diffRoute(app: App, deps: ApiDeps): void {
-  app.get(
-    '/v1/runs/:id/diff',
-    {
-      schema: {
-        tags: ['changes'],
-        operationId: 'diffRun',
-        summary: 'Review what a run changed',
-        description:
-          'A diff does not contain what a publish leaves out; `left_out` lists those paths. Hunks beyond 100,000 lines are `omitted`. A patch above 64 MiB is 422 `diff_too_large`.',
-        params: idParamsSchema,
-        querystring: diffQuerySchema,
-        response: {
-          200: {
-            description: 'The change set',
-            content: { 'application/json': { schema: diffSchema }, 'text/x-patch': { schema: z.string() } },
-          },
-        },
+  const schema = {
+    tags: ['changes'],
+    operationId: 'diffRun',
+    summary: 'Review what a run changed',
+    description:
+      'A diff does not contain what a publish leaves out; `left_out` lists those paths. Hunks beyond 100,000 lines are `omitted`. A patch above 64 MiB is 422 `diff_too_large`.',
+    params: idParamsSchema,
+    querystring: diffQuerySchema,
+    response: {
+      200: {
+        description: 'The change set',
+        content: { 'application/json': { schema: diffSchema }, 'text/x-patch': { schema: z.string() } },
       },
     },
+  };
+  app.get(
+    '/v1/runs/:id/diff',
+    { schema },
     async ({ params, query: { from, to, path, format, include_ignored } }, reply) => {
       const run = await findRun(deps, params.id);
       const { base, snapshot } = workspaceOf(run);

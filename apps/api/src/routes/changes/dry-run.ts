@@ -7,33 +7,28 @@ import { assertSucceeded, checkTarget, previewPublish } from './check-publish.ts
 
 /** POST /v1/runs/{id}/publish/dry-run: what a publish would do now. */
 export function dryRunRoute(app: App, deps: ApiDeps): void {
-  app.post(
-    '/v1/runs/:id/publish/dry-run',
-    {
-      schema: {
-        tags: ['changes'],
-        operationId: 'previewPublish',
-        summary: 'See what a publish would do',
-        description:
-          'Every file that would change at the source, what is left out, and every conflict with its three versions. Changes nothing. 503 `source_busy`: an interrupted publish of this run must finish first.',
-        params: idParamsSchema,
-        body: dryRunSchema.nullish(),
-        response: { 200: publishPreviewSchema },
-      },
-    },
-    async ({ params, body }) => {
-      const run = await findRun(deps, params.id);
-      const options = body ?? {};
-      assertSucceeded(run);
-      const spec = await deps.engine.runs.spec(run);
-      await checkTarget(deps, run, options);
-      const plan = await previewPublish(deps, run, options);
-      return {
-        run_id: run.id,
-        ...plan,
-        validators: spec.validators.map(({ command }) => command),
-        needs_approval: holdsPublish(spec, deps.operatorPolicy) !== undefined || plan.left_out.some(isUnstorable),
-      };
-    },
-  );
+  const schema = {
+    tags: ['changes'],
+    operationId: 'previewPublish',
+    summary: 'See what a publish would do',
+    description:
+      'Every file that would change at the source, what is left out, and every conflict with its three versions. Changes nothing. 503 `source_busy`: an interrupted publish of this run must finish first.',
+    params: idParamsSchema,
+    body: dryRunSchema.nullish(),
+    response: { 200: publishPreviewSchema },
+  };
+  app.post('/v1/runs/:id/publish/dry-run', { schema }, async ({ params, body }) => {
+    const run = await findRun(deps, params.id);
+    const options = body ?? {};
+    assertSucceeded(run);
+    const spec = await deps.engine.runs.spec(run);
+    await checkTarget(deps, run, options);
+    const plan = await previewPublish(deps, run, options);
+    return {
+      run_id: run.id,
+      ...plan,
+      validators: spec.validators.map(({ command }) => command),
+      needs_approval: holdsPublish(spec, deps.operatorPolicy) !== undefined || plan.left_out.some(isUnstorable),
+    };
+  });
 }

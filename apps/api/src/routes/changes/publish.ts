@@ -8,58 +8,48 @@ import { assertSucceeded, checkTarget } from './check-publish.ts';
 
 export function publishRoutes(app: App, deps: ApiDeps): void {
   const response = { 200: publicationSchema, 202: publicationSchema };
-  app.post(
-    '/v1/runs/:id/publish',
-    {
-      schema: {
-        tags: ['changes'],
-        operationId: 'publishRun',
-        summary: 'Bring the change set to the source',
-        description:
-          '200: the change set is published. 202: no worker has published it yet, or the publish waits for the decision that `approval_id` names. ' +
-          '409 `publish_conflict`, `validator_failed`, `publish_rejected`, `publish_expired`, `publish_failed`: the source is unchanged.',
-        params: idParamsSchema,
-        body: publishSchema.nullish(),
-        response,
-      },
-    },
-    async ({ params, body }, reply) => {
-      const before = await findRun(deps, params.id);
-      const options = body ?? {};
-      assertSucceeded(before);
-      await checkTarget(deps, before, options);
-      const run = await awaitRun(deps, reply, {
-        runId: before.id,
-        ask: () => deps.engine.publications.request(before.id, { by: operator, ...options }),
-        isPending: ({ publication }) => publication === 'requested',
-      });
-      const refusal = await refusalOf(deps, run);
-      if (refusal) throw refusal;
-      return reply.code(run.publication === 'published' ? 200 : 202).send(toPublication(run));
-    },
-  );
+  const publishRunOperation = {
+    tags: ['changes'],
+    operationId: 'publishRun',
+    summary: 'Bring the change set to the source',
+    description:
+      '200: the change set is published. 202: no worker has published it yet, or the publish waits for the decision that `approval_id` names. ' +
+      '409 `publish_conflict`, `validator_failed`, `publish_rejected`, `publish_expired`, `publish_failed`: the source is unchanged.',
+    params: idParamsSchema,
+    body: publishSchema.nullish(),
+    response,
+  };
+  app.post('/v1/runs/:id/publish', { schema: publishRunOperation }, async ({ params, body }, reply) => {
+    const before = await findRun(deps, params.id);
+    const options = body ?? {};
+    assertSucceeded(before);
+    await checkTarget(deps, before, options);
+    const run = await awaitRun(deps, reply, {
+      runId: before.id,
+      ask: () => deps.engine.publications.request(before.id, { by: operator, ...options }),
+      isPending: ({ publication }) => publication === 'requested',
+    });
+    const refusal = await refusalOf(deps, run);
+    if (refusal) throw refusal;
+    return reply.code(run.publication === 'published' ? 200 : 202).send(toPublication(run));
+  });
 
-  app.post(
-    '/v1/runs/:id/discard',
-    {
-      schema: {
-        tags: ['changes'],
-        operationId: 'discardRun',
-        summary: 'Remove the workspace of a run that has ended',
-        params: idParamsSchema,
-        response,
-      },
-    },
-    async ({ params }, reply) => {
-      const { id } = await findRun(deps, params.id);
-      const run = await awaitRun(deps, reply, {
-        runId: id,
-        ask: () => deps.engine.publications.discard(id, operator),
-        isPending: ({ publication }) => publication === 'discarding',
-      });
-      return reply.code(run.publication === 'discarded' ? 200 : 202).send(toPublication(run));
-    },
-  );
+  const discardRunOperation = {
+    tags: ['changes'],
+    operationId: 'discardRun',
+    summary: 'Remove the workspace of a run that has ended',
+    params: idParamsSchema,
+    response,
+  };
+  app.post('/v1/runs/:id/discard', { schema: discardRunOperation }, async ({ params }, reply) => {
+    const { id } = await findRun(deps, params.id);
+    const run = await awaitRun(deps, reply, {
+      runId: id,
+      ask: () => deps.engine.publications.discard(id, operator),
+      isPending: ({ publication }) => publication === 'discarding',
+    });
+    return reply.code(run.publication === 'discarded' ? 200 : 202).send(toPublication(run));
+  });
 }
 
 function toPublication(run: RunState): Publication {

@@ -6,24 +6,19 @@ import { findRun } from '../runs/run.ts';
 
 /** GET /v1/runs/{id}/validation: the validator results of the last publish. */
 export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {
-  app.get(
-    '/v1/runs/:id/validation',
-    {
-      schema: {
-        tags: ['changes'],
-        operationId: 'getValidation',
-        summary: 'Read the results of the validators',
-        description: 'The validators of the last publish request. They run in order and stop at the first failure.',
-        params: idParamsSchema,
-        response: { 200: validationSchema },
-      },
-    },
-    async ({ params }) => {
-      const run = await findRun(deps, params.id);
-      if (run.validated === undefined) throw new ApiProblem('not_validated', `no validator of ${run.id} has run`);
-      const { snapshot, passed, results } = run.validated;
-      const read = validatorResultSchema.array().parse(await deps.engine.read(results));
-      return { run_id: run.id, snapshot, passed, results: read };
-    },
-  );
+  const schema = {
+    tags: ['changes'],
+    operationId: 'getValidation',
+    summary: 'Read the results of the validators',
+    description: 'The validators of the last publish request. They run in order and stop at the first failure.',
+    params: idParamsSchema,
+    response: { 200: validationSchema },
+  };
+  app.get('/v1/runs/:id/validation', { schema }, async ({ params }) => {
+    const run = await findRun(deps, params.id);
+    if (run.validated === undefined) throw new ApiProblem('not_validated', `no validator of ${run.id} has run`);
+    const { snapshot, passed, results } = run.validated;
+    const read = validatorResultSchema.array().parse(await deps.engine.read(results));
+    return { run_id: run.id, snapshot, passed, results: read };
+  });
 }

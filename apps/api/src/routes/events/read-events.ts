@@ -7,62 +7,52 @@ import { findRun } from '../runs/run.ts';
 import { allFrames, runFrames } from './frames.ts';
 
 export function readEventsRoutes(app: App, deps: ApiDeps): void {
-  app.get(
-    '/v1/runs/:id/events',
-    {
-      schema: {
-        tags: ['events'],
-        operationId: 'listEvents',
-        summary: 'Read the events of a run, or follow them',
-        description:
-          'With `Accept: text/event-stream` the events are streamed: `id` is the sequence number, `event` the type. ' +
-          'A client that comes back with `Last-Event-ID` continues where it stopped. The event `end` is the last one.',
-        params: idParamsSchema,
-        querystring: listEventsQuerySchema,
-        response: {
-          200: {
-            description: 'A page of events, or a stream of them',
-            content: { 'application/json': { schema: eventPageSchema }, 'text/event-stream': { schema: z.string() } },
-          },
-        },
+  const listEventsOperation = {
+    tags: ['events'],
+    operationId: 'listEvents',
+    summary: 'Read the events of a run, or follow them',
+    description:
+      'With `Accept: text/event-stream` the events are streamed: `id` is the sequence number, `event` the type. ' +
+      'A client that comes back with `Last-Event-ID` continues where it stopped. The event `end` is the last one.',
+    params: idParamsSchema,
+    querystring: listEventsQuerySchema,
+    response: {
+      200: {
+        description: 'A page of events, or a stream of them',
+        content: { 'application/json': { schema: eventPageSchema }, 'text/event-stream': { schema: z.string() } },
       },
     },
-    async (request, reply) => {
-      const { id } = await findRun(deps, request.params.id);
-      const { after, limit } = request.query;
-      if (wantsStream(request)) {
-        const from = lastEventId(request) ?? after ?? 0;
-        sendStream(deps, reply, (signal) => runFrames(deps, id, from, signal));
-        return reply;
-      }
-      // One event more than the limit shows whether there is another page.
-      const found = await deps.engine.events.list(id, { after: after ?? 0, limit: limit + 1 });
-      const data = found.slice(0, limit);
-      const more = found.length > limit;
-      const next_cursor = more ? String(data.at(-1)?.seq ?? 0) : null;
-      return reply.type('application/json; charset=utf-8').send({ data, next_cursor, has_more: more });
-    },
-  );
-
-  app.get(
-    '/v1/events',
-    {
-      schema: {
-        tags: ['events'],
-        operationId: 'followRuns',
-        summary: 'Follow all runs',
-        description:
-          'Server-sent events `run.changed` with the current state of the run. Quick changes of one run may be one event.',
-        response: {
-          200: { description: 'A stream', content: { 'text/event-stream': { schema: z.string() } } },
-        },
-      },
-    },
-    async (_request, reply) => {
-      sendStream(deps, reply, (signal) => allFrames(deps, signal));
+  };
+  app.get('/v1/runs/:id/events', { schema: listEventsOperation }, async (request, reply) => {
+    const { id } = await findRun(deps, request.params.id);
+    const { after, limit } = request.query;
+    if (wantsStream(request)) {
+      const from = lastEventId(request) ?? after ?? 0;
+      sendStream(deps, reply, (signal) => runFrames(deps, id, from, signal));
       return reply;
+    }
+    // One event more than the limit shows whether there is another page.
+    const found = await deps.engine.events.list(id, { after: after ?? 0, limit: limit + 1 });
+    const data = found.slice(0, limit);
+    const more = found.length > limit;
+    const next_cursor = more ? String(data.at(-1)?.seq ?? 0) : null;
+    return reply.type('application/json; charset=utf-8').send({ data, next_cursor, has_more: more });
+  });
+
+  const followRunsOperation = {
+    tags: ['events'],
+    operationId: 'followRuns',
+    summary: 'Follow all runs',
+    description:
+      'Server-sent events `run.changed` with the current state of the run. Quick changes of one run may be one event.',
+    response: {
+      200: { description: 'A stream', content: { 'text/event-stream': { schema: z.string() } } },
     },
-  );
+  };
+  app.get('/v1/events', { schema: followRunsOperation }, async (_request, reply) => {
+    sendStream(deps, reply, (signal) => allFrames(deps, signal));
+    return reply;
+  });
 }
 
 const wantsStream = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/event-stream') ?? false;

@@ -5,18 +5,15 @@ import type { ApiDeps, App } from '../../deps.ts';
 const names = Object.keys(queueNames) as (keyof typeof queueNames)[];
 
 export function readQueuesRoute(app: App, { queues }: Pick<ApiDeps, 'queues'>): void {
-  app.get(
-    '/v1/queues',
-    {
-      schema: {
-        tags: ['operations'],
-        operationId: 'listQueues',
-        summary: 'Count the jobs of each queue',
-        response: { 200: queueListSchema },
-      },
-    },
-    async () => ({ data: await Promise.all(names.map((name) => count(queues, name))) }),
-  );
+  const schema = {
+    tags: ['operations'],
+    operationId: 'listQueues',
+    summary: 'Count the jobs of each queue',
+    response: { 200: queueListSchema },
+  };
+  app.get('/v1/queues', { schema }, async () => ({
+    data: await Promise.all(names.map((name) => count(queues, name))),
+  }));
 }
 
 /** The backlog leaves out delayed jobs, because no worker would take them now. */

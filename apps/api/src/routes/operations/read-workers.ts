@@ -21,18 +21,13 @@ const heartbeatSchema = z.object({
 });
 
 export function readWorkersRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): void {
-  app.get(
-    '/v1/workers',
-    {
-      schema: {
-        tags: ['operations'],
-        operationId: 'listWorkers',
-        summary: 'List the workers that are alive',
-        response: { 200: workerListSchema },
-      },
-    },
-    async () => ({ data: await readWorkers(deps) }),
-  );
+  const listWorkersOperation = {
+    tags: ['operations'],
+    operationId: 'listWorkers',
+    summary: 'List the workers that are alive',
+    response: { 200: workerListSchema },
+  };
+  app.get('/v1/workers', { schema: listWorkersOperation }, async () => ({ data: await readWorkers(deps) }));
 }
 
 /** The live workers, last seen first. A dead worker stays in the index for a while, but its own key has expired. */
@@ -61,17 +56,12 @@ function fromJson(text: string): unknown {
 }
 
 export function readBoundsRoute(app: App, { bounds, ceilings = {} }: Pick<ApiDeps, 'bounds' | 'ceilings'>): void {
-  app.get(
-    '/v1/bounds',
-    {
-      schema: {
-        tags: ['operations'],
-        operationId: 'getBounds',
-        summary: "Read the operator's settings that bind every run",
-        description: 'The settings of the API process. `/v1/workers` has those of each worker.',
-        response: { 200: apiBoundsSchema },
-      },
-    },
-    async () => ({ ...bounds, ceilings }),
-  );
+  const getBoundsOperation = {
+    tags: ['operations'],
+    operationId: 'getBounds',
+    summary: "Read the operator's settings that bind every run",
+    description: 'The settings of the API process. `/v1/workers` has those of each worker.',
+    response: { 200: apiBoundsSchema },
+  };
+  app.get('/v1/bounds', { schema: getBoundsOperation }, async () => ({ ...bounds, ceilings }));
 }

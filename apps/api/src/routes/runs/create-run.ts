@@ -8,28 +8,23 @@ import { findRun, toRun } from './run.ts';
 
 /** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key matches an earlier request. */
 export function createRunRoute(app: App, deps: ApiDeps): void {
-  app.post(
-    '/v1/runs',
-    {
-      schema: {
-        tags: ['runs'],
-        operationId: 'createRun',
-        summary: 'Submit a run',
-        description:
-          'An `Idempotency-Key` header makes it safe to send again: the same key and body within 24 hours return the first run.',
-        body: createRunSchema,
-        response: { 201: runSchema, 200: runSchema },
-      },
-    },
-    async (request, reply) => {
-      const { body } = request;
-      const key = idempotencyKey(request);
-      const submitted = await submit(deps, body, key === undefined ? undefined : { key, body });
-      const run = toRun(await findRun(deps, submitted.runId));
-      reply.header('location', `/v1/runs/${run.id}`);
-      return reply.code(submitted.created ? 201 : 200).send(run);
-    },
-  );
+  const schema = {
+    tags: ['runs'],
+    operationId: 'createRun',
+    summary: 'Submit a run',
+    description:
+      'An `Idempotency-Key` header makes it safe to send again: the same key and body within 24 hours return the first run.',
+    body: createRunSchema,
+    response: { 201: runSchema, 200: runSchema },
+  };
+  app.post('/v1/runs', { schema }, async (request, reply) => {
+    const { body } = request;
+    const key = idempotencyKey(request);
+    const submitted = await submit(deps, body, key === undefined ? undefined : { key, body });
+    const run = toRun(await findRun(deps, submitted.runId));
+    reply.header('location', `/v1/runs/${run.id}`);
+    return reply.code(submitted.created ? 201 : 200).send(run);
+  });
 }
 
 async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempotency | undefined) {

@@ -8,30 +8,25 @@ import { findRun, toRun } from './run.ts';
 
 /** POST /v1/runs/{id}/fork: 201 when this request made the fork, 200 when its Idempotency-Key matches an earlier request. */
 export function forkRunRoute(app: App, deps: ApiDeps): void {
-  app.post(
-    '/v1/runs/:id/fork',
-    {
-      schema: {
-        tags: ['runs'],
-        operationId: 'forkRun',
-        summary: 'Fork a run: continue from one of its steps as a new run',
-        description:
-          'The new run has its own workspace, with the files and the conversation as they were after that step. ' +
-          'The other run is unchanged. An `Idempotency-Key` header makes it safe to send again.',
-        params: idParamsSchema,
-        body: forkRunSchema,
-        response: { 201: runSchema, 200: runSchema },
-      },
-    },
-    async (request, reply) => {
-      const parent = await findRun(deps, request.params.id);
-      const key = idempotencyKey(request);
-      const forked = await fork(deps, parent, { body: request.body, key });
-      const run = toRun(await findRun(deps, forked.runId));
-      reply.header('location', `/v1/runs/${run.id}`);
-      return reply.code(forked.created ? 201 : 200).send(run);
-    },
-  );
+  const schema = {
+    tags: ['runs'],
+    operationId: 'forkRun',
+    summary: 'Fork a run: continue from one of its steps as a new run',
+    description:
+      'The new run has its own workspace, with the files and the conversation as they were after that step. ' +
+      'The other run is unchanged. An `Idempotency-Key` header makes it safe to send again.',
+    params: idParamsSchema,
+    body: forkRunSchema,
+    response: { 201: runSchema, 200: runSchema },
+  };
+  app.post('/v1/runs/:id/fork', { schema }, async (request, reply) => {
+    const parent = await findRun(deps, request.params.id);
+    const key = idempotencyKey(request);
+    const forked = await fork(deps, parent, { body: request.body, key });
+    const run = toRun(await findRun(deps, forked.runId));
+    reply.header('location', `/v1/runs/${run.id}`);
+    return reply.code(forked.created ? 201 : 200).send(run);
+  });
 }
 
 async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: ForkRunBody; key: string | undefined }) {

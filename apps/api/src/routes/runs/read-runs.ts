@@ -4,17 +4,16 @@ import type { ApiDeps, App } from '../../deps.ts';
 import { findRun, toRun, toRunDetail } from './run.ts';
 
 export function readRunsRoutes(app: App, deps: ApiDeps): void {
+  const listRunsOperation = {
+    tags: ['runs'],
+    operationId: 'listRuns',
+    summary: 'List runs, newest first',
+    querystring: listRunsQuerySchema,
+    response: { 200: runPageSchema },
+  };
   app.get(
     '/v1/runs',
-    {
-      schema: {
-        tags: ['runs'],
-        operationId: 'listRuns',
-        summary: 'List runs, newest first',
-        querystring: listRunsQuerySchema,
-        response: { 200: runPageSchema },
-      },
-    },
+    { schema: listRunsOperation },
     async ({ query: { status, label, created_after, limit, cursor } }) => {
       const filter = {
         status,
@@ -26,23 +25,18 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
     },
   );
 
-  app.get(
-    '/v1/runs/:id',
-    {
-      schema: {
-        tags: ['runs'],
-        operationId: 'getRun',
-        summary: 'Read a run and what was asked for',
-        params: idParamsSchema,
-        response: { 200: runDetailSchema },
-      },
-    },
-    async ({ params }) => {
-      const run = await findRun(deps, params.id);
-      const [spec, agents] = await Promise.all([deps.engine.runs.spec(run), openAgents(deps, run)]);
-      return toRunDetail(run, spec, { agents, current: deps.operatorPolicy });
-    },
-  );
+  const getRunOperation = {
+    tags: ['runs'],
+    operationId: 'getRun',
+    summary: 'Read a run and what was asked for',
+    params: idParamsSchema,
+    response: { 200: runDetailSchema },
+  };
+  app.get('/v1/runs/:id', { schema: getRunOperation }, async ({ params }) => {
+    const run = await findRun(deps, params.id);
+    const [spec, agents] = await Promise.all([deps.engine.runs.spec(run), openAgents(deps, run)]);
+    return toRunDetail(run, spec, { agents, current: deps.operatorPolicy });
+  });
 }
 
 /** Sub-agents of a run that has ended are over, too. */

@@ -8,36 +8,31 @@ const types = { 'tar.gz': 'application/gzip', zip: 'application/zip' } as const;
 
 /** GET /v1/runs/{id}/archive: the files of a snapshot in one download. */
 export function downloadArchiveRoute(app: App, deps: ApiDeps): void {
-  app.get(
-    '/v1/runs/:id/archive',
-    {
-      schema: {
-        tags: ['snapshots'],
-        operationId: 'downloadArchive',
-        summary: 'Download the files of a snapshot, or what the run added or changed',
-        params: idParamsSchema,
-        querystring: archiveQuerySchema,
-        response: {
-          200: {
-            description: 'An archive',
-            content: Object.fromEntries(Object.values(types).map((type) => [type, { schema: binarySchema }])),
-          },
-        },
+  const schema = {
+    tags: ['snapshots'],
+    operationId: 'downloadArchive',
+    summary: 'Download the files of a snapshot, or what the run added or changed',
+    params: idParamsSchema,
+    querystring: archiveQuerySchema,
+    response: {
+      200: {
+        description: 'An archive',
+        content: Object.fromEntries(Object.values(types).map((type) => [type, { schema: binarySchema }])),
       },
     },
-    async ({ params, query: { snapshot: asked, only, format } }, reply) => {
-      const run = await findRun(deps, params.id);
-      const snapshot = await findSnapshot(deps, run, asked);
-      const from = { runId: run.id, snapshot, format };
-      const { base } = workspaceOf(run);
-      const archive =
-        only === 'all'
-          ? await deps.workspaces.archive(from)
-          : await deps.workspaces.archive({ ...from, paths: await changedPaths(deps, run.id, { base, snapshot }) });
-      const name = `${run.id}-${only === 'all' ? snapshot.slice(0, 10) : 'changed'}.${format}`;
-      return reply.headers({ 'content-type': types[format], 'content-disposition': attachment(name) }).send(archive);
-    },
-  );
+  };
+  app.get('/v1/runs/:id/archive', { schema }, async ({ params, query: { snapshot: asked, only, format } }, reply) => {
+    const run = await findRun(deps, params.id);
+    const snapshot = await findSnapshot(deps, run, asked);
+    const from = { runId: run.id, snapshot, format };
+    const { base } = workspaceOf(run);
+    const archive =
+      only === 'all'
+        ? await deps.workspaces.archive(from)
+        : await deps.workspaces.archive({ ...from, paths: await changedPaths(deps, run.id, { base, snapshot }) });
+    const name = `${run.id}-${only === 'all' ? snapshot.slice(0, 10) : 'changed'}.${format}`;
+    return reply.headers({ 'content-type': types[format], 'content-disposition': attachment(name) }).send(archive);
+  });
 }
 
 /** Files that the base has not, or has otherwise. Compares two lists of ids, which is much cheaper than a diff. */

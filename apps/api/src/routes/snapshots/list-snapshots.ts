@@ -6,33 +6,28 @@ import { workspaceOf } from './find-snapshot.ts';
 
 /** GET /v1/runs/{id}/snapshots: the states that a client can read, compare, restore and fork from. */
 export function listSnapshotsRoute(app: App, { engine }: Pick<ApiDeps, 'engine'>): void {
-  app.get(
-    '/v1/runs/:id/snapshots',
-    {
-      schema: {
-        tags: ['snapshots'],
-        operationId: 'listSnapshots',
-        summary: 'List the states of the workspace, oldest first',
-        description:
-          'The state that the run began with, one for each step that may have changed files, and one for each time that changes of ' +
-          'background commands were captured. Undone states are listed too.',
-        params: idParamsSchema,
-        response: { 200: snapshotListSchema },
-      },
-    },
-    async ({ params }) => {
-      const { run, steps } = await engine.runs.steps(checkRunId(params.id));
-      workspaceOf(run);
-      const numbered = new Map(numberSteps(steps).map((one) => [one.step.id, one]));
-      const data = (await engine.runs.snapshots(run)).map(({ by, ...snapshot }): Snapshot => {
-        const found = by !== null && 'step' in by ? numbered.get(by.step) : undefined;
-        return {
-          ...snapshot,
-          step: found === undefined ? null : { id: found.step.id, number: found.number, tool: found.step.call.tool },
-          task_id: by !== null && 'task' in by ? by.task : null,
-        };
-      });
-      return { data };
-    },
-  );
+  const schema = {
+    tags: ['snapshots'],
+    operationId: 'listSnapshots',
+    summary: 'List the states of the workspace, oldest first',
+    description:
+      'The state that the run began with, one for each step that may have changed files, and one for each time that changes of ' +
+      'background commands were captured. Undone states are listed too.',
+    params: idParamsSchema,
+    response: { 200: snapshotListSchema },
+  };
+  app.get('/v1/runs/:id/snapshots', { schema }, async ({ params }) => {
+    const { run, steps } = await engine.runs.steps(checkRunId(params.id));
+    workspaceOf(run);
+    const numbered = new Map(numberSteps(steps).map((one) => [one.step.id, one]));
+    const data = (await engine.runs.snapshots(run)).map(({ by, ...snapshot }): Snapshot => {
+      const found = by !== null && 'step' in by ? numbered.get(by.step) : undefined;
+      return {
+        ...snapshot,
+        step: found === undefined ? null : { id: found.step.id, number: found.number, tool: found.step.call.tool },
+        task_id: by !== null && 'task' in by ? by.task : null,
+      };
+    });
+    return { data };
+  });
 }

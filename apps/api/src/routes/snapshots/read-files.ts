@@ -8,18 +8,17 @@ import { attachment, binarySchema } from './attachment.ts';
 import { findSnapshot } from './find-snapshot.ts';
 
 export function readFilesRoutes(app: App, deps: ApiDeps): void {
+  const listFilesOperation = {
+    tags: ['snapshots'],
+    operationId: 'listFiles',
+    summary: 'List the files of a snapshot',
+    params: idParamsSchema,
+    querystring: listFilesQuerySchema,
+    response: { 200: fileListSchema },
+  };
   app.get(
     '/v1/runs/:id/files',
-    {
-      schema: {
-        tags: ['snapshots'],
-        operationId: 'listFiles',
-        summary: 'List the files of a snapshot',
-        params: idParamsSchema,
-        querystring: listFilesQuerySchema,
-        response: { 200: fileListSchema },
-      },
-    },
+    { schema: listFilesOperation },
     async ({ params, query: { snapshot: asked, path } }, reply) => {
       const run = await findRun(deps, params.id);
       const snapshot = await findSnapshot(deps, run, asked);
@@ -29,22 +28,21 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
     },
   );
 
+  const readFileOperation = {
+    tags: ['snapshots'],
+    operationId: 'readFile',
+    summary: 'Read a file of a snapshot',
+    description:
+      'The unchanged bytes; for a link, its target. Content that no snapshot can hold is 409 `content_unknown`.',
+    params: idParamsSchema,
+    querystring: readFileQuerySchema,
+    response: {
+      200: { description: 'The bytes', content: { 'application/octet-stream': { schema: binarySchema } } },
+    },
+  };
   app.get(
     '/v1/runs/:id/files/content',
-    {
-      schema: {
-        tags: ['snapshots'],
-        operationId: 'readFile',
-        summary: 'Read a file of a snapshot',
-        description:
-          'The unchanged bytes; for a link, its target. Content that no snapshot can hold is 409 `content_unknown`.',
-        params: idParamsSchema,
-        querystring: readFileQuerySchema,
-        response: {
-          200: { description: 'The bytes', content: { 'application/octet-stream': { schema: binarySchema } } },
-        },
-      },
-    },
+    { schema: readFileOperation },
     async ({ params, query: { snapshot: asked, path } }, reply) => {
       const run = await findRun(deps, params.id);
       const snapshot = await findSnapshot(deps, run, asked);

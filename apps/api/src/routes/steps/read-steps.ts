@@ -11,70 +11,55 @@ import { checkRunId } from '../runs/run.ts';
 import { numberSteps, toAttempt, toStep, toStepDetail } from './step-view.ts';
 
 export function readStepsRoutes(app: App, deps: ApiDeps): void {
-  app.get(
-    '/v1/runs/:id/steps',
-    {
-      schema: {
-        tags: ['steps'],
-        operationId: 'listSteps',
-        summary: 'List the steps of a run in the order they were planned',
-        params: idParamsSchema,
-        querystring: listStepsQuerySchema,
-        response: { 200: stepPageSchema },
-      },
-    },
-    async ({ params, query: { limit, cursor } }) => {
-      const { run, steps: found } = await deps.engine.runs.steps(checkRunId(params.id));
-      const steps = numberSteps(found);
-      const start = cursor === undefined ? 0 : steps.findIndex(({ step }) => step.id === cursor) + 1;
-      if (cursor !== undefined && start === 0) {
-        const detail = `the run has no step ${cursor}`;
-        throw new ApiProblem('invalid_request', detail, { errors: [{ pointer: 'cursor', detail }] });
-      }
-      const page = steps.slice(start, start + limit);
-      const more = start + limit < steps.length;
-      const next_cursor = more ? (page.at(-1)?.step.id ?? null) : null;
-      return { data: page.map((step) => toStep(run.id, step)), next_cursor, has_more: more };
-    },
-  );
+  const listStepsOperation = {
+    tags: ['steps'],
+    operationId: 'listSteps',
+    summary: 'List the steps of a run in the order they were planned',
+    params: idParamsSchema,
+    querystring: listStepsQuerySchema,
+    response: { 200: stepPageSchema },
+  };
+  app.get('/v1/runs/:id/steps', { schema: listStepsOperation }, async ({ params, query: { limit, cursor } }) => {
+    const { run, steps: found } = await deps.engine.runs.steps(checkRunId(params.id));
+    const steps = numberSteps(found);
+    const start = cursor === undefined ? 0 : steps.findIndex(({ step }) => step.id === cursor) + 1;
+    if (cursor !== undefined && start === 0) {
+      const detail = `the run has no step ${cursor}`;
+      throw new ApiProblem('invalid_request', detail, { errors: [{ pointer: 'cursor', detail }] });
+    }
+    const page = steps.slice(start, start + limit);
+    const more = start + limit < steps.length;
+    const next_cursor = more ? (page.at(-1)?.step.id ?? null) : null;
+    return { data: page.map((step) => toStep(run.id, step)), next_cursor, has_more: more };
+  });
 
-  app.get(
-    '/v1/steps/:id',
-    {
-      schema: {
-        tags: ['steps'],
-        operationId: 'getStep',
-        summary: 'Read a step, with its arguments and its result',
-        params: idParamsSchema,
-        response: { 200: stepDetailSchema },
-      },
-    },
-    async ({ params }) => {
-      const { run, step } = await deps.engine.runs.step(params.id);
-      const value = step.outcome?.value;
-      const [args, result] = await Promise.all([
-        deps.engine.read(step.args),
-        value === undefined ? null : deps.engine.read(value),
-      ]);
-      return toStepDetail(run.id, step, args, result);
-    },
-  );
+  const getStepOperation = {
+    tags: ['steps'],
+    operationId: 'getStep',
+    summary: 'Read a step, with its arguments and its result',
+    params: idParamsSchema,
+    response: { 200: stepDetailSchema },
+  };
+  app.get('/v1/steps/:id', { schema: getStepOperation }, async ({ params }) => {
+    const { run, step } = await deps.engine.runs.step(params.id);
+    const value = step.outcome?.value;
+    const [args, result] = await Promise.all([
+      deps.engine.read(step.args),
+      value === undefined ? null : deps.engine.read(value),
+    ]);
+    return toStepDetail(run.id, step, args, result);
+  });
 
-  app.get(
-    '/v1/steps/:id/attempts',
-    {
-      schema: {
-        tags: ['steps'],
-        operationId: 'listAttempts',
-        summary: 'List the attempts at a step, with what the sandbox enforced',
-        params: idParamsSchema,
-        response: { 200: attemptListSchema },
-      },
-    },
-    async ({ params }) => {
-      const { run, step } = await deps.engine.runs.step(params.id);
-      const attempts = await deps.engine.runs.attempts(run.id, step.id);
-      return { data: attempts.map(toAttempt) };
-    },
-  );
+  const listAttemptsOperation = {
+    tags: ['steps'],
+    operationId: 'listAttempts',
+    summary: 'List the attempts at a step, with what the sandbox enforced',
+    params: idParamsSchema,
+    response: { 200: attemptListSchema },
+  };
+  app.get('/v1/steps/:id/attempts', { schema: listAttemptsOperation }, async ({ params }) => {
+    const { run, step } = await deps.engine.runs.step(params.id);
+    const attempts = await deps.engine.runs.attempts(run.id, step.id);
+    return { data: attempts.map(toAttempt) };
+  });
 }

@@ -18,53 +18,42 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
     return toTask(runId, task, child === undefined ? undefined : await deps.engine.runs.find(child));
   };
 
-  app.get(
-    '/v1/runs/:id/tasks',
-    {
-      schema: {
-        tags: ['tasks'],
-        operationId: 'listTasks',
-        summary: 'List the background commands and sub-agents of a run, oldest first',
-        params: idParamsSchema,
-        response: { 200: taskListSchema },
-      },
-    },
-    async ({ params }) => {
-      const { id } = await findRun(deps, params.id);
-      const tasks = await deps.engine.tasks.list(id);
-      return { data: await Promise.all(tasks.map((task) => show(id, task))) };
-    },
-  );
+  const listTasksOperation = {
+    tags: ['tasks'],
+    operationId: 'listTasks',
+    summary: 'List the background commands and sub-agents of a run, oldest first',
+    params: idParamsSchema,
+    response: { 200: taskListSchema },
+  };
+  app.get('/v1/runs/:id/tasks', { schema: listTasksOperation }, async ({ params }) => {
+    const { id } = await findRun(deps, params.id);
+    const tasks = await deps.engine.tasks.list(id);
+    return { data: await Promise.all(tasks.map((task) => show(id, task))) };
+  });
 
-  app.get(
-    '/v1/tasks/:id',
-    {
-      schema: {
-        tags: ['tasks'],
-        operationId: 'getTask',
-        summary: 'Read a task',
-        params: idParamsSchema,
-        response: { 200: taskSchema },
-      },
-    },
-    async ({ params }) => {
-      const { runId, task } = await findTask(deps, params.id);
-      return show(runId, task);
-    },
-  );
+  const getTaskOperation = {
+    tags: ['tasks'],
+    operationId: 'getTask',
+    summary: 'Read a task',
+    params: idParamsSchema,
+    response: { 200: taskSchema },
+  };
+  app.get('/v1/tasks/:id', { schema: getTaskOperation }, async ({ params }) => {
+    const { runId, task } = await findTask(deps, params.id);
+    return show(runId, task);
+  });
 
+  const readTaskOutputOperation = {
+    tags: ['tasks'],
+    operationId: 'readTaskOutput',
+    summary: 'Read the output of a background command from a cursor',
+    params: idParamsSchema,
+    querystring: taskOutputQuerySchema,
+    response: { 200: taskOutputSchema },
+  };
   app.get(
     '/v1/tasks/:id/output',
-    {
-      schema: {
-        tags: ['tasks'],
-        operationId: 'readTaskOutput',
-        summary: 'Read the output of a background command from a cursor',
-        params: idParamsSchema,
-        querystring: taskOutputQuerySchema,
-        response: { 200: taskOutputSchema },
-      },
-    },
+    { schema: readTaskOutputOperation },
     async ({ params, query: { stream, cursor, max_bytes, wait_s } }, reply) => {
       const signal = AbortSignal.any([clientGone(reply), deps.closing]);
       const until = deps.now() + wait_s * 1000;
@@ -88,26 +77,21 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
     },
   );
 
-  app.post(
-    '/v1/tasks/:id/kill',
-    {
-      schema: {
-        tags: ['tasks'],
-        operationId: 'killTask',
-        summary: 'Kill a background command and its processes, or cancel a sub-agent',
-        description:
-          'The request is recorded before the answer; the processes die soon after. A task that is over stays as it is.',
-        params: idParamsSchema,
-        response: { 200: taskSchema },
-      },
-    },
-    async ({ params }) => {
-      const { runId, task } = await findTask(deps, params.id);
-      await deps.engine.tasks.kill(runId, task.id, operator);
-      const now = await findTask(deps, params.id);
-      return show(runId, now.task);
-    },
-  );
+  const killTaskOperation = {
+    tags: ['tasks'],
+    operationId: 'killTask',
+    summary: 'Kill a background command and its processes, or cancel a sub-agent',
+    description:
+      'The request is recorded before the answer; the processes die soon after. A task that is over stays as it is.',
+    params: idParamsSchema,
+    response: { 200: taskSchema },
+  };
+  app.post('/v1/tasks/:id/kill', { schema: killTaskOperation }, async ({ params }) => {
+    const { runId, task } = await findTask(deps, params.id);
+    await deps.engine.tasks.kill(runId, task.id, operator);
+    const now = await findTask(deps, params.id);
+    return show(runId, now.task);
+  });
 }
 
 /** Output causes no notification, so it is polled. */

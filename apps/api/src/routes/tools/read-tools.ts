@@ -13,55 +13,42 @@ import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
 export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>): void {
-  app.get(
-    '/v1/tools',
-    {
-      schema: {
-        tags: ['tools'],
-        operationId: 'listTools',
-        summary: 'List tools',
-        querystring: listToolsQuerySchema,
-        response: { 200: toolListSchema },
-      },
-    },
-    async ({ query }) => {
-      const names = query.toolset === undefined ? catalog.toolsets() : [known(catalog, query.toolset)];
-      return { data: names.flatMap((name) => catalog.list(name).map((tool) => toTool(name, tool))) };
-    },
-  );
+  const listToolsOperation = {
+    tags: ['tools'],
+    operationId: 'listTools',
+    summary: 'List tools',
+    querystring: listToolsQuerySchema,
+    response: { 200: toolListSchema },
+  };
+  app.get('/v1/tools', { schema: listToolsOperation }, async ({ query }) => {
+    const names = query.toolset === undefined ? catalog.toolsets() : [known(catalog, query.toolset)];
+    return { data: names.flatMap((name) => catalog.list(name).map((tool) => toTool(name, tool))) };
+  });
 
-  app.get(
-    '/v1/toolsets',
-    {
-      schema: {
-        tags: ['tools'],
-        operationId: 'listToolsets',
-        summary: 'List toolsets',
-        response: { 200: toolsetListSchema },
-      },
-    },
-    async () => ({ data: catalog.toolsets().map((name) => ({ name, tools: catalog.list(name).length })) }),
-  );
+  const listToolsetsOperation = {
+    tags: ['tools'],
+    operationId: 'listToolsets',
+    summary: 'List toolsets',
+    response: { 200: toolsetListSchema },
+  };
+  app.get('/v1/toolsets', { schema: listToolsetsOperation }, async () => ({
+    data: catalog.toolsets().map((name) => ({ name, tools: catalog.list(name).length })),
+  }));
 
-  app.get(
-    '/v1/toolsets/:name',
-    {
-      schema: {
-        tags: ['tools'],
-        operationId: 'getToolset',
-        summary: 'Read a toolset in the shape that a model provider or an MCP client wants',
-        params: toolsetParamsSchema,
-        querystring: toolsetQuerySchema,
-        response: { 200: toolsetSchema },
-      },
-    },
-    async ({ params, query: { format } }) => {
-      const name = known(catalog, params.name);
-      const tools = catalog.list(name);
-      const shown = format === undefined ? tools.map((tool) => toTool(name, tool)) : formats[format](tools);
-      return { name, format: format ?? ('holdpoint' as const), tools: shapes.parse(shown) };
-    },
-  );
+  const getToolsetOperation = {
+    tags: ['tools'],
+    operationId: 'getToolset',
+    summary: 'Read a toolset in the shape that a model provider or an MCP client wants',
+    params: toolsetParamsSchema,
+    querystring: toolsetQuerySchema,
+    response: { 200: toolsetSchema },
+  };
+  app.get('/v1/toolsets/:name', { schema: getToolsetOperation }, async ({ params, query: { format } }) => {
+    const name = known(catalog, params.name);
+    const tools = catalog.list(name);
+    const shown = format === undefined ? tools.map((tool) => toTool(name, tool)) : formats[format](tools);
+    return { name, format: format ?? ('holdpoint' as const), tools: shapes.parse(shown) };
+  });
 }
 
 const shapes = z.array(z.record(z.string(), z.json()));
