@@ -141,14 +141,7 @@ export async function decide(deps: Deps, options: { all: boolean; stop: AbortSig
             client.decideApproval(approval.id, decisionFor(approval, decision, message)),
           );
           if (answer instanceof ApiError) ledger.refused += 1;
-          else
-            ledger.decided.push({
-              at,
-              approvalId: approval.id,
-              runId: approval.run_id,
-              decision,
-              message,
-            });
+          else ledger.decided.push({ at, approvalId: approval.id, runId: approval.run_id, decision, message });
         }),
       );
     }

@@ -11,11 +11,7 @@ export const plan = (...groups: Step[][]): NonNullable<CreateRun['plan']> => ({
   groups: groups.map((steps) => ({ steps })),
 });
 
-export const bash = (command: string, name?: string): Step => ({
-  name,
-  tool: 'bash',
-  args: { command },
-});
+export const bash = (command: string, name?: string): Step => ({ name, tool: 'bash', args: { command } });
 
 /** Waits until the run has an approval that is open. */
 export async function nextApproval(client: Client, runId: string): Promise<Approval> {

@@ -131,9 +131,7 @@ describe('registry.execute', () => {
     const args = { question: 'Which?' };
     await expect(
       registry.execute({ toolset: 'holdpoint', tool: 'ask_user', args, context: bareContext() }),
-    ).rejects.toMatchObject({
-      code: 'ENEEDSPERSON',
-    });
+    ).rejects.toMatchObject({ code: 'ENEEDSPERSON' });
   });
 });
 

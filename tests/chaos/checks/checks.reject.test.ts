@@ -273,14 +273,7 @@ test('a thread that computed for too long is caught, one that only waited is not
   const line = (late_ms: number, busy_ms: number, { seconds = 60, running = ['run_1/step_1'] } = {}) =>
     [
       { time: 1_000_000, msg: 'starting' },
-      {
-        time: 1_000_000 + seconds * 1000,
-        event: 'loop_late',
-        late_ms,
-        busy_ms,
-        running,
-        msg: 'blocked',
-      },
+      { time: 1_000_000 + seconds * 1000, event: 'loop_late', late_ms, busy_ms, running, msg: 'blocked' },
     ]
       .map((one) => `${JSON.stringify(one)}\n`)
       .join('');

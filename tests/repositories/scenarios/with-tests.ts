@@ -8,9 +8,7 @@ export const withTests: Scenario = {
   name: 'a package with its tests',
   isBounded: true,
   asDirectory: 'full',
-  make: (folder) => ({
-    path: commitFolder(folder, `cp -r '${join(projectDir, 'examples/repos/pagelist')}/.' .`),
-  }),
+  make: (folder) => ({ path: commitFolder(folder, `cp -r '${join(projectDir, 'examples/repos/pagelist')}/.' .`) }),
   edits: [
     '! node --test > /tmp/failed',
     `sed -i 's|return Math.floor(total / perPage) + 1;|return Math.max(1, Math.ceil(total / perPage));|' src/*.js && node --test > /dev/null`,

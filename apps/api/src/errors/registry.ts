@@ -29,11 +29,7 @@ export const apiProblems = {
   method_not_allowed: { status: 405, title: 'Method not allowed', next: 'Use one of the methods in the header Allow.' },
   bad_request: { status: 400, title: 'Bad request', next: 'Correct the request and send it again.' },
   malformed_json: { status: 400, title: 'Malformed JSON', next: 'Send a JSON object as the body.' },
-  unsupported_media_type: {
-    status: 415,
-    title: 'Unsupported media type',
-    next: 'Send the body as application/json.',
-  },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type', next: 'Send the body as application/json.' },
   json_too_deep: { status: 422, title: 'JSON too deep', next: 'Send fewer levels; nothing was changed.' },
   body_too_large: { status: 413, title: 'Body too large', next: 'Send at most 10 MiB.' },
   invalid_request: {
@@ -93,11 +89,7 @@ export const apiProblems = {
     title: 'A validator failed',
     next: 'Read its output (GET /v1/runs/{id}/validation), fix what it found in a fork of this run, and publish the fork.',
   },
-  publish_rejected: {
-    status: 409,
-    title: 'The publish was rejected',
-    next: 'Publish again, or download the patch.',
-  },
+  publish_rejected: { status: 409, title: 'The publish was rejected', next: 'Publish again, or download the patch.' },
   publish_expired: { status: 409, title: 'Not decided in time', next: 'Publish again.' },
   publish_failed: {
     status: 409,

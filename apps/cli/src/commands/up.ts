@@ -120,14 +120,7 @@ function newRecord(): SystemRecord {
   const self = identify(process.pid);
   if (self === undefined)
     throw new CliError('child_failed', 'This operating system does not report when a process started.');
-  return {
-    format: 1,
-    ...self,
-    started_at: new Date().toISOString(),
-    address: null,
-    redis_socket: null,
-    children: [],
-  };
+  return { format: 1, ...self, started_at: new Date().toISOString(), address: null, redis_socket: null, children: [] };
 }
 
 const isStorageError = (error: unknown): error is Error =>

@@ -20,10 +20,7 @@ export async function readPlan(input: {
     throw new CliError(
       'bad_plan',
       `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        cause,
-        next: 'Give the path of a plan; examples/ has some.',
-      },
+      { cause, next: 'Give the path of a plan; examples/ has some.' },
     );
   }
   return parsePlan(text, file);

@@ -28,11 +28,9 @@ export function createModelPlanner({ model, registry, prices }: Deps): Planner {
         model: goal.model,
         system: systemPrompt,
         messages: conversation(goal.prompt, await input.history()),
-        tools: registry.list(toolset, { unattended: input.unattended }).map(({ name, description, input_schema }) => ({
-          name,
-          description,
-          parameters: input_schema,
-        })),
+        tools: registry
+          .list(toolset, { unattended: input.unattended })
+          .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema })),
         signal,
       });
       const said = { message: answer.text, answer, usage: usageOf(answer, prices) };

@@ -54,15 +54,7 @@ function report(
   { count, lines, data, diff, diff_truncated }: Replaced,
   sha256: string,
 ): Record<string, unknown> {
-  return {
-    path: relativePath(path),
-    replacements: count,
-    lines,
-    bytes: data.length,
-    sha256,
-    diff,
-    diff_truncated,
-  };
+  return { path: relativePath(path), replacements: count, lines, bytes: data.length, sha256, diff, diff_truncated };
 }
 
 function refusal({ path }: FileEdit, result: Exclude<EditedText, Replaced>): Failure {

@@ -105,12 +105,7 @@ function cutPage(text: string, start: number, length: number): PageCut {
   const wanted = Math.min(from + length, text.length);
   const end = splits(text, wanted) ? wanted - 1 : wanted;
   const truncated = end < text.length;
-  return {
-    content: text.slice(from, end),
-    total_chars: text.length,
-    truncated,
-    ...(truncated && { next_start: end }),
-  };
+  return { content: text.slice(from, end), total_chars: text.length, truncated, ...(truncated && { next_start: end }) };
 }
 
 /** Whether a position lies between the two halves of a character. */

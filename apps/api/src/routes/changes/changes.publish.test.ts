@@ -87,11 +87,7 @@ describe('a dry run', () => {
       {
         path: 'kept.txt',
         reason: 'changed_in_source',
-        versions: {
-          base: { text: 'one\ntwo\nthree\n' },
-          source: { text: 'mine\n' },
-          run: { text: 'one\n2\nthree\n' },
-        },
+        versions: { base: { text: 'one\ntwo\nthree\n' }, source: { text: 'mine\n' }, run: { text: 'one\n2\nthree\n' } },
       },
     ]);
     expect(await api.client.previewPublish(id)).toMatchObject({ conflicts, files });

@@ -45,9 +45,7 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
     summary: 'Follow all runs',
     description:
       'Server-sent events `run.changed` with the current state of the run. Quick changes of one run may be one event.',
-    response: {
-      200: { description: 'A stream', content: { 'text/event-stream': { schema: z.string() } } },
-    },
+    response: { 200: { description: 'A stream', content: { 'text/event-stream': { schema: z.string() } } } },
   };
   app.get('/v1/events', { schema: followRunsOperation }, async (_request, reply) => {
     sendStream(deps, reply, (signal) => allFrames(deps, signal));

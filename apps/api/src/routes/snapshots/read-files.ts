@@ -36,9 +36,7 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
       'The unchanged bytes; for a link, its target. Content that no snapshot can hold is 409 `content_unknown`.',
     params: idParamsSchema,
     querystring: readFileQuerySchema,
-    response: {
-      200: { description: 'The bytes', content: { 'application/octet-stream': { schema: binarySchema } } },
-    },
+    response: { 200: { description: 'The bytes', content: { 'application/octet-stream': { schema: binarySchema } } } },
   };
   app.get(
     '/v1/runs/:id/files/content',

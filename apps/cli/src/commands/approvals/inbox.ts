@@ -81,10 +81,7 @@ async function askDetails(
     }
     case 'edit': {
       if (approval.kind === 'conflict') return askResolutions(shell, approval);
-      const given = await ask({
-        message: 'All arguments, as JSON',
-        initialValue: plainJson(approval.action.args),
-      });
+      const given = await ask({ message: 'All arguments, as JSON', initialValue: plainJson(approval.action.args) });
       return isCancel(given) ? undefined : { args: jsonObject(given) };
     }
     default:

@@ -96,9 +96,7 @@ describe('bash', () => {
   it('has no network and no standard input', async () => {
     expect(
       await bash('cat; (exec 3<>/dev/tcp/127.0.0.1/6379) 2>/dev/null && echo reached || echo unreachable'),
-    ).toMatchObject({
-      value: { stdout: 'unreachable\n' },
-    });
+    ).toMatchObject({ value: { stdout: 'unreachable\n' } });
   });
 
   it.each([

@@ -99,10 +99,7 @@ export const taskMerge = defineTool({
             'ECONFLICT',
             `Nothing was merged: both sides changed ${files}.`,
             'Read the sub-agent’s message and make its changes to these files yourself.',
-            {
-              task_id,
-              conflicts: merged.conflicts,
-            },
+            { task_id, conflicts: merged.conflicts },
           ),
           touched: [],
         };
