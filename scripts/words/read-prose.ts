@@ -45,14 +45,9 @@ function readFragments(file: string, source: string): Fragment[] {
   return fragments.sort((a, b) => a.start - b.start);
 }
 
-function unmark(text: string, kind: Fragment['kind']): string {
-  return text.replace(kind === 'string' ? /\\./g : /^\/\/|^\/\*+|\*+\/$|^\s*\*/gm, blank);
-}
+const unmark = (text: string, kind: Fragment['kind']): string =>
+  text.replace(kind === 'string' ? /\\./g : /^\/\/|^\/\*+|\*+\/$|^\s*\*/gm, blank);
 
-function mask(text: string): string {
-  return text.replace(/\S/g, code);
-}
+const mask = (text: string): string => text.replace(/\S/g, code);
 
-function blank(text: string): string {
-  return text.replace(/[^\n]/g, ' ');
-}
+const blank = (text: string): string => text.replace(/[^\n]/g, ' ');

@@ -13,9 +13,8 @@ interface Deps {
 }
 
 /** Sends a request until it is answered: the API may have handled a request whose answer was lost. A refusal is an answer. */
-async function retry<Answer>(deps: Deps, send: () => Promise<Answer>): Promise<Answer | ApiError> {
-  return (await retryTimed(deps, send)).answer;
-}
+const retry = async <Answer>(deps: Deps, send: () => Promise<Answer>): Promise<Answer | ApiError> =>
+  (await retryTimed(deps, send)).answer;
 
 /** @returns also when the answered request was sent, and when its answer arrived */
 async function retryTimed<Answer>(

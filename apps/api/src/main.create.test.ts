@@ -17,11 +17,10 @@ afterAll(() => api.stop());
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-function start(
+const start = (
   env: Record<string, string>,
-): ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream } {
-  return spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] }) as never;
-}
+): ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream } =>
+  spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] }) as never;
 
 describe('the process', () => {
   test('prints its address, serves, and shuts down with a stream open', async () => {

@@ -46,18 +46,15 @@ function inputSchema(tool: { name: string; input: z.ZodType | Zod3Schema }): Jso
   }
 }
 
-function isZod4Tool(tool: Tool | Zod3Tool): tool is Tool {
-  return isZod4(tool.input);
-}
+const isZod4Tool = (tool: Tool | Zod3Tool): tool is Tool => isZod4(tool.input);
 
-function invalid(name: string, reason: string, options?: ErrorOptions): ToolsError {
-  return new ToolsError(
+const invalid = (name: string, reason: string, options?: ErrorOptions): ToolsError =>
+  new ToolsError(
     'EINVALIDTOOL',
     `The tool "${name}" cannot be defined: ${reason}.`,
     'Correct the definition.',
     options,
   );
-}
 
 interface Zod3Tool<Output = unknown> extends Omit<Tool, 'input' | 'effect' | 'execute' | 'preview'> {
   input: Zod3Schema<Output>;

@@ -29,21 +29,17 @@ export function findTool(byName: ToolIndex, call: ToolCall): FoundTool {
     : { ok: false, ...invalidArgs(call.tool, parsed.error) };
 }
 
-export function unknownToolset(toolset: string, byName: ToolIndex): Problem {
-  return {
-    code: 'EUNKNOWNTOOLSET',
-    message: `There is no toolset named "${toolset.slice(0, 100)}".`,
-    next: `Use one of: ${[...byName.keys()].join(', ')}.`,
-  };
-}
+export const unknownToolset = (toolset: string, byName: ToolIndex): Problem => ({
+  code: 'EUNKNOWNTOOLSET',
+  message: `There is no toolset named "${toolset.slice(0, 100)}".`,
+  next: `Use one of: ${[...byName.keys()].join(', ')}.`,
+});
 
-function unknownTool({ tool, toolset }: ToolCall, names: readonly string[]): Problem {
-  return {
-    code: 'EUNKNOWNTOOL',
-    message: `The toolset "${toolset}" has no tool named "${tool.slice(0, 100)}".`,
-    next: `Nearest: ${nearestNames(tool, names).join(', ')}. All: ${names.join(', ')}.`,
-  };
-}
+const unknownTool = ({ tool, toolset }: ToolCall, names: readonly string[]): Problem => ({
+  code: 'EUNKNOWNTOOL',
+  message: `The toolset "${toolset}" has no tool named "${tool.slice(0, 100)}".`,
+  next: `Nearest: ${nearestNames(tool, names).join(', ')}. All: ${names.join(', ')}.`,
+});
 
 /** Tools by the name of their toolset and their own name. */
 export type ToolIndex = ReadonlyMap<string, ReadonlyMap<string, Tool>>;

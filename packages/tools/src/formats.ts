@@ -23,26 +23,22 @@ interface McpTool {
 }
 
 /** OpenAI's chat completions, and the many servers that copy them. */
-function openai(tools: readonly ToolDefinition[]): OpenAiTool[] {
-  return tools.map(({ name, description, input_schema }) => ({
+const openai = (tools: readonly ToolDefinition[]): OpenAiTool[] =>
+  tools.map(({ name, description, input_schema }) => ({
     type: 'function',
     function: { name, description, parameters: input_schema },
   }));
-}
 
 /** Anthropic's Messages API. */
-function anthropic(tools: readonly ToolDefinition[]): AnthropicTool[] {
-  return tools.map(({ name, description, input_schema }) => ({ name, description, input_schema }));
-}
+const anthropic = (tools: readonly ToolDefinition[]): AnthropicTool[] =>
+  tools.map(({ name, description, input_schema }) => ({ name, description, input_schema }));
 
 /** Ollama's /api/chat: OpenAI's shape. */
-function ollama(tools: readonly ToolDefinition[]): OpenAiTool[] {
-  return openai(tools);
-}
+const ollama = (tools: readonly ToolDefinition[]): OpenAiTool[] => openai(tools);
 
 /** `tools/list` of the Model Context Protocol. A tool whose effect depends on the call is announced with its worst effect. */
-function mcp(tools: readonly ToolDefinition[]): McpTool[] {
-  return tools.map(({ name, description, input_schema, effect }) => ({
+const mcp = (tools: readonly ToolDefinition[]): McpTool[] =>
+  tools.map(({ name, description, input_schema, effect }) => ({
     name,
     description,
     inputSchema: input_schema,
@@ -52,6 +48,5 @@ function mcp(tools: readonly ToolDefinition[]): McpTool[] {
       openWorldHint: effect === 'external' || effect === 'by run',
     },
   }));
-}
 
 export const formats = { openai, anthropic, ollama, mcp };

@@ -16,11 +16,11 @@ export interface IdleRule {
 }
 
 /** The rules that name an unknown tool, or an effect or risk that their tool never has. */
-export function idleRules(
+export const idleRules = (
   rules: readonly { match: Match }[],
   tools: readonly Pick<ToolDefinition, 'name' | 'effect' | 'risk'>[],
-): IdleRule[] {
-  return rules.flatMap(({ match }, index) => {
+): IdleRule[] =>
+  rules.flatMap(({ match }, index) => {
     if (match.tool === undefined) return [];
     const tool = tools.find(({ name }) => name === match.tool);
     if (tool === undefined) return [{ index, field: 'tool', detail: unknownTool(match.tool, tools) }];
@@ -34,7 +34,6 @@ export function idleRules(
     }
     return idle;
   });
-}
 
 function unknownTool(name: string, tools: readonly Pick<ToolDefinition, 'name'>[]): string {
   const known = tools.map((tool) => tool.name);

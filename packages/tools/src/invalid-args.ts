@@ -8,9 +8,8 @@ export interface ArgumentIssue {
 }
 
 /** Names every issue, so that one correction is enough. */
-export function invalidArgs(tool: string, error: z.ZodError): { error: Problem; issues: ArgumentIssue[] } {
-  return invalid(tool, error.issues.flatMap(argumentIssues));
-}
+export const invalidArgs = (tool: string, error: z.ZodError): { error: Problem; issues: ArgumentIssue[] } =>
+  invalid(tool, error.issues.flatMap(argumentIssues));
 
 export function invalid(tool: string, issues: ArgumentIssue[]): { error: Problem; issues: ArgumentIssue[] } {
   const listed = issues
@@ -42,9 +41,8 @@ function argumentIssues(issue: z.core.$ZodIssue): ArgumentIssue[] {
   return [{ pointer: pointer(issue.path), detail: issue.message }];
 }
 
-function pointer(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-}
+const pointer = (path: readonly PropertyKey[]): string =>
+  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 const mostValues = 20_000;
 const mostChars = 8_000_000;

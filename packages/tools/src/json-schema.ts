@@ -30,9 +30,7 @@ export function toJsonSchema(schema: z.ZodType | Zod3Schema): JsonSchema {
   return converted;
 }
 
-export function isZod4(schema: z.ZodType | Zod3Schema): schema is z.ZodType {
-  return '_zod' in schema;
-}
+export const isZod4 = (schema: z.ZodType | Zod3Schema): schema is z.ZodType => '_zod' in schema;
 
 function fromZod3Schema(schema: Zod3Schema): JsonSchema {
   // The converter's parameter type is the class of zod/v3. Users pass the same class from their own copy of zod 3.

@@ -22,8 +22,8 @@ const copy = defineTool({
   execute: async (_context, args) => ({ status: 'succeeded', value: args }),
 });
 
-function failing(error: Error) {
-  return defineTool({
+const failing = (error: Error) =>
+  defineTool({
     name: 'fail',
     description: 'Fails.',
     effect: 'read',
@@ -32,7 +32,6 @@ function failing(error: Error) {
     execute: () => Promise.reject(error),
     preview: () => Promise.reject(error),
   });
-}
 
 const registry = createRegistry([holdpoint, defineToolset({ name: 'office', tools: [copy] })]);
 const call = (args: unknown) => ({ toolset: 'office', tool: 'copy_text', args });

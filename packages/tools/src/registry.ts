@@ -118,29 +118,23 @@ const noPersonError = (tool: Tool): Problem => ({
   next: 'Decide it yourself, or say in your last message what has to be decided.',
 });
 
-function definition(tool: Tool): ToolDefinition {
-  return {
-    name: tool.name,
-    description: tool.description,
-    effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
-    risk: tool.risk,
-    ...gate(tool),
-    input_schema: toJsonSchema(tool.input),
-  };
-}
+const definition = (tool: Tool): ToolDefinition => ({
+  name: tool.name,
+  description: tool.description,
+  effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
+  risk: tool.risk,
+  ...gate(tool),
+  input_schema: toJsonSchema(tool.input),
+});
 
-function gate(tool: Tool): { gate?: 'input' } {
-  return tool.gate ? { gate: tool.gate } : {};
-}
+const gate = (tool: Tool): { gate?: 'input' } => (tool.gate ? { gate: tool.gate } : {});
 
-function isData(error: unknown): error is FileError | TextWorkError {
-  return error instanceof FileError || error instanceof TextWorkError;
-}
+const isData = (error: unknown): error is FileError | TextWorkError =>
+  error instanceof FileError || error instanceof TextWorkError;
 
-function asData({ code, message, next }: FileError | TextWorkError): Problem {
-  return { code, message, next };
-}
+const asData = ({ code, message, next }: FileError | TextWorkError): Problem => ({ code, message, next });
 
-function killed({ tool }: ToolCall): ToolOutcome {
-  return { status: 'killed', error: { code: 'EKILLED', message: `${tool} was stopped before it finished.` } };
-}
+const killed = ({ tool }: ToolCall): ToolOutcome => ({
+  status: 'killed',
+  error: { code: 'EKILLED', message: `${tool} was stopped before it finished.` },
+});

@@ -63,9 +63,11 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
 export type Failure = Extract<ToolOutcome, { status: 'failed' | 'timed_out' | 'killed' }>;
 
 /** @param next what the planner should do */
-export function failure(code: string, message: string, next: string, value?: unknown): Failure {
-  return { status: 'failed', error: { code, message, next }, value };
-}
+export const failure = (code: string, message: string, next: string, value?: unknown): Failure => ({
+  status: 'failed',
+  error: { code, message, next },
+  value,
+});
 
 export interface NetworkRequest {
   url: string;

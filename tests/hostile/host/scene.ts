@@ -146,9 +146,8 @@ export async function openScene(user: User, options: { limits?: Partial<ProcessL
 }
 
 /** Its first argument is the secret. Other users see arguments on a host, but must not see them inside. */
-function startBystander(secret: string, { uid, gid }: { uid: number; gid: number }): ChildProcess {
-  return spawn('/bin/bash', ['-c', 'while read -r line; do :; done', secret], {
+const startBystander = (secret: string, { uid, gid }: { uid: number; gid: number }): ChildProcess =>
+  spawn('/bin/bash', ['-c', 'while read -r line; do :; done', secret], {
     stdio: ['pipe', 'ignore', 'ignore'],
     ...(process.getuid?.() === 0 && { uid, gid }),
   });
-}

@@ -80,42 +80,40 @@ export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
 }
 
 /** Writes files and runs commands in this process, without a sandbox. */
-function executorOn(workspaces: Workspaces): WorkerDeps['executor'] {
-  return {
-    preview: async ({ tool }) => ({ kind: 'command', command: tool, cwd: '.', network: [] }),
-    async execute({ tool, args }, { runId, epoch, taskId }) {
-      if (tool === 'bash' && (args as { run_in_background?: boolean }).run_in_background) {
-        const { command } = args as { command: string };
-        const task = { kind: 'shell' as const, title: command, spec: { command } };
-        return { status: 'succeeded', value: { task_id: taskId }, touched: [], task };
-      }
-      if (tool !== 'write_file') return { status: 'failed', error: { code: 'ETEST', message: `no ${tool} here` } };
-      const { path, content } = args as { path: string; content: string };
-      const file = join((await workspaces.locate({ runId, epoch })).path, path);
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, content);
-      return { status: 'succeeded', value: { bytes: content.length, content }, capabilities: nothingEnforced };
-    },
-    async validate({ name, command }, { runId, epoch, signal }) {
-      const { path: cwd } = await workspaces.locate({ runId, epoch });
-      const { code, stdout, stderr } = await bash(command, { cwd, signal });
-      return {
-        ...{ name: name ?? command, command, exit_code: code, detail: null, duration_ms: 1 },
-        status: code === 0 ? 'passed' : 'failed',
-        ...{ stdout, stdout_bytes: stdout.length, stderr, stderr_bytes: stderr.length },
-        capabilities: nothingEnforced,
-      };
-    },
-    async runTask({ command }, { runId, epoch, output, signal }) {
-      const { path: cwd } = await workspaces.locate({ runId, epoch });
-      const { code, stdout, stderr } = await bash(command, { cwd, signal });
-      output.write('stdout', Buffer.from(stdout));
-      output.write('stderr', Buffer.from(stderr));
-      return { status: code === 0 ? 'completed' : 'failed', exit_code: code };
-    },
-    killTask: async () => {},
-  };
-}
+const executorOn = (workspaces: Workspaces): WorkerDeps['executor'] => ({
+  preview: async ({ tool }) => ({ kind: 'command', command: tool, cwd: '.', network: [] }),
+  async execute({ tool, args }, { runId, epoch, taskId }) {
+    if (tool === 'bash' && (args as { run_in_background?: boolean }).run_in_background) {
+      const { command } = args as { command: string };
+      const task = { kind: 'shell' as const, title: command, spec: { command } };
+      return { status: 'succeeded', value: { task_id: taskId }, touched: [], task };
+    }
+    if (tool !== 'write_file') return { status: 'failed', error: { code: 'ETEST', message: `no ${tool} here` } };
+    const { path, content } = args as { path: string; content: string };
+    const file = join((await workspaces.locate({ runId, epoch })).path, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, content);
+    return { status: 'succeeded', value: { bytes: content.length, content }, capabilities: nothingEnforced };
+  },
+  async validate({ name, command }, { runId, epoch, signal }) {
+    const { path: cwd } = await workspaces.locate({ runId, epoch });
+    const { code, stdout, stderr } = await bash(command, { cwd, signal });
+    return {
+      ...{ name: name ?? command, command, exit_code: code, detail: null, duration_ms: 1 },
+      status: code === 0 ? 'passed' : 'failed',
+      ...{ stdout, stdout_bytes: stdout.length, stderr, stderr_bytes: stderr.length },
+      capabilities: nothingEnforced,
+    };
+  },
+  async runTask({ command }, { runId, epoch, output, signal }) {
+    const { path: cwd } = await workspaces.locate({ runId, epoch });
+    const { code, stdout, stderr } = await bash(command, { cwd, signal });
+    output.write('stdout', Buffer.from(stdout));
+    output.write('stderr', Buffer.from(stderr));
+    return { status: code === 0 ? 'completed' : 'failed', exit_code: code };
+  },
+  killTask: async () => {},
+});
 
 const bash = (command: string, options: { cwd: string; signal: AbortSignal }) =>
   new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {

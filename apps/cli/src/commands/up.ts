@@ -31,13 +31,12 @@ interface UpOptions {
   json?: true;
 }
 
-export function upCommand(shell: Shell): Command {
-  return new Command('up')
+export const upCommand = (shell: Shell): Command =>
+  new Command('up')
     .description('start Redis, the API and workers on this machine, until Ctrl-C')
     .option('--workers <n>', 'number of worker processes', count, 1)
     .option('--json', 'print one JSON object when ready')
     .action((options: UpOptions) => up(shell, options));
-}
 
 async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;

@@ -19,8 +19,8 @@ export function watchCommand(shell: Shell) {
 
 const pageSize = 500;
 
-export function logsCommand(shell: Shell) {
-  return apiCommand('logs', "print a run's events")
+export const logsCommand = (shell: Shell) =>
+  apiCommand('logs', "print a run's events")
     .argument('<run>', 'id of the run')
     .option('-f, --follow', 'continue until the run ends')
     .action(async (runId: string, { url, json = false, follow = false }: ApiOptions & { follow?: boolean }) => {
@@ -39,4 +39,3 @@ export function logsCommand(shell: Shell) {
         after = page.next_cursor === null ? undefined : Number(page.next_cursor);
       }
     });
-}

@@ -149,6 +149,5 @@ export async function startQueueWorkers({ deps, config, connections, telemetry }
   };
 }
 
-function retryAfterOf(error: Error | undefined): number | undefined {
-  return error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;
-}
+const retryAfterOf = (error: Error | undefined): number | undefined =>
+  error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;

@@ -38,9 +38,8 @@ export async function previewEdit(context: ToolContext, edit: FileEdit): Promise
   return { kind: 'diff', path: relativePath(edit.path), patch: shownPatch(result) };
 }
 
-function applyEdit({ text }: ToolContext, { path, ...replacement }: FileEdit, data: Buffer, diffBytes: number) {
-  return text.run('edit', { ...replacement, data, path: relativePath(path), diffBytes });
-}
+const applyEdit = ({ text }: ToolContext, { path, ...replacement }: FileEdit, data: Buffer, diffBytes: number) =>
+  text.run('edit', { ...replacement, data, path: relativePath(path), diffBytes });
 
 /** One of n concurrent edits succeeds in each round. */
 const maxRounds = 10;
@@ -49,13 +48,19 @@ const maxDiff = 32 * 1024;
 
 type Replaced = Extract<EditedText, { status: 'replaced' }>;
 
-function report(
+const report = (
   { path }: FileEdit,
   { count, lines, data, diff, diff_truncated }: Replaced,
   sha256: string,
-): Record<string, unknown> {
-  return { path: relativePath(path), replacements: count, lines, bytes: data.length, sha256, diff, diff_truncated };
-}
+): Record<string, unknown> => ({
+  path: relativePath(path),
+  replacements: count,
+  lines,
+  bytes: data.length,
+  sha256,
+  diff,
+  diff_truncated,
+});
 
 function refusal({ path }: FileEdit, result: Exclude<EditedText, Replaced>): Failure {
   switch (result.status) {

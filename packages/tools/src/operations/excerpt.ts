@@ -76,11 +76,8 @@ function findLines(body: Buffer, offset: number, limit: number): { ends: number[
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-function decode(bytes: Buffer): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-}
+const decode = (bytes: Buffer): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
 /** Drops a partial character at the end. */
-function decodeCut(bytes: Buffer): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
-}
+const decodeCut = (bytes: Buffer): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });

@@ -69,17 +69,15 @@ function outcome(response: NetworkResponse, page: ReadPage, request: PageRequest
 
 const maxContentType = 200;
 
-function excerpt(
+const excerpt = (
   { title, content, complete }: Extract<ReadPage, { ok: true }>,
   { truncated }: NetworkResponse,
   { start_char, max_chars }: PageRequest,
-) {
-  return {
-    ...(title && { title }),
-    ...cutPage(content, start_char, max_chars),
-    ...((truncated || !complete) && { incomplete: true }),
-  };
-}
+) => ({
+  ...(title && { title }),
+  ...cutPage(content, start_char, max_chars),
+  ...((truncated || !complete) && { incomplete: true }),
+});
 
 function next(status: number): string {
   if (status === 401 || status === 403)
@@ -109,14 +107,8 @@ function cutPage(text: string, start: number, length: number): PageCut {
 }
 
 /** Whether a position lies between the two halves of a character. */
-function splits(text: string, at: number): boolean {
-  return isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at));
-}
+const splits = (text: string, at: number): boolean => isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at));
 
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
-}
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;

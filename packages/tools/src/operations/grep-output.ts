@@ -117,10 +117,6 @@ function withoutNotices(chunks: readonly string[]): { paths: string[]; binary: s
   return { paths, binary };
 }
 
-function shownPath(path: string): string {
-  return path.startsWith('./') ? path.slice(2) : path;
-}
+const shownPath = (path: string): string => (path.startsWith('./') ? path.slice(2) : path);
 
-function place(path: string, line: number): string {
-  return `${line}\0${path}`;
-}
+const place = (path: string, line: number): string => `${line}\0${path}`;

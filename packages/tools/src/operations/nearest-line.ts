@@ -110,9 +110,7 @@ const maxSearched = 10_000;
 const maxLineLength = 300;
 const maxShown = 1000;
 
-function shown(text: string): string {
-  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
-}
+const shown = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
 function bigrams(line: string): Set<string> {
   const text = line.trim().slice(0, maxLineLength);

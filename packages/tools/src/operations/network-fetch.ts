@@ -45,6 +45,4 @@ export function networkOff(url: string): Failure {
 }
 
 /** The setting that lets a run reach a host. @param host with its port, unless that is the default one */
-export function allowing(host: string): string {
-  return `network: { allow: ["${host}"] }`;
-}
+export const allowing = (host: string): string => `network: { allow: ["${host}"] }`;

@@ -52,9 +52,7 @@ const longestMs = 2000;
 /** Newlines on both sides. The comparison holds each line several times. */
 const maxCompared = 100_000;
 
-function isComparable(old: string, now: string): boolean {
-  return countNewlines(old) + countNewlines(now) <= maxCompared;
-}
+const isComparable = (old: string, now: string): boolean => countNewlines(old) + countNewlines(now) <= maxCompared;
 
 /** The end and the number of the equal first lines, without the context lines. */
 function sameStart(before: string, after: string): { end: number; lines: number } {
@@ -89,19 +87,15 @@ function countNewlines(text: string): number {
   return count;
 }
 
-function wholeChange(before: string, after: string, most: number): StructuredPatchHunk {
-  return {
-    oldStart: 1,
-    oldLines: countLines(before),
-    newStart: 1,
-    newLines: countLines(after),
-    lines: [...marked(before, '-', most), ...marked(after, '+', most)],
-  };
-}
+const wholeChange = (before: string, after: string, most: number): StructuredPatchHunk => ({
+  oldStart: 1,
+  oldLines: countLines(before),
+  newStart: 1,
+  newLines: countLines(after),
+  lines: [...marked(before, '-', most), ...marked(after, '+', most)],
+});
 
-function countLines(text: string): number {
-  return countNewlines(text) + (text === '' || text.endsWith('\n') ? 0 : 1);
-}
+const countLines = (text: string): number => countNewlines(text) + (text === '' || text.endsWith('\n') ? 0 : 1);
 
 function marked(text: string, mark: string, most: number): string[] {
   const lines = splitLines(text.slice(0, most)).map((line) => mark + line.replace(/\n$/, ''));
@@ -119,6 +113,5 @@ export function cutDiff(diff: string, bytes: number): { diff: string; diff_trunc
 export const maxPatch = 1024 * 1024;
 
 /** The patch for a person, with a last line that says when it was cut. */
-export function shownPatch({ diff, diff_truncated }: { diff: string; diff_truncated: boolean }): string {
-  return diff_truncated ? `${diff}\\ The change is larger than ${maxPatch} bytes: its rest is not shown\n` : diff;
-}
+export const shownPatch = ({ diff, diff_truncated }: { diff: string; diff_truncated: boolean }): string =>
+  diff_truncated ? `${diff}\\ The change is larger than ${maxPatch} bytes: its rest is not shown\n` : diff;

@@ -17,20 +17,18 @@ export async function readTextFile(
   return { ok: true, file: { data, sha256 } };
 }
 
-function tooLarge(path: string, bytes: number): Failure {
-  return failure(
+const tooLarge = (path: string, bytes: number): Failure =>
+  failure(
     'EFILETOOLARGE',
     `${path} has ${bytes} bytes; files of more than ${maxTextFile} bytes are not read whole.`,
     "Search it with grep, or cut out a part with bash, e.g. sed -n '1,200p'.",
     { bytes },
   );
-}
 
-function binary(path: string, bytes: number, sha256: string): Failure {
-  return failure(
+const binary = (path: string, bytes: number, sha256: string): Failure =>
+  failure(
     'EBINARY',
     `${path} is a binary file of ${bytes} bytes, not UTF-8 text.`,
     'Look into it with bash, e.g. file, xxd or strings; UTF-16 text can be converted with iconv.',
     { bytes, sha256 },
   );
-}

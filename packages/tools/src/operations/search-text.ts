@@ -67,9 +67,8 @@ function results(
 }
 
 /** Only the beginning of a stream that was cut in the middle is complete. */
-function beginning({ text, truncated }: CapturedStream): string {
-  return truncated ? Buffer.from(text).subarray(0, keptBytes).toString() : text;
-}
+const beginning = ({ text, truncated }: CapturedStream): string =>
+  truncated ? Buffer.from(text).subarray(0, keptBytes).toString() : text;
 
 /** The sandbox keeps the first 32 KiB of a stream, without a partial character, and then adds a line about the cut. */
 const keptBytes = 32 * 1024 - 4;
@@ -86,6 +85,5 @@ function refused(stderr: CapturedStream, { glob }: TextQuery): Failure {
   );
 }
 
-function broken(stderr: CapturedStream): Failure {
-  return failure('EGREP', `ripgrep failed: ${stderr.text.trim()}`, 'Search with bash and grep instead.');
-}
+const broken = (stderr: CapturedStream): Failure =>
+  failure('EGREP', `ripgrep failed: ${stderr.text.trim()}`, 'Search with bash and grep instead.');

@@ -27,14 +27,10 @@ export function decodeText(data: Buffer): DecodedText {
 }
 
 /** Text has no NUL. UTF-16 has many and counts as binary. */
-export function isBinary(data: Buffer): boolean {
-  return data.includes(0);
-}
+export const isBinary = (data: Buffer): boolean => data.includes(0);
 
 /** Lines with their endings. A final newline starts no further line, and the empty text has no lines. */
-export function splitLines(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-}
+export const splitLines = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
 export type LineEndings = 'lf' | 'crlf' | 'mixed' | 'none';
 

@@ -47,6 +47,4 @@ async function currentData(
   }
 }
 
-function problem(message: string): Preview {
-  return { kind: 'problem', message };
-}
+const problem = (message: string): Preview => ({ kind: 'problem', message });

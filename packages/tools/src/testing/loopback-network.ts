@@ -1,25 +1,23 @@
 import type { Network, NetworkRequest, NetworkResponse } from '../tool.ts';
 
 /** The network of a run that may reach the given hosts. It has no guard, so it is only for servers of a test. */
-export function loopbackNetwork(options: { allow: readonly string[]; timeout_ms?: number }): Network {
-  return {
-    hosts: options.allow,
-    async fetch(request, signal) {
-      const { host } = parse(request.url);
-      if (!options.allow.includes(host)) {
-        throw new NetworkError('EHOSTNOTALLOWED', `${host} is not on the run's allowlist.`, 'Ask for it.');
-      }
-      const timeout = AbortSignal.timeout(options.timeout_ms ?? request.timeout_ms ?? 10_000);
-      try {
-        return await exchange(request, AbortSignal.any([signal, timeout]));
-      } catch (error) {
-        signal.throwIfAborted();
-        if (timeout.aborted) throw new NetworkError('ETIMEOUT', `${host} did not answer in time.`, 'Try again later.');
-        throw new NetworkError('ENETWORK', `${host}: ${String(error)}`, 'Try again later.');
-      }
-    },
-  };
-}
+export const loopbackNetwork = (options: { allow: readonly string[]; timeout_ms?: number }): Network => ({
+  hosts: options.allow,
+  async fetch(request, signal) {
+    const { host } = parse(request.url);
+    if (!options.allow.includes(host)) {
+      throw new NetworkError('EHOSTNOTALLOWED', `${host} is not on the run's allowlist.`, 'Ask for it.');
+    }
+    const timeout = AbortSignal.timeout(options.timeout_ms ?? request.timeout_ms ?? 10_000);
+    try {
+      return await exchange(request, AbortSignal.any([signal, timeout]));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (timeout.aborted) throw new NetworkError('ETIMEOUT', `${host} did not answer in time.`, 'Try again later.');
+      throw new NetworkError('ENETWORK', `${host}: ${String(error)}`, 'Try again later.');
+    }
+  },
+});
 
 class NetworkError extends Error {
   readonly code: string;

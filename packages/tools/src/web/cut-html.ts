@@ -96,9 +96,13 @@ function openDocument(out: string[]) {
   };
 }
 
-function serialize({ name, attributes }: { name: string; attributes: readonly (readonly [string, string])[] }): string {
-  return `<${name}${attributes.map(([key, value]) => ` ${key}="${value.replaceAll('"', '&quot;')}"`).join('')}>`;
-}
+const serialize = ({
+  name,
+  attributes,
+}: {
+  name: string;
+  attributes: readonly (readonly [string, string])[];
+}): string => `<${name}${attributes.map(([key, value]) => ` ${key}="${value.replaceAll('"', '&quot;')}"`).join('')}>`;
 
 /** Finds where the raw text of an element ends. Remembers names without an end tag: a page of nothing but `<title>` would take quadratic time. */
 function rawTextEnds(source: string) {

@@ -88,26 +88,14 @@ const greater = 0x3e;
 const slash = 0x2f;
 const equalsSign = 0x3d;
 
-function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
-}
+const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d);
 
-function isSpaceOrSlash(code: number): boolean {
-  return isSpace(code) || code === slash;
-}
+const isSpaceOrSlash = (code: number): boolean => isSpace(code) || code === slash;
 
-function isLetter(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
-}
+const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
 
-function isNameCharacter(code: number): boolean {
-  return !isSpaceOrSlash(code) && code !== greater;
-}
+const isNameCharacter = (code: number): boolean => !isSpaceOrSlash(code) && code !== greater;
 
-function isAttributeNameCharacter(code: number): boolean {
-  return isNameCharacter(code) && code !== equalsSign;
-}
+const isAttributeNameCharacter = (code: number): boolean => isNameCharacter(code) && code !== equalsSign;
 
-function isUnquotedCharacter(code: number): boolean {
-  return !isSpace(code) && code !== greater;
-}
+const isUnquotedCharacter = (code: number): boolean => !isSpace(code) && code !== greater;

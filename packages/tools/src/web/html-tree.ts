@@ -17,13 +17,11 @@ export function parseHtml(source: string): HtmlTree {
   return { $: load(`<html>${html}</html>`), complete };
 }
 
-export function isElement(node: HtmlNode | null | undefined): node is HtmlElement {
-  return node?.type === 'tag' || node?.type === 'script' || node?.type === 'style';
-}
+export const isElement = (node: HtmlNode | null | undefined): node is HtmlElement =>
+  node?.type === 'tag' || node?.type === 'script' || node?.type === 'style';
 
-export function attribute(element: HtmlElement, name: string): string | undefined {
-  return Object.hasOwn(element.attribs, name) ? element.attribs[name] : undefined;
-}
+export const attribute = (element: HtmlElement, name: string): string | undefined =>
+  Object.hasOwn(element.attribs, name) ? element.attribs[name] : undefined;
 
 /**
  * The text of a node as the document holds it; `br` is a line break. The depth of the tree bounds the recursion.
@@ -48,6 +46,4 @@ export function rawText(node: HtmlNode, limit = Number.POSITIVE_INFINITY): strin
 }
 
 /** Text on one line: each run of white space becomes one blank. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
-}
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();

@@ -44,6 +44,5 @@ function withinContent(element: HtmlElement): boolean {
 }
 
 /** In many pages the header holds the only visible title. */
-function hasHeadline(element: HtmlElement): boolean {
-  return element.children.some((child) => isElement(child) && (child.name === 'h1' || hasHeadline(child)));
-}
+const hasHeadline = (element: HtmlElement): boolean =>
+  element.children.some((child) => isElement(child) && (child.name === 'h1' || hasHeadline(child)));

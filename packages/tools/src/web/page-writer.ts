@@ -280,9 +280,7 @@ interface Line {
   opening: string[];
 }
 
-function emptyLine(): Line {
-  return { pieces: [], words: '', space: false, breaks: 0, opening: [] };
-}
+const emptyLine = (): Line => ({ pieces: [], words: '', space: false, breaks: 0, opening: [] });
 
 /** The lines that fit into `chars` together with a prefix of each but the first. */
 function fittingLines(text: string, chars: number, prefix: number): string {

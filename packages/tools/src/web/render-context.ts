@@ -34,13 +34,10 @@ const blocks = new Set(
   ).split(' '),
 );
 
-export function isBlock({ name }: HtmlElement): boolean {
-  return blocks.has(name);
-}
+export const isBlock = ({ name }: HtmlElement): boolean => blocks.has(name);
 
-export function hasBlock(element: HtmlElement): boolean {
-  return element.children.some((child) => child.type === 'tag' && (isBlock(child) || hasBlock(child)));
-}
+export const hasBlock = (element: HtmlElement): boolean =>
+  element.children.some((child) => child.type === 'tag' && (isBlock(child) || hasBlock(child)));
 
 /** Enough characters to see whether an element has any text. */
 export const fewChars = 100;

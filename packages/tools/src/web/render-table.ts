@@ -45,15 +45,12 @@ function tableRows(table: HtmlElement): HtmlElement[] {
 
 const sections = new Set(['thead', 'tbody', 'tfoot']);
 
-function tableCells(row: HtmlElement | undefined): HtmlElement[] {
-  return (row?.children ?? [])
+const tableCells = (row: HtmlElement | undefined): HtmlElement[] =>
+  (row?.children ?? [])
     .filter(isElement)
     .filter((cell) => (cell.name === 'td' || cell.name === 'th') && !isHidden(cell));
-}
 
-function width(row: HtmlElement): number {
-  return tableCells(row).reduce((sum, cell) => sum + span(cell, 'colspan'), 0);
-}
+const width = (row: HtmlElement): number => tableCells(row).reduce((sum, cell) => sum + span(cell, 'colspan'), 0);
 
 /** The text of a cell that spans rows or columns stands in the first one. The others stay empty, so that each text is below its heading. */
 function placeCells(columns: number) {
@@ -96,6 +93,5 @@ function isHeader(row: HtmlElement): boolean {
 /** Blocks that a cell of a Markdown table cannot hold. */
 const unfit = new Set(['table', 'pre', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
 
-function isLayout(element: HtmlElement): boolean {
-  return element.children.some((child) => isElement(child) && (unfit.has(child.name) || isLayout(child)));
-}
+const isLayout = (element: HtmlElement): boolean =>
+  element.children.some((child) => isElement(child) && (unfit.has(child.name) || isLayout(child)));

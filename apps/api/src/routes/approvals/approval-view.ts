@@ -59,9 +59,12 @@ const callOf = ({ run, step, args, effect }: Extract<ApprovalView, { subject: 's
 });
 
 /** A publish is not a tool call, but an approval shows it as one. */
-async function publishOf(deps: Pick<ApiDeps, 'engine'>, view: PublishApproval): Promise<Approval['action']> {
-  return { toolset: 'holdpoint', tool: 'publish', args: await askedOf(deps, view), effect: 'external' };
-}
+const publishOf = async (deps: Pick<ApiDeps, 'engine'>, view: PublishApproval): Promise<Approval['action']> => ({
+  toolset: 'holdpoint',
+  tool: 'publish',
+  args: await askedOf(deps, view),
+  effect: 'external',
+});
 
 /** The run keeps its last publish request. For an earlier approval, the plan has the request. */
 async function askedOf(

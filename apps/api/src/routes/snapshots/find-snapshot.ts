@@ -47,9 +47,8 @@ export async function findNamed(
 }
 
 /** The snapshot that was asked for, or the current one. @throws as `findNamed` */
-export async function findSnapshot(deps: Deps, run: RunState, asked: string | undefined): Promise<string> {
-  return (await findNamed(deps, run, { asked, pointer: 'snapshot' })) ?? workspaceOf(run).snapshot;
-}
+export const findSnapshot = async (deps: Deps, run: RunState, asked: string | undefined): Promise<string> =>
+  (await findNamed(deps, run, { asked, pointer: 'snapshot' })) ?? workspaceOf(run).snapshot;
 
 /** The snapshot that an undo to this step restores. For a step that was undone, the one that the step left. */
 async function afterStep({ engine }: Deps, run: RunState, asked: string): Promise<string> {

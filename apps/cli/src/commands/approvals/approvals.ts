@@ -5,8 +5,8 @@ import { approvalTable, approvalText } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, count, type Shell } from '../../shell/index.ts';
 
 /** Without a subcommand: the inbox on a terminal, else the list. */
-export function approvalsCommand(shell: Shell): Command {
-  return apiCommand('approvals', 'list open approvals; on a terminal, decide them one by one').action(
+export const approvalsCommand = (shell: Shell): Command =>
+  apiCommand('approvals', 'list open approvals; on a terminal, decide them one by one').action(
     async ({ url, json }: ApiOptions) => {
       if (json || !shell.interactive) return listApprovals(shell, { limit: 50, url, json });
       const client = await shell.connect(url);
@@ -14,7 +14,6 @@ export function approvalsCommand(shell: Shell): Command {
       await inbox({ shell, client });
     },
   );
-}
 
 interface ListOptions extends ApiOptions {
   run?: string;
@@ -23,14 +22,13 @@ interface ListOptions extends ApiOptions {
   cursor?: string;
 }
 
-export function listApprovalsCommand(shell: Shell): Command {
-  return apiCommand('list', 'list open approvals')
+export const listApprovalsCommand = (shell: Shell): Command =>
+  apiCommand('list', 'list open approvals')
     .option('--run <run>', 'only approvals of this run and its sub-agents')
     .addOption(new Option('--all', 'include decided approvals (needs --run)'))
     .option('--limit <n>', 'list at most this many', count, 50)
     .option('--cursor <cursor>', 'continue an earlier list')
     .action((options: ListOptions) => listApprovals(shell, options));
-}
 
 async function listApprovals(shell: Shell, { url, json, run, all, limit, cursor }: ListOptions): Promise<void> {
   const client = await shell.connect(url);
@@ -42,8 +40,8 @@ async function listApprovals(shell: Shell, { url, json, run, all, limit, cursor 
   if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
 }
 
-export function showApprovalCommand(shell: Shell) {
-  return apiCommand('show', 'show one approval: the exact call and what it would change')
+export const showApprovalCommand = (shell: Shell) =>
+  apiCommand('show', 'show one approval: the exact call and what it would change')
     .argument('<approval>', 'id of the approval')
     .action(async (approvalId: string, { url, json }: ApiOptions) => {
       const approval = await (await shell.connect(url)).getApproval(approvalId);
@@ -52,7 +50,6 @@ export function showApprovalCommand(shell: Shell) {
       if (approval.status !== 'pending') return;
       for (const decision of approval.allowed_decisions) shell.say(lineFor(decision, approval));
     });
-}
 
 function lineFor(decision: Approval['allowed_decisions'][number], { id, kind, action_digest }: Approval): string {
   const digest = `--digest ${action_digest}`;

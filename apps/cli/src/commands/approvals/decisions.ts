@@ -8,12 +8,11 @@ export interface DecisionOptions extends ApiOptions {
   message?: string;
 }
 
-export function withDigest(command: Command): Command {
-  return command.option(
+export const withDigest = (command: Command): Command =>
+  command.option(
     '--digest <sha256:…>',
     'decide only if the call still has this digest (default: confirm on the terminal)',
   );
-}
 
 export const approveCommand = (shell: Shell): Command =>
   decisionCommand(shell, 'approve', 'approve a held call or publish exactly as shown', 'note for the log');

@@ -89,9 +89,7 @@ async function askDetails(
   }
 }
 
-function hintOf(decision: Decision, kind: Approval['kind']): string {
-  return hints[kind][decision] ?? '';
-}
+const hintOf = (decision: Decision, kind: Approval['kind']): string => hints[kind][decision] ?? '';
 
 const ofCall = {
   approve: 'run it as shown',

@@ -14,8 +14,8 @@ interface DownloadOptions extends ApiOptions {
   output?: string;
 }
 
-export function downloadRunCommand(shell: Shell): Command {
-  return apiCommand('download', 'download the files of the workspace as an archive')
+export const downloadRunCommand = (shell: Shell): Command =>
+  apiCommand('download', 'download the files of the workspace as an archive')
     .argument('<run>', 'id of the run')
     .option('--changed', 'only files that the run added or changed')
     .option(...atOption)
@@ -42,7 +42,6 @@ export function downloadRunCommand(shell: Shell): Command {
       if (json) return shell.printJson({ file, bytes: size });
       shell.print(file);
     });
-}
 
 /** Writes the whole file or none. @throws CliError `file_exists`, `cannot_write` */
 async function save(bytes: AsyncIterable<Uint8Array>, file: string): Promise<void> {

@@ -29,8 +29,8 @@ interface Deps {
   client: Client;
 }
 
-export function publishRunCommand(shell: Shell): Command {
-  return apiCommand(
+export const publishRunCommand = (shell: Shell): Command =>
+  apiCommand(
     'publish',
     'publish what a run changed to its source: a branch of a repository, or the files of a directory',
   )
@@ -61,7 +61,6 @@ export function publishRunCommand(shell: Shell): Command {
       });
       printPublication(shell, publication, json);
     });
-}
 
 /** Asks again until the publish is done: validators take time, and repeating the request starts nothing new. */
 async function publish(

@@ -7,8 +7,8 @@ interface UndoOptions extends ApiOptions {
   keepExternalEffects?: boolean;
 }
 
-export function undoRunCommand(shell: Shell) {
-  return apiCommand('undo', 'undo the last steps of a paused run and restore its files')
+export const undoRunCommand = (shell: Shell) =>
+  apiCommand('undo', 'undo the last steps of a paused run and restore its files')
     .argument('<run>', 'id of the run')
     .requiredOption('--to-step <step>', 'last step to keep: its number in `runs steps`, or its id; 0 keeps none')
     .option('--keep-external-effects', 'also when a step had effects outside the workspace, which remain')
@@ -21,7 +21,6 @@ export function undoRunCommand(shell: Shell) {
         next: `resume:   ${commandLine('runs', 'resume', runId)}`,
       });
     });
-}
 
 interface RetryOptions extends ApiOptions {
   fromStep?: string;
@@ -29,8 +28,8 @@ interface RetryOptions extends ApiOptions {
   acceptNewVersion?: boolean;
 }
 
-export function retryRunCommand(shell: Shell) {
-  return apiCommand('retry', 'repeat a failed, canceled or paused run from one of its steps')
+export const retryRunCommand = (shell: Shell) =>
+  apiCommand('retry', 'repeat a failed, canceled or paused run from one of its steps')
     .argument('<run>', 'id of the run')
     .option(
       '--from-step <step>',
@@ -51,7 +50,6 @@ export function retryRunCommand(shell: Shell) {
         next: `follow:   ${commandLine('watch', runId)}`,
       });
     });
-}
 
 function printRewound(
   shell: Shell,

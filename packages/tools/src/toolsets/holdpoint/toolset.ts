@@ -12,8 +12,8 @@ import { todoWrite } from './todo-write.ts';
 import { createWebSearch, webFetch } from './web.ts';
 
 /** The project's own toolset: files, search and commands of one workspace, background commands, sub-agents, the web within the run's allowlist, a plan, and questions to a person. */
-export function createHoldpointToolset({ search }: { search: SearchPort }): Toolset {
-  return defineToolset({
+export const createHoldpointToolset = ({ search }: { search: SearchPort }): Toolset =>
+  defineToolset({
     name: 'holdpoint',
     tools: [
       readFile,
@@ -33,7 +33,6 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
       todoWrite,
     ],
   });
-}
 
 /** Uses the search engine that needs no account. */
 export const holdpoint = createHoldpointToolset({ search: duckDuckGoHtml() });
