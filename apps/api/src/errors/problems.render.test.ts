@@ -2,17 +2,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { stateKey } from '@holdpoint/engine/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '../logger.ts';
-import { problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
+import { problemOf, useTestApi } from '../testing/test-api.ts';
 import { testWorker } from '../testing/test-worker.ts';
 
-let api: TestApi;
 const lines: string[] = [];
-beforeAll(async () => {
-  api = await startTestApi({ logger: createLogger({ logLevel: 'info' }, { write: (line) => void lines.push(line) }) });
-});
-afterAll(() => api.stop());
+const api = useTestApi({ logger: createLogger({ logLevel: 'info' }, { write: (line) => void lines.push(line) }) });
 beforeEach(() => void lines.splice(0));
 
 const plan = { groups: [{ steps: [{ tool: 'bash', args: { command: 'true' } }] }] };

@@ -2,20 +2,18 @@ import { newId, notificationChannel, notificationPattern } from '@holdpoint/engi
 import { connect } from '@holdpoint/engine/redis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { useTestApi } from '../testing/test-api.ts';
 import { RunNotifications } from './run-notifications.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let connections: ReturnType<typeof connect>;
 let notifications: RunNotifications;
 beforeAll(async () => {
-  api = await startTestApi();
   connections = connect(api.redis.path, pino({ level: 'silent' }));
   notifications = new RunNotifications(connections.subscriber);
 });
 afterAll(async () => {
   await connections.close();
-  await api.stop();
 });
 
 const long = { timeoutMs: 3_600_000, signal: new AbortController().signal };

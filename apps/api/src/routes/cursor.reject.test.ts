@@ -1,15 +1,13 @@
 import { newId } from '@holdpoint/engine';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { problemOf, useTestApi } from '../testing/test-api.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let runId: string;
 beforeAll(async () => {
-  api = await startTestApi();
   const groups = [{ steps: [{ tool: 'glob', args: { pattern: '*' } }] }];
   runId = (await api.client.createRun({ plan: { groups } })).run.id;
 });
-afterAll(() => api.stop());
 
 test('a cursor that no page gave is refused, and is not the first page', async () => {
   const lists = [

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
+import { expect, test } from 'vitest';
+import { problemOf, useTestApi } from '../testing/test-api.ts';
 import { testWorker } from '../testing/test-worker.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(() => api.stop());
+const api = useTestApi();
 
 test('an id of another kind is not found, although one index knows the run of each', async () => {
   const steps = [{ tool: 'write_file', args: { path: 'a.txt', content: 'text' } }];

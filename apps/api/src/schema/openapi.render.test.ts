@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { useTestApi } from '../testing/test-api.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let document: z.infer<typeof documentSchema>;
 beforeAll(async () => {
-  api = await startTestApi();
   document = documentSchema.parse(await (await fetch(`${api.address}/openapi.json`)).json());
 });
-afterAll(() => api.stop());
 
 const media = z.record(z.string(), z.looseObject({ schema: z.looseObject({}) }));
 const operationSchema = z.strictObject({

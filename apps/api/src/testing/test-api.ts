@@ -10,7 +10,7 @@ import { connect } from '@holdpoint/engine/redis';
 import type { ModelSettings } from '@holdpoint/models';
 import { createRegistry, holdpoint } from '@holdpoint/tools';
 import { type Logger, pino } from 'pino';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type Pace, type RunningApi, startApi } from '../start.ts';
 
 /** A real API on a real Redis, in a temporary data directory. */
@@ -39,7 +39,15 @@ interface Options extends Pace {
   hostNames?: readonly string[];
 }
 
-export async function startTestApi(options: Options = {}): Promise<TestApi> {
+/** One API for all tests of a file, which starts before the first test and stops after the last. */
+export function useTestApi(options?: Options): TestApi {
+  const test = {} as TestApi;
+  beforeAll(async () => void (await startTestApi(options, test)));
+  afterAll(() => test.stop());
+  return test;
+}
+
+export async function startTestApi(options: Options = {}, test = {} as TestApi): Promise<TestApi> {
   const { models = {}, ceilings = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', ...rest } = options;
   const { hostNames = [], ...pace } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
@@ -74,7 +82,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
   const client = createClient({ baseUrl: address, key });
   const send = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${address}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
-  const test: TestApi = {
+  return Object.assign(test, {
     client,
     key,
     address,
@@ -101,8 +109,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
       await redis.stop();
       await rm(dataDir, { recursive: true, force: true });
     },
-  };
-  return test;
+  } satisfies TestApi);
 }
 
 /** A refusal, checked to be a whole problem of this API. */

@@ -14,6 +14,8 @@ import {
 } from '@holdpoint/engine/worker';
 import { createWorkspacePort } from '@holdpoint/runtime';
 import { openWorkspaces, type Workspaces } from '@holdpoint/workspace';
+import { beforeAll } from 'vitest';
+import type { TestApi } from './test-api.ts';
 
 /** Advances runs when a test calls it, with the engine's handlers and real workspaces. */
 export interface TestWorker {
@@ -28,6 +30,13 @@ export interface TestWorker {
   /** Runs the background commands that are queued. */
   background(runId: string): Promise<void>;
   workspaces: Workspaces;
+}
+
+/** A worker on the API that all tests of a file use. */
+export function useTestWorker(api: TestApi): TestWorker {
+  const worker = {} as TestWorker;
+  beforeAll(() => void Object.assign(worker, testWorker(api.engine, api.dataDir)));
+  return worker;
 }
 
 export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {

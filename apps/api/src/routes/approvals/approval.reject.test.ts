@@ -2,18 +2,13 @@ import type { Approval } from '@holdpoint/contract/wire';
 import { openEngine } from '@holdpoint/engine';
 import { readLog } from '@holdpoint/engine/testing';
 import { createRegistry, holdpoint } from '@holdpoint/tools';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
-import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { describe, expect, test } from 'vitest';
+import { contentOf, problemOf, useTestApi } from '../../testing/test-api.ts';
+import { useTestWorker } from '../../testing/test-worker.ts';
 import { checkEdit } from './check-edit.ts';
 
-let api: TestApi;
-let worker: TestWorker;
-beforeAll(async () => {
-  api = await startTestApi();
-  worker = testWorker(api.engine, api.dataDir);
-});
-afterAll(() => api.stop());
+const api = useTestApi();
+const worker = useTestWorker(api);
 
 const hold = { rules: [{ match: { tool: 'write_file' }, action: 'hold' as const, reason: 'a person looks at files' }] };
 const write = (path: string) => ({ tool: 'write_file', args: { path, content: 'text' } });

@@ -6,19 +6,14 @@ import { promisify } from 'node:util';
 import { publishPlanSchema } from '@holdpoint/contract';
 import type { Approval, CreateRun, ProblemDetails } from '@holdpoint/contract/wire';
 import { openWorkspaces } from '@holdpoint/workspace';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
-import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { contentOf, problemOf, useTestApi } from '../../testing/test-api.ts';
+import { useTestWorker } from '../../testing/test-worker.ts';
 
 const run = promisify(execFile);
-let api: TestApi;
-let worker: TestWorker;
+const api = useTestApi();
+const worker = useTestWorker(api);
 let source: string;
-beforeAll(async () => {
-  api = await startTestApi();
-  worker = testWorker(api.engine, api.dataDir);
-});
-afterAll(() => api.stop());
 beforeEach(async () => {
   source = await mkdtemp(join(tmpdir(), 'hp-source-'));
   await writeFile(join(source, 'kept.txt'), 'one\ntwo\nthree\n');

@@ -3,19 +3,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
-import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { contentOf, startTestApi, useTestApi } from '../../testing/test-api.ts';
+import { testWorker, useTestWorker } from '../../testing/test-worker.ts';
 
 const run = promisify(execFile);
-let api: TestApi;
-let worker: TestWorker;
+const api = useTestApi();
+const worker = useTestWorker(api);
 let source: string;
-beforeAll(async () => {
-  api = await startTestApi();
-  worker = testWorker(api.engine, api.dataDir);
-});
-afterAll(() => api.stop());
 beforeEach(async () => {
   source = await mkdtemp(join(tmpdir(), 'hp-source-'));
   await writeFile(join(source, 'kept.txt'), 'one\ntwo\nthree\n');

@@ -4,17 +4,12 @@ import { type AddressInfo, connect as connectSocket, createServer } from 'node:n
 import { createClient } from '@holdpoint/client';
 import { type Run, type RunEvent, runEventSchema } from '@holdpoint/contract/wire';
 import { notificationChannel } from '@holdpoint/engine';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
-import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { problemOf, useTestApi } from '../../testing/test-api.ts';
+import { useTestWorker } from '../../testing/test-worker.ts';
 
-let api: TestApi;
-let worker: TestWorker;
-beforeAll(async () => {
-  api = await startTestApi({ heartbeatMs: 200, closeGraceMs: 300 });
-  worker = testWorker(api.engine, api.dataDir);
-});
-afterAll(() => api.stop());
+const api = useTestApi({ heartbeatMs: 200, closeGraceMs: 300 });
+const worker = useTestWorker(api);
 
 const write = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
 const newRun = async (groups = 1): Promise<Run> => {

@@ -1,12 +1,8 @@
 import { workerIndex, workerKey } from '@holdpoint/engine';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
+import { describe, expect, test } from 'vitest';
+import { problemOf, useTestApi } from '../../testing/test-api.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(() => api.stop());
+const api = useTestApi();
 
 describe('workers', () => {
   test('that are alive are listed, last seen first; those that are gone or unreadable are not', async () => {

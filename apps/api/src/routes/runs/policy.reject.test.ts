@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
+import { describe, expect, test } from 'vitest';
+import { problemOf, useTestApi } from '../../testing/test-api.ts';
 import { testWorker } from '../../testing/test-worker.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi({ models: { openai: { apiKey: 'k' } } });
-});
-afterAll(() => api.stop());
+const api = useTestApi({ models: { openai: { apiKey: 'k' } } });
 
 const write = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
 const plan = { groups: [{ steps: [write] }] };

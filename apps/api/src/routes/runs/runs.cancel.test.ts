@@ -3,18 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CreateRun, Step } from '@holdpoint/contract/wire';
 import { readRun, readWholeLog, submitRun } from '@holdpoint/engine/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
-import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { contentOf, problemOf, type TestApi, useTestApi } from '../../testing/test-api.ts';
+import { useTestWorker } from '../../testing/test-worker.ts';
 
-let api: TestApi;
-let worker: TestWorker;
+const api = useTestApi({ models: { ollama: {} }, publicationWaitMs: 2000 });
+const worker = useTestWorker(api);
 let source: string;
-beforeAll(async () => {
-  api = await startTestApi({ models: { ollama: {} }, publicationWaitMs: 2000 });
-  worker = testWorker(api.engine, api.dataDir);
-});
-afterAll(() => api.stop());
 beforeEach(async () => {
   source = await mkdtemp(join(tmpdir(), 'hp-source-'));
 });

@@ -5,19 +5,16 @@ import { join } from 'node:path';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { readLog } from '@holdpoint/engine/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
-import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { contentOf, problemOf, useTestApi } from '../../testing/test-api.ts';
+import { useTestWorker } from '../../testing/test-worker.ts';
 
-let api: TestApi;
-let worker: TestWorker;
+const api = useTestApi({ models: { openai: { apiKey: undefined }, ollama: {} } });
+const worker = useTestWorker(api);
 let outside: string;
 beforeAll(async () => {
-  api = await startTestApi({ models: { openai: { apiKey: undefined }, ollama: {} } });
-  worker = testWorker(api.engine, api.dataDir);
   outside = await mkdtemp(join(tmpdir(), 'hp-source-'));
 });
 afterAll(async () => {
-  await api.stop();
   await rm(outside, { recursive: true, force: true });
 });
 

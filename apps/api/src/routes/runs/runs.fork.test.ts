@@ -3,18 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CreateRun, Run, Step } from '@holdpoint/contract/wire';
 import { readRun, readSpec } from '@holdpoint/engine/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
-import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { contentOf, problemOf, startTestApi, useTestApi } from '../../testing/test-api.ts';
+import { testWorker, useTestWorker } from '../../testing/test-worker.ts';
 
-let api: TestApi;
-let worker: TestWorker;
+const api = useTestApi({ models: { ollama: {} }, publicationWaitMs: 2000 });
+const worker = useTestWorker(api);
 let source: string;
-beforeAll(async () => {
-  api = await startTestApi({ models: { ollama: {} }, publicationWaitMs: 2000 });
-  worker = testWorker(api.engine, api.dataDir);
-});
-afterAll(() => api.stop());
 beforeEach(async () => {
   source = await mkdtemp(join(tmpdir(), 'hp-source-'));
   await writeFile(join(source, 'kept.txt'), 'kept\n');

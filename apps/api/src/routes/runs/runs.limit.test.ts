@@ -2,17 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
+import { contentOf, problemOf, useTestApi } from '../../testing/test-api.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let source: string;
 beforeAll(async () => {
-  api = await startTestApi();
   source = mkdtempSync(join(tmpdir(), 'hp-bound-'));
 });
 afterAll(async () => {
   rmSync(source, { recursive: true });
-  await api.stop();
 });
 
 const plan = { groups: [{ steps: [{ tool: 'read_file', args: { path: 'a' } }] }] };

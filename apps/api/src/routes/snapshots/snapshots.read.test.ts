@@ -4,20 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
-import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { contentOf, problemOf, useTestApi } from '../../testing/test-api.ts';
+import { useTestWorker } from '../../testing/test-worker.ts';
 
 const run = promisify(execFile);
-let api: TestApi;
-let worker: TestWorker;
+const api = useTestApi();
+const worker = useTestWorker(api);
 let root: string;
 let id: string;
 const binary = Buffer.from([0, 1, 2, 253, 254, 255]);
 const hostile = 'sub/ü"\r\n x.txt';
 
 beforeAll(async () => {
-  api = await startTestApi();
-  worker = testWorker(api.engine, api.dataDir);
   root = await mkdtemp(join(tmpdir(), 'hp-source-'));
   const path = join(root, 'source');
   await mkdir(join(path, 'sub'), { recursive: true });
@@ -37,7 +35,6 @@ beforeAll(async () => {
   await worker.drive(id);
 });
 afterAll(async () => {
-  await api.stop();
   await rm(root, { recursive: true, force: true });
 });
 

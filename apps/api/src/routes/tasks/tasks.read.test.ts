@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
-import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { expect, test } from 'vitest';
+import { contentOf, problemOf, useTestApi } from '../../testing/test-api.ts';
+import { useTestWorker } from '../../testing/test-worker.ts';
 
-let api: TestApi;
-let worker: TestWorker;
-beforeAll(async () => {
-  api = await startTestApi();
-  worker = testWorker(api.engine, api.dataDir);
-});
-afterAll(() => api.stop());
+const api = useTestApi();
+const worker = useTestWorker(api);
 
 const wait = { rules: [{ match: { tool: 'write_file' }, action: 'hold' as const }] };
 
