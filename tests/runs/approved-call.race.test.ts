@@ -2,10 +2,7 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { Approval } from '@holdpoint/contract/wire';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { AppProcess } from '../harness/processes.ts';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { until } from '../harness/until.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { type AppProcess, bash, finished, nextApproval, plan, until, useSystem } from '../harness/index.ts';
 
 const system = useSystem({ workers: 0 });
 let worker: AppProcess;
@@ -56,31 +53,30 @@ const cancel = async (runId: string) => {
   await finished(system.client, runId);
 };
 
+const modified = (path: string) => [{ path, change: 'modified' }];
+/** Undoes a change of the script. */
+const safe = 'echo "echo SAFE" > deploy.sh';
+
 /**
  * Every way in which a command can change the files that an approved call reads. The background command changes them between the decision and
  * the call. Each has to end in `action_changed`: an attack is a row that changes what runs but not the digest.
  */
 const ways: [name: string, line: string, changed: object[], undo: string][] = [
-  [
-    'writes a file',
-    'echo "echo EVIL" > deploy.sh',
-    [{ path: 'deploy.sh', change: 'modified' }],
-    'echo "echo SAFE" > deploy.sh',
-  ],
+  ['writes a file', 'echo "echo EVIL" > deploy.sh', modified('deploy.sh'), safe],
   [
     'writes a file with its old size and time',
     'touch -r deploy.sh /tmp/t; printf "echo EVIL\\n" > deploy.sh; touch -r /tmp/t deploy.sh',
-    [{ path: 'deploy.sh', change: 'modified' }],
-    'echo "echo SAFE" > deploy.sh',
+    modified('deploy.sh'),
+    safe,
   ],
   [
     'renames another file over it',
     'printf "echo EVIL\\n" > x; touch -r deploy.sh x; mv x deploy.sh',
-    [{ path: 'deploy.sh', change: 'modified' }],
-    'echo "echo SAFE" > deploy.sh',
+    modified('deploy.sh'),
+    safe,
   ],
   ['creates a file', 'echo EVIL > new.sh', [{ path: 'new.sh', change: 'added' }], 'rm new.sh'],
-  ['removes a file', 'rm deploy.sh', [{ path: 'deploy.sh', change: 'deleted' }], 'echo "echo SAFE" > deploy.sh'],
+  ['removes a file', 'rm deploy.sh', [{ path: 'deploy.sh', change: 'deleted' }], safe],
   [
     'replaces a file with a link',
     'echo "echo EVIL" > e; rm deploy.sh; ln -s e deploy.sh',
@@ -90,13 +86,8 @@ const ways: [name: string, line: string, changed: object[], undo: string][] = [
     ],
     'rm e deploy.sh; echo "echo SAFE" > deploy.sh',
   ],
-  ['makes a file executable', 'chmod +x deploy.sh', [{ path: 'deploy.sh', change: 'modified' }], 'chmod -x deploy.sh'],
-  [
-    'removes the permissions of a file',
-    'chmod 0 deploy.sh',
-    [{ path: 'deploy.sh', change: 'modified' }],
-    'chmod 644 deploy.sh',
-  ],
+  ['makes a file executable', 'chmod +x deploy.sh', modified('deploy.sh'), 'chmod -x deploy.sh'],
+  ['removes the permissions of a file', 'chmod 0 deploy.sh', modified('deploy.sh'), 'chmod 644 deploy.sh'],
   ['creates an empty folder', 'mkdir empty', [{ path: 'empty', change: 'added' }], 'rmdir empty'],
   [
     'removes a folder',
@@ -113,31 +104,31 @@ const ways: [name: string, line: string, changed: object[], undo: string][] = [
   [
     'creates a ref',
     'git update-ref refs/heads/evil HEAD',
-    [{ path: '.git/refs/heads/evil', change: 'modified' }],
+    modified('.git/refs/heads/evil'),
     'git update-ref -d refs/heads/evil',
   ],
   [
     'points HEAD to another branch',
     'cp .git/HEAD /tmp/HEAD; git symbolic-ref HEAD refs/heads/evil',
-    [{ path: '.git/HEAD', change: 'modified' }],
+    modified('.git/HEAD'),
     'cat /tmp/HEAD > .git/HEAD',
   ],
   [
     'changes only the index',
     'cp .git/index /tmp/index; git update-index --assume-unchanged deploy.sh || git rm -q --cached -r . || git read-tree --empty',
-    [{ path: '.git/index', change: 'modified' }],
+    modified('.git/index'),
     'cat /tmp/index > .git/index',
   ],
   [
     'changes the configuration of a nested repository',
     'git -C sub config alias.status "!echo EVIL"',
-    [{ path: 'sub/.git/config', change: 'modified' }],
+    modified('sub/.git/config'),
     'git -C sub config --unset alias.status',
   ],
   [
     'replaces a nested repository with a gitdir file',
     'mv sub/.git /tmp/git; echo gitdir: ../x > sub/.git',
-    [{ path: 'sub/.git', change: 'modified' }],
+    modified('sub/.git'),
     'rm sub/.git; mv /tmp/git sub/.git',
   ],
 ];

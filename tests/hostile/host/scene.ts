@@ -18,8 +18,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { exited } from './ends.ts';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { processesIn } from './process-table.ts';
-import { removeTree } from './remove-tree.ts';
-import { bwrapCandidate, firstFreeUid, type User } from './users.ts';
+import { bwrapCandidate, firstFreeUid, removeTree, type User } from './users.ts';
 import { startWorker, type Worker } from './worker.ts';
 
 /** One worker on this host, with everything around it that must not change. */

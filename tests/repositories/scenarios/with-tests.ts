@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { projectDir } from '../../harness/processes.ts';
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
+import { commitFolder, type Scenario } from '../scenario.ts';
 
 /** A small library whose tests run in the sandbox: as a step, and as a validator. */
 export const withTests: Scenario = {

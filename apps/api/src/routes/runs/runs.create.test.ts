@@ -125,35 +125,27 @@ describe('an Idempotency-Key', () => {
 
 describe('a bad request is refused by its place, and changes nothing', () => {
   const missing = { type: 'directory', path: '/there/is/no/such/place' };
-  const allowing = (rule: string) => ({ ...plan(write), network: { allow: ['registry.example:443', rule] } });
+  const writing = (more: object) => ({ ...plan(write), ...more });
+  const from = (source: object) => writing({ workspace: { source } });
+  const allowing = (rule: string) => writing({ network: { allow: ['registry.example:443', rule] } });
   const cases: [string, () => unknown, string, string][] = [
     ['neither prompt nor plan', () => ({}), 'invalid_request', ''],
-    ['prompt and plan', () => ({ ...plan(write), prompt: 'x' }), 'invalid_request', '/plan'],
-    ['a model without a prompt', () => ({ ...plan(write), model: 'ollama/x' }), 'invalid_request', '/model'],
-    ['an unknown field', () => ({ ...plan(write), worksapce: {} }), 'invalid_request', '/worksapce'],
+    ['prompt and plan', () => writing({ prompt: 'x' }), 'invalid_request', '/plan'],
+    ['a model without a prompt', () => writing({ model: 'ollama/x' }), 'invalid_request', '/model'],
+    ['an unknown field', () => writing({ worksapce: {} }), 'invalid_request', '/worksapce'],
     ['an empty plan', () => ({ plan: { groups: [] } }), 'invalid_request', '/plan/groups'],
-    [
-      'a label that is too long',
-      () => ({ ...plan(write), labels: { a: 'x'.repeat(256) } }),
-      'invalid_request',
-      '/labels/a',
-    ],
-    [
-      'a limit out of range',
-      () => ({ ...plan(write), limits: { max_turns: 0 } }),
-      'invalid_request',
-      '/limits/max_turns',
-    ],
+    ['a label that is too long', () => writing({ labels: { a: 'x'.repeat(256) } }), 'invalid_request', '/labels/a'],
+    ['a limit out of range', () => writing({ limits: { max_turns: 0 } }), 'invalid_request', '/limits/max_turns'],
     [
       'a policy with an unknown action',
-      () => ({ ...plan(write), policy: { rules: [{ match: {}, action: 'ask' }] } }),
+      () => writing({ policy: { rules: [{ match: {}, action: 'ask' }] } }),
       'invalid_request',
       '/policy/rules/0/action',
     ],
     ['a network rule that is a URL', () => allowing('https://a.example/x'), 'invalid_network', '/network/allow/1'],
     ['a network rule for an address', () => allowing('169.254.169.254'), 'invalid_network', '/network/allow/1'],
     ['a network rule for everything', () => allowing('*:443'), 'invalid_network', '/network/allow/1'],
-    ['an unknown toolset', () => ({ ...plan(write), toolset: 'nope' }), 'unknown_toolset', '/toolset'],
+    ['an unknown toolset', () => writing({ toolset: 'nope' }), 'unknown_toolset', '/toolset'],
     ['an unknown tool', () => plan(write, { tool: 'wirte_file' }), 'invalid_plan', '/plan/groups/0/steps/1/tool'],
     [
       'an argument of the wrong type',
@@ -173,39 +165,29 @@ describe('a bad request is refused by its place, and changes nothing', () => {
       'invalid_request',
       '/plan/groups/0/steps/0/args',
     ],
-    [
-      'a source of no known type',
-      () => ({ ...plan(write), workspace: { source: { type: 'ftp' } } }),
-      'invalid_request',
-      '/workspace/source/type',
-    ],
-    [
-      'a source that is missing',
-      () => ({ ...plan(write), workspace: { source: missing } }),
-      'source_missing',
-      '/workspace/source/path',
-    ],
+    ['a source of no known type', () => from({ type: 'ftp' }), 'invalid_request', '/workspace/source/type'],
+    ['a source that is missing', () => from(missing), 'source_missing', '/workspace/source/path'],
     [
       'a source that is a file',
-      () => ({ ...plan(write), workspace: { source: { type: 'directory', path: join(outside, 'file') } } }),
+      () => from({ type: 'directory', path: join(outside, 'file') }),
       'source_not_directory',
       '/workspace/source/path',
     ],
     [
       'a source inside the data directory',
-      () => ({ ...plan(write), workspace: { source: { type: 'directory', path: join(api.dataDir, 'inside') } } }),
+      () => from({ type: 'directory', path: join(api.dataDir, 'inside') }),
       'source_in_data_directory',
       '/workspace/source/path',
     ],
     [
       'a directory that is no repository',
-      () => ({ ...plan(write), workspace: { source: { type: 'git', path: outside } } }),
+      () => from({ type: 'git', path: outside }),
       'source_not_git',
       '/workspace/source/path',
     ],
     [
       'a sparse checkout',
-      () => ({ ...plan(write), workspace: { source: { type: 'git', path: sparseCheckout(join(outside, 'sparse')) } } }),
+      () => from({ type: 'git', path: sparseCheckout(join(outside, 'sparse')) }),
       'source_sparse',
       '/workspace/source/path',
     ],
