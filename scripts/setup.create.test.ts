@@ -43,9 +43,7 @@ describe('versions', () => {
     ['22.3.0', '22.22', false],
     ['20.20.2', '22.22', false],
     ['22.22.0-rc.1', '22.22', true],
-  ])('%s is at least %s: %s', (version, minimum, expected) => {
-    expect(isAtLeast(version, minimum)).toBe(expected);
-  });
+  ])('%s is at least %s: %s', (version, minimum, expected) => expect(isAtLeast(version, minimum)).toBe(expected));
 });
 
 describe('the Node that the set-up installs', () => {
@@ -258,9 +256,7 @@ test.each([
   ['/usr/lib/node_modules/npm/bin/npm-cli.js', '/usr'],
   ['/home/me/.nvm/versions/node/v20.1.0/lib/node_modules/npm/bin/npm-cli.js', '/home/me/.nvm/versions/node/v20.1.0'],
   ['/usr/share/nodejs/npm/bin/npm-cli.js', undefined],
-])("npm's global configuration: %s belongs to %s", (cli, prefix) => {
-  expect(prefixOf(cli)).toBe(prefix);
-});
+])("npm's global configuration: %s belongs to %s", (cli, prefix) => expect(prefixOf(cli)).toBe(prefix));
 
 type Machine = Parameters<typeof redis.isReady>[0];
 

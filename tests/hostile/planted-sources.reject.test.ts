@@ -45,9 +45,7 @@ describe.each(chosen)('traps in sources and trees, with the whole system run by 
     execFileSync('rm', ['-rf', directory]);
   });
 
-  test('no trap runs on the host, from the copy to publish and discard', () => {
-    expect(readdirSync(fired)).toEqual([]);
-  });
+  test('no trap runs on the host, from the copy to publish and discard', () => expect(readdirSync(fired)).toEqual([]));
 
   test.each(['git published', 'git discarded', 'directory published', 'directory discarded'])(
     '%s: the work was done',

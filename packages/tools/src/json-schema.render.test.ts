@@ -21,13 +21,9 @@ describe('toJsonSchema', () => {
     limit: z3.number().int().min(1).max(9).default(5),
   });
 
-  it('converts the input side of a zod 4 schema', () => {
-    expect(toJsonSchema(native)).toEqual(wanted);
-  });
+  it('converts the input side of a zod 4 schema', () => expect(toJsonSchema(native)).toEqual(wanted));
 
-  it('converts a zod 3 schema to the same JSON Schema', () => {
-    expect(toJsonSchema(older)).toEqual(wanted);
-  });
+  it('converts a zod 3 schema to the same JSON Schema', () => expect(toJsonSchema(older)).toEqual(wanted));
 
   it('does not convert zod 4 with zod-to-json-schema, which returns an empty schema', () => {
     const answer = zodToJsonSchema(native as never);
@@ -36,9 +32,7 @@ describe('toJsonSchema', () => {
     expect(toJsonSchema(native)).toHaveProperty('properties.path');
   });
 
-  it('keeps the schema below a refinement', () => {
-    expect(toJsonSchema(native.refine(() => true))).toEqual(wanted);
-  });
+  it('keeps the schema below a refinement', () => expect(toJsonSchema(native.refine(() => true))).toEqual(wanted));
 
   it('describes the input of a pipe, in both versions', () => {
     const text = {

@@ -10,9 +10,7 @@ describe('nearestNames', () => {
     ['listdir', 'list_directory'],
     ['Bash', 'bash'],
     ['gerp', 'grep'],
-  ])('finds the name meant by %s', (wanted, meant) => {
-    expect(nearestNames(wanted, names)[0]).toBe(meant);
-  });
+  ])('finds the name meant by %s', (wanted, meant) => expect(nearestNames(wanted, names)[0]).toBe(meant));
 
   it('lists some names when none is near', () => {
     expect(nearestNames('qqqqqqqqqqqqqqqqqqqqqqqqq', names)).toHaveLength(3);

@@ -33,9 +33,7 @@ describe('every refusal is a problem', () => {
 
   test.each(['run_x', 'run_00000000-0000-7000-8000-000000000000', 'x}:state', 'a'.repeat(101)])(
     'a run %s: 404',
-    async (id) => {
-      expect((await problemOf(await api.send(`/v1/runs/${encodeURIComponent(id)}`))).status).toBe(404);
-    },
+    async (id) => expect((await problemOf(await api.send(`/v1/runs/${encodeURIComponent(id)}`))).status).toBe(404),
   );
 
   test('a step that is not there: 404', async () => {

@@ -50,9 +50,7 @@ it.each([
   ['noeviction', 'ok'],
   ['allkeys-lru', 'fail'],
   [undefined, 'warn'],
-])('maxmemory-policy %s: %s', (policy, level) => {
-  expect(judgeMemoryPolicy(policy).level).toBe(level);
-});
+])('maxmemory-policy %s: %s', (policy, level) => expect(judgeMemoryPolicy(policy).level).toBe(level));
 
 it('periodic work fails once it is overdue', () => {
   const last_at = '2026-01-01T00:00:00.000Z';

@@ -103,7 +103,5 @@ describe('cutHtml', () => {
     ['a value as long as a picture is dropped', `<img src="${'x'.repeat(5000)}" alt=a>`, '<img alt="a">'],
     ['a link ends a link', '<a href=x>a<span>b<a href=y>c', '<a href="x">a<span>b</span></a><a href="y">c</a>'],
     ['a block ends a paragraph', '<p><i>a<div>b</p>c', '<p><i>a</i></p><div>bc</div>'],
-  ])('%s', (_name, source, expected) => {
-    expect(cutHtml(source).html).toBe(expected);
-  });
+  ])('%s', (_name, source, expected) => expect(cutHtml(source).html).toBe(expected));
 });

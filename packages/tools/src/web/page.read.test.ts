@@ -24,9 +24,7 @@ describe('readPage: charsets', () => {
     ['UTF-8 for an unknown charset', 'text/html; charset=x-none', Buffer.from('café €')],
     ['UTF-8 for a meta element that says UTF-16', 'text/html', Buffer.from('<meta charset="utf-16">café €')],
     ['windows-1252 for bytes that are not UTF-8', 'text/plain', Buffer.from('caf\xe9 \x80', 'latin1')],
-  ])('takes %s', (_name, contentType, body) => {
-    expect(read(body, contentType)).toMatchObject(cafe);
-  });
+  ])('takes %s', (_name, contentType, body) => expect(read(body, contentType)).toMatchObject(cafe));
 
   it('reads Shift_JIS, by header and by meta element', () => {
     const japanese = Buffer.from([0x93, 0xfa, 0x96, 0x7b, 0x8c, 0xea]);

@@ -28,9 +28,7 @@ describe('renderPage: inline text', () => {
     ['fences code with backticks', '<code>a`b</code> <code>`</code> <code>x  *y*</code>', '``a`b`` `` ` `` `x *y*`'],
     ['quotes', '<q>a</q>', '"a"'],
     ['drops soft hyphens', 'Donau&shy;dampf\u200bschiff', 'Donaudampfschiff'],
-  ])('%s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
-  });
+  ])('%s', (_name, html, expected) => expect(markdown(html)).toBe(expected));
 });
 
 describe('renderPage: blocks', () => {
@@ -55,9 +53,7 @@ describe('renderPage: blocks', () => {
     ['terms', '<dl><dt>a<dd>b<dd>c</dl>', '**a**\n\nb\n\nc'],
     ['a rule', 'a<hr>b', 'a\n\n---\n\nb'],
     ['details', '<details><summary>a</summary>b</details>', '**a**\n\nb'],
-  ])('writes %s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
-  });
+  ])('writes %s', (_name, html, expected) => expect(markdown(html)).toBe(expected));
 
   it.each([
     [
@@ -69,9 +65,7 @@ describe('renderPage: blocks', () => {
     ['with a fence of its own', '<pre>```\na\n```</pre>', '````\n```\na\n```\n````'],
     ['of one line per br', '<pre>\na<br>  b</pre>', '```\na\n  b\n```'],
     ['within a list', '<ul><li>a<pre>b\nc</pre></ul>', '-   a\n    \n    ```\n    b\n    c\n    ```'],
-  ])('writes code %s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
-  });
+  ])('writes code %s', (_name, html, expected) => expect(markdown(html)).toBe(expected));
 });
 
 describe('renderPage: tables', () => {
@@ -99,9 +93,7 @@ describe('renderPage: tables', () => {
       '<table><tr><th>a<th>b<tr><td rowspan=2>1<td>2<tr><td>3<tr><td colspan=2>4</table>',
       `${head}| 1 | 2 |\n|  | 3 |\n| 4 |  |`,
     ],
-  ])('writes a table %s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
-  });
+  ])('writes a table %s', (_name, html, expected) => expect(markdown(html)).toBe(expected));
 
   it('writes a long table whole', () => {
     const rows = Array.from({ length: 1500 }, (_, index) => `<tr><td>${index}<td>x`).join('');
@@ -238,9 +230,7 @@ describe('renderPage: the title', () => {
     ['the first headline', '<h1>A <i>b</i></h1>', 'A b'],
     ['nothing', '<p>x', undefined],
     ['the page title, not the title of a drawing', '<svg><title>x</title></svg><title>A</title>', 'A'],
-  ])('takes %s', (_name, html, title) => {
-    expect(convert(html).title).toBe(title);
-  });
+  ])('takes %s', (_name, html, title) => expect(convert(html).title).toBe(title));
 });
 
 describe('renderPage: as text', () => {
@@ -287,7 +277,5 @@ describe('renderPage: broken HTML', () => {
     ['unknown elements', '<my-box>a<o:p>b</o:p></my-box>', 'ab'],
     ['NUL', 'a\0b', 'ab'],
     ['names of object properties', '<constructor>a<hasownproperty __proto__=x valueOf=y>b', 'ab'],
-  ])('renders %s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
-  });
+  ])('renders %s', (_name, html, expected) => expect(markdown(html)).toBe(expected));
 });

@@ -40,9 +40,7 @@ describe('unifiedDiff', () => {
     expect(await readFile(join(directory, path), 'utf8')).toBe(after);
   });
 
-  it('is empty when nothing differs', () => {
-    expect(unifiedDiff({ path: 'a', before: 'x', after: 'x' })).toBe('');
-  });
+  it('is empty when nothing differs', () => expect(unifiedDiff({ path: 'a', before: 'x', after: 'x' })).toBe(''));
 });
 
 describe('cutDiff', () => {

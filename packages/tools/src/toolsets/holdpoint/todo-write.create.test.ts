@@ -21,9 +21,7 @@ describe('todo_write', () => {
     });
   });
 
-  it('accepts an empty list', () => {
-    expect(parse([]).success).toBe(true);
-  });
+  it('accepts an empty list', () => expect(parse([]).success).toBe(true));
 
   it.each([
     [
@@ -37,7 +35,5 @@ describe('todo_write', () => {
     ['an empty item', [{ content: '  ', status: 'pending' }]],
     ['an unknown field', [{ content: 'a', status: 'pending', id: 1 }]],
     ['too many items', Array.from({ length: 101 }, () => ({ content: 'a', status: 'pending' }))],
-  ])('refuses %s', (_name, todos) => {
-    expect(parse(todos).success).toBe(false);
-  });
+  ])('refuses %s', (_name, todos) => expect(parse(todos).success).toBe(false));
 });

@@ -129,8 +129,6 @@ describe('web_search', () => {
 
   it.each([{ query: ' ' }, { query: 'x'.repeat(401) }, { query: 'x', max_results: 0 }, { query: 'x', page: 2 }])(
     'refuses %j',
-    async (args) => {
-      expect(await search(args)).toMatchObject({ status: 'failed', error: { code: 'EINVALIDARGS' } });
-    },
+    async (args) => expect(await search(args)).toMatchObject({ status: 'failed', error: { code: 'EINVALIDARGS' } }),
   );
 });
