@@ -9,8 +9,7 @@ import { openLedger } from '../ledger.ts';
 import { externalEffects, publications, workspaceEffects } from './effects.ts';
 import { filesKept, lossIsReported, notReady, wrongRedis } from './installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
-import { logsBounded } from './logs.ts';
-import { loopsFree } from './loops.ts';
+import { logsBounded, loopsFree } from './logs.ts';
 import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './rest.ts';
 
 const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;

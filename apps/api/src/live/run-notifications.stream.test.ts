@@ -12,9 +12,7 @@ beforeAll(async () => {
   connections = connect(api.redis.path, pino({ level: 'silent' }));
   notifications = new RunNotifications(connections.subscriber);
 });
-afterAll(async () => {
-  await connections.close();
-});
+afterAll(() => connections.close());
 
 const long = { timeoutMs: 3_600_000, signal: new AbortController().signal };
 const notify = (runId: string) => api.engine.redis.publish(notificationChannel(runId), '1');

@@ -1,9 +1,8 @@
 import type { CommandEnd, ShellSpec } from '@holdpoint/contract';
 import type { TaskContext, TaskEnd } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
-import { quotaText } from './quota-text.ts';
+import { quotaText, splitSignal } from './command-end.ts';
 import { openCallNetwork } from './run-network.ts';
-import { splitSignal } from './split-signal.ts';
 
 interface Deps {
   sandbox: Sandbox;

@@ -1,6 +1,6 @@
 import type { CommandEnd, ProcessLimits, Validator, ValidatorResult } from '@holdpoint/contract';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
-import { quotaText } from './quota-text.ts';
+import { quotaText } from './command-end.ts';
 
 /** Runs a validator in a sandbox without a network. Only exit code 0 is a pass. */
 export async function runValidator(

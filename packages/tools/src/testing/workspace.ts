@@ -43,9 +43,7 @@ export function useWorkspace(): () => TestWorkspace {
     await opened?.sandbox.killAll(mount.id);
     await rm(mount.path, { recursive: true, force: true });
   });
-  afterAll(async () => {
-    await opened?.close();
-  });
+  afterAll(() => opened?.close());
 
   return () => {
     if (!workspace) throw new Error('only inside a test');

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { isSmall } from './is-small.ts';
 import { textTasks } from './tasks.ts';
 import { TextThread } from './text-thread.ts';
-import type { TextWork } from './text-work.ts';
+import { isSmall, type TextWork } from './text-work.ts';
 import type { Question } from './thread.ts';
 
 export interface TextThreads {

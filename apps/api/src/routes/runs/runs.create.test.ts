@@ -14,9 +14,7 @@ let outside: string;
 beforeAll(async () => {
   outside = await mkdtemp(join(tmpdir(), 'hp-source-'));
 });
-afterAll(async () => {
-  await rm(outside, { recursive: true, force: true });
-});
+afterAll(() => rm(outside, { recursive: true, force: true }));
 
 const write = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
 type Step = NonNullable<CreateRun['plan']>['groups'][number]['steps'][number];
@@ -124,9 +122,10 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('a bad request is refused by its place, and changes nothing', () => {
-  const missing = { type: 'directory', path: '/there/is/no/such/place' };
+  const sourcePath = '/workspace/source/path';
   const writing = (more: object) => ({ ...plan(write), ...more });
   const from = (source: object) => writing({ workspace: { source } });
+  const fromPath = (path: string, type = 'directory') => from({ type, path });
   const allowing = (rule: string) => writing({ network: { allow: ['registry.example:443', rule] } });
   const cases: [string, () => unknown, string, string][] = [
     ['neither prompt nor plan', () => ({}), 'invalid_request', ''],
@@ -166,31 +165,16 @@ describe('a bad request is refused by its place, and changes nothing', () => {
       '/plan/groups/0/steps/0/args',
     ],
     ['a source of no known type', () => from({ type: 'ftp' }), 'invalid_request', '/workspace/source/type'],
-    ['a source that is missing', () => from(missing), 'source_missing', '/workspace/source/path'],
-    [
-      'a source that is a file',
-      () => from({ type: 'directory', path: join(outside, 'file') }),
-      'source_not_directory',
-      '/workspace/source/path',
-    ],
+    ['a source that is missing', () => fromPath('/there/is/no/such/place'), 'source_missing', sourcePath],
+    ['a source that is a file', () => fromPath(join(outside, 'file')), 'source_not_directory', sourcePath],
     [
       'a source inside the data directory',
-      () => from({ type: 'directory', path: join(api.dataDir, 'inside') }),
+      () => fromPath(join(api.dataDir, 'inside')),
       'source_in_data_directory',
-      '/workspace/source/path',
+      sourcePath,
     ],
-    [
-      'a directory that is no repository',
-      () => from({ type: 'git', path: outside }),
-      'source_not_git',
-      '/workspace/source/path',
-    ],
-    [
-      'a sparse checkout',
-      () => from({ type: 'git', path: sparseCheckout(join(outside, 'sparse')) }),
-      'source_sparse',
-      '/workspace/source/path',
-    ],
+    ['a directory that is no repository', () => fromPath(outside, 'git'), 'source_not_git', sourcePath],
+    ['a sparse checkout', () => fromPath(sparseCheckout(join(outside, 'sparse')), 'git'), 'source_sparse', sourcePath],
     ['a prompt without any model', () => ({ prompt: 'x' }), 'model_not_configured', '/model'],
     [
       'a prompt for a model without its key',

@@ -9,9 +9,7 @@ let source: string;
 beforeAll(async () => {
   source = mkdtempSync(join(tmpdir(), 'hp-bound-'));
 });
-afterAll(async () => {
-  rmSync(source, { recursive: true });
-});
+afterAll(async () => rmSync(source, { recursive: true }));
 
 const plan = { groups: [{ steps: [{ tool: 'read_file', args: { path: 'a' } }] }] };
 

@@ -34,9 +34,7 @@ beforeAll(async () => {
   id = (await api.client.createRun({ plan: { groups }, workspace })).run.id;
   await worker.drive(id);
 });
-afterAll(async () => {
-  await rm(root, { recursive: true, force: true });
-});
+afterAll(() => rm(root, { recursive: true, force: true }));
 
 const write = (path: string, content: string) => ({ tool: 'write_file', args: { path, content } });
 async function whole(bytes: Promise<AsyncIterable<Uint8Array>>): Promise<Buffer> {
