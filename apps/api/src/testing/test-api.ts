@@ -122,6 +122,10 @@ export async function problemOf(response: Response): Promise<ProblemDetails> {
   return problem;
 }
 
+/** The API refuses a request of the client. */
+export const expectRefusal = (answer: Promise<unknown>, code: string, status: number): Promise<void> =>
+  expect(answer).rejects.toMatchObject({ code, status });
+
 /** What is in Redis: equal before and after what must change nothing. Queues write their own `meta` key when they are opened. */
 export async function contentOf({ redis }: Pick<EngineDeps, 'redis'>): Promise<Record<string, string>> {
   const keys = (await redis.keys('*')).filter((key) => !key.endsWith(':meta')).sort();

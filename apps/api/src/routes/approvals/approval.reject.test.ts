@@ -3,7 +3,7 @@ import { openEngine } from '@holdpoint/engine';
 import { readLog } from '@holdpoint/engine/testing';
 import { createRegistry, holdpoint } from '@holdpoint/tools';
 import { describe, expect, test } from 'vitest';
-import { contentOf, problemOf, useTestApi } from '../../testing/test-api.ts';
+import { contentOf, expectRefusal, problemOf, useTestApi } from '../../testing/test-api.ts';
 import { useTestWorker } from '../../testing/test-worker.ts';
 import { checkEdit } from './check-edit.ts';
 
@@ -193,10 +193,8 @@ describe('a decision is refused, and nothing is decided,', () => {
     const { action_digest } = approval;
     await api.client.decideApproval(approval.id, { decision: 'reject', action_digest });
     const before = await contentOf(api.engine);
-    await expect(api.client.decideApproval(approval.id, { decision: 'approve', action_digest })).rejects.toMatchObject({
-      code: 'already_decided',
-      status: 409,
-    });
+    const approved = api.client.decideApproval(approval.id, { decision: 'approve', action_digest });
+    await expectRefusal(approved, 'already_decided', 409);
     const edit = { decision: 'edit', action_digest, args: { wrong: 1 } } as const;
     await expect(api.client.decideApproval(approval.id, edit)).rejects.toMatchObject({ code: 'already_decided' });
     expect(await contentOf(api.engine)).toEqual(before);
@@ -205,9 +203,8 @@ describe('a decision is refused, and nothing is decided,', () => {
   test('when the run is canceled', async () => {
     const { runId, approval } = await heldRun();
     await api.client.cancelRun(runId);
-    await expect(
-      api.client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest }),
-    ).rejects.toMatchObject({ code: 'run_not_active', status: 409 });
+    const approved = api.client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
+    await expectRefusal(approved, 'run_not_active', 409);
     await worker.plan(runId);
     expect((await api.client.getApproval(approval.id)).status).toBe('canceled');
   });

@@ -7,7 +7,7 @@ import { publishPlanSchema } from '@holdpoint/contract';
 import type { Approval, CreateRun, ProblemDetails } from '@holdpoint/contract/wire';
 import { openWorkspaces } from '@holdpoint/workspace';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentOf, problemOf, useTestApi } from '../../testing/test-api.ts';
+import { contentOf, expectRefusal, problemOf, useTestApi } from '../../testing/test-api.ts';
 import { useTestWorker } from '../../testing/test-worker.ts';
 
 const run = promisify(execFile);
@@ -224,10 +224,7 @@ describe('a publish is refused, and nothing is asked for,', () => {
     const id = await endedRun({ policy: { publish: 'hold' } });
     await publish(id);
     const before = await contentOf(api.engine);
-    await expect(api.client.publish(id, { branch: 'other' })).rejects.toMatchObject({
-      code: 'publication_pending',
-      status: 409,
-    });
+    await expectRefusal(api.client.publish(id, { branch: 'other' }), 'publication_pending', 409);
     expect(await contentOf(api.engine)).toEqual(before);
   });
 });
@@ -433,7 +430,7 @@ describe('a publish over changes of the source', () => {
 describe('validators', () => {
   test('run on what is published before it is', async () => {
     const id = await endedRun({ validators: [{ name: 'has it', command: 'grep -c new made.txt' }] });
-    await expect(api.client.getValidation(id)).rejects.toMatchObject({ code: 'not_validated', status: 404 });
+    await expectRefusal(api.client.getValidation(id), 'not_validated', 404);
     expect((await publish(id)).status).toBe(200);
     const { workspace } = await api.client.getRun(id);
     expect(await api.client.getValidation(id)).toMatchObject({

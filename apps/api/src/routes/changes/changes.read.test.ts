@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentOf, startTestApi, useTestApi } from '../../testing/test-api.ts';
+import { contentOf, expectRefusal, startTestApi, useTestApi } from '../../testing/test-api.ts';
 import { testWorker, useTestWorker } from '../../testing/test-worker.ts';
 
 const run = promisify(execFile);
@@ -70,7 +70,7 @@ describe('a diff', () => {
 
   test('before there is a workspace is refused', async () => {
     const { id } = (await api.client.createRun({ plan: { groups: [{ steps: [write('a', 'a')] }] } })).run;
-    await expect(api.client.diff(id)).rejects.toMatchObject({ code: 'workspace_not_ready', status: 409 });
+    await expectRefusal(api.client.diff(id), 'workspace_not_ready', 409);
   });
 
   test.each(['from', 'to'])('with a snapshot of another run as %s is refused', async (name) => {
@@ -135,8 +135,8 @@ describe('to publish', () => {
     const { id: queued } = (await api.client.createRun({ plan: { groups: [{ steps: [write('a', 'a')] }] } })).run;
     const before = await contentOf(api.engine);
     const reviewed = { snapshot: workspace.base ?? '' };
-    await expect(api.client.publish(id, reviewed)).rejects.toMatchObject({ code: 'snapshot_changed', status: 409 });
-    await expect(api.client.publish(queued)).rejects.toMatchObject({ code: 'run_not_finished', status: 409 });
+    await expectRefusal(api.client.publish(id, reviewed), 'snapshot_changed', 409);
+    await expectRefusal(api.client.publish(queued), 'run_not_finished', 409);
     expect(await contentOf(api.engine)).toEqual(before);
   });
 });
@@ -148,7 +148,7 @@ describe('to discard', () => {
     await vi.waitFor(async () => expect((await api.client.getRun(id)).publication.status).toBe('discarding'));
     await worker.tend(id);
     expect((await answer).status).toBe('discarded');
-    await expect(api.client.diff(id)).rejects.toMatchObject({ code: 'workspace_gone', status: 410 });
-    await expect(api.client.publish(id)).rejects.toMatchObject({ code: 'publication_closed', status: 409 });
+    await expectRefusal(api.client.diff(id), 'workspace_gone', 410);
+    await expectRefusal(api.client.publish(id), 'publication_closed', 409);
   });
 });

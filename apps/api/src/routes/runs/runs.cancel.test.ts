@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CreateRun, Step } from '@holdpoint/contract/wire';
 import { readRun, readWholeLog, submitRun } from '@holdpoint/engine/testing';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentOf, problemOf, type TestApi, useTestApi } from '../../testing/test-api.ts';
+import { contentOf, expectRefusal, problemOf, type TestApi, useTestApi } from '../../testing/test-api.ts';
 import { useTestWorker } from '../../testing/test-worker.ts';
 
 const api = useTestApi({ models: { ollama: {} }, publicationWaitMs: 2000 });
@@ -267,8 +267,8 @@ describe('a message', () => {
 
   test('to a run that is over or unknown is refused', async () => {
     const id = await failed();
-    await expect(api.client.sendMessage(id, 'x')).rejects.toMatchObject({ status: 409, code: 'run_not_active' });
-    await expect(api.client.sendMessage('run_x', 'x')).rejects.toMatchObject({ status: 404, code: 'run_not_found' });
+    await expectRefusal(api.client.sendMessage(id, 'x'), 'run_not_active', 409);
+    await expectRefusal(api.client.sendMessage('run_x', 'x'), 'run_not_found', 404);
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { readLog } from '@holdpoint/engine/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOf, problemOf, useTestApi } from '../../testing/test-api.ts';
+import { contentOf, expectRefusal, problemOf, useTestApi } from '../../testing/test-api.ts';
 import { useTestWorker } from '../../testing/test-worker.ts';
 
 const api = useTestApi({ models: { openai: { apiKey: undefined }, ollama: {} } });
@@ -112,7 +112,7 @@ describe('an Idempotency-Key', () => {
   test('with another request is refused', async () => {
     await api.client.createRun(plan(write), { idempotencyKey: 'other' });
     const refusal = api.client.createRun({ ...plan(write), title: 'else' }, { idempotencyKey: 'other' });
-    await expect(refusal).rejects.toMatchObject({ code: 'idempotency_key_reused', status: 422 });
+    await expectRefusal(refusal, 'idempotency_key_reused', 422);
   });
 
   test('of 256 characters is refused', async () => {
@@ -263,9 +263,9 @@ describe('steering', () => {
 
   test('a run that is over is not canceled, and one that is not paused not resumed', async () => {
     const { run } = await api.client.createRun(plan(write));
-    await expect(api.client.resumeRun(run.id)).rejects.toMatchObject({ code: 'run_not_paused', status: 409 });
+    await expectRefusal(api.client.resumeRun(run.id), 'run_not_paused', 409);
     await worker.drive(run.id);
-    await expect(api.client.cancelRun(run.id)).rejects.toMatchObject({ code: 'run_not_active', status: 409 });
+    await expectRefusal(api.client.cancelRun(run.id), 'run_not_active', 409);
   });
 
   test('a run whose source is gone when it begins is paused; once it is back, resumed, it ends', async () => {

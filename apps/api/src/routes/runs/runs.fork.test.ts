@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CreateRun, Run, Step } from '@holdpoint/contract/wire';
 import { readRun, readSpec } from '@holdpoint/engine/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentOf, problemOf, startTestApi, useTestApi } from '../../testing/test-api.ts';
+import { contentOf, expectRefusal, problemOf, startTestApi, useTestApi } from '../../testing/test-api.ts';
 import { testWorker, useTestWorker } from '../../testing/test-worker.ts';
 
 const api = useTestApi({ models: { ollama: {} }, publicationWaitMs: 2000 });
@@ -58,7 +58,7 @@ describe('a run is paused', () => {
   test('but not when it has ended', async () => {
     const id = await submit();
     const before = await contentOf(api.engine);
-    await expect(api.client.pauseRun(id)).rejects.toMatchObject({ code: 'run_not_active', status: 409 });
+    await expectRefusal(api.client.pauseRun(id), 'run_not_active', 409);
     expect(await contentOf(api.engine)).toEqual(before);
   });
 });
@@ -148,10 +148,7 @@ describe('to undo', () => {
   test('in a run that is not paused is refused', async () => {
     const id = await submit();
     const before = await contentOf(api.engine);
-    await expect(api.client.undoSteps(id, { to_step: 0 })).rejects.toMatchObject({
-      code: 'run_not_paused',
-      status: 409,
-    });
+    await expectRefusal(api.client.undoSteps(id, { to_step: 0 }), 'run_not_paused', 409);
     expect(await contentOf(api.engine)).toEqual(before);
   });
 
@@ -279,7 +276,7 @@ describe('a fork', () => {
   test('keeps the other workspace from being discarded until it has its own', async () => {
     const id = await submit();
     const { run } = await api.client.forkRun(id, { from_step: 1 });
-    await expect(api.client.discard(id)).rejects.toMatchObject({ code: 'fork_pending', status: 409 });
+    await expectRefusal(api.client.discard(id), 'fork_pending', 409);
     await worker.plan(run.id);
     const answer = api.client.discard(id);
     await vi.waitFor(async () => expect((await api.client.getRun(id)).publication.status).toBe('discarding'));
@@ -287,10 +284,7 @@ describe('a fork', () => {
     expect((await answer).status).toBe('discarded');
     await worker.drive(run.id);
     expect(await pathsOf(run.id)).toEqual(['a', 'b', 'c']);
-    await expect(api.client.forkRun(id, { from_step: 1 })).rejects.toMatchObject({
-      code: 'workspace_discarded',
-      status: 410,
-    });
+    await expectRefusal(api.client.forkRun(id, { from_step: 1 }), 'workspace_discarded', 410);
   });
 
   /** A run with a prompt whose workspace is there. The planner of these tests does not ask a model. */
@@ -358,10 +352,7 @@ describe('a fork', () => {
   test('before there is a workspace is refused', async () => {
     const { id } = (await api.client.createRun({ plan: { groups: three } })).run;
     const before = await contentOf(api.engine);
-    await expect(api.client.forkRun(id, { from_step: 0 })).rejects.toMatchObject({
-      code: 'workspace_not_ready',
-      status: 409,
-    });
+    await expectRefusal(api.client.forkRun(id, { from_step: 0 }), 'workspace_not_ready', 409);
     expect(await contentOf(api.engine)).toEqual(before);
   });
 });

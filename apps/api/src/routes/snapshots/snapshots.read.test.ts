@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOf, problemOf, useTestApi } from '../../testing/test-api.ts';
+import { contentOf, expectRefusal, problemOf, useTestApi } from '../../testing/test-api.ts';
 import { useTestWorker } from '../../testing/test-worker.ts';
 
 const run = promisify(execFile);
@@ -119,14 +119,14 @@ describe('snapshots', () => {
       (run: string) => api.client.downloadArchive(run),
     ];
     for (const ask of asks) {
-      await expect(ask(queued.id)).rejects.toMatchObject({ code: 'workspace_not_ready', status: 409 });
+      await expectRefusal(ask(queued.id), 'workspace_not_ready', 409);
     }
     await worker.drive(queued.id);
     void api.client.discard(queued.id).catch(() => undefined);
     await expect.poll(async () => (await api.client.getRun(queued.id)).publication.status).toBe('discarding');
     await worker.tend(queued.id);
     for (const ask of asks) {
-      await expect(ask(queued.id)).rejects.toMatchObject({ code: 'workspace_gone', status: 410 });
+      await expectRefusal(ask(queued.id), 'workspace_gone', 410);
     }
   });
 });

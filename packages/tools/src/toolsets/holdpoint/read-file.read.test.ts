@@ -6,6 +6,7 @@ import { useWorkspace } from '../../testing/workspace.ts';
 
 const workspace = useWorkspace();
 const read = (args: unknown) => workspace().call('read_file', args);
+const value = (args: unknown) => workspace().value('read_file', args);
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 
 describe('read_file', () => {
@@ -30,7 +31,7 @@ describe('read_file', () => {
 
   it('returns a part with the offset of the next one', async () => {
     await workspace().put('a.txt', '1\n2\n3\n4\n');
-    expect(await workspace().value('read_file', { path: 'a.txt', offset: 2, limit: 2 })).toMatchObject({
+    expect(await value({ path: 'a.txt', offset: 2, limit: 2 })).toMatchObject({
       content: '2\n3\n',
       start_line: 2,
       line_count: 2,
@@ -38,20 +39,13 @@ describe('read_file', () => {
       truncated: true,
       next_offset: 4,
     });
-    expect(await workspace().value('read_file', { path: 'a.txt', offset: 4 })).toMatchObject({
-      content: '4\n',
-      truncated: false,
-    });
+    expect(await value({ path: 'a.txt', offset: 4 })).toMatchObject({ content: '4\n', truncated: false });
   });
 
   it('reads an empty file, and refuses a line past the end', async () => {
     await workspace().put('empty', '');
     await workspace().put('short', 'one\n');
-    expect(await workspace().value('read_file', { path: 'empty' })).toMatchObject({
-      content: '',
-      total_lines: 0,
-      truncated: false,
-    });
+    expect(await value({ path: 'empty' })).toMatchObject({ content: '', total_lines: 0, truncated: false });
     expect(await read({ path: 'short', offset: 2 })).toMatchObject({
       status: 'failed',
       error: { code: 'ERANGE' },
@@ -64,10 +58,7 @@ describe('read_file', () => {
     await workspace().put('long.txt', text);
     const parts: string[] = [];
     for (let offset: number | undefined = 1; offset !== undefined; ) {
-      const part = (await workspace().value('read_file', { path: 'long.txt', offset })) as {
-        content: string;
-        next_offset?: number;
-      };
+      const part = (await value({ path: 'long.txt', offset })) as { content: string; next_offset?: number };
       expect(Buffer.byteLength(part.content)).toBeLessThanOrEqual(64 * 1024);
       parts.push(part.content);
       offset = part.next_offset;
@@ -78,7 +69,7 @@ describe('read_file', () => {
 
   it('cuts a line that is too long, never within a character', async () => {
     await workspace().put('min.js', `x${'é'.repeat(50_000)}\nrest\n`);
-    expect(await workspace().value('read_file', { path: 'min.js' })).toMatchObject({
+    expect(await value({ path: 'min.js' })).toMatchObject({
       content: `x${'é'.repeat(32_767)}`,
       line_count: 1,
       cut_line: 1,
@@ -89,19 +80,12 @@ describe('read_file', () => {
 
   it('leaves out a byte order mark and reports it', async () => {
     await workspace().put('bom.txt', '\uFEFFtext\n');
-    expect(await workspace().value('read_file', { path: 'bom.txt' })).toMatchObject({
-      content: 'text\n',
-      bom: true,
-      bytes: 8,
-    });
+    expect(await value({ path: 'bom.txt' })).toMatchObject({ content: 'text\n', bom: true, bytes: 8 });
   });
 
   it('replaces bytes that are not UTF-8 and reports it', async () => {
     await workspace().put('latin1.txt', Buffer.from('caf\xe9\n', 'latin1'));
-    expect(await workspace().value('read_file', { path: 'latin1.txt' })).toMatchObject({
-      content: 'caf\uFFFD\n',
-      lossy: true,
-    });
+    expect(await value({ path: 'latin1.txt' })).toMatchObject({ content: 'caf\uFFFD\n', lossy: true });
   });
 
   it('refuses a binary file and reports its hash', async () => {
@@ -136,6 +120,6 @@ describe('read_file', () => {
 
   it('accepts a name that starts with a dash', async () => {
     await workspace().put('-rf', 'dash\n');
-    expect(await workspace().value('read_file', { path: '-rf' })).toMatchObject({ content: 'dash\n' });
+    expect(await value({ path: '-rf' })).toMatchObject({ content: 'dash\n' });
   });
 });
