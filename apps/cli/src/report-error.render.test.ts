@@ -73,6 +73,6 @@ it.each([
   ['validator_failed', 1],
   ['publish_failed', 1],
   ['publish_expired', 3],
-])('%s ends with %d', (code, exitCode) => {
-  expect(describeError(new ApiError({ code, status: 409, detail: '', next: '' })).exitCode).toBe(exitCode);
-});
+])('%s ends with %d', (code, exitCode) =>
+  expect(describeError(new ApiError({ code, status: 409, detail: '', next: '' })).exitCode).toBe(exitCode),
+);

@@ -15,9 +15,8 @@ test.each([
   expect(issue?.pointer.startsWith(place)).toBe(true);
 });
 
-test('accepts arguments within the limits', () => {
-  expect(boundArgs({ path: 'a', content: 'x'.repeat(3_000_000), todos: [{ content: 'x' }] })).toBeUndefined();
-});
+test('accepts arguments within the limits', () =>
+  expect(boundArgs({ path: 'a', content: 'x'.repeat(3_000_000), todos: [{ content: 'x' }] })).toBeUndefined());
 
 test('a call beyond the limits is refused before its schema runs', () => {
   const described = createRegistry([holdpoint]).describe({

@@ -32,9 +32,8 @@ describe('defineTool', () => {
     },
   );
 
-  it('refuses an empty description', () => {
-    expect(() => defineTool({ ...echo, description: ' \n' })).toThrow(/description is empty/);
-  });
+  it('refuses an empty description', () =>
+    expect(() => defineTool({ ...echo, description: ' \n' })).toThrow(/description is empty/));
 
   it.each([
     ['a string', z.string()],
@@ -57,9 +56,8 @@ describe('defineTool with a zod 3 schema', () => {
     execute: async (_context, { from, by }) => ({ status: 'succeeded', value: from.n + by }),
   });
 
-  it('parses with the zod 3 schema, defaults included', () => {
-    expect(tool.input.safeParse({ from: { n: 1 } })).toEqual({ success: true, data: { from: { n: 1 }, by: 2 } });
-  });
+  it('parses with the zod 3 schema, defaults included', () =>
+    expect(tool.input.safeParse({ from: { n: 1 } })).toEqual({ success: true, data: { from: { n: 1 }, by: 2 } }));
 
   it('reports its issues with their paths', () => {
     const issues = tool.input.safeParse({ from: { n: 1.5 }, to: 3 }).error?.issues;
@@ -76,7 +74,6 @@ describe('defineTool with a zod 3 schema', () => {
 });
 
 describe('defineToolset', () => {
-  it('refuses two tools with the same name', () => {
-    expect(() => defineToolset({ name: 'twice', tools: [echo, { ...echo }] })).toThrow(/two tools named "echo_text"/);
-  });
+  it('refuses two tools with the same name', () =>
+    expect(() => defineToolset({ name: 'twice', tools: [echo, { ...echo }] })).toThrow(/two tools named "echo_text"/));
 });

@@ -45,7 +45,6 @@ describe('toJsonSchema', () => {
     expect(toJsonSchema(z3.strictObject({ n: z3.string().pipe(z3.coerce.number()) }))).toEqual(text);
   });
 
-  it('throws for a type that JSON Schema cannot express', () => {
-    expect(() => toJsonSchema(z.strictObject({ at: z.date() }))).toThrow(/date/i);
-  });
+  it('throws for a type that JSON Schema cannot express', () =>
+    expect(() => toJsonSchema(z.strictObject({ at: z.date() }))).toThrow(/date/i));
 });

@@ -152,9 +152,8 @@ describe('registry.preview', () => {
     });
   });
 
-  it('returns null for a tool without a preview', async () => {
-    expect(await preview('office', 'copy_text', { to: 'file' })).toBeNull();
-  });
+  it('returns null for a tool without a preview', async () =>
+    expect(await preview('office', 'copy_text', { to: 'file' })).toBeNull());
 
   it('shows a problem instead of throwing it', async () => {
     expect(await preview('office', 'copy_text', {})).toMatchObject({ kind: 'problem' });
@@ -222,13 +221,11 @@ describe('registry.list', () => {
     expect(Object.keys(registry.versions('holdpoint'))).toEqual(registry.list('holdpoint').map(({ name }) => name));
   });
 
-  it('throws for an unknown toolset', () => {
-    expect(() => registry.list('nope')).toThrow(expect.objectContaining({ code: 'EUNKNOWNTOOLSET' }));
-  });
+  it('throws for an unknown toolset', () =>
+    expect(() => registry.list('nope')).toThrow(expect.objectContaining({ code: 'EUNKNOWNTOOLSET' })));
 
-  it('refuses two toolsets with the same name', () => {
-    expect(() => createRegistry([holdpoint, holdpoint])).toThrow(expect.objectContaining({ code: 'EINVALIDTOOL' }));
-  });
+  it('refuses two toolsets with the same name', () =>
+    expect(() => createRegistry([holdpoint, holdpoint])).toThrow(expect.objectContaining({ code: 'EINVALIDTOOL' })));
 });
 
 describe('formats', () => {

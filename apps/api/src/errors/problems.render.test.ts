@@ -53,18 +53,18 @@ describe('every refusal is a problem', () => {
     ['half of an object', '{"plan":', 'malformed_json'],
     ['no JSON', 'plan: x', 'malformed_json'],
     ['a prototype', '{"__proto__": {"x": 1}}', 'malformed_json'],
-  ])('a body with %s: 400', async (_name, body, code) => {
-    expect(await problemOf(await api.post('/v1/runs', body))).toMatchObject({ code, status: 400 });
-  });
+  ])('a body with %s: 400', async (_name, body, code) =>
+    expect(await problemOf(await api.post('/v1/runs', body))).toMatchObject({ code, status: 400 }),
+  );
 
   test.each([
     ['a list', '[]'],
     ['null', 'null'],
     ['a number', '7'],
     ['nothing in it', ''],
-  ])('a body with %s: 422', async (_name, body) => {
-    expect(await problemOf(await api.post('/v1/runs', body))).toMatchObject({ code: 'invalid_request', status: 422 });
-  });
+  ])('a body with %s: 422', async (_name, body) =>
+    expect(await problemOf(await api.post('/v1/runs', body))).toMatchObject({ code: 'invalid_request', status: 422 }),
+  );
 
   test('a body of another type: 415', async () => {
     const response = await api.post('/v1/runs', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' });
@@ -76,9 +76,8 @@ describe('every refusal is a problem', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'body_too_large', status: 413 });
   });
 
-  test('a path that cannot be decoded: 400', async () => {
-    expect(await problemOf(await api.send('/v1/runs/%zz'))).toMatchObject({ status: 400 });
-  });
+  test('a path that cannot be decoded: 400', async () =>
+    expect(await problemOf(await api.send('/v1/runs/%zz'))).toMatchObject({ status: 400 }));
 
   test('what is no HTTP: 400', async () => {
     const answer = await raw('HELLO\r\n\r\n');

@@ -42,9 +42,9 @@ it.each([
   ['yes', 'everysec', 'warn'],
   ['no', 'always', 'fail'],
   [undefined, undefined, 'warn'],
-])('appendonly %s, appendfsync %s: %s', (append, fsync, level) => {
-  expect(judgeDurability(append, fsync).level).toBe(level);
-});
+])('appendonly %s, appendfsync %s: %s', (append, fsync, level) =>
+  expect(judgeDurability(append, fsync).level).toBe(level),
+);
 
 it.each([
   ['noeviction', 'ok'],
@@ -89,9 +89,8 @@ describe('storage', () => {
     writeFileSync(join(data, path), Buffer.alloc(kib * 1024, 1));
   };
 
-  it('is empty before the first start', async () => {
-    expect(await checkStorage(data)).toMatchObject({ level: 'ok', text: 'nothing yet' });
-  });
+  it('is empty before the first start', async () =>
+    expect(await checkStorage(data)).toMatchObject({ level: 'ok', text: 'nothing yet' }));
 
   it('lists its parts, and the largest runs first', async () => {
     put('redis/appendonly.aof', 64);

@@ -9,9 +9,8 @@ import { sandboxLine } from './system-text.ts';
 import { ago, bytes, duration, until } from './units.ts';
 
 describe('outside text', () => {
-  it('cannot control the terminal', () => {
-    expect(plain('a\u001b[2Jb\rc\u009b1m\u202ed\u0000')).toBe('a<U+001B>[2Jb<U+000D>c<U+009B>1m<U+202E>d<U+0000>');
-  });
+  it('cannot control the terminal', () =>
+    expect(plain('a\u001b[2Jb\rc\u009b1m\u202ed\u0000')).toBe('a<U+001B>[2Jb<U+000D>c<U+009B>1m<U+202E>d<U+0000>'));
 
   it('keeps lines, tabs and letters', () => expect(plain('é\tß\n日本 😀')).toBe('é\tß\n日本 😀'));
 

@@ -54,9 +54,8 @@ describe('parseFiles and parseCounts', () => {
 });
 
 describe('parseStats', () => {
-  it('reads the totals at the end, not an earlier imitation', () => {
-    expect(parseStats(`a\0${1}:x\n${stats(99, 99)}b\0${1}:y\n${stats(4, 2)}`)).toEqual({ lines: 4, files: 2 });
-  });
+  it('reads the totals at the end, not an earlier imitation', () =>
+    expect(parseStats(`a\0${1}:x\n${stats(99, 99)}b\0${1}:y\n${stats(4, 2)}`)).toEqual({ lines: 4, files: 2 }));
 
   it('is null when the search did not end', () => {
     expect(parseStats(`a\0${1}:x\n`)).toBeNull();

@@ -23,13 +23,11 @@ describe('replaceText', () => {
     expect(replaced.status === 'replaced' && [...replaced.data]).toEqual([0xe9, 0xc3, 0xbc, 0xff, 0x62]);
   });
 
-  it('refuses several occurrences and lists their lines', () => {
-    expect(replace('x\ny\nx x\n\nx', 'x', 'z')).toEqual({ status: 'multiple', count: 4, lines: [1, 3, 3, 5] });
-  });
+  it('refuses several occurrences and lists their lines', () =>
+    expect(replace('x\ny\nx x\n\nx', 'x', 'z')).toEqual({ status: 'multiple', count: 4, lines: [1, 3, 3, 5] }));
 
-  it('counts overlapping occurrences as several', () => {
-    expect(replace('aaa', 'aa', 'b')).toMatchObject({ status: 'multiple', count: 2 });
-  });
+  it('counts overlapping occurrences as several', () =>
+    expect(replace('aaa', 'aa', 'b')).toMatchObject({ status: 'multiple', count: 2 }));
 
   it('stops counting after the listed occurrences', () => {
     const lines = Array.from({ length: 50 }, (_, index) => index + 1);

@@ -34,9 +34,8 @@ describe('readPage: charsets', () => {
     });
   });
 
-  it('keeps UTF-8 that was cut within a character', () => {
-    expect(read(Buffer.from('é€').subarray(0, 4), 'text/plain')).toMatchObject({ content: 'é' });
-  });
+  it('keeps UTF-8 that was cut within a character', () =>
+    expect(read(Buffer.from('é€').subarray(0, 4), 'text/plain')).toMatchObject({ content: 'é' }));
 });
 
 describe('readPage: types', () => {
@@ -67,9 +66,9 @@ describe('readPage: types', () => {
     'application/zip',
     'font/woff2',
     'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  ])('refuses %s', (contentType) => {
-    expect(read('%PDF', contentType)).toEqual({ ok: false, reason: `it is ${contentType}` });
-  });
+  ])('refuses %s', (contentType) =>
+    expect(read('%PDF', contentType)).toEqual({ ok: false, reason: `it is ${contentType}` }),
+  );
 
   it('refuses bytes that are not text, for any type', () => {
     const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 1]);
@@ -97,7 +96,6 @@ describe('readPage: types', () => {
     });
   });
 
-  it('reads an empty body as empty text', () => {
-    expect(read('', 'image/png')).toEqual({ ok: true, content: '', complete: true });
-  });
+  it('reads an empty body as empty text', () =>
+    expect(read('', 'image/png')).toEqual({ ok: true, content: '', complete: true }));
 });

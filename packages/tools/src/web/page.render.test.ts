@@ -113,9 +113,9 @@ describe('renderPage: tables', () => {
       Array(101).fill('a').join('\n\n'),
     ],
     ['has one column', '<table><tr><td>a<tr><td>b</table>', 'a\n\nb'],
-  ])('writes the cells one after the other when a table %s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
-  });
+  ])('writes the cells one after the other when a table %s', (_name, html, expected) =>
+    expect(markdown(html)).toBe(expected),
+  );
 });
 
 describe('renderPage: links', () => {
@@ -146,9 +146,9 @@ describe('renderPage: links', () => {
     '#part',
     'http://[',
     `/${'x'.repeat(3000)}`,
-  ])('keeps only the text of a link to %s', (href) => {
-    expect(convert(`<a href="${href}">text</a>`)).toMatchObject({ content: 'text' });
-  });
+  ])('keeps only the text of a link to %s', (href) =>
+    expect(convert(`<a href="${href}">text</a>`)).toMatchObject({ content: 'text' }),
+  );
 
   it('drops an address that only its base makes too long', () => {
     const base = `/${'x'.repeat(1500)}/`;
@@ -157,13 +157,11 @@ describe('renderPage: links', () => {
     );
   });
 
-  it('puts a link around blocks into the first block with text', () => {
-    expect(markdown('<a href="/c"><h3>a</h3><p>b</p></a>')).toBe('### [a](https://example.com/c)\n\nb');
-  });
+  it('puts a link around blocks into the first block with text', () =>
+    expect(markdown('<a href="/c"><h3>a</h3><p>b</p></a>')).toBe('### [a](https://example.com/c)\n\nb'));
 
-  it('drops a link without text, and escapes parentheses in addresses', () => {
-    expect(markdown('<a href="/x"></a><a href="/w_(x)">w</a>')).toBe('[w](https://example.com/w_\\(x\\))');
-  });
+  it('drops a link without text, and escapes parentheses in addresses', () =>
+    expect(markdown('<a href="/x"></a><a href="/w_(x)">w</a>')).toBe('[w](https://example.com/w_\\(x\\))'));
 
   it('writes images with alternative text', () => {
     expect(markdown('<img src="i.png" alt="A [b]"> <img src="j.png" alt=""> <img src="k.png">')).toBe(
@@ -218,9 +216,8 @@ describe('renderPage: what is left out', () => {
     expect(markdown(`<div>around</div><main hidden>${long}</main>`)).toBe('around');
   });
 
-  it('renders a page of nothing but navigation', () => {
-    expect(markdown('<nav><a href="/a">a</a></nav>')).toBe('[a](https://example.com/a)');
-  });
+  it('renders a page of nothing but navigation', () =>
+    expect(markdown('<nav><a href="/a">a</a></nav>')).toBe('[a](https://example.com/a)'));
 });
 
 describe('renderPage: the title', () => {

@@ -44,9 +44,8 @@ describe('workers', () => {
   });
 });
 
-test("the operator's bounds are those that the API was started with", async () => {
-  expect(await api.client.getBounds()).toEqual({ policy: null, source_roots: [], publish_roots: [], ceilings: {} });
-});
+test("the operator's bounds are those that the API was started with", async () =>
+  expect(await api.client.getBounds()).toEqual({ policy: null, source_roots: [], publish_roots: [], ceilings: {} }));
 
 describe('queues', () => {
   test('count what waits, and keep what is parked apart', async () => {

@@ -64,9 +64,9 @@ test.each([
   ['GET', '/v1/tasks/task_x/output?stream=both', 422, 'invalid_request'],
   ['GET', '/v1/tasks/task_x/output?cursor=-1', 422, 'invalid_request'],
   ['GET', '/v1/tasks/task_x/output?wait_s=61', 422, 'invalid_request'],
-])('%s %s is %i %s', async (method, path, status, code) => {
-  expect(await problemOf(await api.send(path, { method }))).toMatchObject({ status, code });
-});
+])('%s %s is %i %s', async (method, path, status, code) =>
+  expect(await problemOf(await api.send(path, { method }))).toMatchObject({ status, code }),
+);
 
 test('what was stuck, and what stands still, can be asked for', async () => {
   const id = await running();

@@ -89,9 +89,8 @@ describe('bash', () => {
     expect(await running).toMatchObject({ status: 'killed', error: { code: 'EKILLED' } });
   });
 
-  it('returns output that is not UTF-8', async () => {
-    expect(await bash("printf 'caf\\351\\n'")).toMatchObject({ value: { stdout: 'caf\uFFFD\n' } });
-  });
+  it('returns output that is not UTF-8', async () =>
+    expect(await bash("printf 'caf\\351\\n'")).toMatchObject({ value: { stdout: 'caf\uFFFD\n' } }));
 
   it('has no network and no standard input', async () => {
     expect(

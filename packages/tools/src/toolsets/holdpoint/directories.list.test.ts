@@ -30,18 +30,17 @@ describe('list_directory', () => {
     });
   });
 
-  it('reports that there are more entries', async () => {
-    expect(await workspace().value('list_directory', { limit: 2 })).toMatchObject({ total: 7, truncated: true });
-  });
+  it('reports that there are more entries', async () =>
+    expect(await workspace().value('list_directory', { limit: 2 })).toMatchObject({ total: 7, truncated: true }));
 
   it.each([
     ['a missing directory', 'nope', 'ENOENT'],
     ['a file', 'a.ts', 'ENOTDIR'],
     ['a directory outside', '..', 'EOUTSIDE'],
     ['a link that leads out', 'out', 'EOUTSIDE'],
-  ])('reports %s as data', async (_name, path, code) => {
-    expect(await workspace().call('list_directory', { path })).toMatchObject({ status: 'failed', error: { code } });
-  });
+  ])('reports %s as data', async (_name, path, code) =>
+    expect(await workspace().call('list_directory', { path })).toMatchObject({ status: 'failed', error: { code } }),
+  );
 });
 
 describe('glob', () => {

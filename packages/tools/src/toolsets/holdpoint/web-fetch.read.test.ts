@@ -224,8 +224,7 @@ describe('web_fetch', () => {
 
   it.each([{ max_chars: 99 }, { max_chars: 100_001 }, { start_char: -1 }, { format: 'pdf' }, { method: 'POST' }])(
     'refuses %j',
-    async (args) => {
-      expect(await fetchPage('/page', args)).toMatchObject({ status: 'failed', error: { code: 'EINVALIDARGS' } });
-    },
+    async (args) =>
+      expect(await fetchPage('/page', args)).toMatchObject({ status: 'failed', error: { code: 'EINVALIDARGS' } }),
   );
 });

@@ -42,9 +42,8 @@ describe('write_file', () => {
     await expect(stat('/tmp/holdpoint-outside.txt')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('refuses a lone surrogate', async () => {
-    expect(await write({ path: 'a.txt', content: 'half \ud83d' })).toMatchObject({ error: { code: 'EINVALIDARGS' } });
-  });
+  it('refuses a lone surrogate', async () =>
+    expect(await write({ path: 'a.txt', content: 'half \ud83d' })).toMatchObject({ error: { code: 'EINVALIDARGS' } }));
 
   it('leaves touched out behind a link', async () => {
     await workspace().put('real/a.txt', 'old');
