@@ -13,7 +13,7 @@ import { diffRoute } from './routes/changes/diff.ts';
 import { dryRunRoute } from './routes/changes/dry-run.ts';
 import { publishRoutes } from './routes/changes/publish.ts';
 import { readValidationRoute } from './routes/changes/read-validation.ts';
-import { readEventsRoutes } from './routes/events/read-events.ts';
+import { readEventsRoutes } from './routes/events/events.ts';
 import { probeRoutes } from './routes/operations/probe.ts';
 import { readQueuesRoute } from './routes/operations/read-queues.ts';
 import { readStuckRoute } from './routes/operations/read-stuck.ts';

@@ -5,8 +5,7 @@ import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/too
 import type { Workspaces } from '@holdpoint/workspace';
 import { splitSignal } from './command-end.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
-import { runTask } from './run-task.ts';
-import { runValidator } from './run-validator.ts';
+import { runTask, runValidator } from './run-shell.ts';
 
 interface Deps {
   registry: Registry;
