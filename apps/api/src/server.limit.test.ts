@@ -2,23 +2,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOf, problemOf, startTestApi, type TestApi } from './testing/test-api.ts';
+import { describe, expect, test } from 'vitest';
+import { contentOf, problemOf, useTestApi } from './testing/test-api.ts';
 
-let api: TestApi;
-let log = '';
-beforeAll(async () => {
-  const logger = pino(
-    { level: 'info' },
-    {
-      write(line: string) {
-        log += line;
-      },
-    },
-  );
-  api = await startTestApi({ logger, mostConnections: 40, requestMs: 1500 });
-});
-afterAll(() => api.stop());
+const lines: string[] = [];
+const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+const api = useTestApi({ logger, mostConnections: 40, requestMs: 1500 });
 
 describe('JSON of many levels', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
@@ -55,8 +44,8 @@ test.each([
 
 test('a query does not get into the log', async () => {
   await (await api.send('/v1/runs?key=hp_secret-in-a-query')).text();
-  await expect.poll(() => log).toContain('"path":"/v1/runs"');
-  expect(log).not.toContain('hp_secret');
+  await expect.poll(() => lines.join('')).toContain('"path":"/v1/runs"');
+  expect(lines.join('')).not.toContain('hp_secret');
 });
 
 describe('what a browser may do with an answer', () => {
