@@ -2,7 +2,7 @@ import { cp, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type System, approve, bash, finished, nextApproval, plan, startSystem, until } from '../harness/index.ts';
+import { approve, bash, finished, nextApproval, plan, type System, startSystem, until } from '../harness/index.ts';
 
 let system: System;
 beforeEach(async () => {

@@ -203,7 +203,8 @@ describe('a decision is refused, and nothing is decided,', () => {
   test('when the run is canceled', async () => {
     const { runId, approval } = await heldRun();
     await api.client.cancelRun(runId);
-    const approved = api.client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
+    const { action_digest } = approval;
+    const approved = api.client.decideApproval(approval.id, { decision: 'approve', action_digest });
     await expectRefusal(approved, 'run_not_active', 409);
     await worker.plan(runId);
     expect((await api.client.getApproval(approval.id)).status).toBe('canceled');
