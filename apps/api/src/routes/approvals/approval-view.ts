@@ -1,4 +1,4 @@
-import { isTaskOver, type PublishPlan, publishPlanSchema, shellSpecSchema } from '@holdpoint/contract';
+import { isTaskOver, type PublishPlan } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
 import type { ApprovalState, ApprovalView, PublishApproval } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
@@ -87,7 +87,8 @@ export async function planOf(
   { request }: ApprovalState,
 ): Promise<PublishPlan | undefined> {
   if (request.preview === undefined) return undefined;
-  return publishPlanSchema.safeParse(await engine.read(request.preview)).data;
+  const shown = await engine.read(request.preview);
+  return 'kind' in shown ? undefined : shown;
 }
 
 type Met = Pick<Approval, 'may_write' | 'unknown' | 'repositories'>;
@@ -110,7 +111,8 @@ async function mayWrite({ engine }: Pick<ApiDeps, 'engine'>, { run }: ApprovalVi
   });
   return Promise.all(
     tasks.map(async ({ id, about, status, started_at }) => {
-      const { command } = shellSpecSchema.parse(await engine.read(about.spec));
+      const spec = await engine.read(about.spec);
+      const command = 'command' in spec ? spec.command : about.title;
       return { task_id: id, command, status, since: started_at ?? null };
     }),
   );

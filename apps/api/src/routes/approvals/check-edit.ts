@@ -1,4 +1,4 @@
-import { type Conflict, type Resolution, resolutionSchema } from '@holdpoint/contract';
+import { type Conflict, type Json, type Resolution, resolutionSchema } from '@holdpoint/contract';
 import type { Decide, PointerError } from '@holdpoint/contract/wire';
 import type { PublishApproval, StepApproval } from '@holdpoint/engine';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ export async function checkEdit(deps: Deps, id: string, { decision, action_diges
   else await checkResolutions(deps, view, args);
 }
 
-async function checkArguments(deps: Deps, view: StepApproval, args: unknown): Promise<void> {
+async function checkArguments(deps: Deps, view: StepApproval, args: Json): Promise<void> {
   const described = await deps.engine.approvals.describeEdit(view, args);
   if (described.ok) return;
   const errors = (described.issues ?? []).map(({ pointer, detail }) => ({ pointer: `/args${pointer}`, detail }));
