@@ -104,9 +104,9 @@ const rules = [
   },
   {
     name: 'engine-domain-pure',
-    comment: 'The domain imports packages/contract, zod, node:crypto and itself.',
+    comment: 'The domain imports packages/contract, packages/policy, zod, node:crypto and itself.',
     from: { path: `${engine}domain/`, pathNot: test },
-    to: { pathNot: `${engine}domain/|^packages/contract/|node_modules/zod/|^crypto$` },
+    to: { pathNot: `${engine}domain/|^packages/(contract|policy)/|node_modules/zod/|^crypto$` },
   },
   {
     name: 'engine-adapters',

@@ -76,9 +76,7 @@ beforeEach(() => {
     addPackage(name);
   for (const [file, text] of Object.entries(files)) write(file, text);
 });
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true });
-});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 test('a tree without wrong imports passes', () => {
   write('apps/api/src/a.ts', `import { A } from '@holdpoint/engine';`);

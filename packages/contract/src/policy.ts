@@ -120,7 +120,7 @@ export const verdictSchema = z.strictObject({
       name: z.string().optional(),
     })
     .optional()
-    .describe('The rule that decided. Absent: no rule matched'),
+    .describe('The rule that decided; absent when no rule matched'),
   part: callPartSchema.optional().describe('The part that the rule matched'),
   ...approvalTerms,
   deciders: z.array(decidersSchema).optional().describe('Every entry must be satisfied: one per rule that holds'),

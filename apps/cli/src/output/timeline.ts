@@ -182,14 +182,13 @@ function detailOf(event: RunEvent, call: string): string {
   }
 }
 
-function blockageText({ approvals, paused, blocker }: AgentReport): string {
-  return [
+const blockageText = ({ approvals, paused, blocker }: AgentReport): string =>
+  [
     ...(approvals > 0 ? [`${approvals} approvals open`] : []),
     ...(paused > 0
       ? [`${paused} paused${blocker === undefined ? '' : ` (${blocker.run_id} ${problemText(blocker.reason)})`}`]
       : []),
   ].join(', ');
-}
 
 const problemText = ({ code, message }: Problem): string => `${code}: ${message}`;
 const took = (ms: number | undefined): string => (ms === undefined ? '' : `(${duration(ms)})`);

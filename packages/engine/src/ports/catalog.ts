@@ -15,7 +15,7 @@ export type Description =
       risk: Risk;
       gate?: 'input';
       sequential?: true;
-      /** Absent: nothing that a policy could match. */
+      /** When absent, a policy can match the tool and its effect only. */
       touches?: Touches;
       /** The tool may have a question when it sees the workspace: `Executor.asks`. */
       looks?: true;

@@ -4,10 +4,9 @@ import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
+import { splitSignal } from './command-end.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
-import { runTask } from './run-task.ts';
-import { runValidator } from './run-validator.ts';
-import { splitSignal } from './split-signal.ts';
+import { runTask, runValidator } from './run-shell.ts';
 
 interface Deps {
   registry: Registry;

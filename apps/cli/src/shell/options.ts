@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { CliError } from '../shell/index.ts';
+import { CliError } from './errors.ts';
 
 export interface ApiOptions {
   url?: string;
@@ -7,23 +7,21 @@ export interface ApiOptions {
 }
 
 /** A command that talks to the API. */
-export function apiCommand(name: string, summary: string): Command {
-  return new Command(name)
+export const apiCommand = (name: string, summary: string): Command =>
+  new Command(name)
     .description(summary)
     .addOption(new Option('--url <address>', 'address of the API (default: HOLDPOINT_URL, or the system running here)'))
     .addOption(new Option('--json', 'print one JSON object; when following, one per line'));
-}
 
 export interface FollowOptions {
   timeout?: number;
   wait: boolean;
 }
 
-export function withFollowOptions(command: Command): Command {
-  return command
+export const withFollowOptions = (command: Command): Command =>
+  command
     .option('--timeout <seconds>', 'stop following after this time and exit 6', seconds)
     .option('--no-wait', 'stop following when the run waits for a decision and exit 5');
-}
 
 /** @returns milliseconds */
 export function seconds(text: string): number {

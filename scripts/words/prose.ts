@@ -1,5 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseSync, Visitor } from 'oxc-parser';
+import banned from './banned.json' with { type: 'json' };
+
+/** Files of the working tree that git tracks or does not ignore, as paths below `directory`. */
+export function listFiles(directory: string): string[] {
+  const options = ['--cached', '--others', '--exclude-standard', '-z'];
+  const listed = execFileSync('git', ['-C', directory, 'ls-files', ...options], { encoding: 'utf8' });
+  return listed.split('\0').filter((file) => file !== '' && existsSync(`${directory}/${file}`));
+}
 
 interface Fragment {
   start: number;
@@ -45,14 +54,28 @@ function readFragments(file: string, source: string): Fragment[] {
   return fragments.sort((a, b) => a.start - b.start);
 }
 
-function unmark(text: string, kind: Fragment['kind']): string {
-  return text.replace(kind === 'string' ? /\\./g : /^\/\/|^\/\*+|\*+\/$|^\s*\*/gm, blank);
+const unmark = (text: string, kind: Fragment['kind']): string =>
+  text.replace(kind === 'string' ? /\\./g : /^\/\/|^\/\*+|\*+\/$|^\s*\*/gm, blank);
+
+const mask = (text: string): string => text.replace(/\S/g, code);
+
+const blank = (text: string): string => text.replace(/[^\n]/g, ' ');
+
+const words = new RegExp(`\\b(${banned.words.map(spaced).join('|')})\\b`, 'gi');
+const openers = new RegExp(
+  `(?<=(^|\\n|\\0|[.!?:|])[\\s*_>|'"-]*)(${banned.openers.map(spaced).join('|')})(?=\\s)`,
+  'g',
+);
+
+/** Banned words and sentence openers in a text without code. A phrase may be broken over two lines. */
+export function findBanned(prose: string): { line: number; word: string }[] {
+  const matches = [...prose.matchAll(words), ...prose.matchAll(openers)].sort((a, b) => a.index - b.index);
+  return matches.map(({ index, 0: word }) => ({
+    line: prose.slice(0, index).split('\n').length,
+    word: word.replace(/\s+/g, ' '),
+  }));
 }
 
-function mask(text: string): string {
-  return text.replace(/\S/g, code);
-}
-
-function blank(text: string): string {
-  return text.replace(/[^\n]/g, ' ');
+function spaced(phrase: string): string {
+  return phrase.replaceAll(' ', '\\s+');
 }

@@ -1,9 +1,8 @@
-import type { CommandEnd, ShellSpec } from '@holdpoint/contract';
+import type { CommandEnd, ProcessLimits, ShellSpec, Validator, ValidatorResult } from '@holdpoint/contract';
 import type { TaskContext, TaskEnd } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
-import { quotaText } from './quota-text.ts';
+import { quotaText, splitSignal } from './command-end.ts';
 import { openCallNetwork } from './run-network.ts';
-import { splitSignal } from './split-signal.ts';
 
 interface Deps {
   sandbox: Sandbox;
@@ -30,10 +29,10 @@ export async function runTask(
     limits: { ...limits, wall_ms: Math.min(wallMs, timeout_ms ?? wallMs) },
     ...splitSignal(signal),
   });
-  return { ...judge(end), duration_ms };
+  return { ...judgeTask(end), duration_ms };
 }
 
-function judge(end: CommandEnd): TaskEnd {
+function judgeTask(end: CommandEnd): TaskEnd {
   switch (end.status) {
     case 'exited': {
       const { exit_code, signal } = end;
@@ -51,6 +50,52 @@ function judge(end: CommandEnd): TaskEnd {
     }
     case 'killed':
       return { status: 'killed', exit_code: null, reason: { code: 'EKILLED', message: end.reason } };
+    default:
+      return end satisfies never;
+  }
+}
+
+/** Runs a validator in a sandbox without a network. Only exit code 0 is a pass. */
+export async function runValidator(
+  sandbox: Sandbox,
+  workspace: WorkspaceMount,
+  { command, name, timeout_s }: Validator,
+  { limits, signal }: { limits: Partial<ProcessLimits>; signal: AbortSignal },
+): Promise<ValidatorResult> {
+  const { end, stdout, stderr, duration_ms, capabilities } = await sandbox.run({
+    workspace,
+    argv: ['/bin/bash', '-c', command],
+    limits: { ...limits, wall_ms: timeout_s * 1000 },
+    signal,
+  });
+  return {
+    name: name ?? command.slice(0, longestName),
+    command,
+    ...judgeValidator(end),
+    stdout: stdout.text,
+    stdout_bytes: stdout.bytes,
+    stderr: stderr.text,
+    stderr_bytes: stderr.bytes,
+    duration_ms,
+    capabilities,
+  };
+}
+
+const longestName = 100;
+
+function judgeValidator(end: CommandEnd): Pick<ValidatorResult, 'status' | 'exit_code' | 'detail'> {
+  switch (end.status) {
+    case 'exited': {
+      const { exit_code, signal } = end;
+      const passed = exit_code === 0 && signal === null;
+      return { status: passed ? 'passed' : 'failed', exit_code, detail: signal && `ended by ${signal}` };
+    }
+    case 'timed_out':
+      return { status: 'timed_out', exit_code: null, detail: `still running after ${end.after_ms / 1000} s` };
+    case 'quota':
+      return { status: 'failed', exit_code: null, detail: quotaText(end) };
+    case 'killed':
+      return { status: 'killed', exit_code: null, detail: end.reason };
     default:
       return end satisfies never;
   }

@@ -1,6 +1,6 @@
 import { resolveLimits } from '@holdpoint/sandbox';
 import { expect, test } from 'vitest';
-import { hostLimits } from './host-limits.ts';
+import { hostLimits } from './host.ts';
 
 test('a command without limits has no more than the operator allows, and no more than it had without', () => {
   const own = resolveLimits();
