@@ -8,6 +8,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
 import { apiProcessCommand, workerProcessCommand } from './commands/foreground.ts';
 import { adoptCommand, migrateCommand } from './commands/installation.ts';
+import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
@@ -93,6 +94,11 @@ export function createProgram(shell: Shell): Command {
     }
   });
   program.addCommand(approvals);
+
+  const policy = new Command('policy').description('check policies, and try them on calls');
+  policy.addCommand(checkPolicyCommand(shell));
+  policy.addCommand(testPolicyCommand(shell));
+  program.addCommand(policy);
 
   const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));

@@ -19,8 +19,7 @@ describe('a rule that can never match is refused, for it would hold nothing', ()
     ['another spelling', 'writeFile', 'Nearest: write_file'],
     ['a word of its own', 'nope_tool', 'Nearest: '],
     ['a blank behind it', 'edit ', 'Nearest: edit'],
-    ['a pattern', 'web_*', 'not a pattern'],
-    ['all tools', '*', 'not a pattern'],
+    ['a pattern that no tool matches', 'webb_*', 'no tool that matches "webb_*". Nearest: web_'],
     ['a name of every object', 'constructor', 'no tool named "constructor"'],
   ])('%s: %s', async ([, tool = '', words]) => {
     for (const task of [{ plan }, { prompt: 'Go.', model: 'openai/gpt-5' }]) {
