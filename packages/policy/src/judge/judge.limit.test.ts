@@ -37,7 +37,7 @@ test('a call is never allowed when a part of it is held or denied', () => {
         expect(whole).toBeGreaterThanOrEqual(strictness[action(own, part)]);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
 });
 
@@ -51,7 +51,7 @@ test('a compound line is at least as strict as each of its commands', () => {
       expect(judged(`${first} ; ${second}`)).toBeGreaterThanOrEqual(judged(first));
       expect(judged(`(${first}) && { ${second} ; }`)).toBeGreaterThanOrEqual(judged(first));
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 
@@ -61,7 +61,7 @@ test('another deny rule never allows more', () => {
       const more = own.toSpliced(at, 0, { ...added, action: 'deny' });
       expect(strictness[action(more, call)]).toBeGreaterThanOrEqual(strictness[action(own, call)]);
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
 });
 
@@ -97,7 +97,7 @@ test('the order of rules that never match the same part does not matter', () => 
       const shuffled = order.map((index) => own[index]!);
       expect(action(shuffled, call)).toBe(action(own, call));
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 
@@ -114,7 +114,7 @@ test('an explanation names the rule of the verdict for one of the parts', () => 
       expect(deciding).toContain(`${verdict.rule?.policy} ${verdict.rule?.index} ${verdict.action}`);
       if (verdict.action === 'allow') expect(heldParts(bound(own, [operator]), call)).toEqual([]);
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 
@@ -125,7 +125,7 @@ test('no document and no command line crashes the parser, the checks or the judg
       const commands = commandFacts(text);
       judge(bound([]), { ...call, touches: { ...call.touches, commands } });
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
   fc.assert(
     fc.property(fc.jsonValue(), rules, (value, own) => {
@@ -133,6 +133,6 @@ test('no document and no command line crashes the parser, the checks or the judg
       const parsed = parsePolicyValue({ rules: own });
       if (parsed.ok) checkRules(parsed.document.rules);
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });

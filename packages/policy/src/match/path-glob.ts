@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { compileGlob, type Glob, type Pieces } from './glob.ts';
+import { GlobError } from './glob-error.ts';
 import { and, or, type Truth } from './truth.ts';
 
 /** A path of a call. */
@@ -18,6 +19,9 @@ export interface PathGlob {
 
 /** `./src` and `src/` mean `src`. @throws GlobError */
 export function compilePathGlob(source: string): PathGlob {
+  if (/\/\/|\/\.(\/|$)|(^|\/)(?!\.\.\/)[^/]+\/\.\.(\/|$)/.test(source)) {
+    throw new GlobError('has a `..`, a `.` or a second slash in it, and paths are compared in their shortest spelling');
+  }
   const glob = compileGlob(source.replace(/^(\.\/)+/, '').replace(/(.)\/+$/, '$1'));
   const namesOutside = /^(\.\.|\/|~)/.test(source);
   return {

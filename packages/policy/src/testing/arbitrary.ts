@@ -90,7 +90,7 @@ export const facts: fc.Arbitrary<CallFacts> = fc.record(
       ),
       hosts: fc.array(fc.constantFrom('a.example:443', '*.example:8080', 'not a host'), { maxLength: 2 }),
     }),
-    labels: fc.constantFrom({}, { env: 'prod-eu' }),
+    labels: fc.constantFrom<Record<string, string>[]>({}, { env: 'prod-eu' }),
     submitted_by: fc.constantFrom({ name: 'ada', kind: 'person' as const }, { name: 'bot-1', kind: 'agent' as const }),
   },
   { requiredKeys: ['toolset', 'tool', 'effect', 'risk', 'args', 'touches', 'labels'] },
