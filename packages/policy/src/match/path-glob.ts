@@ -26,9 +26,9 @@ export function compilePathGlob(source: string): PathGlob {
   const namesOutside = /^(\.\.|\/|~)/.test(source);
   return {
     source,
-    test({ path, recursive }) {
-      const pieces = typeof path === 'string' ? [normalPath(path)] : path;
-      const found: Truth = recursive ? testTree(glob, pieces) : glob.testPieces(pieces);
+    test(touched) {
+      const pieces = piecesOf(touched);
+      const found: Truth = touched.recursive ? testTree(glob, pieces) : glob.testPieces(pieces);
       return namesOutside || !leaves(pieces) ? found : and('maybe', found);
     },
   };
@@ -43,8 +43,19 @@ function testTree(glob: Glob, pieces: Pieces): Truth {
 /** Outside of the workspace. A wildcard at the start of a glob does not allow that. */
 const leaves = ([first]: Pieces): boolean => first === null || first === '..' || /^(\.\.\/|\/|~)/.test(first ?? '');
 
+const normal = new WeakMap<TouchedPath, Pieces>();
+
+/** Made once per path: it takes longer than most comparisons. */
+function piecesOf(touched: TouchedPath): Pieces {
+  const { path } = touched;
+  if (typeof path !== 'string') return path;
+  const pieces = normal.get(touched) ?? [normalPath(path)];
+  normal.set(touched, pieces);
+  return pieces;
+}
+
 /** The shortest spelling. A path that leaves the workspace begins with `..` or a slash. */
 export function normalPath(path: string): string {
-  const normal = posix.normalize(path);
-  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal;
+  const shortest = posix.normalize(path);
+  return shortest.length > 1 && shortest.endsWith('/') ? shortest.slice(0, -1) : shortest;
 }
