@@ -14,7 +14,7 @@ const policy = `
 rules:
   - { name: tests, match: { command: { argv: [npm, test, "**"] } }, action: allow }
   - { name: docs, match: { paths: ["docs/**"] }, action: allow }
-  - { match: { tool: [edit, write_file] }, action: hold, reason: somebody reads it first }
+  - { match: { tool: [edit, write_file] }, action: hold, reason: a person reads it first }
 `;
 
 test('check accepts a policy and prints its digest', async () => {

@@ -38,7 +38,7 @@ export function compileRule(rule: PolicyRule, index: number): CompiledRule {
   };
 }
 
-export class HostPatternError extends Error {
+class HostPatternError extends Error {
   override name = 'HostPatternError';
 }
 

@@ -24,7 +24,7 @@ export interface BoundPolicies {
 }
 
 /** A rule and the part of the call that it matched. */
-export interface Decided {
+interface Decided {
   from: NamedPolicy;
   rule: CompiledRule;
   part: Part;

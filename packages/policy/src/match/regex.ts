@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import type { Truth } from './truth.ts';
 
-export class RegexError extends Error {
+class RegexError extends Error {
   override name = 'RegexError';
 }
 

@@ -8,6 +8,6 @@ export interface RecordedCall {
   facts: CallFacts;
   /** The recorded verdict. */
   action: PolicyAction;
-  /** `expired`: no decision in time. Absent: the call was not held, or is still open. */
+  /** `expired`: no decision in time. Undefined when the call was not held, or is still open. */
   decision?: { kind: DecisionKind | 'expired'; by?: string | undefined; at: string } | undefined;
 }
