@@ -14,6 +14,7 @@ import {
   rotateKeyCommand,
   whoamiCommand,
 } from './commands/keys.ts';
+import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
@@ -106,6 +107,10 @@ export function createProgram(shell: Shell): Command {
   keys.addCommand(revokeKeyCommand(shell));
   keys.addCommand(whoamiCommand(shell));
   program.addCommand(keys);
+  const policy = new Command('policy').description('check policies, and try them on calls');
+  policy.addCommand(checkPolicyCommand(shell));
+  policy.addCommand(testPolicyCommand(shell));
+  program.addCommand(policy);
 
   const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));
