@@ -12,6 +12,7 @@ export function readWord(word: Word): CommandWord {
     static: !state.dynamic && !state.glob && !home,
     pattern: !state.dynamic,
     home,
+    several: state.splits || state.glob,
     option: state.splits || state.literal.startsWith('-') || (state.literal === '' && (state.dynamic || state.glob)),
   };
 }
@@ -26,7 +27,7 @@ export function readAssignmentWord({ name, append, index, value }: Assignment): 
 
 /** A word of which nothing is known: what `xargs` adds, or what replaces `{}`. */
 export function opaqueWord(value: string): CommandWord {
-  return { value, static: false, pattern: false, home: false, option: true };
+  return { value, static: false, pattern: false, home: false, several: true, option: true };
 }
 
 interface State {

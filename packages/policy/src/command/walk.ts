@@ -11,6 +11,8 @@ export interface Walk {
   functions: Set<string>;
   /** Absolute path of the workspace, as the commands see it. */
   root: string | undefined;
+  /** Why a part of the line cannot be read. */
+  reason: string | undefined;
   nodes: number;
   characters: number;
   /** Reads a nested script. */
@@ -48,6 +50,30 @@ export function inSubshell(walk: Walk, body: () => void): void {
   const before = walk.directories;
   body();
   walk.directories = before;
+}
+
+/** The body may run in a later place of the line, after any `cd`. */
+export function anywhere(walk: Walk, body: () => void): void {
+  const before = walk.directories;
+  walk.directories = [undefined];
+  body();
+  walk.directories = before;
+}
+
+/** A body that changes the directory runs somewhere else the second time. */
+export function repeated(walk: Walk, body: () => void): void {
+  const before = walk.directories;
+  const first = walk.commands.length;
+  body();
+  if (walk.directories.every((directory) => before.includes(directory))) return;
+  walk.commands.length = first;
+  walk.directories = [undefined];
+  body();
+  walk.directories = [undefined];
+}
+
+export function withoutText({ text: _, ...scope }: Scope): Scope {
+  return scope;
 }
 
 /** Either directory: the change may have failed, or may not have run. */
