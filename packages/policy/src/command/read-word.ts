@@ -30,6 +30,12 @@ export function opaqueWord(value: string): CommandWord {
   return { value, static: false, pattern: false, home: false, several: true, option: true };
 }
 
+/** A word in which a program replaces `mark` with what it reads or finds. */
+export function filledWord(word: CommandWord, mark: string): CommandWord {
+  const option = word.option || word.value.startsWith(mark) || mark === '';
+  return { ...word, static: false, pattern: false, option };
+}
+
 interface State {
   value: string;
   /** What is certain at the start of the word. */
@@ -80,6 +86,7 @@ function addExpansion(state: State, text: string, splits: boolean): void {
   if (state.value === '' && (text === '$HOME' || text.startsWith('${HOME'))) {
     state.home = true;
     state.value = '~';
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the other spelling of the shell's `$HOME`.
     if (text === '$HOME' || text === '${HOME}') {
       state.literal = '/';
       return;

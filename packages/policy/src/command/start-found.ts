@@ -1,4 +1,4 @@
-import { opaqueWord } from './read-word.ts';
+import { filledWord, opaqueWord } from './read-word.ts';
 import type { CommandWord } from './simple-command.ts';
 import type { Started } from './started.ts';
 
@@ -23,7 +23,7 @@ export function startFound(words: readonly CommandWord[]): Started[] {
 
 function fill(word: CommandWord, roots: readonly CommandWord[]): CommandWord[] {
   if (!word.value.includes('{}')) return [word];
-  if (word.value !== '{}') return [opaqueWord(word.value)];
+  if (word.value !== '{}') return [filledWord(word, '{}')];
   if (roots.length === 0) return [below({ ...opaqueWord('.'), pattern: true })];
   return roots.map(below);
 }

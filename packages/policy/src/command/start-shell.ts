@@ -16,7 +16,7 @@ export function startShell(
   const strange = flags.find(({ name }) => !(name.length === 2 && `${plainShellFlags}o`.includes(name[1]!)));
   if (strange) return isVersion(options) ? [] : [unknown(`${strange.name} may change what the shell runs`)];
   if (flags.some(({ name }) => name === '-c'))
-    return [operands[0] ? startScript([operands[0]], dialect) : unknown('the shell has no script')];
+    return operands[0] ? startScript([operands[0]], dialect) : [unknown('the shell has no script')];
   if (operands.length > 0 && !flags.some(({ name }) => name === '-s')) return [unknown('it runs a file')];
   // Its commands may read a part of the text, so that the shell runs another one than we read.
   const reads = unknown('it runs what it reads');

@@ -1,5 +1,5 @@
 import { type Flag, readOptions } from './read-options.ts';
-import { opaqueWord } from './read-word.ts';
+import { filledWord, opaqueWord } from './read-word.ts';
 import type { CommandAssignment, CommandWord } from './simple-command.ts';
 import { type Started, startScript, unknown } from './started.ts';
 import type { Wrapper } from './wrappers.ts';
@@ -22,8 +22,9 @@ export function startWrapped(program: string, wrapper: Wrapper, words: readonly 
   if (words.slice(0, first).some((word) => word.several)) return [unknown(`an argument of ${program} is not static`)];
   const rest = words.slice(first);
   if (rest.length === 0) return assignments.length > 0 ? [unknown('it shows variables')] : [];
-  const started = startRest(wrapper, flags, rest, assignments);
-  return [started.kind !== 'unknown' && isMoved(wrapper, flags) ? { ...started, elsewhere: true } : started];
+  const elsewhere = isMoved(wrapper, flags);
+  const all = startRest(wrapper, flags, rest, assignments);
+  return all.map((started) => (started.kind === 'unknown' ? started : { ...started, elsewhere }));
 }
 
 function startRest(
@@ -31,11 +32,11 @@ function startRest(
   flags: readonly Flag[],
   rest: CommandWord[],
   assignments: CommandAssignment[],
-): Started {
+): Started[] {
   if (wrapper.starts === 'script') return startScript(wrapper.oneWord ? rest.slice(0, 1) : rest);
-  if (!wrapper.appends) return { kind: 'command', words: rest, assignments };
+  if (!wrapper.appends) return [{ kind: 'command', words: rest, assignments }];
   const replaced = flags.find(({ name }) => name === '-I')?.value?.value;
-  return { kind: 'command', words: addInput(rest, replaced), assignments };
+  return [{ kind: 'command', words: addInput(rest, replaced), assignments }];
 }
 
 function isMoved({ moves }: Wrapper, flags: readonly Flag[]): boolean {
@@ -56,5 +57,5 @@ function isKnown({ flags, values }: Wrapper, program: string, name: string): boo
 /** What `xargs` reads is added at the end, or takes the place of a text that `-I` names. */
 function addInput(words: CommandWord[], replaced: string | undefined): CommandWord[] {
   if (replaced === undefined) return [...words, opaqueWord('…')];
-  return words.map((word) => (word.value.includes(replaced) ? opaqueWord(word.value) : word));
+  return words.map((word) => (word.value.includes(replaced) ? filledWord(word, replaced) : word));
 }

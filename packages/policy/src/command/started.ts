@@ -11,9 +11,9 @@ export function unknown(reason: string): Started {
   return { kind: 'unknown', reason };
 }
 
-/** A script that words make, as `eval` and `ssh` join them. */
-export function startScript(words: readonly CommandWord[], dialect?: Scope['dialect']): Started {
-  if (words.some((word) => !word.static)) return unknown('it runs a script that is not static');
+/** A script that words make, as `eval` and `ssh` join them. One that is not static is read as written: it may show a catastrophe. */
+export function startScript(words: readonly CommandWord[], dialect?: Scope['dialect']): Started[] {
   const text = words.map(({ value }) => value).join(' ');
-  return dialect ? { kind: 'script', text, dialect } : { kind: 'script', text };
+  const script: Started = dialect ? { kind: 'script', text, dialect } : { kind: 'script', text };
+  return words.every((word) => word.static) ? [script] : [unknown('it runs a script that is not static'), script];
 }

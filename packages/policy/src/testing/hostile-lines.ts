@@ -1,3 +1,4 @@
+/* biome-ignore-all lint/suspicious/noTemplateCurlyInString: the lines are shell, not templates. */
 /** Lines that must never be classed safe, by what they try. */
 export const hostileLines: Readonly<Record<string, readonly string[]>> = {
   quoting: [
@@ -116,7 +117,7 @@ export const hostileLines: Readonly<Record<string, readonly string[]>> = {
     "[ -v 'a[$(rm b)]' ]",
     "test -v 'a[$(rm b)]'",
     "x=-v; test $x 'a[$(rm b)]'",
-    "x=-v; [ y -o \"$x\" 'a[$(rm b)]' ]",
+    'x=-v; [ y -o "$x" \'a[$(rm b)]\' ]',
     "[[ -v 'a[$(rm b)]' ]]",
     "printf -v 'a[$(rm b)]' x",
     "x=-v; printf $x 'a[$(rm b)]' y",
@@ -130,7 +131,7 @@ export const hostileLines: Readonly<Record<string, readonly string[]>> = {
     "let 'a[$(rm b)]'",
     "wait -p 'a[$(rm b)]'",
     "mapfile -C 'rm b' -c 1 x",
-    "echo x {a[$(rm b)]}>&1",
+    'echo x {a[$(rm b)]}>&1',
     'jobs -x rm b',
     'trap "rm a" EXIT',
     'eval rm a',
@@ -215,8 +216,8 @@ export const hostileLines: Readonly<Record<string, readonly string[]>> = {
     'bash -lc "rm a"',
     'bash -euo pipefail -c "rm a"',
     'bash -c "bash -c \\"rm a\\""',
-    "bash -c 'eval \"rm a\"'",
-    "sh -c '\"$0\" a' rm",
+    'bash -c \'eval "rm a"\'',
+    'sh -c \'"$0" a\' rm',
     'bash -c "$x"',
     "bash -c 'ls $(rm a)'",
     'bash -O extglob -c ls',
@@ -309,10 +310,10 @@ export const hostileLines: Readonly<Record<string, readonly string[]>> = {
     'sed -f a f',
     'sed -n $x f',
     'sed "s/[/]/p;s/w a/" f',
-    "awk 'BEGIN{system(\"rm a\")}'",
-    "awk '{print > \"a\"}' f",
-    "awk '{print | \"sh\"}' f",
-    "awk '\"rm a\" | getline' f",
+    'awk \'BEGIN{system("rm a")}\'',
+    'awk \'{print > "a"}\' f',
+    'awk \'{print | "sh"}\' f',
+    'awk \'"rm a" | getline\' f',
     'awk -f a f',
     'awk $x f',
     'rg --pre a b',
