@@ -20,6 +20,7 @@ export function parseCommand(line: string, { root, cwd = '.' }: ParseOptions = {
     root,
     reason: undefined,
     nodes: 0,
+    depth: 0,
     characters: 0,
     readScript: (text, scope) => readScript(walk, text, scope),
   };

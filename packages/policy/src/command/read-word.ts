@@ -25,7 +25,7 @@ export function readAssignmentWord({ name, append, index, value }: Assignment): 
   return { ...word, value: prefix + word.value, home: false, option: false };
 }
 
-/** A word of which nothing is known: what `xargs` adds, or what replaces `{}`. */
+/** A word that nothing is known about: what `xargs` adds. */
 export function opaqueWord(value: string): CommandWord {
   return { value, static: false, pattern: false, home: false, several: true, option: true };
 }
@@ -58,7 +58,6 @@ function addPart(state: State, part: WordPart): void {
       for (const child of part.parts) addQuoted(state, child);
       return;
     case 'Glob':
-    case 'ExtendedGlob':
       state.glob = true;
       state.value += part.text;
       return;

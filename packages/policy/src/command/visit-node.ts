@@ -22,6 +22,7 @@ export function visit(walk: Walk, node: SyntaxNode, scope: Scope): void {
   walk.nodes += 1;
   if (walk.nodes > commandBounds.nodes || walk.commands.length > commandBounds.commands)
     throw new Unreadable('it has too many parts');
+  if (walk.depth > commandBounds.depth) throw new Unreadable('it is nested too deeply');
   if (isBashOnly(node, scope.dialect)) walk.reason ??= 'its shell may read it in another way than bash';
   const unknown = findHazard(node);
   if (unknown) addPart(walk, scope, { position: placeOf(node, scope), unknown });
@@ -41,8 +42,12 @@ function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
     case 'CommandExpansion':
     case 'ProcessSubstitution':
     case 'ArithmeticCommandExpansion':
-      if (scope.depth >= commandBounds.scripts) throw new Unreadable('substitutions are nested too deeply');
+      refuseDepth(scope);
       inSubshell(walk, () => visitSubstituted(walk, node, scope));
+      return;
+    case 'ParameterExpansion':
+      refuseDepth(scope);
+      inside({ depth: scope.depth + 1 });
       return;
     case 'Statement':
       if (!node.background) break;
@@ -84,8 +89,15 @@ function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
   inside({});
 }
 
+/** The parser reads the inside of each expansion again, so that depth costs more than length. */
+function refuseDepth({ depth }: Scope): void {
+  if (depth >= commandBounds.scripts) throw new Unreadable('expansions are nested too deeply');
+}
+
 function visitChildren(walk: Walk, node: SyntaxNode, scope: Scope): void {
+  walk.depth += 1;
   forEachChild(node, (child) => visit(walk, child, scope));
+  walk.depth -= 1;
 }
 
 function visitSubstituted(walk: Walk, node: SyntaxNode & { script: ParsedScript | undefined }, scope: Scope): void {
