@@ -17,12 +17,13 @@ export function readWord(word: Word): CommandWord {
   };
 }
 
-/** `name=value` in the place of an argument: for `export` and its like. */
-export function readAssignmentWord({ name, append, index, value }: Assignment): CommandWord {
+/** `name=value` as an argument of `export` and its like. Bash keeps it one word, `sh` may `split` it. */
+export function readAssignmentWord({ name, append, index, value }: Assignment, split: boolean): CommandWord {
   const prefix = `${name}${append ? '+' : ''}=`;
   if (index || value.type === 'ArrayValue') return { ...opaqueWord(`${prefix}()`), option: false };
   const word = readWord(value);
-  return { ...word, value: prefix + word.value, home: false, option: false };
+  const several = split && word.several;
+  return { ...word, value: prefix + word.value, home: false, several, option: several };
 }
 
 /** A word that nothing is known about: what `xargs` adds. */

@@ -172,6 +172,7 @@ export const hostileLines: Readonly<Record<string, readonly string[]>> = {
     "env 'BASH_FUNC_ls%%=() { rm a; }' bash -c ls",
     'x="1 rm a"; env A=1 B=$x ls',
     'export $x',
+    `sh -c 'x="1 PATH=."; export A=$x; ls'`,
   ],
   wrapped: [
     'env rm a',
