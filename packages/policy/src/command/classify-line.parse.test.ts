@@ -1,9 +1,9 @@
+import { commandClasses } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { catastrophicLines, hostileLines } from '../testing/hostile-lines.ts';
 import { safeLines } from '../testing/safe-lines.ts';
 import { classifyLine } from './classify-command.ts';
-import { commandClasses } from './command-class.ts';
 import { parseCommand } from './parse-command.ts';
 
 const hostile = Object.values(hostileLines).flat();
