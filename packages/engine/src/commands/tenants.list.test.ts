@@ -120,7 +120,7 @@ test('an agent decides nothing, whatever scopes its key has', async () => {
   expect((await listPendingApprovals(deps, {}, { limit: 1 })).items).toHaveLength(1);
 });
 
-test('an Idempotency-Key belongs to a tenant, whoever of it sends it', async () => {
+test('all callers of a tenant share an Idempotency-Key, and no other tenant does', async () => {
   const { of } = setUp();
   const idempotency = { key: 'k', body: { a: 1 } };
   const spec = specOf([[held]]);
