@@ -1,29 +1,28 @@
-import type { Caller, Json, Payload } from '@holdpoint/contract';
-import { decideApproval } from './approvals/decide-approval.ts';
-import { describeEdit } from './approvals/describe-edit.ts';
-import { listPendingApprovals } from './approvals/list-approvals.ts';
-import { viewApproval } from './approvals/view-approval.ts';
-import { fromPayload } from './blobs/blob-store.ts';
-import { forkRun } from './commands/fork-run.ts';
-import { requestTaskKill } from './commands/kill-task.ts';
-import { retryRun } from './commands/retry-run.ts';
-import { sendMessage } from './commands/send-message.ts';
+import type { Caller, Payload } from '@holdpoint/contract';
+import { decideApproval, describeEdit, listPendingApprovals, viewApproval } from './approvals/index.ts';
 import {
+  findSubmitted,
+  forkRun,
   getRun,
+  type Idempotency,
   requestCancel,
   requestDiscarding,
   requestPause,
   requestPublication,
   requestResume,
-} from './commands/steer-run.ts';
-import { findSubmitted, type Idempotency, type Submission, submitRun } from './commands/submit-run.ts';
-import { undoSteps } from './commands/undo-run.ts';
+  requestTaskKill,
+  retryRun,
+  type Submission,
+  sendMessage,
+  submitRun,
+  undoSteps,
+} from './commands/index.ts';
 import type { EngineDeps } from './deps.ts';
-import type { RunState } from './domain/index.ts';
-import { EngineError } from './errors.ts';
+import { EngineError, type RunState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
 import {
   activeIndex,
+  fromPayload,
   readApproval,
   readLog,
   readRun,
@@ -34,12 +33,16 @@ import {
   repairsKey,
 } from './log/index.ts';
 import { ownedBy } from './owned-by.ts';
-import { listAttempts } from './queries/list-attempts.ts';
-import { listRuns, type RunFilter } from './queries/list-runs.ts';
-import { listSnapshots } from './queries/list-snapshots.ts';
-import { getStep, listSteps } from './queries/list-steps.ts';
-import { listAgents } from './queries/list-tree.ts';
-import { findRewindPoint } from './queries/rewind-point.ts';
+import {
+  findRewindPoint,
+  getStep,
+  listAgents,
+  listAttempts,
+  listRuns,
+  listSnapshots,
+  listSteps,
+  type RunFilter,
+} from './queries/index.ts';
 
 /** The engine for requests: each of them is made by a caller. */
 export function openEngine(deps: EngineDeps) {
@@ -142,7 +145,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       },
     },
     /** The value of a payload, from the log or the blob store. */
-    read: (payload: Payload): Promise<Json> => fromPayload(deps.blobs, payload),
+    read: <Value>(payload: Payload<Value>): Promise<Value> => fromPayload(deps.blobs, payload),
   };
 }
 export type Engine = ReturnType<typeof engineFor>;

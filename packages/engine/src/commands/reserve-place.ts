@@ -1,8 +1,7 @@
 import { defaultTenant, isTerminal, type Tenant } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { EngineDeps } from '../deps.ts';
-import { isAbandoned } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, isAbandoned } from '../domain/index.ts';
 import { placeIndex, readRun } from '../log/index.ts';
 
 /**

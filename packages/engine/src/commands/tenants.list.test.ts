@@ -1,5 +1,5 @@
 import type { Caller } from '@holdpoint/contract';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { collectGarbage } from '../handlers/collect-garbage.ts';
 import { readInstallation } from '../installation/read-installation.ts';
@@ -7,16 +7,11 @@ import { approvalIndex, approvalIndexOf, runIndex } from '../log/keys.ts';
 import { openEngine } from '../open-engine.ts';
 import { listRuns, walkAllRuns } from '../queries/list-runs.ts';
 import { listAgents } from '../queries/list-tree.ts';
-import { deliverAll, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { deliverAll, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(() => engine.deps.redis.flushall());
+const engine = useTestEngine({ fresh: true });
 
 const callerOf = (tenant: string, kind: Caller['kind'] = 'person'): Caller => ({
   name: `one of ${tenant}`,

@@ -17,7 +17,6 @@ export {
 } from './indexes.ts';
 export {
   activeIndex,
-  approvalIndex,
   approvalIndexOf,
   controlChannel,
   healthKey,
@@ -25,9 +24,9 @@ export {
   lockKey,
   placeIndex,
   repairsKey,
-  runIndex,
   runIndexOf,
 } from './keys.ts';
+export { fromPayload, toPayload } from './payload.ts';
 export { prime, takePrimed } from './primed-steps.ts';
 export { lastEventAt, readLog, readRawLog, readWholeLog } from './read-log.ts';
 export { readSpec } from './read-spec.ts';

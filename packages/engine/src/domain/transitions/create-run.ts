@@ -7,8 +7,7 @@ import {
   type RunSpec,
   type Tenant,
 } from '@holdpoint/contract';
-import { forkField, runField } from '../fields/run.ts';
-import { isAbsent, publicationIs, type Transition } from '../transition.ts';
+import { forkField, isAbsent, publicationIs, runField, type Transition } from '../model.ts';
 
 /** Where a fork begins. */
 export interface Fork {
