@@ -63,7 +63,7 @@ export async function startApi(
     newId,
     now,
     catalog,
-    operatorPolicy: config.operatorPolicy,
+    operatorPolicy: () => config.operatorPolicy,
     ceilings: config.ceilings,
     activeRuns: config.callerLimits.activeRuns,
   };

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
-import { approvalsCommand, listApprovalsCommand } from './commands/approvals/approvals.ts';
+import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './commands/approvals/approvals.ts';
 import { approveCommand, editCommand, rejectCommand, respondCommand } from './commands/approvals/decisions.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
-import { showApprovalCommand } from './commands/approvals/show.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
@@ -18,12 +17,11 @@ import {
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
-import { listFilesCommand, readFileCommand } from './commands/runs/files.ts';
+import { listFilesCommand, listSnapshotsCommand, readFileCommand } from './commands/runs/files.ts';
 import { forkRunCommand } from './commands/runs/fork.ts';
 import { getRunCommand, listRunsCommand, listStepsCommand, readValidationCommand } from './commands/runs/inspect.ts';
 import { publishRunCommand } from './commands/runs/publish.ts';
 import { retryRunCommand, undoRunCommand } from './commands/runs/rewind.ts';
-import { listSnapshotsCommand } from './commands/runs/snapshots.ts';
 import {
   cancelRunCommand,
   discardRunCommand,

@@ -22,13 +22,7 @@ export function describeError(error: unknown): ErrorReport {
       ...error.conflicts.map(({ path, reason, detail }) => `${path}: ${reason} (${detail})`),
       ...(error.status >= 500 && error.requestId !== undefined ? [`request ${error.requestId}`] : []),
     ];
-    return {
-      exitCode: exitOf(error),
-      code: error.code,
-      message: error.detail,
-      details,
-      next: nextHere(error),
-    };
+    return { exitCode: exitOf(error), code: error.code, message: error.detail, details, next: nextHere(error) };
   }
   if (error instanceof ConnectionError) {
     const next = 'Start the system with `npm start`, or give its address with --url or HOLDPOINT_URL.';

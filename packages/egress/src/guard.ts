@@ -18,6 +18,8 @@ interface Pinned {
 
 /** Decides what one run may reach. */
 export interface Guard {
+  /** Whether a rule names the host and port. Contacts nothing. */
+  lists(target: { host: string; port: number }): boolean;
   /**
    * Finds a rule, resolves the name on this host, and judges every answer.
    *
@@ -47,6 +49,10 @@ export function createGuard(options: GuardOptions): Guard {
   const rules = parseRules(options.rules, ranges);
   const resolve = options.resolve ?? systemResolve;
   return {
+    lists({ host, port }) {
+      const parsed = parseHost(host);
+      return parsed !== null && isListed(rules, { host: parsed.host, port });
+    },
     async check(target, signal) {
       signal.throwIfAborted();
       const host = parseHost(target.host);

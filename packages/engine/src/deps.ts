@@ -15,8 +15,8 @@ export interface EngineDeps {
   catalog: ToolCatalog;
   logger: Logger;
   newId: NewId;
-  /** Binds every run, in addition to its own policy. */
-  operatorPolicy?: OperatorPolicy | undefined;
+  /** The operator's policy as it is now. It binds every run, in addition to its own policy. */
+  operatorPolicy?: (() => OperatorPolicy | undefined) | undefined;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Bounds of every run's limits, whatever it was submitted with. */

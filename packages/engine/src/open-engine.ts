@@ -82,7 +82,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
   };
   return {
     runs: {
-      submit: (request: Omit<Submission, 'by' | 'tenant'>) => submitRun(deps, { ...request, by, tenant }),
+      submit: (request: Omit<Submission, 'by' | 'kind' | 'tenant'>) =>
+        submitRun(deps, { ...request, by, kind, tenant }),
       findSubmitted: (idempotency: Idempotency) => findSubmitted(deps, { tenant, idempotency }),
       /** @throws EngineError run_not_found */
       get: ofRun(deps, getRun),

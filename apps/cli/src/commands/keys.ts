@@ -2,8 +2,7 @@ import { allScopes, type CallerKind, callerKindSchema, scopes } from '@holdpoint
 import type { IssuedKey, Key } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import { oneLine, pairs, table } from '../output/index.ts';
-import type { Shell } from '../shell/index.ts';
-import { type ApiOptions, apiCommand, count, seconds, several } from './options.ts';
+import { type ApiOptions, apiCommand, count, type Shell, seconds, several } from '../shell/index.ts';
 
 interface ListOptions extends ApiOptions {
   tenant?: string;

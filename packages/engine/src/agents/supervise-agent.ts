@@ -50,7 +50,7 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
   const theirs = await readSpec(deps, run);
   const spec: RunSpec = {
     ...theirs,
-    ...boundBy(deps.operatorPolicy, theirs),
+    ...boundBy(deps.operatorPolicy?.(), theirs),
     title: task.about.title,
     goal: asked.goal,
     models: allowedModels(theirs),

@@ -55,7 +55,7 @@ export async function forkRun(
   assertWorkspace(run);
   const point = await findRewindPoint(deps, { run, steps }, request.fromStep);
   const theirs = await readSpec(deps, run);
-  const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy, theirs) };
+  const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy?.(), theirs) };
   const fork = await forkAt(deps, run, point, approvals);
 
   const child = await reserveRun(deps, { tenant, idempotency });

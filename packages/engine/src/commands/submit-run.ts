@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { defaultTenant, type RunSpec, type Tenant } from '@holdpoint/contract';
+import { type CallerKind, canonicalJson, defaultTenant, type RunSpec, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { boundBy, canonicalJson, createRun, EngineError } from '../domain/index.ts';
+import { boundBy, createRun, EngineError } from '../domain/index.ts';
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 import { reservePlace } from './reserve-place.ts';
@@ -18,6 +18,7 @@ export interface Idempotency {
 export interface Submission {
   spec: RunSpec;
   by: string;
+  kind?: CallerKind;
   /** @default the tenant `default` */
   tenant?: Tenant;
   idempotency?: Idempotency | undefined;
@@ -43,8 +44,8 @@ export async function submitRun(
   deps: EngineDeps,
   submission: Submission,
 ): Promise<{ runId: string; created: boolean }> {
-  const { by, tenant, idempotency } = submission;
-  const spec = { ...submission.spec, ...boundBy(deps.operatorPolicy) };
+  const { by, kind, tenant, idempotency } = submission;
+  const spec = { ...submission.spec, submitted_by: kind && { name: by, kind }, ...boundBy(deps.operatorPolicy?.()) };
   const runId = await reserveRun(deps, { tenant, idempotency });
   const stored = await toPayload(deps.blobs, spec);
   await reservePlace(deps, runId, tenant);

@@ -13,30 +13,26 @@ interface Deps {
 type ModelPrices = Readonly<Record<string, { input: number; output: number }>>;
 
 /** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
-export function createModelPlanner({ model, registry, prices }: Deps): Planner {
-  return {
-    async next(input, signal) {
-      const { goal, toolset } = input.spec;
-      if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
-      const answer = await model.generate({
-        model: goal.model,
-        system: systemPrompt,
-        messages: conversation(goal.prompt, await input.history()),
-        tools: registry.list(toolset, { unattended: input.unattended }).map(({ name, description, input_schema }) => ({
-          name,
-          description,
-          parameters: input_schema,
-        })),
-        signal,
-      });
-      const said = { message: answer.text, answer, usage: usageOf(answer, prices) };
-      if (answer.calls.length > 0) return { kind: 'calls', ...said, calls: answer.calls.map(planned) };
-      if (answer.finish === 'length' || answer.finish === 'content_filter')
-        return { kind: 'give_up', ...said, reason: cutOff(answer) };
-      return { kind: 'finish', ...said };
-    },
-  };
-}
+export const createModelPlanner = ({ model, registry, prices }: Deps): Planner => ({
+  async next(input, signal) {
+    const { goal, toolset } = input.spec;
+    if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
+    const answer = await model.generate({
+      model: goal.model,
+      system: systemPrompt,
+      messages: conversation(goal.prompt, await input.history()),
+      tools: registry
+        .list(toolset, { unattended: input.unattended })
+        .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema })),
+      signal,
+    });
+    const said = { message: answer.text, answer, usage: usageOf(answer, prices) };
+    if (answer.calls.length > 0) return { kind: 'calls', ...said, calls: answer.calls.map(planned) };
+    if (answer.finish === 'length' || answer.finish === 'content_filter')
+      return { kind: 'give_up', ...said, reason: cutOff(answer) };
+    return { kind: 'finish', ...said };
+  },
+});
 
 const systemPrompt = [
   'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',

@@ -33,7 +33,7 @@ export function dryRunRoute(app: App): void {
         run_id: run.id,
         ...plan,
         validators: spec.validators.map(({ command }) => command),
-        needs_approval: holdsPublish(spec, deps.operatorPolicy) !== undefined || plan.left_out.some(isUnstorable),
+        needs_approval: holdsPublish(spec, deps.operatorPolicy?.()) !== undefined || plan.left_out.some(isUnstorable),
       };
     },
   );

@@ -1,5 +1,4 @@
-import { allScopes, type Scope, scopeSchema } from '@holdpoint/contract';
-import { nearestNames } from '@holdpoint/tools';
+import { allScopes, nearestNames, type Scope, scopeSchema } from '@holdpoint/contract';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
 /** @throws ApiProblem `unknown_scope`, with the nearest names */

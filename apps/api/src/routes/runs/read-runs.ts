@@ -39,7 +39,7 @@ export function readRunsRoutes(app: App): void {
     async ({ params, deps }) => {
       const run = await findRun(deps, params.id);
       const [spec, agents] = await Promise.all([deps.engine.runs.spec(run), openAgents(deps, run)]);
-      return toRunDetail(run, spec, { agents, current: deps.operatorPolicy });
+      return toRunDetail(run, spec, { agents, current: deps.operatorPolicy?.() });
     },
   );
 }

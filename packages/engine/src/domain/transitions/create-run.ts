@@ -27,7 +27,7 @@ export const recordFork = (fork: { child: string; step_id: string | null; snapsh
 
 /** Who creates a run, from what, and with which tools. */
 export interface Creation {
-  stored: Payload;
+  stored: Payload<RunSpec>;
   by: string;
   /** @default the tenant `default` */
   tenant?: Tenant | undefined;
