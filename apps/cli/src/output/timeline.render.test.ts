@@ -74,7 +74,7 @@ it('shows a held publish and an undo', () => {
   const rewound: RunEvent = {
     ...{ ...base, seq: 2, type: 'run.rewound' },
     data: {
-      ...{ by: 'the operator', to_step: null, turn: 0, steps: [], open: 0, snapshot: 'a'.repeat(40) },
+      ...{ by: 'admin', to_step: null, turn: 0, steps: [], open: 0, snapshot: 'a'.repeat(40) },
       undone: [{ id: step.step_id }],
     },
   };
