@@ -7,6 +7,7 @@ const benches = {
   workspace: () => import('./workspace.ts'),
   memory: () => import('./memory.ts'),
   policy: () => import('./policy.ts'),
+  keys: () => import('./keys.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -114,7 +114,7 @@ const runEvents = [
     spec: payloadSchema,
     ...runHeaderSchema.shape,
     created_by: z.string(),
-    tenant: tenantSchema.optional().describe('Absent: default'),
+    tenant: tenantSchema.optional().describe('Default: `default`'),
     tools: toolVersionsSchema.optional(),
     forked_from: forkedFromSchema.optional(),
     parent: parentSchema.optional(),
@@ -196,6 +196,9 @@ export const callSchema = z.strictObject({
   looks: z.literal(true).optional().describe('The tool may have a question when it sees the workspace'),
   verdict: verdictSchema.optional().describe('Of the policies in force when the call was planned'),
   policies: z.string().optional().describe('Which policies those were'),
+  written: payloadSchema
+    .optional()
+    .describe('The arguments as the caller wrote them, which the policies judge; absent when validation changed nothing'),
 });
 
 const stepEvents = [

@@ -89,12 +89,39 @@ export const policyNameSchema = z
   .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'expected lower case letters, digits and hyphens, at most 63')
   .refine((name) => !['run', 'operator', 'builtin'].includes(name), 'run, operator and builtin are reserved');
 
+/** The name of the operator's policy for the whole installation. */
+export const operatorPolicyName = 'operator';
+
+const version = z.int().min(1);
+const digest = z.string().describe('`sha256:` and 64 hex digits, of the document as canonical JSON');
+
+/** A named policy in a request: the version, or the newest one. */
+export const policyReferenceSchema = z.strictObject({
+  name: policyNameSchema,
+  version: version.optional().describe('Default: the newest'),
+});
+export type PolicyReference = z.infer<typeof policyReferenceSchema>;
+
+/** The policy of a run as a request gives it: a document, or the name of a stored one. */
+export const givenPolicySchema = z.union([policySchema, policyReferenceSchema]);
+export type GivenPolicy = z.infer<typeof givenPolicySchema>;
+
+/** Which version of a named policy a run was accepted with. */
+export const policyPinSchema = z.strictObject({ name: policyNameSchema, version, digest });
+export type PolicyPin = z.infer<typeof policyPinSchema>;
+
+/** A document as it is stored. That of the operator has no `approval_timeout_s`. */
+export const storedPolicySchema = z.strictObject({
+  ...operatorPolicySchema.shape,
+  approval_timeout_s: policySchema.shape.approval_timeout_s.unwrap().optional(),
+});
+
 /** One version of a named policy. Versions count from 1 and never change. */
 export const policyVersionSchema = z.strictObject({
-  name: policyNameSchema,
-  version: z.int().min(1),
-  digest: z.string().describe('`sha256:` and 64 hex digits, of the document as canonical JSON'),
-  document: policySchema,
+  name: z.union([policyNameSchema, z.literal(operatorPolicyName)]),
+  version,
+  digest,
+  document: storedPolicySchema,
   created_at: z.iso.datetime(),
   by: z.string(),
 });

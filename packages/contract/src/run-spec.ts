@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { callerSchema } from './caller.ts';
 import { limitsSchema } from './limits.ts';
 import { planSchema } from './plan.ts';
-import { operatorPolicySchema, policySchema } from './policy.ts';
+import { operatorPolicySchema, policyPinSchema, policySchema } from './policy.ts';
 import { sourceSchema } from './source.ts';
 import { prioritySchema } from './vocabulary.ts';
 
@@ -70,8 +70,12 @@ export const runSpecSchema = z.strictObject({
   goal: goalSchema,
   source: sourceSchema,
   policy: policySchema,
+  /** Which named policy `policy` is; absent when the request had the document. */
+  policy_pin: policyPinSchema.optional(),
   /** The operator's policies in force when the run, or a run that it was forked from, was accepted. */
   operator: z.array(operatorPolicySchema).max(1000).optional(),
+  /** Their versions in the policy store, by digest. One from a file has none. */
+  operator_versions: z.record(z.string(), z.int()).optional(),
   limits: limitsSchema,
   network: networkSchema,
   models: modelsSchema.default([]),

@@ -5,8 +5,7 @@ import { plain } from '../output/index.ts';
 import { describeCall } from '../policy/describe-call.ts';
 import { explanationText } from '../policy/explanation-text.ts';
 import { readPolicy } from '../policy/read-policy.ts';
-import { CliError, type Shell } from '../shell/index.ts';
-import { type ApiOptions, apiCommand, jsonObject } from './options.ts';
+import { type ApiOptions, apiCommand, CliError, jsonObject, type Shell } from '../shell/index.ts';
 
 export function checkPolicyCommand(shell: Shell): Command {
   return new Command('check')

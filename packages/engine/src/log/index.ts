@@ -17,7 +17,6 @@ export {
 } from './indexes.ts';
 export {
   activeIndex,
-  approvalIndex,
   approvalIndexOf,
   controlChannel,
   healthKey,
@@ -25,7 +24,6 @@ export {
   lockKey,
   placeIndex,
   repairsKey,
-  runIndex,
   runIndexOf,
 } from './keys.ts';
 export { fromPayload, toPayload } from './payload.ts';
