@@ -1,8 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CallerLimits, callerLimitsFrom } from '@holdpoint/callers';
-import type { OperatorPolicy } from '@holdpoint/contract';
-import { type Ceilings, ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
+import { type Ceilings, ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { telemetryWanted } from '@holdpoint/telemetry';
@@ -34,8 +33,8 @@ export interface Config {
   callerLimits: CallerLimits;
   /** Where sources may lie and where a publish may write; the workers' setting. */
   roots?: Roots;
-  /** Binds every run; the workers' setting. Its file is read at the start. */
-  operatorPolicy?: OperatorPolicy | undefined;
+  /** The file of the operator's policy; undefined: the policy is in the store. The workers' setting. */
+  policyFile?: string | undefined;
   /** Whether OpenTelemetry's own variables turn it on. */
   telemetry: boolean;
 }
@@ -77,13 +76,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 function boundsOf(
   env: Record<string, string | undefined>,
-): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'operatorPolicy'> {
+): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile'> {
   try {
     return {
       ceilings: ceilingsFrom(env),
       callerLimits: callerLimitsFrom(env),
       roots: rootsFrom(env),
-      operatorPolicy: operatorPolicyFrom(env),
+      policyFile: policyFileFrom(env),
     };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });

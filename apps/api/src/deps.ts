@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Callers, Holder } from '@holdpoint/callers';
 import type { Scope } from '@holdpoint/contract';
 import type { Bounds } from '@holdpoint/contract/wire';
-import type { Engine, EngineDeps, OpenEngine, OutputStore } from '@holdpoint/engine';
+import type { Engine, EngineDeps, OpenEngine, OperatorPolicyReader, OutputStore } from '@holdpoint/engine';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
@@ -33,7 +33,9 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
     | 'previewPublish'
   >;
   /** The operator's settings that bind every run; each worker reports its own. */
-  bounds: Bounds;
+  bounds(): Bounds;
+  /** The operator's policy in force in this process. */
+  operator: OperatorPolicyReader;
   models: ModelSettings;
   /** CIDR ranges beside the public addresses that a run's allowlist may name. */
   allowAddresses: readonly string[];

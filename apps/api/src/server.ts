@@ -23,6 +23,7 @@ import { readBoundsRoute } from './routes/operations/read-bounds.ts';
 import { readQueuesRoute } from './routes/operations/read-queues.ts';
 import { readStuckRoute } from './routes/operations/read-stuck.ts';
 import { readWorkersRoute } from './routes/operations/read-workers.ts';
+import { policiesRoutes } from './routes/policies/index.ts';
 import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
 import { readRunsRoutes } from './routes/runs/read-runs.ts';
@@ -127,6 +128,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readBoundsRoute(app);
   readQueuesRoute(app);
   keysRoutes(app);
+  policiesRoutes(app);
   readMeRoute(app);
   probeRoutes(app, deps);
 }

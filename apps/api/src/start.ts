@@ -7,14 +7,15 @@ import {
   openBlobStore,
   openClock,
   openEngine,
+  openOperatorPolicy,
   openOutputStore,
   openQueues,
-  operatorPolicyDigest,
+  readPolicyFile,
 } from '@holdpoint/engine';
 import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engine/installation';
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
-import { checkRules } from '@holdpoint/policy';
+import type { CatalogTool } from '@holdpoint/policy';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import { createRegistry, holdpoint, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
@@ -48,11 +49,13 @@ export async function startApi(
   { closeGraceMs = 5000, onLost = () => process.exit(1), ...pace }: Pace = {},
 ): Promise<RunningApi> {
   const catalog = createRegistry([holdpoint]);
-  assertNoIdleRule(config, catalog);
+  const tools = toolsOf(catalog);
+  checkPolicyFile(config, tools);
   const connections = await openRedis({ address: await findRunningRedis(config) }, logger);
   const { installation, firstKey } = await openData({ redis: connections.state, dataDir: config.dataDir }, connections);
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
   const now = openClock();
+  const operator = await openOperatorPolicy({ redis: connections.state, logger }, { file: config.policyFile, tools });
   const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
   const queues = openQueues(connections.state, now, telemetry.queues);
   const closing = new AbortController();
@@ -64,7 +67,7 @@ export async function startApi(
     newId,
     now,
     catalog,
-    operatorPolicy: () => config.operatorPolicy,
+    operatorPolicy: operator.current,
     ceilings: config.ceilings,
     activeRuns: config.callerLimits.activeRuns,
   };
@@ -78,11 +81,12 @@ export async function startApi(
     logger,
     catalog,
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
-    bounds: {
-      policy: config.operatorPolicy === undefined ? null : operatorPolicyDigest(config.operatorPolicy),
+    operator,
+    bounds: () => ({
+      ...operator.status(),
       source_roots: [...(config.roots?.sourceRoots ?? [])],
       publish_roots: [...(config.roots?.publishRoots ?? [])],
-    },
+    }),
     workspaces: openWorkspaces({
       ...{ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers, roots: config.roots },
     }),
@@ -108,6 +112,7 @@ export async function startApi(
   });
   const close = async (): Promise<void> => {
     watch.stop();
+    operator.stop();
     loop.stop();
     closing.abort();
     space.stop();
@@ -127,11 +132,17 @@ export async function startApi(
   }
 }
 
-/** A rule that can never match would hold no call. @throws ConfigError */
-function assertNoIdleRule({ operatorPolicy }: Config, catalog: Registry): void {
-  const tools = catalog.toolsets().flatMap((toolset) => catalog.list(toolset).map((tool) => ({ ...tool, toolset })));
-  const [idle] = checkRules(operatorPolicy?.rules ?? [], tools);
-  if (idle !== undefined) throw new ConfigError(`HOLDPOINT_POLICY: ${idle.pointer}: ${idle.detail}`);
+const toolsOf = (catalog: Registry): CatalogTool[] =>
+  catalog.toolsets().flatMap((toolset) => catalog.list(toolset).map((tool) => ({ ...tool, toolset })));
+
+/** A policy that cannot be used is found before the API opens anything. @throws ConfigError */
+function checkPolicyFile({ policyFile }: Config, tools: readonly CatalogTool[]): void {
+  if (policyFile === undefined) return;
+  try {
+    readPolicyFile(policyFile, tools);
+  } catch (cause) {
+    throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
 }
 
 /** Opens the key last, so that a refused data directory stays unchanged. */

@@ -1,7 +1,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
+import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
@@ -103,7 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     space: spaceLimitsFrom(env),
     ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),
-    operatorPolicy: checked(() => operatorPolicyFrom(env)),
+    policyFile: checked(() => policyFileFrom(env)),
     telemetry: telemetryWanted(env),
   };
 }

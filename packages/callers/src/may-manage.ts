@@ -58,4 +58,6 @@ function refusals({ caller, scopes, limits, expiresAt }: Holder, asked: Powers):
 const neverHeld = ({ kind }: Pick<Powers, 'kind'>, scope: Scope): string =>
   scope === 'approvals:decide'
     ? `a key of kind ${kind} can never hold ${scope}: otherwise an agent could release its own calls`
-    : `only keys of the tenant ${defaultTenant} can hold ${scope}, which concerns the whole installation`;
+    : scope === 'policies:write'
+      ? `a key of kind ${kind} can never hold ${scope}: otherwise an agent could change its own bounds`
+      : `only keys of the tenant ${defaultTenant} can hold ${scope}, which concerns the whole installation`;

@@ -1,4 +1,4 @@
-import { isTerminal, type UnknownContent } from '@holdpoint/contract';
+import { isTerminal, type PolicyVersion, type UnknownContent } from '@holdpoint/contract';
 import {
   type ApiBounds,
   type Approval,
@@ -15,6 +15,7 @@ import {
   diffSchema,
   endOfStream,
   eventPageSchema,
+  explanationSchema,
   type FileEntry,
   type ForkRun,
   fileListSchema,
@@ -27,9 +28,15 @@ import {
   type Me,
   meSchema,
   type Page,
+  type PolicyExplanation,
+  type PolicySummary,
   type Publication,
   type Publish,
   type PublishPreview,
+  type PutPolicy,
+  policyListSchema,
+  policySummarySchema,
+  policyVersionPageSchema,
   publicationSchema,
   publishPreviewSchema,
   type Queue,
@@ -56,10 +63,13 @@ import {
   snapshotListSchema,
   stepDetailSchema,
   stepPageSchema,
+  storedVersionSchema,
   stuckSchema,
   type Task,
   type TaskOutput,
   type TaskOutputQuery,
+  type TestNamedPolicy,
+  type TestPolicy,
   type Tool,
   type ToolFormat,
   type Toolset,
@@ -390,6 +400,60 @@ export function createClient(options: ClientOptions) {
 
     async revokeKey(id: string, { signal }: Options = {}): Promise<Key> {
       return (await ask({ method: 'DELETE', path: at('keys', id), signal }, keySchema)).body;
+    },
+
+    /** The newest version of each. */
+    listPolicies: async ({ signal }: Options = {}): Promise<PolicySummary[]> =>
+      (await ask({ path: '/v1/policies', signal }, policyListSchema)).body.data,
+
+    /** @param version the newest when absent */
+    async getPolicy(
+      name: string,
+      { version, signal }: Options & { version?: number | undefined } = {},
+    ): Promise<PolicyVersion> {
+      const path = at('policies', name, version === undefined ? '' : `/versions/${version}`);
+      return (await ask({ path, signal }, storedVersionSchema)).body;
+    },
+
+    async listPolicyVersions(
+      name: string,
+      query: PageQuery = {},
+      { signal }: Options = {},
+    ): Promise<Page<PolicySummary>> {
+      return (
+        await ask({ path: at('policies', name, '/versions'), query: { ...query }, signal }, policyVersionPageSchema)
+      ).body;
+    },
+
+    /** `created` is false when the newest version has the same content. @param ifVersion the version that it replaces; 0: none */
+    async putPolicy(
+      name: string,
+      document: PutPolicy,
+      { ifVersion, signal }: Options & { ifVersion?: number | undefined } = {},
+    ): Promise<{ policy: PolicyVersion; created: boolean }> {
+      const query = { if_version: ifVersion };
+      const request = { method: 'PUT' as const, path: at('policies', name), query, body: document, signal };
+      const answer = await ask(request, storedVersionSchema);
+      return { policy: answer.body, created: answer.status === 201 };
+    },
+
+    /** Its versions stay readable. */
+    async deletePolicy(
+      name: string,
+      { ifVersion, signal }: Options & { ifVersion?: number | undefined } = {},
+    ): Promise<PolicySummary> {
+      const query = { if_version: ifVersion };
+      return (await ask({ method: 'DELETE', path: at('policies', name), query, signal }, policySummarySchema)).body;
+    },
+
+    /** Which rule of a document decides a call, and why the others do not. */
+    async testPolicy(body: TestPolicy, { signal }: Options = {}): Promise<PolicyExplanation> {
+      return (await ask({ method: 'POST', path: '/v1/policies/test', body, signal }, explanationSchema)).body;
+    },
+
+    /** The same for a stored policy. */
+    async testNamedPolicy(name: string, body: TestNamedPolicy, { signal }: Options = {}): Promise<PolicyExplanation> {
+      return (await ask({ method: 'POST', path: at('policies', name, '/test'), body, signal }, explanationSchema)).body;
     },
 
     listWorkers: async ({ signal }: Options = {}): Promise<Worker[]> =>

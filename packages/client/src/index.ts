@@ -12,6 +12,8 @@ export type {
   Key,
   Me,
   Page,
+  PolicyExplanation,
+  PolicySummary,
   Publication,
   Publish,
   PublishPreview,

@@ -34,7 +34,7 @@ export const scopes = {
   'approvals:decide': 'Decide on approvals. A key of kind agent never has it',
   'tools:read': 'Read tools and toolsets',
   'policies:read': 'Read and test policies',
-  'policies:write': 'Change policies',
+  'policies:write': 'Change policies. A key of kind agent never has it',
   'secrets:read': 'Read the names of secrets; nothing reads their values',
   'secrets:write': 'Set and remove secrets',
   'audit:read': 'Read and export the audit records',
@@ -45,8 +45,8 @@ export type Scope = keyof typeof scopes;
 export const allScopes = Object.keys(scopes) as [Scope, ...Scope[]];
 export const scopeSchema = z.enum(allScopes);
 
-/** Whether a caller may hold a scope: agents decide nothing, and only the operator's tenant sees the whole installation. */
+/** Whether a caller may hold a scope: agents decide nothing and change no policy, and only the operator's tenant sees the whole installation. */
 export function isHeldBy({ kind, tenant }: Pick<Caller, 'kind' | 'tenant'>, scope: Scope): boolean {
-  if (scope === 'approvals:decide') return kind !== 'agent';
+  if (scope === 'approvals:decide' || scope === 'policies:write') return kind !== 'agent';
   return scope !== 'queues:admin' || tenant === defaultTenant;
 }

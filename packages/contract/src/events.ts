@@ -198,7 +198,9 @@ export const callSchema = z.strictObject({
   policies: z.string().optional().describe('Which policies those were'),
   written: payloadSchema
     .optional()
-    .describe('The arguments as the caller wrote them, which the policies judge; absent when validation changed nothing'),
+    .describe(
+      'The arguments as the caller wrote them, which the policies judge; absent when validation changed nothing',
+    ),
 });
 
 const stepEvents = [

@@ -35,9 +35,7 @@ const approvalTerms = {
     .describe('Decisions that are offered; `reject` always is. Default: all'),
   deciders: decidersSchema.optional(),
   expires_s: seconds.optional().describe("Default: the run's `approval_timeout_s`"),
-  on_expiry: onExpirySchema
-    .optional()
-    .describe('What happens without a decision. Default: `reject`, nothing runs'),
+  on_expiry: onExpirySchema.optional().describe('What happens without a decision. Default: `reject`, nothing runs'),
   preview: z
     .literal('run')
     .optional()

@@ -1,7 +1,7 @@
-import type { OperatorPolicy } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { BlobStore } from './blobs/blob-store.ts';
 import type { Ceilings } from './domain/ceilings.ts';
+import type { OperatorInForce } from './domain/judge-call.ts';
 import type { NewId } from './domain/new-id.ts';
 import type { OutputStore } from './outputs/output-store.ts';
 import type { Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports/index.ts';
@@ -16,7 +16,7 @@ export interface EngineDeps {
   logger: Logger;
   newId: NewId;
   /** The operator's policy as it is now. It binds every run, in addition to its own policy. */
-  operatorPolicy?: (() => OperatorPolicy | undefined) | undefined;
+  operatorPolicy?: (() => OperatorInForce | undefined) | undefined;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Bounds of every run's limits, whatever it was submitted with. */

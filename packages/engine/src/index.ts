@@ -7,7 +7,7 @@ export type { EngineDeps, Retention } from './deps.ts';
 export { noUsage } from './domain/agent-report.ts';
 export { aboveCeilings, type Ceilings, cutAtCeilings } from './domain/ceilings.ts';
 export { EngineError, type EngineErrorCode } from './domain/errors.ts';
-export { holdsPublish, operatorPolicyDigest, withCurrent } from './domain/judge-call.ts';
+export { holdsPublish, type OperatorInForce, withCurrent } from './domain/judge-call.ts';
 export { usedByTree } from './domain/limits-reached.ts';
 export { newId } from './domain/new-id.ts';
 export type { ApprovalState, RunState, StepState, TaskState } from './domain/state.ts';
@@ -15,8 +15,13 @@ export { createDurably } from './files/write-durably.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
 export { notificationChannel, notificationPattern, runOfChannel, workerIndex, workerKey } from './log/keys.ts';
 export { type Engine, type OpenEngine, openEngine } from './open-engine.ts';
-export { operatorPolicyFrom } from './operator-policy-from-env.ts';
 export { type OutputStore, openOutputStore } from './outputs/output-store.ts';
+export {
+  type OperatorPolicyReader,
+  type OperatorPolicyStatus,
+  openOperatorPolicy,
+} from './policies/operator-policy.ts';
+export { policyFileFrom, readPolicyFile } from './policies/policy-file.ts';
 export type { Logger } from './ports/index.ts';
 export type { Attempt, RunSnapshot } from './queries/index.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';

@@ -1,4 +1,4 @@
-import type { Caller, Payload } from '@holdpoint/contract';
+import type { Caller, OperatorPolicy, Payload, Policy, PolicyReference } from '@holdpoint/contract';
 import { decideApproval, describeEdit, listPendingApprovals, viewApproval } from './approvals/index.ts';
 import {
   findSubmitted,
@@ -33,6 +33,15 @@ import {
   repairsKey,
 } from './log/index.ts';
 import { ownedBy } from './owned-by.ts';
+import {
+  deletePolicy,
+  explainCall,
+  getPolicy,
+  listPolicies,
+  listVersions,
+  putPolicy,
+  resolvePolicy,
+} from './policies/index.ts';
 import {
   findRewindPoint,
   getStep,
@@ -137,6 +146,19 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       /** @throws EngineError task_not_found */
       runOf: (taskId: string) => owned.part('task', taskId),
       kill: (runId: string, taskId: string) => ofRun(deps, requestTaskKill)(runId, taskId, by),
+    },
+    policies: {
+      list: () => listPolicies(deps, tenant),
+      get: (name: string, version?: number) => getPolicy(deps, { tenant, name, version }),
+      versions: (name: string, page: { limit: number; cursor?: number | undefined }) =>
+        listVersions(deps, { tenant, name, ...page }),
+      put: (name: string, document: Policy | OperatorPolicy, change: { ifVersion?: number | undefined }) =>
+        putPolicy(deps, { tenant, name, document, by, ...change }),
+      delete: (name: string, change: { ifVersion?: number | undefined }) =>
+        deletePolicy(deps, { tenant, name, ...change }),
+      explain: on(deps, explainCall),
+      /** The document of a named policy, and which version it is. */
+      resolve: (reference: PolicyReference) => resolvePolicy(deps, tenant, reference),
     },
     events: {
       list: ofRun(redis, readLog),

@@ -7,7 +7,7 @@ export * from './command/table/command-table.ts';
 export * from './command/table/default-table.ts';
 export type { CatalogTool } from './document/check-catalog.ts';
 export { checkRules } from './document/check-rules.ts';
-export { type Parsed, parsePolicy, parsePolicyValue } from './document/parse-policy.ts';
+export { type Parsed, parsePolicy, parsePolicyValue, readYaml } from './document/parse-policy.ts';
 export type { PolicyProblem } from './document/problem.ts';
 export { builtinPolicy } from './judge/builtin.ts';
 export type { CallFacts, CommandFact, Touches } from './judge/call-facts.ts';

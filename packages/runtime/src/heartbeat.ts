@@ -1,5 +1,5 @@
 import type { CapabilityReport } from '@holdpoint/contract';
-import { type Ceilings, workerIndex, workerKey } from '@holdpoint/engine';
+import { type Ceilings, type OperatorPolicyStatus, workerIndex, workerKey } from '@holdpoint/engine';
 import type { WorkerDeps } from '@holdpoint/engine/worker';
 import type { LoopWatch } from '@holdpoint/telemetry';
 import type { RunningWorkers } from './jobs/queue-workers.ts';
@@ -12,7 +12,8 @@ interface Heartbeat {
   version: string;
   concurrency: number;
   capabilities: CapabilityReport;
-  bounds: { policy: string | null; source_roots: string[]; publish_roots: string[] };
+  /** As they are now: the operator's policy changes while the worker runs. */
+  bounds(): OperatorPolicyStatus & { source_roots: string[]; publish_roots: string[] };
   retention: { days: number | null; runs: number | null };
   ceilings: Ceilings;
   workers: RunningWorkers;
@@ -23,13 +24,14 @@ interface Heartbeat {
 export async function startHeartbeat(deps: WorkerDeps, about: Heartbeat): Promise<{ stop(): Promise<void> }> {
   const startedAt = new Date(deps.now()).toISOString();
   const beat = async (): Promise<void> => {
-    const { workers, loop, ...rest } = about;
+    const { workers, loop, bounds, ...rest } = about;
     const text = JSON.stringify({
       id: deps.workerId,
       pid: process.pid,
       started_at: startedAt,
       active: [...workers.active()],
       loop: loop.worst(),
+      bounds: bounds(),
       ...rest,
     });
     await deps.redis.set(workerKey(deps.workerId), text, 'EX', lifetimeSeconds);

@@ -1,4 +1,3 @@
-import type { OperatorPolicy } from '@holdpoint/contract';
 import type { Ceilings, Retention } from '@holdpoint/engine';
 import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
@@ -50,8 +49,8 @@ export interface RuntimeConfig {
   ceilings: Ceilings;
   /** Where sources may lie and where a publish may write. */
   roots: Roots;
-  /** Binds every run. Its file is read at the start. */
-  operatorPolicy: OperatorPolicy | undefined;
+  /** The file of the operator's policy, which binds every run; undefined: the policy is in the store. */
+  policyFile: string | undefined;
   telemetry: boolean;
 }
 

@@ -1,13 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { newId, openBlobStore, openClock, openOutputStore, openQueues, operatorPolicyDigest } from '@holdpoint/engine';
+import {
+  newId,
+  openBlobStore,
+  openClock,
+  openOperatorPolicy,
+  openOutputStore,
+  openQueues,
+  readPolicyFile,
+} from '@holdpoint/engine';
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
-import { type CatalogTool, checkRules } from '@holdpoint/policy';
+import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import { createHoldpointToolset, createRegistry, duckDuckGoHtml, openTextThreads } from '@holdpoint/tools';
@@ -37,6 +45,8 @@ export async function startWorkers(
   address: RedisAddress,
   logger: Logger,
 ): Promise<() => Promise<void>> {
+  const tools = openTools(config);
+  checkPolicyFile(config, tools.list);
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
@@ -64,13 +74,11 @@ export async function startWorkers(
     logger,
   });
   await workspaces.removeAbandonedBuilds();
-  const { searchEndpoint } = config;
-  const search = duckDuckGoHtml({ endpoint: searchEndpoint });
   const texts = openTextThreads();
-  const registry = createRegistry([createHoldpointToolset({ search })]);
-  assertNoIdleRule(
-    config,
-    registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset }))),
+  const { registry } = tools;
+  const operator = await openOperatorPolicy(
+    { redis: connections.state, logger },
+    { file: config.policyFile, tools: tools.list },
   );
   const model = openModels({ settings: config.models, fetch: modelFetch(texts) });
   const deps: WorkerDeps = {
@@ -85,7 +93,7 @@ export async function startWorkers(
     executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
-    operatorPolicy: () => config.operatorPolicy,
+    operatorPolicy: operator.current,
     workspaces: createWorkspacePort(workspaces, sandbox),
     planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
     retention: config.retention,
@@ -106,11 +114,11 @@ export async function startWorkers(
     version: config.version,
     concurrency: config.steps,
     capabilities: sandbox.capabilities,
-    bounds: {
-      policy: config.operatorPolicy === undefined ? null : operatorPolicyDigest(config.operatorPolicy),
+    bounds: () => ({
+      ...operator.status(),
       source_roots: [...(config.roots.sourceRoots ?? [])],
       publish_roots: [...(config.roots.publishRoots ?? [])],
-    },
+    }),
     retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
     ceilings: config.ceilings,
     workers,
@@ -133,6 +141,7 @@ export async function startWorkers(
     space.stop();
     cancels.stop();
     await watch.stop();
+    operator.stop();
     await heartbeat.stop();
     loop.stop();
     await texts.close();
@@ -144,8 +153,19 @@ export async function startWorkers(
   };
 }
 
-/** A rule that can never match would hold nothing. */
-function assertNoIdleRule({ operatorPolicy }: RuntimeConfig, tools: readonly CatalogTool[]): void {
-  const [idle] = checkRules(operatorPolicy?.rules ?? [], tools);
-  if (idle !== undefined) throw new ConfigError(`HOLDPOINT_POLICY: ${idle.pointer}: ${idle.detail}`);
+/** The tools of this process, and their list for checks of policies. */
+function openTools({ searchEndpoint }: RuntimeConfig) {
+  const registry = createRegistry([createHoldpointToolset({ search: duckDuckGoHtml({ endpoint: searchEndpoint }) })]);
+  const list = registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
+  return { registry, list };
+}
+
+/** A policy that cannot be used is found before the worker opens anything. @throws ConfigError */
+function checkPolicyFile({ policyFile }: RuntimeConfig, tools: readonly CatalogTool[]): void {
+  if (policyFile === undefined) return;
+  try {
+    readPolicyFile(policyFile, tools);
+  } catch (cause) {
+    throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
 }

@@ -80,21 +80,29 @@ function operation(id: string): Operation {
   return found;
 }
 
+const imagined = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
+
 /** What passes validation: a refusal must come from the caller, not from the request. */
 const bodies: Record<string, () => unknown> = {
   createRun: () => ({ plan }),
   createKey: () => ({ name: `made by ${Math.random()}`, kind: 'person', scopes: ['runs:read'] }),
   decideApproval: () => ({ decision: 'approve', action_digest: ids.digest }),
   forkRun: () => ({ from_step: 0 }),
+  putPolicy: () => ({ rules: [] }),
+  testPolicy: () => ({ call: imagined, policy: { rules: [] } }),
+  testNamedPolicy: () => ({ call: imagined }),
   sendMessage: () => ({ text: 'hello' }),
   undoSteps: () => ({ to_step: 0, keep_external_effects: true }),
 };
 const queries: Record<string, string> = { readFile: '?path=a.txt' };
 
 function call({ id, method, path }: Operation, key: string, given: Record<string, string> = ids): Promise<Response> {
-  const filled = path.replace('{name}', 'holdpoint').replace(/\/(\w+)\/\{id\}/, (_, kind) => `/${kind}/${given[kind]}`);
+  const filled = path
+    .replace('{name}', 'holdpoint')
+    .replace('{version}', '1')
+    .replace(/\/(\w+)\/\{id\}/, (_, kind) => `/${kind}/${given[kind]}`);
   expect(filled).not.toMatch(/[{}]|undefined|\/$/);
-  const body = method === 'POST' ? JSON.stringify(bodies[id]?.() ?? {}) : undefined;
+  const body = method === 'POST' || method === 'PUT' ? JSON.stringify(bodies[id]?.() ?? {}) : undefined;
   const headers = { 'content-type': 'application/json', ...(method === 'POST' && idempotent) };
   return fetch(`${api.address}${filled}${queries[id] ?? ''}`, {
     ...{ method, body: body ?? null, headers: { ...headers, authorization: `Bearer ${key}` } },

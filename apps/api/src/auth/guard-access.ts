@@ -43,6 +43,9 @@ function howToGet({ kind, tenant }: Holder['caller'], scope: Scope): string {
   if (kind === 'agent' && scope === 'approvals:decide') {
     return 'Agents decide nothing. Have a person decide with a key of their own.';
   }
+  if (kind === 'agent' && scope === 'policies:write') {
+    return 'Agents change no policies. Have a person do it with a key of their own.';
+  }
   if (tenant !== defaultTenant && scope === 'queues:admin') {
     return `It concerns the whole installation: only keys of the tenant ${defaultTenant} can have it.`;
   }

@@ -41,11 +41,15 @@ const documentSchema = z.strictObject({
     securitySchemes: z.strictObject({ key: z.strictObject({ type: z.literal('http'), scheme: z.literal('bearer') }) }),
     schemas: z.record(z.string(), z.looseObject({ type: z.literal('object') })),
   }),
-  paths: z.record(z.string().startsWith('/'), z.partialRecord(z.enum(['get', 'post', 'delete']), operationSchema)),
+  paths: z.record(
+    z.string().startsWith('/'),
+    z.partialRecord(z.enum(['get', 'post', 'put', 'delete']), operationSchema),
+  ),
 });
 
 const routes = [
   'delete /v1/keys/{id}',
+  'delete /v1/policies/{name}',
   'get /healthz',
   'get /readyz',
   'get /v1/approvals',
@@ -55,6 +59,10 @@ const routes = [
   'get /v1/keys',
   'get /v1/keys/{id}',
   'get /v1/me',
+  'get /v1/policies',
+  'get /v1/policies/{name}',
+  'get /v1/policies/{name}/versions',
+  'get /v1/policies/{name}/versions/{version}',
   'get /v1/queues',
   'get /v1/runs',
   'get /v1/runs/{id}',
@@ -79,6 +87,8 @@ const routes = [
   'post /v1/approvals/{id}/decision',
   'post /v1/keys',
   'post /v1/keys/{id}/rotate',
+  'post /v1/policies/test',
+  'post /v1/policies/{name}/test',
   'post /v1/runs',
   'post /v1/runs/{id}/cancel',
   'post /v1/runs/{id}/discard',
@@ -91,6 +101,7 @@ const routes = [
   'post /v1/runs/{id}/retry',
   'post /v1/runs/{id}/undo',
   'post /v1/tasks/{id}/kill',
+  'put /v1/policies/{name}',
 ];
 
 const operations = () =>

@@ -24,6 +24,27 @@ export function pointerErrors(issues: readonly z.core.$ZodIssue[], inBody: boole
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({ pointer: pointer([...issue.path, key]), detail: 'unknown field' }));
     }
+    if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+      const inner = meantBranch(issue.errors).map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+      return pointerErrors(inner, inBody);
+    }
     return [{ pointer: pointer(issue.path), detail: issue.message }];
   });
 }
+
+/** Of the shapes of which a value has none, the one with the fewest unknown fields, then with the fewest mistakes. */
+function meantBranch(branches: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] {
+  const objects = branches.filter((issues) => !issues.some(isAnotherType));
+  // Of scalars none is meant more than another.
+  if (objects.length === 0) return [{ code: 'custom', path: [], message: 'Invalid input', input: undefined }];
+  const unknown = (issues: readonly z.core.$ZodIssue[]) =>
+    issues.reduce(
+      (sum, one) => sum + (one.code === 'unrecognized_keys' && one.path.length === 0 ? one.keys.length : 0),
+      0,
+    );
+  const [best = []] = objects.sort((a, b) => unknown(a) - unknown(b) || a.length - b.length);
+  return best;
+}
+
+const isAnotherType = ({ code, path }: z.core.$ZodIssue): boolean =>
+  path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');

@@ -39,11 +39,12 @@ interface Options extends Pace {
   logger?: Logger;
   host?: string;
   hostNames?: readonly string[];
+  policyFile?: string;
 }
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
   const { models = {}, ceilings = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', ...rest } = options;
-  const { hostNames = [], callerLimits = {}, ...pace } = rest;
+  const { hostNames = [], callerLimits = {}, policyFile, ...pace } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
   const redis = await startTestRedis(dataDir);
   const config = {
@@ -58,6 +59,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     space: { floor: 0, reserve: 0 },
     ceilings,
     callerLimits: { ...callerLimitsFrom({}), ...callerLimits },
+    policyFile,
     telemetry: false,
   } as const;
   const connections = connect(redis.path, pino({ level: 'silent' }));

@@ -1,5 +1,5 @@
-import type { ApiBounds, Worker } from '@holdpoint/contract/wire';
-import { operatorPolicyDigest } from '@holdpoint/engine';
+import type { ApiBounds, Bounds, Worker } from '@holdpoint/contract/wire';
+import { policyDigest } from '@holdpoint/policy';
 import { missingRoots, type OperatorSettings, readOperatorSettings } from '../operator-settings.ts';
 import { boundsText, ceilingsText, nameText } from '../output/index.ts';
 import { CliError, type Config } from '../shell/index.ts';
@@ -38,7 +38,8 @@ export function checkBounds({ environment }: Pick<Config, 'environment'>, { api,
   const ceilings = all.map((one) => ({ who: one.who, text: ceilingsText(one.ceilings) }));
   return [
     finding('limits', limitVariables, ceilings, ceilingsText(here.ceilings)),
-    finding('bounds', boundVariables, bounds, boundsText(wireBounds(here))),
+    finding('bounds', boundVariables, bounds, boundsText(wireBounds(here, all.find((one) => one.bounds)?.bounds))),
+    ...all.flatMap(policyProblem),
     ...missingRoots(here).map(
       (path): Finding => ({
         ...{ name: 'bounds', level: 'warn', text: `${nameText(path)} is a root, but no such directory exists` },
@@ -50,11 +51,26 @@ export function checkBounds({ environment }: Pick<Config, 'environment'>, { api,
 
 const named = ({ id, bounds, ceilings }: Programs['workers'][number]) => ({ who: `worker ${id}`, bounds, ceilings });
 
-const wireBounds = ({ policy, sourceRoots, publishRoots }: OperatorSettings) => ({
-  policy: policy === undefined ? null : operatorPolicyDigest(policy),
+/** @param other of a running program: without a file the store has the policy, and this shell says nothing about it */
+const wireBounds = ({ policy, sourceRoots, publishRoots }: OperatorSettings, other: Bounds | undefined): Bounds => ({
+  policy: policy === undefined ? (other?.policy ?? null) : policyDigest(policy),
+  policy_version: policy === undefined ? other?.policy_version : undefined,
   source_roots: [...sourceRoots],
   publish_roots: [...publishRoots],
 });
+
+/** A source that cannot be used does not change the policy in force, so the operator has to see it. */
+function policyProblem({ who, bounds }: { who: string; bounds?: Bounds | undefined }): Finding[] {
+  const { policy_problem: problem, policy } = bounds ?? {};
+  if (problem === null || problem === undefined) return [];
+  const inForce = policy == null ? 'none is in force' : `${policy.slice(0, 19)} stays in force`;
+  return [
+    {
+      ...{ name: 'policy', level: 'fail', text: `${who}: ${inForce}, because ${problem}` },
+      next: 'Correct it: the program follows within a second or two. Started again as it is, it would refuse.',
+    },
+  ];
+}
 
 /** A running program and the settings it was started with. */
 interface Started {
@@ -79,7 +95,12 @@ function comparePrograms(input: {
   const [first = ''] = settings;
   if (settings.length > 1) {
     const text = programs.map((one) => `${one.who}: ${one.text}`).join('\n');
-    return { name, level: 'warn', text, next: `Start the API and all workers with the same ${variables}.` };
+    return {
+      name,
+      level: 'warn',
+      text,
+      next: `Start the API and all workers with the same ${variables}. A change of the operator's policy takes seconds to reach them.`,
+    };
   }
   if (here === undefined || here === first) return { name, level: 'ok', text: first };
   return {

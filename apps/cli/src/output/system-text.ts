@@ -45,10 +45,13 @@ export function sandboxLine(report: unknown): string {
 }
 
 /** The operator's bounds on every run, in one line. */
-export function boundsText({ policy, source_roots: sources, publish_roots: targets }: Bounds): string {
+export function boundsText({ policy, policy_version: version, ...roots }: Bounds): string {
+  const { source_roots: sources, publish_roots: targets } = roots;
   const everywhere = 'all except system directories, whole homes and their dot folders';
   return [
-    policy === null ? "no operator's policy (HOLDPOINT_POLICY)" : `operator's policy ${policy.slice(0, 19)}`,
+    policy === null
+      ? "no operator's policy"
+      : `operator's policy ${policy.slice(0, 19)}${version == null ? '' : ` (version ${version})`}`,
     `sources: ${sources.length === 0 ? everywhere : sources.map(nameText).join(', ')}`,
     `publish: ${targets.length === 0 ? 'wherever a source may lie' : targets.map(nameText).join(', ')}`,
   ].join('; ');

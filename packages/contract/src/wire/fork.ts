@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { givenLimitsSchema } from '../limits.ts';
 import { planSchema } from '../plan.ts';
-import { policySchema } from '../policy.ts';
+import { givenPolicySchema } from '../policy.ts';
 import { validatorsSchema } from '../run-spec.ts';
 import { prioritySchema } from '../vocabulary.ts';
 import { labelsSchema, runSchema } from './run.ts';
@@ -17,7 +17,7 @@ export const forkRunSchema = z
     title: z.string().min(1).max(200).optional(),
     plan: planSchema.optional().describe('For a scripted run: kept groups must be unchanged'),
     model: z.string().min(1).max(200).optional().describe('For a run with a prompt'),
-    policy: policySchema.optional(),
+    policy: givenPolicySchema.optional(),
     limits: givenLimitsSchema.optional(),
     validators: validatorsSchema.optional(),
     labels: labelsSchema.optional(),

@@ -5,6 +5,7 @@ export * from './fork.ts';
 export * from './key.ts';
 export * from './operation.ts';
 export * from './page.ts';
+export * from './policy.ts';
 export * from './problem.ts';
 export * from './published.ts';
 export * from './run.ts';

@@ -4,7 +4,13 @@ import { listOf } from './page.ts';
 
 /** The operator's bounds on every run that a process was started with. */
 export const boundsSchema = z.strictObject({
-  policy: z.string().nullable().describe("Digest of the operator's policy (HOLDPOINT_POLICY); null: there is none"),
+  policy: z.string().nullable().describe("Digest of the operator's policy in force; null: there is none"),
+  policy_version: z.int().nullable().optional().describe('Its version in the store; null: it is from a file'),
+  policy_problem: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('Why the policy in force is not the one of its source; null: it is'),
   source_roots: z.array(z.string()).describe('HOLDPOINT_SOURCE_ROOTS; empty: every path that is not closed'),
   publish_roots: z.array(z.string()).describe('HOLDPOINT_PUBLISH_ROOTS; empty: every path that is not closed'),
 });

@@ -3,7 +3,7 @@ import { tenantSchema } from '../caller.ts';
 import { runIdSchema } from '../ids.ts';
 import { givenLimitsSchema, limitsSchema } from '../limits.ts';
 import { planSchema } from '../plan.ts';
-import { operatorPolicySchema, policySchema } from '../policy.ts';
+import { givenPolicySchema, operatorPolicySchema, policyPinSchema, policySchema } from '../policy.ts';
 import { conflictSummarySchema } from '../publish.ts';
 import { modelsSchema, networkSchema, publishDefaultsSchema, validatorsSchema } from '../run-spec.ts';
 import { sourceSchema } from '../source.ts';
@@ -25,7 +25,7 @@ export const createRunSchema = z
     model: z.string().min(1).max(200).optional().describe('provider/model, for a prompt. Default: HOLDPOINT_MODEL'),
     models: modelsSchema.optional(),
     workspace: z.strictObject({ source: sourceSchema }).default({ source: { type: 'empty' } }),
-    policy: policySchema.prefault({}),
+    policy: givenPolicySchema.prefault({}),
     limits: givenLimitsSchema.default({}),
     network: networkSchema.prefault({}),
     validators: validatorsSchema.default([]),
@@ -138,8 +138,17 @@ export const runDetailSchema = z
       prompt: z.string().nullable(),
       source: sourceSchema,
       policy: policySchema,
+      policy_pin: policyPinSchema
+        .nullable()
+        .describe('The named policy that it is; null: the request had the document'),
       operator_policies: z
-        .array(z.strictObject({ digest: z.string(), policy: operatorPolicySchema }))
+        .array(
+          z.strictObject({
+            digest: z.string(),
+            version: z.int().nullable().describe('In the store; null: from a file'),
+            policy: operatorPolicySchema,
+          }),
+        )
         .describe("The operator's policies that apply beside the run's own: the strictest decides"),
       limits: limitsSchema,
       models: z.array(z.string()).describe('Models that its sub-agents may use'),

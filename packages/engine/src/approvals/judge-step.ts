@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { hasNetwork, type Json, type RunSpec, type Verdict } from '@holdpoint/contract';
 import { type CallFacts, describeTouches, nothingTouched } from '@holdpoint/policy';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
@@ -19,9 +20,10 @@ export function judgeDescribed(
   return { verdict, policies: policiesInForce(spec, current) };
 }
 
-const factsOf = (
-  { toolset, labels, submitted_by }: RunSpec,
-  { tool, args, described }: Parameters<typeof judgeDescribed>[2],
+/** What the policies know of a call. @param args as the caller wrote them */
+export const factsOf = (
+  { toolset, labels, submitted_by }: Pick<RunSpec, 'toolset' | 'labels' | 'submitted_by'>,
+  { tool, args, described }: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'touches'> },
 ): CallFacts => {
   const { effect, risk, touches } = described;
   return {
@@ -37,7 +39,7 @@ const factsOf = (
 };
 
 /** A question to a person parks whatever the policy says, unless the policy denies it. */
-const withQuestion = (verdict: Verdict, gate: 'input' | undefined): Verdict =>
+export const withQuestion = (verdict: Verdict, gate: 'input' | undefined): Verdict =>
   gate === 'input' && verdict.action !== 'deny' ? { action: 'hold', reason: 'the agent asks a person' } : verdict;
 
 /**
@@ -48,15 +50,31 @@ export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, 
   const { verdict, policies, tool, gate } = step.call;
   const isEdited = step.approval !== undefined;
   if (verdict !== undefined && !isEdited && policies === policiesInForce(spec, deps.operatorPolicy?.())) return verdict;
-  const args = await fromPayload(deps.blobs, step.args);
-  const described = deps.catalog.describe({
-    ...{ toolset: spec.toolset, tool, args },
-    ...{ network: hasNetwork(spec.network), unattended: run.parent !== undefined },
-  });
+  const describe = (args: Json): Description =>
+    deps.catalog.describe({
+      ...{ toolset: spec.toolset, tool, args },
+      ...{ network: hasNetwork(spec.network), unattended: run.parent !== undefined },
+    });
+  const checked = await fromPayload(deps.blobs, step.args);
+  const described = describe(checked);
+  const args = await asWritten(deps, step, { checked, describe });
   // A tool that is gone: the run pauses for the change of its tools, or the call fails.
   const known = described.ok ? described : { effect: step.effect, risk: step.call.risk, gate };
   const judged = judgeDescribed(deps, spec, { tool, args, described: known }).verdict;
   return verdict === undefined || isEdited ? judged : stricter(judged, verdict);
+}
+
+/** The arguments that a policy judges: those of the planner as it wrote them, or those of a decision that edited them. */
+async function asWritten(
+  { blobs }: Pick<EngineDeps, 'blobs'>,
+  { call: { written }, approval }: StepState,
+  { checked, describe }: { checked: Json; describe: (args: Json) => Description },
+): Promise<Json> {
+  if (written === undefined) return checked;
+  const given = await fromPayload(blobs, written);
+  if (approval === undefined) return given;
+  const described = describe(given);
+  return described.ok && isDeepStrictEqual(described.args, checked) ? given : checked;
 }
 
 /** The same with a look at the workspace: a tool adds its question to what the policy allows. */

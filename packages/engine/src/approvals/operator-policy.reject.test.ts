@@ -1,4 +1,5 @@
 import { type OperatorPolicy, operatorPolicySchema } from '@holdpoint/contract';
+import { policyDigest } from '@holdpoint/policy';
 import { expect, test } from 'vitest';
 import { forkRun, requestPublication, submitRun } from '../commands/index.ts';
 import { readSpec } from '../log/index.ts';
@@ -18,7 +19,7 @@ const writing = [[{ name: 'a', args: { effect: 'workspace' } }]];
 
 const under = (deps: InMemoryWorker['deps'], operatorPolicy: OperatorPolicy | undefined): InMemoryWorker['deps'] => ({
   ...deps,
-  operatorPolicy: () => operatorPolicy,
+  operatorPolicy: () => operatorPolicy && { document: operatorPolicy, digest: policyDigest(operatorPolicy) },
 });
 async function submit(deps: InMemoryWorker['deps'], groups = writing): Promise<string> {
   const { runId } = await submitRun(deps, { spec: specOf(groups, { policy: allowAll }), by: 'test' });

@@ -14,7 +14,7 @@ import {
 } from '../domain/index.ts';
 import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
-import { planAgain, readTurn } from './plan-again.ts';
+import { planAgain, readTurn, recordedCall } from './plan-again.ts';
 import { reservePlace } from './reserve-place.ts';
 import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
@@ -22,6 +22,8 @@ import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-r
 /** What a fork may change against the other run. */
 interface ForkChanges
   extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators' | 'priority'>> {
+  /** Of `policy`. Without it another policy is an inline document. */
+  policy_pin?: RunSpec['policy_pin'];
   /** For a scripted run. The groups that are kept must equal those of the other run. */
   plan?: Plan;
   /** For a model run. */
@@ -56,7 +58,7 @@ export async function forkRun(
   const point = await findRewindPoint(deps, { run, steps }, request.fromStep);
   const theirs = await readSpec(deps, run);
   const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy?.(), theirs) };
-  const fork = await forkAt(deps, run, point, approvals);
+  const fork = await forkAt(deps, run, { spec, point, approvals });
 
   const child = await reserveRun(deps, { tenant, idempotency });
   await reservePlace(deps, child, tenant);
@@ -84,8 +86,7 @@ function assertWorkspace(run: RunState): void {
 async function forkAt(
   deps: EngineDeps,
   run: RunState,
-  point: RewindPoint,
-  approvals: readonly ApprovalState[],
+  { spec, point, approvals }: { spec: RunSpec; point: RewindPoint; approvals: readonly ApprovalState[] },
 ): Promise<Fork> {
   const { to, turn, kept, again, before, snapshot } = point;
   const isPartial = again.length > 0;
@@ -109,10 +110,10 @@ async function forkAt(
     refused,
     steps: [
       ...kept.map((step) => ({
-        ...withoutError(planAgain(deps, step, recorded)),
+        ...withoutError(recordedCall(deps, step, recorded)),
         inherited: { step, grants: grantsOf(step, approvals) },
       })),
-      ...again.map((step) => planAgain(deps, step, recorded)),
+      ...(await Promise.all(again.map((step) => planAgain(deps, step, recorded, { spec, unattended: false })))),
     ],
   });
   return { from, inherited };
@@ -125,7 +126,7 @@ function withoutError<Step extends { error?: unknown }>({ error, ...step }: Step
 
 function changed(spec: RunSpec, { plan, model, ...changes }: ForkChanges, point: RewindPoint): RunSpec {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  const next = { ...spec, ...given };
+  const next = { ...spec, ...(changes.policy && { policy_pin: changes.policy_pin }), ...given };
   if (plan !== undefined) {
     if (spec.goal.planner !== 'scripted') throw new EngineError('invalid_fork', 'only a scripted run takes a plan');
     const before = spec.goal.plan.groups.slice(0, point.turn);

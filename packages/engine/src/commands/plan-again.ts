@@ -1,7 +1,8 @@
-import type { EventOf, RefusedCalls } from '@holdpoint/contract';
+import { type EventOf, hasNetwork, type RefusedCalls, type RunSpec } from '@holdpoint/contract';
+import { judgeDescribed } from '../approvals/judge-step.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, type StepState, type TurnStep } from '../domain/index.ts';
-import { readWholeLog } from '../log/index.ts';
+import { fromPayload, readWholeLog } from '../log/index.ts';
 
 /** A turn as its planner decided it, with the arguments of every step as they were before an edit. */
 export interface RecordedTurn {
@@ -26,8 +27,26 @@ export async function readTurn(deps: Pick<EngineDeps, 'redis'>, runId: string, n
   return found;
 }
 
-/** The same call as a new step. A call that was refused when it was planned is refused again without running. */
-export function planAgain(
+/** The run in which a call is planned again. */
+interface Planning {
+  spec: RunSpec;
+  /** It is a sub-agent: no person answers questions. */
+  unattended: boolean;
+}
+
+/** The same call as a new step, judged by the policies of now. A call that was refused when it was planned is refused again without running. */
+export async function planAgain(
+  deps: EngineDeps,
+  step: StepState,
+  turn: RecordedTurn | undefined,
+  planning: Planning,
+): Promise<TurnStep & { index: number }> {
+  const call = recordedCall(deps, step, turn);
+  return call.error === undefined ? { ...call, ...(await judgedNow(deps, call, planning)) } : call;
+}
+
+/** The same call as a new step, with its recorded verdict. */
+export function recordedCall(
   deps: Pick<EngineDeps, 'newId'>,
   step: StepState,
   turn: RecordedTurn | undefined,
@@ -39,4 +58,18 @@ export function planAgain(
     step.status === 'failed' && step.outcome?.attempt === null && step.outcome.inherited_from === undefined;
   const error = wasWrong ? step.outcome?.error : undefined;
   return { id: deps.newId('step'), ...call, error };
+}
+
+async function judgedNow(
+  deps: EngineDeps,
+  { tool, args, written }: Pick<TurnStep, 'tool' | 'args' | 'written'>,
+  { spec, unattended }: Planning,
+): Promise<Pick<TurnStep, 'verdict' | 'policies'>> {
+  const given = await fromPayload(deps.blobs, written ?? args);
+  const described = deps.catalog.describe({
+    ...{ toolset: spec.toolset, tool, args: given },
+    ...{ network: hasNetwork(spec.network), unattended },
+  });
+  // A tool that is gone: the run pauses for the change of its tools before the call starts.
+  return described.ok ? judgeDescribed(deps, spec, { tool, args: given, described }) : {};
 }

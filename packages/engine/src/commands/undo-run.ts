@@ -2,7 +2,7 @@ import type { NewEvent } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, type Rewind, type RunState, rewindRun, type StepState, type TaskState } from '../domain/index.ts';
-import { append, claimOwner, retryWhileContended, trackActive, untrackApproval } from '../log/index.ts';
+import { append, claimOwner, readSpec, retryWhileContended, trackActive, untrackApproval } from '../log/index.ts';
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { planAgain, readTurn } from './plan-again.ts';
 
@@ -56,13 +56,14 @@ export async function prepareRewind(
     throw new EngineError('external_effects', `these steps had effects outside of the workspace: ${names}`);
   }
   const turn = point.again.length === 0 ? undefined : await readTurn(deps, run.id, point.turn);
+  const planning = { spec: await readSpec(deps, run), unattended: run.parent !== undefined };
   const open = approvals.filter(({ status, request: { step_id } }) => {
     return status === 'pending' && undone.some((step) => step.id === step_id);
   });
   return {
     ...point,
     lostTasks: takenBack(tasks, point),
-    again: point.again.map((step) => planAgain(deps, step, turn)),
+    again: await Promise.all(point.again.map((step) => planAgain(deps, step, turn, planning))),
     undone,
     approvals: open.map(({ id, request: { step_id } }) => ({ id, stepId: step_id ?? '' })),
     by: request.by,

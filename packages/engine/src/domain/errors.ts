@@ -58,6 +58,18 @@ const registry = {
     next: 'Wait until it is done, or decide on its approval; then publish again.',
   },
   snapshot_changed: { retryable: false, next: 'Read the diff again and publish the snapshot it names.' },
+  policy_not_found: {
+    retryable: false,
+    next: 'List the policies with GET /v1/policies, and the versions of one with GET /v1/policies/{name}/versions.',
+  },
+  policy_changed: { retryable: false, next: 'Read the policy again and change the version that it shows now.' },
+  policy_not_allowed: { retryable: false, next: 'Use another name; this one binds the runs of every tenant.' },
+  invalid_policy_name: { retryable: false, next: 'Use another name; nothing was changed.' },
+  managed_by_file: {
+    retryable: false,
+    next: 'Change the file: the processes follow it within a second or two. Or unset HOLDPOINT_POLICY and start them again.',
+  },
+  too_many_policies: { retryable: false, next: 'Delete policies that no longer serve, or use another name.' },
   too_many_runs: {
     retryable: true,
     next: 'Wait until a run of the tenant has ended, or cancel one; the operator sets the limit with HOLDPOINT_TENANT_RUNS.',

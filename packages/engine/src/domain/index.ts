@@ -6,7 +6,17 @@ export { stepField } from './fields/step.ts';
 export { grantsOf, toGrant } from './grants.ts';
 export { heads } from './heads.ts';
 export { isAbandoned } from './id-time.ts';
-export { boundBy, holdsPublish, judgeCall, policiesInForce, stricter } from './judge-call.ts';
+export {
+  type Bound,
+  boundBy,
+  holdsPublish,
+  judgeCall,
+  type OperatorInForce,
+  policiesInForce,
+  policiesOf,
+  shortDigest,
+  stricter,
+} from './judge-call.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
 export {

@@ -2,7 +2,14 @@ import type { OperatorPolicy, PolicyAction, RunSpec, Verdict } from '@holdpoint/
 import { type BoundPolicies, type CallFacts, compilePolicy, judge } from '@holdpoint/policy';
 
 /** The policies that bind a run. `operator`: those in force when the run, or a run that it continues, was accepted. */
-type Bound = Pick<RunSpec, 'policy' | 'operator'>;
+export type Bound = Pick<RunSpec, 'policy' | 'policy_pin' | 'operator' | 'operator_versions'>;
+
+/** A policy of the operator. One from a file has no version. */
+export interface OperatorInForce {
+  document: OperatorPolicy;
+  digest: string;
+  version?: number | undefined;
+}
 
 const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, deny: 2 };
 
@@ -14,44 +21,56 @@ export const stricter = (one: Verdict, other: Verdict): Verdict =>
  * The strictest verdict on a call by the run's policy and the operator's policies, recorded and current: a later change of the operator's
  * policy never relaxes the recorded ones. Pure.
  */
-export const judgeCall = (bound: Bound, current: OperatorPolicy | undefined, facts: CallFacts): Verdict =>
+export const judgeCall = (bound: Bound, current: OperatorInForce | undefined, facts: CallFacts): Verdict =>
   judge(policiesOf(bound, current), facts);
 
 /** Equal for the same policies: a recorded verdict with this name needs no second look. */
-export const policiesInForce = (bound: Bound, current: OperatorPolicy | undefined): string => {
+export const policiesInForce = (bound: Bound, current: OperatorInForce | undefined): string => {
   const { run, operator } = policiesOf(bound, current);
-  return [run, ...operator].map(({ policy }) => policy.digest.slice('sha256:'.length, 'sha256:'.length + 16)).join(' ');
+  return [run, ...operator].map(({ policy }) => shortDigest(policy.digest)).join(' ');
 };
 
-function policiesOf({ policy, operator }: Bound, current: OperatorPolicy | undefined): BoundPolicies {
+/** 16 hex digits. */
+export const shortDigest = (digest: string): string => digest.slice('sha256:'.length, 'sha256:'.length + 16);
+
+export function policiesOf(bound: Bound, current: OperatorInForce | undefined): BoundPolicies {
+  const { policy, policy_pin: pin } = bound;
   return {
-    run: { name: 'run', policy: compilePolicy(policy) },
-    operator: withCurrent(operator, current).map((one) => ({ name: 'operator', policy: compilePolicy(one) })),
+    run: { name: pin?.name ?? 'run', version: pin?.version, policy: compilePolicy(policy) },
+    operator: withCurrent(bound, current).map(({ document, version }) => ({
+      ...{ name: 'operator', version, policy: compilePolicy(document) },
+    })),
   };
 }
 
-export const holdsPublish = (bound: Bound, current: OperatorPolicy | undefined): 'run' | 'operator' | undefined => {
-  if (withCurrent(bound.operator, current).some(({ publish }) => publish === 'hold')) return 'operator';
+export const holdsPublish = (bound: Bound, current: OperatorInForce | undefined): 'run' | 'operator' | undefined => {
+  if (withCurrent(bound, current).some(({ document }) => document.publish === 'hold')) return 'operator';
   return bound.policy.publish === 'hold' ? 'run' : undefined;
 };
 
 /** The recorded policies and the current one, each once. */
 export function withCurrent(
-  recorded: readonly OperatorPolicy[] | undefined,
-  current: OperatorPolicy | undefined,
-): OperatorPolicy[] {
-  const all = current === undefined ? (recorded ?? []) : [...(recorded ?? []), current];
-  return [...new Map(all.map((one) => [operatorPolicyDigest(one), one])).values()];
+  { operator = [], operator_versions: versions = {} }: Omit<Bound, 'policy'>,
+  current: OperatorInForce | undefined,
+): OperatorInForce[] {
+  const recorded = operator.map((document): OperatorInForce => {
+    const { digest } = compilePolicy(document);
+    return { document, digest, version: versions[digest] };
+  });
+  const all = current === undefined ? recorded : [...recorded, current];
+  return [...new Map(all.map((one) => [one.digest, one])).values()];
 }
 
 /** The operator's policies that a new run records. @param before the run that it continues or works for */
 export function boundBy(
-  current: OperatorPolicy | undefined,
-  before: Pick<Bound, 'operator'> = {},
-): { operator?: OperatorPolicy[] } {
-  const all = withCurrent(before.operator, current);
-  return all.length === 0 ? {} : { operator: all };
+  current: OperatorInForce | undefined,
+  before: Omit<Bound, 'policy'> = {},
+): Pick<Bound, 'operator' | 'operator_versions'> {
+  const all = withCurrent(before, current);
+  if (all.length === 0) return {};
+  const versions = Object.fromEntries(
+    all.flatMap(({ digest, version }) => (version === undefined ? [] : [[digest, version]])),
+  );
+  const hasVersions = Object.keys(versions).length > 0;
+  return { operator: all.map(({ document }) => document), ...(hasVersions ? { operator_versions: versions } : {}) };
 }
-
-/** Policies with the same content have the same digest: `sha256:` and 64 hex digits. */
-export const operatorPolicyDigest = (policy: OperatorPolicy): string => compilePolicy(policy).digest;

@@ -1,5 +1,5 @@
 import { type OperatorPolicy, operatorPolicySchema, policySchema } from '@holdpoint/contract';
-import type { CallFacts } from '@holdpoint/policy';
+import { type CallFacts, policyDigest } from '@holdpoint/policy';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { boundBy, holdsPublish, judgeCall } from './judge-call.ts';
@@ -8,6 +8,7 @@ const facts = (call: Pick<CallFacts, 'tool' | 'effect' | 'risk'>): CallFacts => 
   ...call,
   ...{ toolset: 'holdpoint', args: {}, touches: { paths: [], commands: [], hosts: [] }, labels: {} },
 });
+const inForce = (document: OperatorPolicy) => ({ document, digest: policyDigest(document) });
 const actions = ['allow', 'hold', 'deny'] as const;
 const strictness = (action: string) => actions.indexOf(action as never);
 const rule = fc.record({
@@ -35,12 +36,14 @@ test('a call is allowed only if the policy of the run and every one of the opera
   fc.assert(
     fc.property(rules, fc.array(operator, { maxLength: 3 }), fc.option(operator), call, (own, recorded, now, one) => {
       const policy = policySchema.parse({ rules: own });
-      const { action } = judgeCall({ policy, operator: recorded }, now ?? undefined, one);
+      const { action } = judgeCall({ policy, operator: recorded }, now === null ? undefined : inForce(now), one);
       expect(strictness(action)).toBeGreaterThanOrEqual(strictness(judgeCall({ policy }, undefined, one).action));
       for (const each of [...recorded, ...(now === null ? [] : [now])]) {
         // The verdict of one operator policy alone: the run allows everything.
         const all = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
-        expect(strictness(action)).toBeGreaterThanOrEqual(strictness(judgeCall({ policy: all }, each, one).action));
+        expect(strictness(action)).toBeGreaterThanOrEqual(
+          strictness(judgeCall({ policy: all }, inForce(each), one).action),
+        );
       }
     }),
   );
@@ -50,7 +53,7 @@ test('without a matching rule the policy of the run decides', () => {
   const policy = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
   const operatorPolicy = operatorPolicySchema.parse({ rules: [{ match: { tool: 'bash' }, action: 'hold' }] });
   const judged = (tool: string) =>
-    judgeCall({ policy }, operatorPolicy, facts({ tool, effect: 'workspace', risk: 'low' }));
+    judgeCall({ policy }, inForce(operatorPolicy), facts({ tool, effect: 'workspace', risk: 'low' }));
   expect(judged('edit').action).toBe('allow');
   expect(judged('bash')).toMatchObject({ action: 'hold', rule: { policy: 'operator', index: 0 } });
 });
@@ -60,7 +63,7 @@ test('any policy can hold a publish, and the result names it', () => {
   const hold = operatorPolicySchema.parse({ publish: 'hold' });
   expect(holdsPublish({ policy }, undefined)).toBe(undefined);
   expect(holdsPublish({ policy: { ...policy, publish: 'hold' } }, undefined)).toBe('run');
-  expect(holdsPublish({ policy }, hold)).toBe('operator');
+  expect(holdsPublish({ policy }, inForce(hold))).toBe('operator');
   expect(holdsPublish({ policy, operator: [hold] }, undefined)).toBe('operator');
 });
 
@@ -69,9 +72,14 @@ test('a run records each policy once, with those of the run that it continues', 
     return operatorPolicySchema.parse({ rules: [{ match: {}, action: 'hold', reason }] });
   });
   expect(boundBy(undefined)).toEqual({});
-  expect(boundBy(a)).toEqual({ operator: [a] });
-  expect(boundBy(structuredClone(a), { operator: a && [a] })).toEqual({ operator: [a] });
-  expect(boundBy(b, { operator: a && [a] })).toEqual({ operator: [a, b] });
+  if (a === undefined || b === undefined) throw new TypeError();
+  expect(boundBy(inForce(a))).toEqual({ operator: [a] });
+  expect(boundBy(inForce(structuredClone(a)), { operator: [a] })).toEqual({ operator: [a] });
+  expect(boundBy(inForce(b), { operator: [a] })).toEqual({ operator: [a, b] });
+  const second = { ...inForce(b), version: 2 };
+  const both = { operator: [a, b], operator_versions: { [second.digest]: 2 } };
+  expect(boundBy(second, { operator: [a] })).toEqual(both);
+  expect(boundBy(undefined, both)).toEqual(both);
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { hasNetwork, type Problem, type RefusedCalls, type RunSpec } from '@holdpoint/contract';
 import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts';
 import { judgeDescribed } from '../approvals/judge-step.ts';
@@ -151,7 +152,8 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
   const { effect, risk, gate, sequential, looks } = described;
   const checked = await toPayload(deps.blobs, described.args);
   const { verdict, policies } = judgeDescribed(deps, spec, { tool: call.tool, args, described });
-  return { id, ...named, args: checked, effect, risk, gate, sequential, looks, verdict, policies };
+  const written = isDeepStrictEqual(args, described.args) ? undefined : await toPayload(deps.blobs, args);
+  return { id, ...named, args: checked, effect, risk, gate, sequential, looks, verdict, policies, written };
 }
 
 /**

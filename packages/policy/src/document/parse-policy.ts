@@ -29,7 +29,8 @@ export function parsePolicyValue<Schema extends z.ZodType = typeof policySchema>
   return { ok: false, problems: schemaProblems(schema, parsed.error.issues, value) };
 }
 
-function readYaml(text: string): { ok: true; value: unknown } | { ok: false; detail: string } {
+/** The value of a document in YAML, which JSON is a part of. */
+export function readYaml(text: string): { ok: true; value: unknown } | { ok: false; detail: string } {
   if (Buffer.byteLength(text) > maxBytes) return { ok: false, detail: `the document is larger than ${maxBytes} bytes` };
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
@@ -40,7 +41,10 @@ function readYaml(text: string): { ok: true; value: unknown } | { ok: false; det
   }
   try {
     // Aliases are copied: a few lines could become gigabytes.
-    return { ok: true, value: document.toJS({ maxAliasCount: 100 }) };
+    const value: unknown = document.toJS({ maxAliasCount: 100 });
+    // An alias of what it is in makes a circle. Throws then.
+    JSON.stringify(value);
+    return { ok: true, value };
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.message : String(error) };
   }

@@ -14,6 +14,6 @@ export function readBoundsRoute(app: App): void {
         response: { 200: apiBoundsSchema },
       },
     },
-    async ({ deps: { bounds, ceilings = {} } }) => ({ ...bounds, ceilings }),
+    async ({ deps: { bounds, ceilings = {} } }) => ({ ...bounds(), ceilings }),
   );
 }

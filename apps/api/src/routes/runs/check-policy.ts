@@ -1,4 +1,4 @@
-import type { Policy } from '@holdpoint/contract';
+import type { RunSpec } from '@holdpoint/contract';
 import type { PointerError } from '@holdpoint/contract/wire';
 import { checkRules } from '@holdpoint/policy';
 import type { ApiDeps } from '../../deps.ts';
@@ -8,9 +8,15 @@ import { ApiProblem } from '../../errors/api-problem.ts';
  * Every rule must be able to match a call: one that never does holds and denies nothing, although it says so.
  * @throws ApiProblem `invalid_policy`
  */
-export function checkPolicy({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string, { rules }: Policy): void {
-  const tools = catalog.list(toolset).map((tool) => ({ ...tool, toolset }));
-  const errors = checkRules(rules, tools).map(
+export function checkPolicy(
+  { catalog }: Pick<ApiDeps, 'catalog'>,
+  toolset: string,
+  { policy, policy_pin }: Pick<RunSpec, 'policy' | 'policy_pin'>,
+): void {
+  // A named policy may have rules for several toolsets.
+  const toolsets = policy_pin === undefined ? [toolset] : catalog.toolsets();
+  const tools = toolsets.flatMap((name) => catalog.list(name).map((tool) => ({ ...tool, toolset: name })));
+  const errors = checkRules(policy.rules, tools).map(
     ({ pointer, detail }): PointerError => ({ pointer: `/policy${pointer}`, detail }),
   );
   const [first] = errors;

@@ -1,4 +1,4 @@
-import { type Goal, type Network, toPointer } from '@holdpoint/contract';
+import { type Goal, type Network, type RunSpec, toPointer } from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
 import type { ApiDeps } from '../../deps.ts';
@@ -16,10 +16,10 @@ import { checkSource } from './check-source.ts';
  */
 export async function checkRequest(
   deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses' | 'ceilings'>,
-  body: CreateRunBody,
+  body: Omit<CreateRunBody, 'policy'> & Pick<RunSpec, 'policy' | 'policy_pin'>,
 ): Promise<Goal> {
   checkToolset(deps, body.toolset);
-  checkPolicy(deps, body.toolset, body.policy);
+  checkPolicy(deps, body.toolset, body);
   checkNetwork(deps, body.network);
   checkLimits(deps, body.limits);
   checkModels(deps, body.models ?? []);
@@ -51,7 +51,10 @@ function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): v
   throw new ApiProblem('unknown_toolset', detail, { errors: [{ pointer: '/toolset', detail }] });
 }
 
-function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, { toolset, plan, prompt, model }: CreateRunBody): Goal {
+function checkTask(
+  deps: Pick<ApiDeps, 'catalog' | 'models'>,
+  { toolset, plan, prompt, model }: Pick<CreateRunBody, 'toolset' | 'plan' | 'prompt' | 'model'>,
+): Goal {
   if (plan === undefined) return { planner: 'model', prompt: prompt ?? '', model: checkModel(deps, model) };
   checkPlan(deps, toolset, plan);
   return { planner: 'scripted', plan };

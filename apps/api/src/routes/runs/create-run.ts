@@ -6,6 +6,7 @@ import { checkRequest } from './check-request.ts';
 import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
+import { resolvePolicy } from './resolve-policy.ts';
 import { toRun } from './run-view.ts';
 
 /** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key matches an earlier request. */
@@ -40,32 +41,20 @@ async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempoten
   const known = idempotency && (await deps.engine.runs.findSubmitted(idempotency));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
-  const goal = await checkRequest(deps, body);
-  return deps.engine.runs.submit({ spec: specOf(deps, body, goal), idempotency });
+  const resolved = await resolvePolicy(deps, body.policy);
+  const goal = await checkRequest(deps, { ...body, ...resolved });
+  return deps.engine.runs.submit({ spec: { ...specOf(deps, body, goal), ...resolved }, idempotency });
 }
 
 const specOf = (
   { ceilings = {} }: Pick<ApiDeps, 'ceilings'>,
-  {
-    title,
-    toolset,
-    workspace,
-    policy,
-    limits,
-    network,
-    models = [],
-    validators,
-    publish,
-    labels,
-    priority,
-  }: CreateRunBody,
+  { title, toolset, workspace, limits, network, models = [], validators, publish, labels, priority }: CreateRunBody,
   goal: Goal,
-): RunSpec => ({
+): Omit<RunSpec, 'policy'> => ({
   title,
   toolset,
   goal,
   source: workspace.source,
-  policy,
   limits: cutAtCeilings(limits, ceilings),
   network,
   models,

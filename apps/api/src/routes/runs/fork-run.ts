@@ -9,6 +9,7 @@ import { checkPolicy } from './check-policy.ts';
 import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
+import { resolvePolicy } from './resolve-policy.ts';
 import { toRun } from './run-view.ts';
 
 /** POST /v1/runs/{id}/fork: 201 when this request made the fork, 200 when its Idempotency-Key matches an earlier request. */
@@ -47,11 +48,16 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
   const known = idempotency && (await deps.engine.runs.findSubmitted(idempotency));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
-  const { from_step: fromStep, limits, ...others } = body;
+  const { from_step: fromStep, limits, policy: given, ...others } = body;
   if (limits !== undefined) checkLimits(deps, limits);
-  const changes = { ...others, ...(limits && { limits: cutAtCeilings(limits, deps.ceilings ?? {}) }) };
+  const resolved = given && (await resolvePolicy(deps, given));
+  const changes = {
+    ...others,
+    ...(limits && { limits: cutAtCeilings(limits, deps.ceilings ?? {}) }),
+    ...resolved,
+  };
   // Also checks the inherited policy: the tools may have other names now.
-  checkPolicy(deps, header.toolset, changes.policy ?? (await deps.engine.runs.spec(parent)).policy);
+  checkPolicy(deps, header.toolset, resolved ?? (await deps.engine.runs.spec(parent)));
   // The engine refuses a plan for a model run and a model for a scripted run.
   if (changes.plan !== undefined && header.planner === 'scripted') checkPlan(deps, header.toolset, changes.plan);
   if (changes.model !== undefined && header.planner === 'model') checkModel(deps, changes.model);

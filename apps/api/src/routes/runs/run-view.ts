@@ -1,6 +1,6 @@
-import { allowedModels, defaultTenant, type OperatorPolicy, type RunSpec, type TreeUsage } from '@holdpoint/contract';
+import { allowedModels, defaultTenant, type RunSpec, type TreeUsage } from '@holdpoint/contract';
 import type { Run, RunDetail } from '@holdpoint/contract/wire';
-import { noUsage, operatorPolicyDigest, type RunState, usedByTree, withCurrent } from '@holdpoint/engine';
+import { noUsage, type OperatorInForce, type RunState, usedByTree, withCurrent } from '@holdpoint/engine';
 
 /** A run as the API shows it. */
 export function toRun(run: RunState, now = Date.now()): Run {
@@ -41,15 +41,15 @@ export function toRun(run: RunState, now = Date.now()): Run {
 export function toRunDetail(
   run: RunState,
   spec: RunSpec,
-  { agents, current }: { agents: readonly RunState[]; current: OperatorPolicy | undefined },
+  { agents, current }: { agents: readonly RunState[]; current: OperatorInForce | undefined },
 ): RunDetail {
   const { goal, source, policy, limits, network, validators, publish } = spec;
   const prompt = goal.planner === 'model' ? goal.prompt : null;
   const models = allowedModels(spec);
-  const operator_policies = withCurrent(spec.operator, current).map((one) => {
-    return { digest: operatorPolicyDigest(one), policy: one };
+  const operator_policies = withCurrent(spec, current).map(({ document, digest, version }) => {
+    return { digest, version: version ?? null, policy: document };
   });
-  const bound = { policy, operator_policies, limits, models, network };
+  const bound = { policy, policy_pin: spec.policy_pin ?? null, operator_policies, limits, models, network };
   const request = { prompt, source, ...bound, validators, publish };
   return { ...toRun(run), waiting_for: agents.flatMap(waitingFor), request };
 }

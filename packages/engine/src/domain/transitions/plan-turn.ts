@@ -16,6 +16,8 @@ export interface TurnStep {
   verdict?: Verdict;
   /** The policies that made the verdict. */
   policies?: string;
+  /** The arguments as the caller wrote them, when validation changed them. */
+  written?: Payload;
   error?: Problem;
   /** Why it passes the gate now. */
   passes?: string;

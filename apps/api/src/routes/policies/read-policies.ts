@@ -1,0 +1,86 @@
+import {
+  listVersionsQuerySchema,
+  policyListSchema,
+  policyParamsSchema,
+  policyVersionPageSchema,
+  policyVersionParamsSchema,
+  storedVersionSchema,
+} from '@holdpoint/contract/wire';
+import { EngineError } from '@holdpoint/engine';
+import type { App } from '../../deps.ts';
+import { toSummary } from './policy-view.ts';
+
+const tags = ['policies'];
+const config = { access: 'policies:read' } as const;
+
+export function readPoliciesRoutes(app: App): void {
+  app.get(
+    '/v1/policies',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'listPolicies',
+        summary: 'List the policies of the tenant by name, each in its newest version',
+        response: { 200: policyListSchema },
+      },
+    },
+    async ({ deps }) => ({ data: (await deps.engine.policies.list()).map(toSummary) }),
+  );
+
+  app.get(
+    '/v1/policies/:name',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'getPolicy',
+        summary: 'Read the newest version of a policy',
+        params: policyParamsSchema,
+        response: { 200: storedVersionSchema },
+      },
+    },
+    async ({ params: { name }, deps }) => deps.engine.policies.get(name),
+  );
+
+  app.get(
+    '/v1/policies/:name/versions',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'listPolicyVersions',
+        summary: 'List the versions of a policy, newest first',
+        description: 'Versions never change. Those of a deleted policy stay.',
+        params: policyParamsSchema,
+        querystring: listVersionsQuerySchema,
+        response: { 200: policyVersionPageSchema },
+      },
+    },
+    async ({ params: { name }, query, deps }) => {
+      const { items, next } = await deps.engine.policies.versions(name, query);
+      const next_cursor = next === undefined ? null : String(next);
+      return { data: items.map(toSummary), next_cursor, has_more: next !== undefined };
+    },
+  );
+
+  app.get(
+    '/v1/policies/:name/versions/:version',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'getPolicyVersion',
+        summary: 'Read a version of a policy',
+        params: policyVersionParamsSchema,
+        response: { 200: storedVersionSchema },
+      },
+    },
+    async ({ params: { name, version }, deps }) => {
+      if (!/^[1-9]\d{0,6}$/.test(version)) {
+        throw new EngineError('policy_not_found', `there is no version ${version}: versions count from 1`);
+      }
+      return deps.engine.policies.get(name, Number(version));
+    },
+  );
+}

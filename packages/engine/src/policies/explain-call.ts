@@ -1,0 +1,26 @@
+import { hasNetwork, type RunSpec } from '@holdpoint/contract';
+import { type Explanation, explain } from '@holdpoint/policy';
+import { factsOf, withQuestion } from '../approvals/judge-step.ts';
+import type { EngineDeps } from '../deps.ts';
+import { type Bound, type OperatorInForce, policiesOf } from '../domain/index.ts';
+import type { Call, Description } from '../ports/index.ts';
+
+/** A call of a run that need not exist. */
+export interface ImaginedCall extends Call, Pick<RunSpec, 'labels' | 'network' | 'submitted_by'> {}
+
+/**
+ * What the policies would say about a call, with the reason for every rule.
+ * @param policies.operator the operator's policy; `current`: the one in force
+ * @returns the description of a call that its tool refuses
+ */
+export function explainCall(
+  deps: Pick<EngineDeps, 'catalog' | 'operatorPolicy'>,
+  { tool, args, ...run }: ImaginedCall,
+  { operator, ...bound }: Pick<Bound, 'policy' | 'policy_pin'> & { operator: OperatorInForce | 'current' },
+): { ok: true; explanation: Explanation } | Extract<Description, { ok: false }> {
+  const described = deps.catalog.describe({ toolset: run.toolset, tool, args, network: hasNetwork(run.network) });
+  if (!described.ok) return described;
+  const current = operator === 'current' ? deps.operatorPolicy?.() : operator;
+  const { verdict, parts } = explain(policiesOf(bound, current), factsOf(run, { tool, args, described }));
+  return { ok: true, explanation: { verdict: withQuestion(verdict, described.gate), parts } };
+}

@@ -1,0 +1,150 @@
+import { defaultTenant, operatorPolicyName, operatorPolicySchema } from '@holdpoint/contract';
+import { type CatalogTool, compilePolicy, policyDigest } from '@holdpoint/policy';
+import type { EngineDeps } from '../deps.ts';
+import { type OperatorInForce, shortDigest } from '../domain/index.ts';
+import { parsePolicyFile, readPolicyText } from './policy-file.ts';
+import { operatorDocumentsKey } from './policy-keys.ts';
+import { getPolicy, latestVersion } from './read-policies.ts';
+
+/** What binds every run in this process, and what is wrong with it. */
+export interface OperatorPolicyStatus {
+  /** Digest of the policy in force; null: there is none. */
+  policy: string | null;
+  /** Its version in the store; null for a file. */
+  policy_version: number | null;
+  /** Why the policy in force is not the one of its source. */
+  policy_problem: string | null;
+}
+
+export interface OperatorPolicyReader {
+  /** Absolute path of the file that has the policy; undefined: the store has it. */
+  file: string | undefined;
+  current(): OperatorInForce | undefined;
+  status(): OperatorPolicyStatus;
+  /** Looks at the source now. */
+  refresh(): Promise<void>;
+  stop(): void;
+}
+
+interface Source {
+  /** Absolute path; undefined: the store. */
+  file: string | undefined;
+  /** The tools that rules can name. */
+  tools: readonly CatalogTool[];
+  /** Milliseconds between two looks. @default 400 */
+  everyMs?: number;
+}
+
+type Deps = Pick<EngineDeps, 'redis' | 'logger'>;
+
+/**
+ * Opens the operator's policy and follows its changes. A change that cannot be used leaves the policy in force, and is logged.
+ * @throws an error about a policy that cannot be used at the start
+ */
+export async function openOperatorPolicy(deps: Deps, source: Source): Promise<OperatorPolicyReader> {
+  const look = source.file === undefined ? lookAtStore(deps) : lookAtFile(source.file, source.tools);
+  const first = await look.first();
+  await keep(deps, first);
+  let inForce = first;
+  let problem: string | null = null;
+  const refreshNow = async (): Promise<void> => {
+    try {
+      const found = await look.again(inForce);
+      if (found !== undefined) {
+        // Before it judges: a verdict never names a policy that a replay cannot read.
+        await keep(deps, found.inForce);
+        inForce = found.inForce;
+        deps.logger.info({ event: 'policy_changed', ...statusOf(inForce) }, "the operator's policy has changed");
+      }
+      problem = null;
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      if (text !== problem) {
+        deps.logger.error({ event: 'policy_problem', err: error }, `the operator's policy stays as it was: ${text}`);
+      }
+      problem = text;
+    }
+  };
+  // One look at a time: a later look never brings an earlier policy back.
+  let last: Promise<void> = Promise.resolve();
+  let isLooking = false;
+  const refresh = (): Promise<void> => {
+    last = last.then(refreshNow);
+    return last;
+  };
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    void refresh().then(() => {
+      isLooking = false;
+    });
+  }, source.everyMs ?? 400);
+  timer.unref();
+  return {
+    file: source.file,
+    current: () => inForce,
+    status: () => ({ ...statusOf(inForce), policy_problem: problem }),
+    refresh,
+    stop: () => clearInterval(timer),
+  };
+}
+
+const statusOf = (inForce: OperatorInForce | undefined) => ({
+  policy: inForce?.digest ?? null,
+  policy_version: inForce?.version ?? null,
+});
+
+async function keep({ redis }: Deps, inForce: OperatorInForce | undefined): Promise<void> {
+  if (inForce === undefined) return;
+  await redis.hset(operatorDocumentsKey, shortDigest(inForce.digest), JSON.stringify(inForce.document));
+}
+
+interface Look {
+  first(): Promise<OperatorInForce | undefined>;
+  /** Undefined: nothing has changed. @throws why the source cannot be used */
+  again(known: OperatorInForce | undefined): Promise<{ inForce: OperatorInForce | undefined } | undefined>;
+}
+
+function lookAtFile(path: string, tools: readonly CatalogTool[]): Look {
+  let used = '';
+  let seen = '';
+  const parse = (text: string): OperatorInForce => {
+    const document = parsePolicyFile(path, text, tools);
+    return { document, digest: policyDigest(document) };
+  };
+  return {
+    async first() {
+      used = seen = await readPolicyText(path);
+      return parse(used);
+    },
+    async again(known) {
+      const text = await readPolicyText(path);
+      const isStable = text === seen;
+      seen = text;
+      // A file that is being written may be a policy with fewer rules: its content counts once two looks have seen it.
+      if (!isStable || text === used) return undefined;
+      const inForce = parse(text);
+      used = text;
+      return inForce.digest === known?.digest ? undefined : { inForce };
+    },
+  };
+}
+
+function lookAtStore({ redis }: Pick<Deps, 'redis'>): Look {
+  const named = { tenant: defaultTenant, name: operatorPolicyName };
+  const read = async (version: number): Promise<OperatorInForce | undefined> => {
+    if (version === 0) return undefined;
+    const { document, digest } = await getPolicy({ redis }, { ...named, version });
+    const inForce = { document: operatorPolicySchema.parse(document), digest, version };
+    // A later version of Holdpoint may have stored it: what this one cannot compile never comes into force.
+    compilePolicy(inForce.document);
+    return inForce;
+  };
+  return {
+    first: async () => read(await latestVersion({ redis }, named)),
+    async again(known) {
+      const version = await latestVersion({ redis }, named);
+      return version === (known?.version ?? 0) ? undefined : { inForce: await read(version) };
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import {
+  nearestNames,
+  operatorPolicyName,
+  type Policy,
+  type PolicyPin,
+  type PolicyReference,
+  type PolicyVersion,
+  policySchema,
+  policyVersionSchema,
+  type Tenant,
+} from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import { EngineError } from '../domain/index.ts';
+import { policyKey, policyNamesKey } from './policy-keys.ts';
+
+type Deps = Pick<EngineDeps, 'redis'>;
+
+interface Named {
+  tenant: Tenant;
+  name: string;
+}
+
+/**
+ * A version of a policy. Without a number: the newest, unless the policy was deleted.
+ * @throws EngineError `policy_not_found`
+ */
+export async function getPolicy(
+  deps: Deps,
+  { version, ...named }: Named & { version?: number | undefined },
+): Promise<PolicyVersion> {
+  const wanted = version ?? (await latestVersion(deps, named));
+  const found = wanted === 0 ? undefined : await readVersion(deps, named, wanted);
+  if (found === undefined) throw await policyNotFound(deps, named, version);
+  return found;
+}
+
+/** 0: there is none. */
+export async function latestVersion({ redis }: Deps, { tenant, name }: Named): Promise<number> {
+  const [latest, deleted] = await redis.hmget(policyKey(tenant, name), 'latest', 'deleted');
+  return deleted == null ? Number(latest ?? 0) : 0;
+}
+
+async function readVersion(
+  { redis }: Deps,
+  { tenant, name }: Named,
+  version: number,
+): Promise<PolicyVersion | undefined> {
+  const text = await redis.hget(policyKey(tenant, name), `version:${version}`);
+  return text === null ? undefined : policyVersionSchema.parse({ name, version, ...JSON.parse(text) });
+}
+
+/** The newest version of every policy of a tenant, by name. */
+export async function listPolicies(deps: Deps, tenant: Tenant): Promise<PolicyVersion[]> {
+  const names = await deps.redis.zrange(policyNamesKey(tenant), '0', '-1');
+  const found: PolicyVersion[] = [];
+  for (const name of names) {
+    const version = await latestVersion(deps, { tenant, name });
+    const policy = version === 0 ? undefined : await readVersion(deps, { tenant, name }, version);
+    if (policy !== undefined) found.push(policy);
+  }
+  return found;
+}
+
+/**
+ * Versions of a policy, newest first; those of a deleted policy, too.
+ * @param page.cursor the last version of the page before
+ * @throws EngineError `policy_not_found`
+ */
+export async function listVersions(
+  deps: Deps,
+  { limit, cursor, ...named }: Named & { limit: number; cursor?: number | undefined },
+): Promise<{ items: PolicyVersion[]; next: number | undefined }> {
+  const latest = Number((await deps.redis.hget(policyKey(named.tenant, named.name), 'latest')) ?? 0);
+  if (latest === 0) throw await policyNotFound(deps, named);
+  const first = Math.min(latest, (cursor ?? latest + 1) - 1);
+  const numbers = Array.from({ length: Math.max(0, Math.min(limit, first)) }, (_, at) => first - at);
+  const items = await Promise.all(numbers.map((version) => readVersion(deps, named, version)));
+  const last = numbers.at(-1) ?? 1;
+  return { items: items.filter((item) => item !== undefined), next: last > 1 ? last : undefined };
+}
+
+/** The document that a run is accepted with. @throws EngineError `policy_not_found` */
+export async function resolvePolicy(
+  deps: Deps,
+  tenant: Tenant,
+  { name, version }: PolicyReference,
+): Promise<{ policy: Policy; policy_pin: PolicyPin }> {
+  const found = await getPolicy(deps, { tenant, name, version });
+  const policy_pin = { name, version: found.version, digest: found.digest };
+  return { policy: policySchema.parse(found.document), policy_pin };
+}
+
+/** Names the nearest policies of the tenant. */
+export async function policyNotFound(deps: Deps, { tenant, name }: Named, version?: number): Promise<EngineError> {
+  const latest = Number((await deps.redis.hget(policyKey(tenant, name), 'latest')) ?? 0);
+  if (version !== undefined && latest > 0) {
+    return new EngineError(
+      'policy_not_found',
+      `the policy ${name} has no version ${version}: its last one is ${latest}`,
+    );
+  }
+  const names = await deps.redis.zrange(policyNamesKey(tenant), '0', '-1');
+  const known = names.filter((one) => one !== operatorPolicyName);
+  const near = known.length === 0 ? 'The tenant has none' : `Nearest: ${nearestNames(name, known).join(', ')}`;
+  return new EngineError('policy_not_found', `there is no policy ${JSON.stringify(name)}. ${near}`);
+}
