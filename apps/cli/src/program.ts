@@ -14,6 +14,13 @@ import {
   rotateKeyCommand,
   whoamiCommand,
 } from './commands/keys.ts';
+import {
+  deletePolicyCommand,
+  getPolicyCommand,
+  listPoliciesCommand,
+  listVersionsCommand,
+  putPolicyCommand,
+} from './commands/policies.ts';
 import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
@@ -107,9 +114,15 @@ export function createProgram(shell: Shell): Command {
   keys.addCommand(revokeKeyCommand(shell));
   keys.addCommand(whoamiCommand(shell));
   program.addCommand(keys);
-  const policy = new Command('policy').description('check policies, and try them on calls');
+
+  const policy = new Command('policy').description('check, try and store policies');
   policy.addCommand(checkPolicyCommand(shell));
   policy.addCommand(testPolicyCommand(shell));
+  policy.addCommand(listPoliciesCommand(shell));
+  policy.addCommand(getPolicyCommand(shell));
+  policy.addCommand(putPolicyCommand(shell));
+  policy.addCommand(listVersionsCommand(shell));
+  policy.addCommand(deletePolicyCommand(shell));
   program.addCommand(policy);
 
   const tools = new Command('tools').description('tools that runs may call');

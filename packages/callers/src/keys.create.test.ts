@@ -108,21 +108,21 @@ describe('a key', () => {
     await expect(callers.check(strong.text)).resolves.toBeDefined();
   });
 
-  test('of an agent never holds approvals:decide, whatever its record says', async () => {
+  test('of an agent never decides or changes policies, whatever its record says', async () => {
     const { callers, admin, redis } = t;
-    await expect(callers.create(admin, request({ kind: 'agent', scopes: ['approvals:decide'] }))).rejects.toMatchObject(
-      {
+    for (const scope of ['approvals:decide', 'policies:write'] as const) {
+      await expect(callers.create(admin, request({ kind: 'agent', scopes: [scope] }))).rejects.toMatchObject({
         code: 'invalid_key',
         errors: [{ pointer: '/scopes/0' }],
-      },
-    );
+      });
+    }
     const { text, holder } = await made({ kind: 'agent', scopes: ['keys:admin', 'runs:read'] });
     await expect(callers.create(holder, request())).rejects.toMatchObject({ errors: [{ pointer: '/kind' }] });
     const key = `hp:{keys}:key:${holder.keyId}`;
     const record = JSON.parse((await redis.hget(key, 'record')) ?? '');
     await redis.hset(key, 'record', JSON.stringify({ ...record, scopes: [...allScopes, 'of another version'] }));
     const scopes = (await callers.check(text)).holder.scopes;
-    expect(scopes).toEqual(allScopes.filter((scope) => scope !== 'approvals:decide'));
+    expect(scopes).toEqual(allScopes.filter((scope) => scope !== 'approvals:decide' && scope !== 'policies:write'));
   });
 
   test('has its name alone among the keys in force of its tenant', async () => {

@@ -29,7 +29,9 @@ import {
   meSchema,
   type Page,
   type PolicyExplanation,
+  type PolicyReplay,
   type PolicySummary,
+  type ProposeRules,
   type Publication,
   type Publish,
   type PublishPreview,
@@ -42,13 +44,17 @@ import {
   type Queue,
   queueListSchema,
   type Readiness,
+  type ReplayPolicy,
   type ResumeRun,
   type RetryRun,
   type RotateKey,
+  type RuleProposals,
   type Run,
   type RunDetail,
   type RunEvent,
   readinessSchema,
+  replayPageSchema,
+  ruleProposalsSchema,
   runChanged,
   runDetailSchema,
   runEventSchema,
@@ -454,6 +460,16 @@ export function createClient(options: ClientOptions) {
     /** The same for a stored policy. */
     async testNamedPolicy(name: string, body: TestNamedPolicy, { signal }: Options = {}): Promise<PolicyExplanation> {
       return (await ask({ method: 'POST', path: at('policies', name, '/test'), body, signal }, explanationSchema)).body;
+    },
+
+    /** A page of what recorded calls would have been with another policy; the next page by its `next_cursor`. */
+    async replayPolicy(body: ReplayPolicy, { signal }: Options = {}): Promise<PolicyReplay> {
+      return (await ask({ method: 'POST', path: '/v1/policies/replay', body, signal }, replayPageSchema)).body;
+    },
+
+    /** Rules that would have let through what people always approved. */
+    async proposeRules(body: ProposeRules, { signal }: Options = {}): Promise<RuleProposals> {
+      return (await ask({ method: 'POST', path: '/v1/policies/propose', body, signal }, ruleProposalsSchema)).body;
     },
 
     listWorkers: async ({ signal }: Options = {}): Promise<Worker[]> =>

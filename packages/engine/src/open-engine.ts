@@ -34,12 +34,15 @@ import {
 } from './log/index.ts';
 import { ownedBy } from './owned-by.ts';
 import {
+  type Candidate,
   deletePolicy,
   explainCall,
   getPolicy,
   listPolicies,
   listVersions,
+  proposeFromPast,
   putPolicy,
+  replayPolicy,
   resolvePolicy,
 } from './policies/index.ts';
 import {
@@ -157,6 +160,9 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       delete: (name: string, change: { ifVersion?: number | undefined }) =>
         deletePolicy(deps, { tenant, name, ...change }),
       explain: on(deps, explainCall),
+      replay: (candidate: Candidate, period: { since: string; cursor?: string | undefined }) =>
+        replayPolicy(deps, candidate, { tenant, ...period }),
+      propose: (period: { since: string; least: number }) => proposeFromPast(deps, { tenant, ...period }),
       /** The document of a named policy, and which version it is. */
       resolve: (reference: PolicyReference) => resolvePolicy(deps, tenant, reference),
     },

@@ -88,6 +88,8 @@ const bodies: Record<string, () => unknown> = {
   createKey: () => ({ name: `made by ${Math.random()}`, kind: 'person', scopes: ['runs:read'] }),
   decideApproval: () => ({ decision: 'approve', action_digest: ids.digest }),
   forkRun: () => ({ from_step: 0 }),
+  replayPolicy: () => ({ since: '2020-01-01T00:00:00Z', policy: { rules: [] } }),
+  proposeRules: () => ({ since: '2020-01-01T00:00:00Z' }),
   putPolicy: () => ({ rules: [] }),
   testPolicy: () => ({ call: imagined, policy: { rules: [] } }),
   testNamedPolicy: () => ({ call: imagined }),

@@ -87,6 +87,8 @@ const routes = [
   'post /v1/approvals/{id}/decision',
   'post /v1/keys',
   'post /v1/keys/{id}/rotate',
+  'post /v1/policies/propose',
+  'post /v1/policies/replay',
   'post /v1/policies/test',
   'post /v1/policies/{name}/test',
   'post /v1/runs',

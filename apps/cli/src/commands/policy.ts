@@ -1,11 +1,12 @@
-import type { Client } from '@holdpoint/client';
-import { type BoundPolicies, compilePolicy, explain, policyDigest } from '@holdpoint/policy';
+import type { Client, ImaginedCall } from '@holdpoint/client';
+import { policySchema } from '@holdpoint/contract';
+import { type BoundPolicies, compilePolicy, type Explanation, explain, policyDigest } from '@holdpoint/policy';
 import { Command } from 'commander';
 import { plain } from '../output/index.ts';
 import { describeCall } from '../policy/describe-call.ts';
 import { explanationText } from '../policy/explanation-text.ts';
 import { readPolicy } from '../policy/read-policy.ts';
-import { type ApiOptions, apiCommand, CliError, jsonObject, type Shell } from '../shell/index.ts';
+import { type ApiOptions, apiCommand, CliError, count, jsonObject, type Shell } from '../shell/index.ts';
 
 export function checkPolicyCommand(shell: Shell): Command {
   return new Command('check')
@@ -21,6 +22,8 @@ export function checkPolicyCommand(shell: Shell): Command {
 }
 
 interface TestOptions extends ApiOptions {
+  name?: string;
+  version?: number;
   call?: string;
   command?: string;
   run?: string;
@@ -28,20 +31,41 @@ interface TestOptions extends ApiOptions {
 
 export function testPolicyCommand(shell: Shell): Command {
   return apiCommand('test', 'say what a policy does with a call, which rule decides, and why the others do not')
-    .argument('<file>', 'YAML or JSON')
+    .argument('[file]', 'YAML or JSON')
+    .option('--name <name>', 'a stored policy instead of a file; asks the API')
+    .option('--version <number>', 'this version of it (default: the newest)', count)
     .option('--command <line>', 'a command line for bash, in a run without a network')
     .option('--call <json>', 'a call: {"tool", "args", "network", "labels", "submitted_by", …}')
     .option('--run <run>', 'every call of a run; asks the API')
-    .action(async (file: string, { url, json, call, command, run }: TestOptions) => {
-      const policies = bindPolicy(await readPolicy(file));
+    .action(async (file: string | undefined, options: TestOptions) => {
+      const { url, json, call, command, run, name, version } = options;
+      if ((file === undefined) === (name === undefined)) throw new CliError('usage', 'Give a file, or --name.');
       const given = [call, command, run].filter((option) => option !== undefined);
       if (given.length !== 1) throw new CliError('usage', 'Give one of --command, --call and --run.');
-      if (run !== undefined) return testRun({ shell, client: await shell.connect(url), json }, { run, policies });
-      const value = command === undefined ? jsonObject(call ?? '') : { tool: 'bash', args: { command } };
-      const explanation = explain(policies, describeCall(value));
-      if (json) return shell.printJson(explanation);
-      for (const line of explanationText(explanation, shell.width)) shell.print(line);
+      const value = command === undefined ? jsonObject(call ?? '{}') : { tool: 'bash', args: { command } };
+      if (run === undefined && name !== undefined) {
+        const client = await shell.connect(url);
+        // The server says what is wrong with a call that has another shape.
+        const explained = await client.testNamedPolicy(name, { call: value as unknown as ImaginedCall, version });
+        return printExplanation(shell, explained, json);
+      }
+      const client = file === undefined || run !== undefined ? await shell.connect(url) : undefined;
+      const document =
+        name === undefined || client === undefined
+          ? await readPolicy(file ?? '')
+          : policySchema.parse((await client.getPolicy(name, { version })).document);
+      const policies = bindPolicy(document);
+      if (client !== undefined) return testRun({ shell, client, json }, { run: run ?? '', policies });
+      printExplanation(shell, explain(policies, describeCall(value)), json);
     });
+}
+
+function printExplanation(shell: Shell, explanation: Explanation, json: boolean | undefined): void {
+  if (json) {
+    shell.printJson(explanation);
+    return;
+  }
+  for (const line of explanationText(explanation, shell.width)) shell.print(line);
 }
 
 const bindPolicy = (document: Parameters<typeof compilePolicy>[0]): BoundPolicies => ({

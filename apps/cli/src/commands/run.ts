@@ -8,6 +8,7 @@ import {
   readPlan,
   type SourceOptions,
 } from '../plan/index.ts';
+import { givenPolicy } from '../policy/given-policy.ts';
 import { type ApiOptions, apiCommand, CliError, count, label, type Shell, several } from '../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
 
@@ -18,6 +19,7 @@ interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
   agentModel?: string[];
   label?: Record<string, string>;
   allow?: string[];
+  policy?: string;
   validate?: string[];
   title?: string;
   priority?: 'high' | 'normal' | 'low';
@@ -52,6 +54,10 @@ export function runCommand(shell: Shell): Command {
     )
     .option('--label <name=value>', 'label of the run; may be repeated', label)
     .option('--allow <host[:port]>', 'let tools reach this host; may be repeated (default: none)', several)
+    .option(
+      '--policy <file|name>',
+      'a policy in YAML or JSON, or the name of a stored one (name@version: that version)',
+    )
     .option(
       '--validate <command>',
       'validator: a command that must pass before a publish; may be repeated (default: none)',
@@ -102,6 +108,7 @@ async function bodyOf(
     prompt,
     priority: priority ?? file.priority,
     models: options.agentModel ?? file.models,
+    policy: options.policy === undefined ? file.policy : await givenPolicy(options.policy),
     network: allow === undefined ? file.network : { allow },
     validators: validate?.map((command) => ({ command })) ?? file.validators,
     workspace: { source: await findSource(shell.config.cwd, options) },
@@ -120,8 +127,8 @@ async function bodyOf(
 }
 
 /** A mistake in what an option has overridden is no mistake in the file. */
-function fieldsOfFile(plan: ParsedPlan | undefined, { allow, validate, toolset, title }: RunOptions): string[] {
-  const overridden = { network: allow, validators: validate, toolset, title };
+function fieldsOfFile(plan: ParsedPlan | undefined, { allow, validate, toolset, title, policy }: RunOptions): string[] {
+  const overridden = { policy, network: allow, validators: validate, toolset, title };
   return ['plan', 'labels', ...Object.keys(plan?.file ?? {})].filter(
     (field) => !Object.entries(overridden).some(([name, value]) => name === field && value !== undefined),
   );

@@ -24,7 +24,7 @@ describe('a plan file', () => {
       on_error: 'continue',
       steps: [{ name: 'failing_tests', tool: 'bash' }],
     });
-    expect(file.policy?.rules).toEqual([{ match: { tool: 'edit' }, action: 'hold' }]);
+    expect(file.policy).toMatchObject({ rules: [{ match: { tool: 'edit' }, action: 'hold' }] });
     expect(file.plan.groups.flatMap(({ steps }) => steps).map(({ name: of }) => of)).toContain('passing_tests');
   });
 

@@ -1,9 +1,11 @@
 import {
   givenLimitsSchema,
+  givenPolicySchema,
   modelsSchema,
   networkSchema,
   type Plan,
   planSchema,
+  policyReferenceSchema,
   policySchema,
   prioritySchema,
   publishDefaultsSchema,
@@ -15,7 +17,7 @@ import { z } from 'zod';
 const headSchema = z.strictObject({
   title: z.string().min(1).max(200).optional(),
   toolset: z.string().min(1).max(64).optional(),
-  policy: policySchema.optional(),
+  policy: givenPolicySchema.optional(),
   limits: givenLimitsSchema.optional(),
   models: modelsSchema.optional(),
   priority: prioritySchema.optional(),
@@ -25,6 +27,14 @@ const headSchema = z.strictObject({
   labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),
   groups: z.unknown(),
 });
+
+/** A mistake in a policy is one of the shape that was meant. */
+const headFor = (value: object): typeof headSchema => {
+  const policy: unknown = 'policy' in value ? value.policy : undefined;
+  const isReference = typeof policy === 'object' && policy !== null && 'name' in policy;
+  const meant = isReference ? policyReferenceSchema : policySchema;
+  return headSchema.extend({ policy: meant.optional() }) as unknown as typeof headSchema;
+};
 
 export type PlanFile = Omit<z.infer<typeof headSchema>, 'groups'> & { plan: Plan };
 
@@ -41,7 +51,7 @@ export function checkPlanFile(value: unknown): { ok: true; file: PlanFile } | { 
     return { ok: false, mistakes: [{ path: [], message: 'a plan is a mapping with groups' }] };
   }
   const groups: unknown = 'groups' in value ? value.groups : undefined;
-  const head = headSchema.safeParse(value);
+  const head = headFor(value).safeParse(value);
   const plan = planSchema.safeParse({ groups });
   if (head.success && plan.success) {
     const { groups: _, ...rest } = head.data;

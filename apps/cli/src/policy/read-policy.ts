@@ -1,19 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Policy } from '@holdpoint/contract';
+import { type operatorPolicySchema, type Policy, policySchema } from '@holdpoint/contract';
 import { checkRules, type PolicyProblem, parsePolicy } from '@holdpoint/policy';
+import type { z } from 'zod';
 import { CliError } from '../shell/index.ts';
 import { catalogTools } from './catalog-tools.ts';
 
 /** Reads a document and checks all of it. @throws CliError `invalid_policy`, which lists every mistake by its pointer */
-export async function readPolicy(file: string): Promise<Policy> {
+export async function readPolicy(file: string): Promise<Policy>;
+export async function readPolicy<Schema extends typeof policySchema | typeof operatorPolicySchema>(
+  file: string,
+  schema?: Schema,
+): Promise<z.output<Schema>>;
+export async function readPolicy(
+  file: string,
+  schema: typeof policySchema | typeof operatorPolicySchema = policySchema,
+): Promise<unknown> {
   let text: string;
   try {
     text = await readFile(resolve(file), 'utf8');
   } catch (cause) {
     throw new CliError('no_policy', `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
-  const parsed = parsePolicy(text);
+  const parsed = parsePolicy(text, schema);
   if (!parsed.ok) throw invalid(file, parsed.problems);
   const problems = checkRules(parsed.document.rules, catalogTools());
   if (problems.length > 0) throw invalid(file, problems);

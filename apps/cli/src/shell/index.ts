@@ -11,6 +11,7 @@ export {
   label,
   seconds,
   several,
+  wholeNumber,
   withFollowOptions,
 } from './options.ts';
 export { type Colors, colorsFor, type Shell, type Terminal } from './shell.ts';

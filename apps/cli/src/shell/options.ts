@@ -37,6 +37,11 @@ export function count(text: string): number {
   return value;
 }
 
+export function wholeNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a whole number.');
+}
+
 /** Collects `--label name=value` into one record. */
 export function label(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=');

@@ -63,21 +63,27 @@ test.for([
   ['no YAML', 'rules: ['],
   ['an unknown tool', 'rules: [{ match: { tool: edti }, action: hold }]'],
   ['a field of runs', 'approval_timeout_s: 5'],
-])('a file with %s leaves the policy in force, and its problem is shown until it is corrected', async ([, text = '']) => {
-  const reader = await open(write('rules: [{ match: {}, action: hold, reason: first }]'));
-  const before = reader.status();
-  expect(before.policy_problem).toBe(null);
-  write(text);
-  await reader.refresh();
-  await reader.refresh();
-  expect(reader.status()).toMatchObject({ policy: before.policy, policy_problem: expect.stringContaining('policy.yaml') });
-  expect(reasonOf(reader)).toBe('first');
-  await expect(open(join(root, 'policy.yaml'))).rejects.toThrow('HOLDPOINT_POLICY');
-  write('rules: [{ match: {}, action: hold, reason: third }]');
-  await reader.refresh();
-  await reader.refresh();
-  expect([reasonOf(reader), reader.status().policy_problem]).toEqual(['third', null]);
-});
+])(
+  'a file with %s leaves the policy in force, and its problem is shown until it is corrected',
+  async ([, text = '']) => {
+    const reader = await open(write('rules: [{ match: {}, action: hold, reason: first }]'));
+    const before = reader.status();
+    expect(before.policy_problem).toBe(null);
+    write(text);
+    await reader.refresh();
+    await reader.refresh();
+    expect(reader.status()).toMatchObject({
+      policy: before.policy,
+      policy_problem: expect.stringContaining('policy.yaml'),
+    });
+    expect(reasonOf(reader)).toBe('first');
+    await expect(open(join(root, 'policy.yaml'))).rejects.toThrow('HOLDPOINT_POLICY');
+    write('rules: [{ match: {}, action: hold, reason: third }]');
+    await reader.refresh();
+    await reader.refresh();
+    expect([reasonOf(reader), reader.status().policy_problem]).toEqual(['third', null]);
+  },
+);
 
 test('a file that is gone leaves the policy in force', async () => {
   const reader = await open(write('rules: [{ match: {}, action: hold, reason: first }]'));

@@ -1,68 +1,97 @@
-import { type PolicyRule, policySchema } from '@holdpoint/contract';
+import { maxRules, type PolicyRule, policySchema } from '@holdpoint/contract';
 import { checkRules } from '../document/check-rules.ts';
-import { compilePolicy } from '../judge/compile-policy.ts';
+import { type CompiledPolicy, compilePolicy } from '../judge/compile-policy.ts';
 import { type BoundPolicies, judge } from '../judge/judge.ts';
+import { isRefused } from './attention.ts';
 import { type HeldPart, heldParts } from './held-parts.ts';
 import type { RecordedCall } from './recorded-call.ts';
-import { isRefused } from './replay-calls.ts';
 import { ruleFor } from './rule-for.ts';
 
 /** Rules that would have let calls through that people always approved. Never made without a person. */
-export interface ProposedRules {
+export interface ProposedRules<Call extends RecordedCall = RecordedCall> {
   rules: PolicyRule[];
   /** How often people approved. */
   approved: number;
   /** The calls that the rules let through. */
-  calls: RecordedCall[];
+  calls: Call[];
   /** "approved 143 times, never refused; …" */
   summary: string;
 }
 
-/**
- * Groups the held calls that people approved by what was held of them, and finds the narrowest rules that cover each group. A group is left out
- * when its rules would let through a call that was refused or denied. Most approvals first. Pure.
- * @param least approvals that a group needs
- */
-export function proposeRules(
-  calls: readonly RecordedCall[],
-  { policiesOf, least = 3 }: { policiesOf: (call: RecordedCall) => BoundPolicies; least?: number },
-): ProposedRules[] {
-  const unwanted = calls.filter((call) => isRefused(call) || call.action === 'deny');
-  const approved = calls.filter(({ action, decision }) => action === 'hold' && decision?.kind === 'approve');
-  const groups = Map.groupBy(
-    approved.map((call) => ({ call, held: heldParts(policiesOf(call), call.facts) })),
-    ({ held }) => [...new Set(held.map(({ key }) => key))].sort().join('\n'),
-  );
-  return [...groups]
-    .filter(([key, members]) => key !== '' && members.length >= least)
-    .flatMap(([, members]) => propose(members, unwanted, { policiesOf, least }) ?? [])
-    .sort((a, b) => b.approved - a.approved);
+interface Options<Call extends RecordedCall> {
+  policiesOf: (call: Call) => BoundPolicies;
+  /** Approvals that a group needs. @default 3 */
+  least?: number | undefined;
 }
 
-function propose(
-  members: readonly { call: RecordedCall; held: readonly HeldPart[] }[],
-  unwanted: readonly RecordedCall[],
-  { policiesOf, least }: { policiesOf: (call: RecordedCall) => BoundPolicies; least: number },
-): ProposedRules | undefined {
+/**
+ * Groups the held calls that people approved by what was held of them, and finds the narrowest rules that cover each group. A group is left out
+ * when its rules would let through a call that was refused or denied. Yields undefined after a stretch of work, so that the caller can pause. Pure.
+ */
+export function* proposeRules<Call extends RecordedCall>(
+  calls: readonly Call[],
+  { policiesOf, least = 3 }: Options<Call>,
+): Generator<ProposedRules<Call> | undefined, void> {
+  const unwanted = calls.filter((call) => isRefused(call) || call.action === 'deny');
+  const groups = new Map<string, Member<Call>[]>();
+  let done = 0;
+  for (const call of calls) {
+    if (call.action !== 'hold' || call.decision?.kind !== 'approve') continue;
+    const held = heldParts(policiesOf(call), call.facts);
+    const key = [...new Set(held.map((part) => part.key))].sort().join('\n');
+    groups.set(key, [...(groups.get(key) ?? []), { call, held }]);
+    if (++done % stretch === 0) yield undefined;
+  }
+  for (const [key, members] of groups) {
+    if (key !== '' && members.length >= least) yield* propose(members, unwanted, { policiesOf, least });
+  }
+}
+
+interface Member<Call> {
+  call: Call;
+  held: readonly HeldPart[];
+}
+
+/** Calls that are judged without a pause: some milliseconds. */
+const stretch = 50;
+
+function* propose<Call extends RecordedCall>(
+  members: readonly Member<Call>[],
+  unwanted: readonly Call[],
+  { policiesOf, least }: Required<Options<Call>>,
+): Generator<ProposedRules<Call> | undefined, void> {
   const byKey = Map.groupBy(
     members.flatMap(({ call, held }) => held.map((part) => ({ ...part, facts: call.facts }))),
     ({ key }) => key,
   );
   const rules = [...byKey.values()].flatMap((parts) => ruleFor(parts) ?? []);
-  if (rules.length < byKey.size || checkRules(rules).length > 0) return undefined;
-  const passes = (call: RecordedCall) => judge(withRules(policiesOf(call), rules), call.facts).action === 'allow';
-  if (unwanted.some(passes)) return undefined;
-  const calls = members.map(({ call }) => call).filter(passes);
-  if (calls.length < least) return undefined;
+  if (rules.length < byKey.size || checkRules(rules).length > 0) return;
+  const before = addRules(rules);
+  const passes = (call: Call) => judge(before(policiesOf(call)), call.facts).action === 'allow';
+  for (const [at, call] of unwanted.entries()) {
+    if (passes(call)) return;
+    if (at % stretch === stretch - 1) yield undefined;
+  }
+  const calls: Call[] = [];
+  for (const [at, { call }] of members.entries()) {
+    if (passes(call)) calls.push(call);
+    if (at % stretch === stretch - 1) yield undefined;
+  }
+  if (calls.length < least) return;
   const these = rules.length === 1 ? 'this rule' : 'these rules';
   const summary = `approved ${calls.length} times, never refused; ${these} would have let these calls through`;
-  return { rules, approved: calls.length, calls, summary };
+  yield { rules, approved: calls.length, calls, summary };
 }
 
-/** Before the rules of the run. */
-function withRules({ run, operator }: BoundPolicies, rules: readonly PolicyRule[]): BoundPolicies {
-  const document = policySchema.parse({
-    rules: [...rules, ...run.policy.rules.map(({ rule }) => rule)].slice(0, 1000),
-  });
-  return { run: { ...run, policy: compilePolicy(document) }, operator };
+/** Rules before those of a run. Compiles once per policy. */
+function addRules(rules: readonly PolicyRule[]): (policies: BoundPolicies) => BoundPolicies {
+  const known = new Map<string, CompiledPolicy>();
+  return ({ run, operator }) => {
+    const policy = known.get(run.policy.digest) ?? compilePolicy(before(rules, run.policy));
+    known.set(run.policy.digest, policy);
+    return { run: { ...run, policy }, operator };
+  };
 }
+
+const before = (rules: readonly PolicyRule[], policy: CompiledPolicy) =>
+  policySchema.parse({ rules: [...rules, ...policy.rules.map(({ rule }) => rule)].slice(0, maxRules) });

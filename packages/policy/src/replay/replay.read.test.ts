@@ -1,10 +1,11 @@
+import type { PolicyAction } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { commandFacts } from '../judge/command-facts.ts';
 import type { BoundPolicies } from '../judge/judge.ts';
 import { bash, call, rulesOf } from '../testing/facts.ts';
-import { proposeRules } from './propose-rules.ts';
+import { attention } from './attention.ts';
+import { type ProposedRules, proposeRules } from './propose-rules.ts';
 import type { RecordedCall } from './recorded-call.ts';
-import { replayCalls } from './replay-calls.ts';
 
 const bound = (...rules: unknown[]): BoundPolicies => ({ run: rulesOf('run', rules), operator: [] });
 let steps = 0;
@@ -16,40 +17,22 @@ const recorded = (
   const decision = kind && { kind, by: 'ada', at: '2026-01-01T00:00:00.000Z' };
   return { run_id: 'run_1', step_id: `step_${++steps}`, facts, action, decision };
 };
+const propose = (calls: RecordedCall[]): ProposedRules[] =>
+  [...proposeRules(calls, { policiesOf: () => bound() })].filter((one) => one !== undefined);
 const line = (text: string) => bash(commandFacts(text));
 
 test('what would newly run comes first, and what people refused before that', () => {
-  const calls = [
-    recorded(line('git push origin main'), 'hold', 'approve'),
-    recorded(line('git push --force'), 'hold', 'reject'),
-    recorded(line('npm test'), 'allow'),
-    recorded(line('curl a.example'), 'allow'),
-    recorded(line('ls'), 'allow'),
+  const facts = line('git push');
+  const changed: [RecordedCall, PolicyAction][] = [
+    [recorded(facts, 'allow'), 'deny'],
+    [recorded(facts, 'hold', 'approve'), 'allow'],
+    [recorded(facts, 'allow'), 'hold'],
+    [recorded(facts, 'hold'), 'allow'],
+    [recorded(facts, 'hold', 'reject'), 'allow'],
+    [recorded(facts, 'deny'), 'allow'],
   ];
-  const rules = [
-    { match: { command: { argv: ['git', 'push', '**'] } }, action: 'allow' },
-    { match: { command: { program: 'npm' } }, action: 'hold' },
-    { match: { command: { program: 'curl' } }, action: 'deny' },
-  ];
-  const replay = replayCalls(calls, () => bound(...rules));
-  const steps = (list: { call: RecordedCall }[]) => list.map(({ call }) => calls.indexOf(call));
-  expect(steps(replay.newly_allowed)).toEqual([1, 0]);
-  expect(steps(replay.newly_held)).toEqual([2]);
-  expect(steps(replay.newly_denied)).toEqual([3]);
-  expect(replay.unchanged).toBe(1);
-});
-
-test('the same policy changes nothing', () => {
-  const facts = ['rm a', 'npm test', 'rm -rf /', 'git push'].map(line);
-  const calls = facts.map((each, index) =>
-    recorded(each, (['hold', 'allow', 'deny', 'hold'] as const)[index] ?? 'hold'),
-  );
-  expect(replayCalls(calls, () => bound())).toEqual({
-    newly_allowed: [],
-    newly_held: [],
-    newly_denied: [],
-    unchanged: 4,
-  });
+  const order = changed.toSorted((a, b) => attention(...b) - attention(...a)).map((one) => changed.indexOf(one));
+  expect(order).toEqual([5, 4, 3, 1, 2, 0]);
 });
 
 test('rules are proposed for what people always approved', () => {
@@ -67,7 +50,7 @@ test('rules are proposed for what people always approved', () => {
     ...['sudo ls', 'sudo ls', 'sudo ls'].map((text) => recorded(line(text), 'hold', 'approve')),
     recorded(line('rm x'), 'hold', 'approve'),
   ];
-  const proposed = proposeRules(calls, { policiesOf: () => bound() });
+  const proposed = propose(calls);
   expect(proposed.map(({ rules, calls: covered }) => [rules, covered.length])).toEqual([
     [
       [
@@ -113,7 +96,7 @@ test('a command with a network needs a rule for itself and one for its host', ()
       'approve',
     ),
   );
-  const [proposed] = proposeRules(calls, { policiesOf: () => bound() });
+  const [proposed] = propose(calls);
   expect(proposed?.rules.map(({ match }) => match.command ?? match.hosts)).toEqual([
     { argv: ['npm', 'install', '**'] },
     ['r.example:443'],
@@ -125,7 +108,7 @@ test('nothing is proposed that a refused call would pass', () => {
   const approved = ['git push a', 'git push b', 'git push c'].map((text) => recorded(line(text), 'hold', 'approve'));
   for (const kind of ['reject', 'edit'] as const) {
     const refused = recorded(line('ls && git push --force'), 'hold', kind);
-    expect(proposeRules([...approved, refused], { policiesOf: () => bound() })).toEqual([]);
+    expect(propose([...approved, refused])).toEqual([]);
   }
-  expect(proposeRules(approved.slice(1), { policiesOf: () => bound() })).toEqual([]);
+  expect(propose(approved.slice(1))).toEqual([]);
 });

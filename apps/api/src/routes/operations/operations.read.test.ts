@@ -49,7 +49,10 @@ describe('workers', () => {
 });
 
 test("the operator's bounds are those that the API was started with", async () => {
-  expect(await api.client.getBounds()).toEqual({ policy: null, source_roots: [], publish_roots: [], ceilings: {} });
+  expect(await api.client.getBounds()).toEqual({
+    ...{ policy: null, policy_version: null, policy_problem: null },
+    ...{ source_roots: [], publish_roots: [], ceilings: {} },
+  });
 });
 
 describe('queues', () => {

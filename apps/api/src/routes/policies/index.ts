@@ -3,6 +3,7 @@ import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { changePolicyRoutes } from './change-policies.ts';
 import { readPoliciesRoutes } from './read-policies.ts';
+import { replayPoliciesRoutes } from './replay-policies.ts';
 import { testPolicyRoutes } from './test-policies.ts';
 import { policyBodyCompiler } from './validate-policy.ts';
 
@@ -14,6 +15,7 @@ export function policiesRoutes(app: App): void {
     readPoliciesRoutes(scope);
     changePolicyRoutes(scope);
     testPolicyRoutes(scope);
+    replayPoliciesRoutes(scope);
   });
 }
 

@@ -1,6 +1,7 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
 import { stepReference } from '../../find-snapshot.ts';
 import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
+import { givenPolicy } from '../../policy/given-policy.ts';
 import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../follow-submitted.ts';
 
@@ -9,6 +10,7 @@ interface ForkOptions extends ApiOptions, SubmitOptions {
   plan?: string;
   model?: string;
   validate?: string[];
+  policy?: string;
   label?: Record<string, string>;
   title?: string;
 }
@@ -22,6 +24,7 @@ export function forkRunCommand(shell: Shell) {
       'another plan for a scripted run; its kept groups must be unchanged; - reads standard input',
     )
     .option('--model <provider/model>', 'another model for a prompt')
+    .option('--policy <file|name>', 'another policy: a file, or the name of a stored one (default: unchanged)')
     .option(
       '--validate <command>',
       'validator: a command that must pass before a publish; may be repeated (default: unchanged)',
@@ -43,6 +46,7 @@ export function forkRunCommand(shell: Shell) {
       ...file,
       title: title ?? file.title,
       model,
+      policy: options.policy === undefined ? file.policy : await givenPolicy(options.policy),
       labels: labels ?? file.labels,
       validators: validators ?? file.validators,
       from_step: stepReference(options.fromStep),

@@ -1,0 +1,119 @@
+import type { PolicyReference, storedPolicySchema } from '@holdpoint/contract';
+import {
+  proposeRulesSchema,
+  type ReplayedCall,
+  replayPageSchema,
+  replayPolicySchema,
+  ruleProposalsSchema,
+} from '@holdpoint/contract/wire';
+import type { Engine } from '@holdpoint/engine';
+import type { z } from 'zod';
+import type { ApiDeps, App } from '../../deps.ts';
+import { resolvePolicy } from '../runs/resolve-policy.ts';
+import { checkDocument } from './validate-policy.ts';
+
+const tags = ['policies'];
+const consumes = ['application/json', 'application/yaml'];
+
+export function replayPoliciesRoutes(app: App): void {
+  app.post(
+    '/v1/policies/replay',
+    {
+      config: { access: 'policies:read' },
+      schema: {
+        tags,
+        operationId: 'replayPolicy',
+        summary: 'Judge recorded calls again with another policy',
+        description:
+          "Every call of the tenant's runs since a time, newest run first: what would newly be allowed, held and denied, with how people decided then. " +
+          'The document takes the place of the policy of the run; the policies of the operator are those of then. Send again with `next_cursor` until it is null. Nothing is changed.',
+        consumes,
+        body: replayPolicySchema,
+        response: { 200: replayPageSchema },
+      },
+    },
+    async ({ body, deps }) => {
+      const { since, cursor } = body;
+      const page = await deps.engine.policies.replay(await candidateOf(deps, body), { since, cursor });
+      const { changed, notJudged, leftOut, next, ...counts } = page;
+      return {
+        ...counts,
+        changed: changed.map(({ verdict, ...call }) => ({ ...shown(call), verdict })),
+        not_judged: notJudged.map(({ reason, ...call }) => {
+          const { was: _, decided: __, ...about } = shown(call);
+          return { ...about, reason };
+        }),
+        left_out: leftOut,
+        next_cursor: next ?? null,
+      };
+    },
+  );
+
+  app.post(
+    '/v1/policies/propose',
+    {
+      config: { access: 'policies:read' },
+      schema: {
+        tags,
+        operationId: 'proposeRules',
+        summary: 'Propose rules from past decisions',
+        description:
+          'Rules that would have let through calls that people always approved, and none that was refused or denied; each with its calls. Nothing is changed: a person puts them into a policy.',
+        consumes,
+        body: proposeRulesSchema,
+        response: { 200: ruleProposalsSchema },
+      },
+    },
+    async ({ body, deps }) => {
+      const { proposals, ...about } = await deps.engine.policies.propose(body);
+      const data = proposals.map(({ calls, ...proposal }) => ({
+        ...proposal,
+        calls: calls.slice(0, mostCalls).map(({ run_id, step_id, at, facts: { tool, args } }) => ({
+          ...{ run_id, step_id, at, tool, args: textOf(args) },
+        })),
+      }));
+      return { data, ...about };
+    },
+  );
+}
+
+const mostCalls = 100;
+
+/** @throws ApiProblem `invalid_policy`, `unknown_policy` */
+async function candidateOf(
+  deps: Pick<ApiDeps, 'engine' | 'catalog'>,
+  { policy, name: insteadOf }: Pick<z.output<typeof replayPolicySchema>, 'policy' | 'name'>,
+): Promise<Parameters<Engine['policies']['replay']>[0]> {
+  if (isReference(policy)) {
+    const { policy: document, policy_pin } = await resolvePolicy(deps, policy);
+    return { document, name: policy.name, version: policy_pin?.version, insteadOf };
+  }
+  const document = checkDocument(deps, policy, { name: insteadOf, at: '/policy' });
+  return { document, name: insteadOf ?? 'run', insteadOf };
+}
+
+const isReference = (policy: z.output<typeof storedPolicySchema> | PolicyReference): policy is PolicyReference =>
+  'name' in policy;
+
+type Call = Awaited<ReturnType<Engine['policies']['replay']>>['changed'][number];
+
+const shown = ({
+  runId,
+  stepId,
+  at,
+  tool,
+  was,
+  decision,
+  args,
+}: Omit<Call, 'verdict'>): Omit<ReplayedCall, 'verdict'> => ({
+  ...{ run_id: runId, step_id: stepId, tool, at, was },
+  args: textOf(args),
+  decided: decision ?? null,
+});
+
+const longestText = 500;
+
+function textOf(args: unknown): string {
+  const text = JSON.stringify(args);
+  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+}

@@ -1,0 +1,63 @@
+import { setImmediate } from 'node:timers/promises';
+import { canonicalJson, type Tenant } from '@holdpoint/contract';
+import { type BoundPolicies, builtin, type ProposedRules, proposeRules, type RecordedCall } from '@holdpoint/policy';
+import type { EngineDeps } from '../../deps.ts';
+import { readSpec, readWholeLog } from '../../log/index.ts';
+import { factsThen } from './judge-again.ts';
+import { policiesThen } from './policies-then.ts';
+import { readCalls } from './read-calls.ts';
+import { runsSince } from './replay-policy.ts';
+
+/** A recorded call with what people see of it. */
+export interface PastCall extends RecordedCall {
+  at: string;
+}
+
+export interface Proposals {
+  proposals: ProposedRules<PastCall>[];
+  runs: number;
+  /** Calls that were held or denied: those that say something about rules. */
+  calls: number;
+  /** Later than asked when there were more calls than one look takes. */
+  since: string;
+}
+
+/** What one look takes: its calls are in memory together. */
+const mostCalls = 5000;
+const mostBytes = 64 * 1024 * 1024;
+
+/** Rules that would have let through what people always approved. Most approvals first. Changes nothing. */
+export async function proposeFromPast(
+  deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
+  { tenant, since, least }: { tenant: Tenant; since: string; least: number },
+): Promise<Proposals> {
+  const policies = new Map<PastCall, BoundPolicies>();
+  const found: Proposals = { proposals: [], runs: 0, calls: 0, since: new Date(since).toISOString() };
+  let bytes = 0;
+  for await (const run of runsSince(deps, { tenant, since })) {
+    const spec = await readSpec(deps, run);
+    found.runs += 1;
+    for (const call of await readCalls(readWholeLog(deps.redis, run.id))) {
+      // A question to a person is answered, not approved.
+      if (call.was === 'allow' || call.gate === 'input') continue;
+      const read = await factsThen(deps, { spec, isAgent: run.parent !== undefined }, call);
+      if (!read.ok) continue;
+      bytes += canonicalJson(read.facts.args).length;
+      const { stepId: step_id, at, was: action, decision } = call;
+      const past: PastCall = { run_id: run.id, step_id, at, facts: read.facts, action, decision };
+      policies.set(past, await policiesThen(deps, spec, call.policies));
+    }
+    if (policies.size >= mostCalls || bytes >= mostBytes) {
+      found.since = run.created_at;
+      break;
+    }
+  }
+  found.calls = policies.size;
+  const policiesOf = (call: PastCall): BoundPolicies => policies.get(call) ?? { run: builtin(), operator: [] };
+  for (const proposal of proposeRules([...policies.keys()], { policiesOf, least })) {
+    if (proposal === undefined) await setImmediate();
+    else found.proposals.push(proposal);
+  }
+  found.proposals.sort((a, b) => b.approved - a.approved);
+  return found;
+}

@@ -1,0 +1,133 @@
+import type { OperatorPolicy, Policy, PolicyAction, Tenant, Verdict } from '@holdpoint/contract';
+import { attention, type BoundPolicies, compilePolicy } from '@holdpoint/policy';
+import type { EngineDeps } from '../../deps.ts';
+import type { RunState } from '../../domain/index.ts';
+import { readRun, readSpec, readWholeLog, runIndexOf } from '../../log/index.ts';
+import { walkBack } from '../../queries/list-runs.ts';
+import { factsThen, judgeAgain } from './judge-again.ts';
+import { policiesThen } from './policies-then.ts';
+import { type LoggedCall, readCalls } from './read-calls.ts';
+
+/** A policy that is tried on the past. */
+export interface Candidate {
+  document: Policy | OperatorPolicy;
+  /** As verdicts name it. */
+  name: string;
+  version?: number | undefined;
+  /** `operator`: in place of the policies of the operator. Another name: of runs with this policy alone. Absent: of every run. */
+  insteadOf?: string | undefined;
+}
+
+export interface Replayed extends Pick<LoggedCall, 'stepId' | 'at' | 'tool' | 'was' | 'decision'> {
+  runId: string;
+  args: unknown;
+}
+
+export interface ReplayPage {
+  runs: number;
+  calls: number;
+  unchanged: number;
+  counts: Record<PolicyAction, number>;
+  /** Newly allowed first, and of these what was denied or refused. */
+  changed: (Replayed & { verdict: Verdict })[];
+  notJudged: (Replayed & { reason: string })[];
+  /** Counted and not listed. */
+  leftOut: number;
+  next: string | undefined;
+}
+
+/** A page ends with the run that reaches one of these. */
+const mostRuns = 100;
+const mostCalls = 2000;
+const mostListed = 1000;
+
+type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
+
+/** Judges the recorded calls of a tenant's runs again, newest run first. Changes nothing. @param page.cursor the last run of the page before */
+export async function replayPolicy(
+  deps: Deps,
+  candidate: Candidate,
+  { tenant, since, cursor }: { tenant: Tenant; since: string; cursor?: string | undefined },
+): Promise<ReplayPage> {
+  const counts = { allow: 0, hold: 0, deny: 0 };
+  const page: ReplayPage = {
+    runs: 0,
+    calls: 0,
+    unchanged: 0,
+    counts,
+    changed: [],
+    notJudged: [],
+    leftOut: 0,
+    next: undefined,
+  };
+  for await (const run of runsSince(deps, { tenant, since, cursor })) {
+    await replayRun(deps, candidate, run, page);
+    if (page.runs >= mostRuns || page.calls >= mostCalls) {
+      page.next = run.id;
+      break;
+    }
+  }
+  page.changed.sort((a, b) => order(b) - order(a));
+  return page;
+}
+
+/** The runs that were created after a time, newest first. */
+export async function* runsSince(
+  deps: Pick<Deps, 'redis'>,
+  { tenant, since, cursor }: { tenant: Tenant; since: string; cursor?: string | undefined },
+): AsyncGenerator<RunState> {
+  for await (const id of walkBack(deps, runIndexOf(tenant), cursor)) {
+    const run = await readRun(deps.redis, id);
+    if (run !== undefined && Date.parse(run.created_at) <= Date.parse(since)) return;
+    if (run !== undefined) yield run;
+  }
+}
+
+async function replayRun(deps: Deps, candidate: Candidate, run: RunState, page: ReplayPage): Promise<void> {
+  const spec = await readSpec(deps, run);
+  const { insteadOf } = candidate;
+  if (insteadOf !== undefined && insteadOf !== 'operator' && spec.policy_pin?.name !== insteadOf) return;
+  page.runs += 1;
+  for (const call of await readCalls(readWholeLog(deps.redis, run.id))) {
+    page.calls += 1;
+    const { stepId, at, tool, was, decision } = call;
+    const facts = await factsThen(deps, { spec, isAgent: run.parent !== undefined }, call);
+    const about = { runId: run.id, stepId, at, tool, was, decision, args: facts.ok ? facts.facts.args : facts.args };
+    if (!facts.ok) {
+      if (page.notJudged.length < mostListed) page.notJudged.push({ ...about, reason: facts.reason });
+      else page.leftOut += 1;
+      continue;
+    }
+    const policies = replaced(await policiesThen(deps, spec, call.policies), candidate);
+    const verdict = judgeAgain(policies, facts.facts, call);
+    if (verdict.action === was) {
+      page.unchanged += 1;
+      continue;
+    }
+    page.counts[verdict.action] += 1;
+    list(page, { ...about, verdict });
+  }
+}
+
+function replaced(then: BoundPolicies, { document, name, version, insteadOf }: Candidate): BoundPolicies {
+  const policy = { name, version, policy: compilePolicy(document) };
+  return insteadOf === 'operator' ? { ...then, operator: [policy] } : { ...then, run: policy };
+}
+
+/** What needs least attention gives way. */
+function list(page: ReplayPage, call: ReplayPage['changed'][number]): void {
+  if (page.changed.length < mostListed) {
+    page.changed.push(call);
+    return;
+  }
+  page.leftOut += 1;
+  const least = page.changed.reduce(
+    (lowest, one, at, all) => (order(one) < order(all[lowest] ?? one) ? at : lowest),
+    0,
+  );
+  const other = page.changed[least];
+  if (other !== undefined && order(other) < order(call)) page.changed[least] = call;
+}
+
+const order = ({ verdict, was, decision }: ReplayPage['changed'][number]): number =>
+  attention({ action: was, decision }, verdict.action);
