@@ -22,6 +22,8 @@ import {
   putPolicyCommand,
 } from './commands/policies.ts';
 import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
+import { proposeRulesCommand } from './commands/propose-rules.ts';
+import { replayPolicyCommand } from './commands/replay-policy.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
@@ -123,6 +125,8 @@ export function createProgram(shell: Shell): Command {
   policy.addCommand(putPolicyCommand(shell));
   policy.addCommand(listVersionsCommand(shell));
   policy.addCommand(deletePolicyCommand(shell));
+  policy.addCommand(replayPolicyCommand(shell));
+  policy.addCommand(proposeRulesCommand(shell));
   program.addCommand(policy);
 
   const tools = new Command('tools').description('tools that runs may call');

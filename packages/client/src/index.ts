@@ -21,6 +21,7 @@ export type {
   PublishPreview,
   Queue,
   ReplayedCall,
+  ReplayPolicy,
   ResumeRun,
   RetryRun,
   RotateKey,

@@ -6,22 +6,23 @@ import type { z } from 'zod';
 import { CliError } from '../shell/index.ts';
 import { catalogTools } from './catalog-tools.ts';
 
+type AnySchema = typeof policySchema | typeof operatorPolicySchema;
+
 /** Reads a document and checks all of it. @throws CliError `invalid_policy`, which lists every mistake by its pointer */
 export async function readPolicy(file: string): Promise<Policy>;
-export async function readPolicy<Schema extends typeof policySchema | typeof operatorPolicySchema>(
-  file: string,
-  schema?: Schema,
-): Promise<z.output<Schema>>;
-export async function readPolicy(
-  file: string,
-  schema: typeof policySchema | typeof operatorPolicySchema = policySchema,
-): Promise<unknown> {
+export async function readPolicy<Schema extends AnySchema>(file: string, schema?: Schema): Promise<z.output<Schema>>;
+export async function readPolicy(file: string, schema?: AnySchema): Promise<unknown> {
   let text: string;
   try {
     text = await readFile(resolve(file), 'utf8');
   } catch (cause) {
     throw new CliError('no_policy', `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
+  return checkPolicyText(file, text, schema);
+}
+
+/** @param file for messages. @throws CliError `invalid_policy` */
+export function checkPolicyText(file: string, text: string, schema: AnySchema = policySchema): z.output<AnySchema> {
   const parsed = parsePolicy(text, schema);
   if (!parsed.ok) throw invalid(file, parsed.problems);
   const problems = checkRules(parsed.document.rules, catalogTools());

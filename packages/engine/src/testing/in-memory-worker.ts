@@ -36,7 +36,7 @@ export function inMemoryWorker(engine: TestEngine, faults: Faults = {}): InMemor
   return { deps, executions, ...trees };
 }
 
-const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
+export const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
   versions: () => ({ count: faults.version ?? '1' }),
   describe({ tool, args }) {
     if (tool !== 'count') return { ok: false, error: { code: 'EUNKNOWNTOOL', message: `no tool ${tool}` } };

@@ -6,12 +6,19 @@ import { readLog } from '../log/read-log.ts';
 import { readAll } from '../log/read-state.ts';
 import { listSnapshots } from '../queries/list-snapshots.ts';
 import { listSteps } from '../queries/list-steps.ts';
+import { inMemoryCatalog } from './in-memory-worker.ts';
+import { soundVerdicts } from './sound-verdicts.ts';
 
 /**
  * Holds for every run at any time: its sequence numbers are dense, its log folds to its state, its counters agree with its steps and
- * approvals, and its list of snapshots ends with its files. A run that has ended has nothing open or held.
+ * approvals, and its list of snapshots ends with its files. A replay gives each call its verdict again. A run that has ended has nothing open
+ * or held.
+ * @param deps.catalog that of the worker. @default the one in memory
  */
-export async function soundLog(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<LoggedEvent[]> {
+export async function soundLog(
+  deps: Pick<EngineDeps, 'redis' | 'blobs'> & Partial<Pick<EngineDeps, 'catalog'>>,
+  runId: string,
+): Promise<LoggedEvent[]> {
   const events = await readLog(deps.redis, runId, { limit: 100_000 });
   expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
   expect(await readAll(deps.redis, runId)).toEqual(fold(events));
@@ -30,6 +37,7 @@ export async function soundLog(deps: Pick<EngineDeps, 'redis'>, runId: string): 
   expect(waiting).toBe(reports.filter((report) => report.waiting).length);
   expect(theirs).toBe(reports.reduce((sum, report) => sum + report.approvals, 0));
   expect(paused).toBe(reports.reduce((sum, report) => sum + report.paused, 0));
+  await soundVerdicts({ catalog: inMemoryCatalog({}), ...deps }, run, events);
   if (isTerminal(run.status)) expect([run.open, run.parked, run.open_tasks, run.writer]).toEqual([0, 0, 0, '']);
   return events;
 }
