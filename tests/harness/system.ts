@@ -8,6 +8,7 @@ import { type Client, createClient } from '@holdpoint/client';
 import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { type AppProcess, startApp } from './processes.ts';
+import { replayEveryRun } from './replay-every-run.ts';
 import { directoryWith, repositoryWith } from './repositories.ts';
 import { until } from './until.ts';
 
@@ -74,7 +75,8 @@ export async function startSystem(
 
   const stop = async (): Promise<void> => {
     for (const app of processes.reverse()) if (alive(app.pid)) await app.signal('SIGKILL');
-    await startTestRedis(dataDir).then((redis) => redis.stop());
+    const redis = await startTestRedis(dataDir);
+    await replayEveryRun(redis.path, dataDir).finally(() => redis.stop());
     await client.close();
   };
   return {

@@ -8,6 +8,7 @@ import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { type Ceilings, type EngineDeps, newId, openBlobStore, openQueues } from '@holdpoint/engine';
 import { connect } from '@holdpoint/engine/redis';
+import { assertSoundVerdicts } from '@holdpoint/engine/testing';
 import type { ModelSettings } from '@holdpoint/models';
 import { createRegistry, holdpoint } from '@holdpoint/tools';
 import { type Logger, pino } from 'pino';
@@ -101,6 +102,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     async stop() {
       await client.close();
       await test.running.close();
+      await assertSoundVerdicts(engine);
       await queues.close();
       await connections.close();
       await redis.stop();

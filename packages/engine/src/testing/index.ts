@@ -13,3 +13,4 @@ export { Died, dyingAt } from './dying-process.ts';
 export { type InMemoryWorker, inMemoryWorker } from './in-memory-worker.ts';
 export { startTestEngine, type TestEngine } from './real-redis.ts';
 export { specOf } from './run-spec.ts';
+export { assertSoundVerdicts } from './sound-verdicts.ts';

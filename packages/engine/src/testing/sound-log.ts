@@ -7,7 +7,7 @@ import { readAll } from '../log/read-state.ts';
 import { listSnapshots } from '../queries/list-snapshots.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { inMemoryCatalog } from './in-memory-worker.ts';
-import { soundVerdicts } from './sound-verdicts.ts';
+import { unsoundVerdicts } from './sound-verdicts.ts';
 
 /**
  * Holds for every run at any time: its sequence numbers are dense, its log folds to its state, its counters agree with its steps and
@@ -37,7 +37,7 @@ export async function soundLog(
   expect(waiting).toBe(reports.filter((report) => report.waiting).length);
   expect(theirs).toBe(reports.reduce((sum, report) => sum + report.approvals, 0));
   expect(paused).toBe(reports.reduce((sum, report) => sum + report.paused, 0));
-  await soundVerdicts({ catalog: inMemoryCatalog({}), ...deps }, run, events);
+  expect(await unsoundVerdicts({ catalog: inMemoryCatalog({}), ...deps }, run, events)).toEqual([]);
   if (isTerminal(run.status)) expect([run.open, run.parked, run.open_tasks, run.writer]).toEqual([0, 0, 0, '']);
   return events;
 }

@@ -1,31 +1,50 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { LoggedEvent, Verdict } from '@holdpoint/contract';
-import { expect } from 'vitest';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import { readSpec } from '../log/index.ts';
+import { readRun, readSpec, readWholeLog } from '../log/index.ts';
 import { factsThen, judgeAgain } from '../policies/replay/judge-again.ts';
 import { policiesThen } from '../policies/replay/policies-then.ts';
 import { type LoggedCall, readCalls } from '../policies/replay/read-calls.ts';
+import { walkAllRuns } from '../queries/list-runs.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
 
 /**
- * A replay under the policies of then equals what the gate did: each call gets its recorded verdict again, and what followed in the log
- * agrees with it.
+ * What is wrong in a log when a replay under the policies of then differs from what the gate did: a call gets another verdict, or what
+ * followed in the log does not agree with its verdict.
  */
-export async function soundVerdicts(deps: Deps, run: RunState, events: readonly LoggedEvent[]): Promise<void> {
+export async function unsoundVerdicts(deps: Deps, run: RunState, events: readonly LoggedEvent[]): Promise<string[]> {
   const spec = await readSpec(deps, run);
+  const problems: string[] = [];
   for (const call of await readCalls(events)) {
-    const { verdict } = call;
+    const { verdict, stepId } = call;
     if (verdict === undefined) continue;
     const read = await factsThen(deps, { spec, isAgent: run.parent !== undefined }, call);
     const then = await policiesThen(deps, spec, call.policies);
     // A test may judge with a policy of the operator that it keeps to itself.
     if (read.ok && then.isComplete) {
-      expect(comparable(judgeAgain(then, read.facts, call)), call.stepId).toEqual(comparable(verdict));
+      const [was, again] = [verdict, judgeAgain(then, read.facts, call)].map(comparable);
+      if (!isDeepStrictEqual(was, again)) {
+        problems.push(`${run.id} ${stepId}: recorded ${JSON.stringify(was)}, again ${JSON.stringify(again)}`);
+      }
     }
-    followed(call, verdict, events);
+    const disagreement = disagrees(call, verdict, events);
+    if (disagreement !== undefined) problems.push(`${run.id} ${stepId}: ${disagreement}`);
   }
+  return problems;
+}
+
+/** The same for every run of an installation. @throws what is wrong */
+export async function assertSoundVerdicts(deps: Deps): Promise<void> {
+  const problems: string[] = [];
+  for await (const id of walkAllRuns(deps)) {
+    const run = await readRun(deps.redis, id);
+    if (run === undefined) continue;
+    const events = await Array.fromAsync(readWholeLog(deps.redis, id));
+    problems.push(...(await unsoundVerdicts(deps, run, events)));
+  }
+  if (problems.length > 0) throw new Error(`a replay differs from what the gate did:\n${problems.join('\n')}`);
 }
 
 /** The same content may be several versions of the operator's policy. As JSON: the log has no undefined. */
@@ -34,29 +53,23 @@ const comparable = ({ rule, ...verdict }: Verdict): unknown =>
     JSON.stringify({ ...verdict, rule: rule?.policy === 'operator' ? { ...rule, version: undefined } : rule }),
   );
 
-function followed({ stepId }: LoggedCall, { action, reason }: Verdict, events: readonly LoggedEvent[]): void {
+function disagrees({ stepId }: LoggedCall, { action, reason }: Verdict, events: readonly LoggedEvent[]) {
   const own = events.filter((event) => 'step_id' in event && event.step_id === stepId);
   const begun = own.findIndex(({ type }) => type === 'step.queued' || type === 'step.started');
-  const approved = own.findIndex(
-    (event) =>
-      event.type === 'approval.decided' && (event.data.decision === 'approve' || event.data.decision === 'edit'),
-  );
   switch (action) {
     case 'deny':
-      expect(begun, `${stepId} was denied`).toBe(-1);
-      break;
+      return begun === -1 ? undefined : 'it was denied and began';
     case 'hold':
-      if (begun === -1) break;
-      expect(approved, `${stepId} was held`).not.toBe(-1);
-      expect(approved, `${stepId} was held`).toBeLessThan(begun);
-      break;
+      return begun === -1 || own.slice(0, begun).some(isRelease) ? undefined : 'it was held and began by itself';
     case 'allow':
       // A tool's question, or a policy that became stricter, holds it for another reason.
-      for (const event of own) {
-        if (event.type === 'approval.requested') expect(event.data.reason, stepId).not.toBe(reason);
-      }
-      break;
+      return own.some((event) => event.type === 'approval.requested' && event.data.reason === reason)
+        ? 'it was allowed and held for the same reason'
+        : undefined;
     default:
-      action satisfies never;
+      return action satisfies never;
   }
 }
+
+const isRelease = (event: LoggedEvent): boolean =>
+  event.type === 'approval.decided' && (event.data.decision === 'approve' || event.data.decision === 'edit');
