@@ -1,4 +1,5 @@
 export * from './agent-report.ts';
+export * from './audit.ts';
 export * from './capabilities.ts';
 export * from './command.ts';
 export * from './diff.ts';
