@@ -35,7 +35,7 @@ const defaultSegmentBytes = 32 * 1024 ** 2;
  * records stay, and for each run whose log went back a record says so.
  */
 export async function openChain(deps: ChainDeps): Promise<Chain> {
-  const { redis, dataDir } = deps;
+  const { redis } = deps;
   const { pending } = await readChain(redis);
   if (pending !== undefined) await finish(deps, pending);
   const stored = await readChain(redis);

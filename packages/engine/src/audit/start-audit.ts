@@ -2,10 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { auditChannel, lockKey, notificationPattern, runOfChannel } from '../log/keys.ts';
 import { openRedisLock } from '../redis/redis-lock.ts';
+import type { Redact } from './audit-text.ts';
 import { type AuditDeps, openAuditWriter } from './audit-writer.ts';
 import { ChainMoved } from './open-chain.ts';
 
-interface Options extends AuditDeps {
+interface Options extends Omit<AuditDeps, 'redact'> {
+  /** Makes secrets unreadable in what records show. @default nothing is a secret */
+  redact?: Redact;
   /** For pub/sub. */
   subscriber: Redis;
   /** Milliseconds between two batches while runs change. @default 200 */
@@ -51,7 +54,7 @@ async function work(options: Options, signal: AbortSignal, ending: AbortSignal):
   const { everyMs = 200, lookMs = 300_000 } = options;
   const changes = await listen(options);
   try {
-    const writer = await openAuditWriter(options);
+    const writer = await openAuditWriter({ redact: (text) => text, ...options });
     const look = async (which: 'all' | 'active'): Promise<void> => {
       for await (const runId of writer.unsealed(which)) changes.add(runId);
     };
