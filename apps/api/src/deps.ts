@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bounds } from '@holdpoint/contract/wire';
 import type { Engine, EngineDeps, OutputStore } from '@holdpoint/engine';
+import type { Audit } from '@holdpoint/engine/audit';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
@@ -13,6 +14,7 @@ import type { RunNotifications } from './live/run-notifications.ts';
 /** What the routes work with. */
 export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   engine: Engine;
+  audit: Audit;
   logger: FastifyBaseLogger;
   catalog: Registry;
   /** What background commands print. */

@@ -10,6 +10,7 @@ import {
   openQueues,
   operatorPolicyDigest,
 } from '@holdpoint/engine';
+import { openAudit } from '@holdpoint/engine/audit';
 import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engine/installation';
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
@@ -67,6 +68,7 @@ export async function startApi(
   };
   const app = await buildServer({
     engine: openEngine(deps),
+    audit: openAudit({ redis: connections.state, dataDir: config.dataDir }),
     ...deps,
     logger,
     catalog,

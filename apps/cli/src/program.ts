@@ -3,6 +3,7 @@ import { approvalsCommand, listApprovalsCommand } from './commands/approvals/app
 import { approveCommand, editCommand, rejectCommand, respondCommand } from './commands/approvals/decisions.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
 import { showApprovalCommand } from './commands/approvals/show.ts';
+import { auditHeadCommand, exportAuditCommand, verifyAuditCommand } from './commands/audit.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
@@ -93,6 +94,12 @@ export function createProgram(shell: Shell): Command {
     }
   });
   program.addCommand(approvals);
+
+  const audit = new Command('audit').description('what was called and decided, sealed in a chain');
+  audit.addCommand(verifyAuditCommand(shell));
+  audit.addCommand(auditHeadCommand(shell));
+  audit.addCommand(exportAuditCommand(shell));
+  program.addCommand(audit);
 
   const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));

@@ -21,7 +21,7 @@ export function textOfValue(value: unknown, redact: Redact): AuditText {
   };
 }
 
-/** The same of a value in the log. Of a large one the log has the digest and a beginning. */
+/** The same of a value in the log, which has the digest and the beginning of a large one. */
 export function textOfPayload(payload: Payload, redact: Redact): AuditText {
   if ('json' in payload) return textOfValue(payload.json, redact);
   const { sha256: digest, bytes, preview } = payload;

@@ -34,7 +34,7 @@ const batchSchema = z.object({
   entries: z.coerce.number(),
 });
 
-/** KEYS head, pending. ARGV the head as it was, then fields and values of the batch. Nothing when another writer was faster. */
+/** KEYS head, pending. ARGV the head as it was, then fields and values of the batch. Changes nothing when another writer was faster. */
 const beginScript = `if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 redis.call('HSET', KEYS[2], unpack(ARGV, 2))
 return 1`;

@@ -20,9 +20,9 @@ export interface RunFacts {
   approvals: Map<string, EventOf<'approval.requested'>>;
 }
 
-export type Host = NonNullable<AuditBodyOf<'call'>['hosts']>[number];
+type Host = NonNullable<AuditBodyOf<'call'>['hosts']>[number];
 
-export interface CallFacts {
+interface CallFacts {
   created: EventOf<'step.created'>;
   args: Payload;
   asked?: Payload;
@@ -40,7 +40,7 @@ export interface NetworkFacts {
   leftOut: number;
 }
 
-export interface TaskFacts {
+interface TaskFacts {
   created: EventOf<'task.created'>;
   before: string | null;
   /** Connections of a background command follow when its call has settled. */
@@ -182,7 +182,7 @@ function toVerdict(value: unknown): CallFacts['verdict'] {
   return action === 'allow' || action === 'hold' || action === 'deny' ? { ...value, action } : undefined;
 }
 
-/** Of the call, or of the background command that it started. */
+/** The call's, or that of the background command that it started. */
 const networkOf = (facts: RunFacts, stepId: string): NetworkFacts | undefined =>
   facts.calls.get(stepId)?.network ??
   [...facts.tasks.values()].find(({ created }) => created.step_id === stepId)?.network;

@@ -111,7 +111,7 @@ test('seals requests and decisions of approvals, denials, and a publish', async 
   expect((await verifyAudit(deps)).ok).toBe(true);
 });
 
-test('seals a canceled approval, and the end of a run that nobody decided on', async () => {
+test('seals a canceled approval, and the end of a run without a decision', async () => {
   const { runId, worker } = await runOf([[write]], hold);
   await requestCancel(worker.deps, runId, { by: 'grace' });
   await deliverAll(worker.deps);

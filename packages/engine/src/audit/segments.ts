@@ -114,7 +114,7 @@ function commonLength(a: Buffer, b: Buffer): number {
   return length;
 }
 
-export const unlessMissing =
+const unlessMissing =
   <Otherwise>(otherwise: Otherwise) =>
   (error: NodeJS.ErrnoException): Otherwise => {
     if (error.code === 'ENOENT') return otherwise;

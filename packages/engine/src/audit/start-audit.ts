@@ -52,8 +52,9 @@ export function startAudit(options: Options): { stop(): Promise<void> } {
 
 async function work(options: Options, signal: AbortSignal, ending: AbortSignal): Promise<void> {
   const { everyMs = 200, lookMs = 300_000 } = options;
-  const changes = await listen(options);
+  const changes = listen(options);
   try {
+    await changes.start();
     const writer = await openAuditWriter({ redact: (text) => text, ...options });
     const look = async (which: 'all' | 'active'): Promise<void> => {
       for await (const runId of writer.unsealed(which)) changes.add(runId);
@@ -80,7 +81,7 @@ async function work(options: Options, signal: AbortSignal, ending: AbortSignal):
 }
 
 /** Which runs changed, since the last look. */
-async function listen({ redis, subscriber }: Options) {
+function listen({ redis, subscriber }: Options) {
   let runs = new Set<string>();
   let isStale = false;
   let woken = Promise.withResolvers<void>();
@@ -97,8 +98,8 @@ async function listen({ redis, subscriber }: Options) {
   subscriber.on('pmessage', onMessage);
   subscriber.on('ready', onReconnect);
   redis.on('close', onReconnect);
-  await subscriber.psubscribe(notificationPattern, auditChannel);
   return {
+    start: () => subscriber.psubscribe(notificationPattern, auditChannel),
     wake,
     add: (runId: string) => runs.add(runId),
     isStale: () => isStale,

@@ -158,7 +158,7 @@ interface Rest extends Pick<Input, 'redis' | 'report' | 'signal'> {
   check: LogsCheck;
 }
 
-/** What lies after the sealed events of each run, and the runs of which nothing is sealed yet. */
+/** What lies after the sealed events of each run, and the runs without a sealed event. */
 async function checkRest({ redis, report, runs, check, signal }: Rest): Promise<void> {
   for (const [runId, run] of runs) {
     signal?.throwIfAborted();

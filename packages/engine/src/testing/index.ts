@@ -8,5 +8,6 @@ export { readLog, readWholeLog } from '../log/read-log.ts';
 export { readSpec } from '../log/read-spec.ts';
 export { readAll, readRun, readTasks } from '../log/read-state.ts';
 export { listSteps } from '../queries/list-steps.ts';
+export { sealAll } from './audited.ts';
 export { inMemoryWorker, specOf } from './drive.ts';
 export { startTestEngine } from './real-redis.ts';
