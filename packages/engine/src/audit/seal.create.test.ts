@@ -139,6 +139,22 @@ test('redacts secrets before it cuts long arguments, and says that they are cut'
   expect(second?.args).toMatchObject({ cut: true, text: expect.stringMatching(/^{"/) });
 });
 
+test('seals the end of a background command and of a sub-agent', async () => {
+  const agent = { groups: [{ steps: [{ tool: 'count', args: { effect: 'read' } }] }] };
+  const { runId } = await runOf([
+    [{ args: { effect: 'workspace', background: 'sleep' } }],
+    [{ args: { effect: 'workspace', agent } }],
+  ]);
+  await sealAll(deps);
+  const records = await readRecords(dataDir);
+  const tasks = ofKind(records, 'task');
+  expect(tasks.map(({ about, status }) => `${about} ${status}`).sort()).toEqual(['agent completed', 'shell completed']);
+  const calls = ofKind(records, 'call').filter(({ run_id }) => run_id === runId);
+  expect(calls.flatMap(({ tasks: started = [] }) => started)).toHaveLength(2);
+  await expectCovered(runId, records);
+  expect((await verifyAudit(deps)).ok).toBe(true);
+});
+
 test('adds nothing when nothing is new, and continues a run where it was', async () => {
   const { runId, worker } = await runOf([[read], [write], [read]], hold);
   await sealAll(deps);
