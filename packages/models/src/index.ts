@@ -8,7 +8,6 @@ export {
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
-  modelAnswerSchema,
   modelMessageSchema,
 } from './port.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';

@@ -17,8 +17,8 @@ export interface AuditWriter {
   unsealed(which: 'all' | 'active'): AsyncGenerator<string>;
 }
 
-/** Records in one batch, in characters. It is in Redis while it is written. */
-const batchLength = 256 * 1024;
+/** Records in one batch: 200 KB as a rule, and 2 MB at most. It is in Redis while it is written. */
+const batchLength = 128;
 const mostProgress = 1000;
 const page = 500;
 
@@ -43,7 +43,7 @@ export async function openAuditWriter(deps: AuditDeps): Promise<AuditWriter> {
       redis.hget(stateKey(runId), runField.status.name),
     ]);
     const sealed = Number(cursor ?? 0);
-    if (!hasEnded(status) && !(await hasRecord(deps, runId, sealed))) return undefined;
+    if (sealed > 0 && !hasEnded(status) && !(await hasRecord(deps, runId, sealed))) return undefined;
     return openProgress(deps, runId, sealed);
   };
 
@@ -88,15 +88,17 @@ class PendingRecords {
   private records: Sealable[] = [];
   private cursors: Record<string, number> = {};
   private entries = 0;
-  length = 0;
 
   constructor(chain: Chain) {
     this.chain = chain;
   }
 
+  get length(): number {
+    return this.records.length;
+  }
+
   take(record: Sealable): void {
     this.records.push(record);
-    this.length += JSON.stringify(record).length;
     if (record.log !== undefined) this.cursors[record.log.run_id] = record.log.to;
   }
 
@@ -122,7 +124,6 @@ class PendingRecords {
     this.records = [];
     this.cursors = {};
     this.entries = 0;
-    this.length = 0;
     await this.chain.add(records, { cursors, entries });
   }
 }

@@ -1,7 +1,7 @@
 import type { AuditHead, AuditLog } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { auditEntriesKey } from '../log/keys.ts';
-import type { Logger } from '../ports.ts';
+import type { Logger } from '../ports/index.ts';
 import { findLosses, type SealedRange } from './find-losses.ts';
 import { type Batch, beginBatch, commitBatch, moveBatch, type Place, readChain, tokenOf } from './pending-batch.ts';
 import { genesis, parseLine, type Sealable, sealLine } from './record-line.ts';

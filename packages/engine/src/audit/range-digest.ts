@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, hash as hashOf } from 'node:crypto';
 import type { AuditLog } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { logKey } from '../log/keys.ts';
@@ -33,7 +33,7 @@ export class RangeDigest {
 /** A range has few events, unless a call connects to hundreds of places. */
 const mostMarks = 200;
 export const markLength = 8;
-export const markOf = (text: Buffer): string => createHash('sha256').update(text).digest('hex').slice(0, markLength);
+export const markOf = (text: Buffer): string => hashOf('sha256', text).slice(0, markLength);
 
 const page = 50;
 

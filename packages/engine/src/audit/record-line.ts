@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash as hashOf } from 'node:crypto';
 import { type AuditBody, type AuditHead, type AuditLog, auditVersion } from '@holdpoint/contract';
 
 /** The head of an empty chain. */
@@ -61,4 +61,4 @@ function objectFrom(text: string): Record<string, unknown> | undefined {
   }
 }
 
-export const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
+export const sha256 = (content: string | Buffer): string => hashOf('sha256', content);

@@ -1,6 +1,6 @@
 import type { AuditLog, RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import type { Logger } from '../ports.ts';
+import type { Logger } from '../ports/index.ts';
 import type { Redact } from './audit-text.ts';
 import { bodyOfEvent, isRecorded } from './body-of-event.ts';
 import { RangeDigest, readStored, type StoredEvent } from './range-digest.ts';

@@ -4,15 +4,13 @@ import { appendFile, mkdtemp, readFile, rm, stat, truncate } from 'node:fs/promi
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
+import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { auditCursorsKey, auditHeadKey } from '../log/keys.ts';
 import { readLog } from '../log/read-log.ts';
 import { readRecords, sealAll } from '../testing/audited.ts';
-import { deliverAll, inMemoryWorker, specOf } from '../testing/drive.ts';
+import { deliverAll, inMemoryWorker, specOf, startTestEngine, type TestEngine } from '../testing/index.ts';
 import { copyOf } from '../testing/lagging-copy.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import type { AuditDeps } from './audit-writer.ts';
 import { listSegments } from './segments.ts';
 import { verifyAudit } from './verify-audit.ts';

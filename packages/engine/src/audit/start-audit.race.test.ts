@@ -9,8 +9,7 @@ import { auditChannel } from '../log/keys.ts';
 import { readLog } from '../log/read-log.ts';
 import { connect } from '../redis/connect.ts';
 import { readRecords } from '../testing/audited.ts';
-import { deliverAll, inMemoryWorker, specOf } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { deliverAll, inMemoryWorker, specOf, startTestEngine, type TestEngine } from '../testing/index.ts';
 import { openAudit } from './open-audit.ts';
 import { startAudit } from './start-audit.ts';
 

@@ -11,7 +11,7 @@ interface Options extends Omit<AuditDeps, 'redact'> {
   redact?: Redact;
   /** For pub/sub. */
   subscriber: Redis;
-  /** Milliseconds between two batches while runs change. @default 200 */
+  /** Milliseconds between two batches while runs change. @default 500 */
   everyMs?: number;
   /** Milliseconds between two looks at all active runs, in case a notification was lost. @default 5 minutes */
   lookMs?: number;
@@ -51,7 +51,7 @@ export function startAudit(options: Options): { stop(): Promise<void> } {
 }
 
 async function work(options: Options, signal: AbortSignal, ending: AbortSignal): Promise<void> {
-  const { everyMs = 200, lookMs = 300_000 } = options;
+  const { everyMs = 500, lookMs = 300_000 } = options;
   const changes = listen(options);
   try {
     await changes.start();

@@ -32,13 +32,13 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
       text: texts.of(call.runId, signal),
       signal,
       idempotencyKey: call.idempotencyKey,
-      ...(network === undefined ? {} : { network }),
+      network,
       async run(command) {
         const result = await sandbox.run({
           ...command,
           workspace,
           ...splitSignal(signal),
-          ...(way === undefined ? {} : { egress: way.openProxy() }),
+          egress: way?.openProxy(),
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
