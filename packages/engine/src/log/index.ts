@@ -22,6 +22,8 @@ export {
   healthKey,
   idempotencyKey,
   lockKey,
+  pagesOf,
+  pagesOfRuns,
   placeIndex,
   repairsKey,
   runIndexOf,
