@@ -14,6 +14,7 @@ const packages = {
   models: { imports: ['contract'] },
   tools: { imports: ['contract'], tests: ['process', 'egress', 'sandbox', 'workspace'] },
   engine: { imports: ['contract', 'policy'], tests: ['process', 'embedded-redis'] },
+  callers: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
   client: { imports: ['contract'] },
   runtime: {
     imports: ['contract', 'policy', 'telemetry', 'egress', 'sandbox', 'workspace', 'models', 'tools', 'engine'],
@@ -103,15 +104,15 @@ const rules = [
   },
   {
     name: 'engine-domain-pure',
-    comment: 'The domain imports packages/contract, zod, node:crypto and itself.',
+    comment: 'The domain imports packages/contract, packages/policy, zod, node:crypto and itself.',
     from: { path: `${engine}domain/`, pathNot: test },
-    to: { pathNot: `${engine}domain/|^packages/contract/|node_modules/zod/|^crypto$` },
+    to: { pathNot: `${engine}domain/|^packages/(contract|policy)/|node_modules/zod/|^crypto$` },
   },
   {
     name: 'engine-adapters',
-    comment: 'Adapters import the domain and other adapters, never what uses them.',
+    comment: 'Adapters import the domain, the ports and other adapters, never what uses them.',
     from: { path: `${engine}(${adapters})/`, pathNot: test },
-    to: { path: `${engine}[^/]+/`, pathNot: `${engine}(domain|${adapters})/` },
+    to: { path: `${engine}[^/]+/`, pathNot: `${engine}(domain|ports|${adapters})/` },
   },
   {
     name: 'engine-queries',

@@ -16,6 +16,7 @@ const layers = [
   ['sandbox', 'workspace', 'engine', 'a.test.ts'],
   ['workspace', 'sandbox', 'sandbox', 'testing/a.ts'],
   ['models', 'tools', 'tools', 'a.test.ts'],
+  ['callers', 'engine', 'engine', 'a.test.ts'],
   ['tools', 'sandbox', 'engine', 'a.test.ts'],
   ['engine', 'tools', 'tools', 'testing/a.ts'],
   ['client', 'engine', 'engine', 'a.test.ts'],
@@ -75,9 +76,7 @@ beforeEach(() => {
     addPackage(name);
   for (const [file, text] of Object.entries(files)) write(file, text);
 });
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true });
-});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 test('a tree without wrong imports passes', () => {
   write('apps/api/src/a.ts', `import { A } from '@holdpoint/engine';`);

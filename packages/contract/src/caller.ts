@@ -19,7 +19,8 @@ export const callerNameSchema = z
   .regex(
     /^[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9])?$/,
     'expected 1 to 100 letters, digits, spaces and . _ @ + -, beginning and ending with a letter or digit',
-  );
+  )
+  .refine((name) => !/^(retention|the operator|the key file|run_.*)$/i.test(name), 'Holdpoint itself has this name');
 
 /** Who sends a request. `created_by` and `by` are the name. */
 export const callerSchema = z.strictObject({ name: z.string(), kind: callerKindSchema, tenant: tenantSchema });
@@ -44,5 +45,8 @@ export type Scope = keyof typeof scopes;
 export const allScopes = Object.keys(scopes) as [Scope, ...Scope[]];
 export const scopeSchema = z.enum(allScopes);
 
-/** Scopes that a key of this kind can never hold. */
-export const neverHeldBy = (kind: CallerKind): readonly Scope[] => (kind === 'agent' ? ['approvals:decide'] : []);
+/** Whether a caller may hold a scope: agents decide nothing, and only the operator's tenant sees the whole installation. */
+export function isHeldBy({ kind, tenant }: Pick<Caller, 'kind' | 'tenant'>, scope: Scope): boolean {
+  if (scope === 'approvals:decide') return kind !== 'agent';
+  return scope !== 'queues:admin' || tenant === defaultTenant;
+}

@@ -13,9 +13,11 @@ import {
   taskIdSchema,
 } from './ids.ts';
 import { forkedFromSchema, parentSchema } from './lineage.ts';
-import { payloadSchema } from './payload.ts';
-import { conflictSummarySchema, publishedSchema } from './publish.ts';
+import { payloadOf, payloadSchema } from './payload.ts';
+import { verdictSchema } from './policy.ts';
+import { conflictSummarySchema, type PublishPlan, publishedSchema, type Resolution } from './publish.ts';
 import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
+import type { ValidatorResult } from './validation.ts';
 import {
   approvalKindSchema,
   decisionKindSchema,
@@ -191,6 +193,9 @@ export const callSchema = z.strictObject({
   risk: riskSchema,
   gate: z.literal('input').optional(),
   sequential: z.literal(true).optional(),
+  looks: z.literal(true).optional().describe('The tool may have a question when it sees the workspace'),
+  verdict: verdictSchema.optional().describe('Of the policies in force when the call was planned'),
+  policies: z.string().optional().describe('Which policies those were'),
 });
 
 const stepEvents = [
@@ -200,6 +205,11 @@ const stepEvents = [
     attempt,
     worker: z.string(),
     epoch: epoch.optional(),
+    writes: z.literal(true).optional(),
+  }),
+  stepEvent('step.held', {
+    attempt,
+    reason: z.string().describe('Why a person has to be asked after all. The attempt did nothing'),
     writes: z.literal(true).optional(),
   }),
   stepEvent('step.deferred', {
@@ -238,13 +248,16 @@ export const actionChangedSchema = z.strictObject({
 });
 export type ActionChanged = z.infer<typeof actionChangedSchema>;
 
+/** What a person sees before a decision: the plan of a publish, or a preview of a call by its kind. */
+export type Shown = PublishPlan | { kind: string };
+
 /** What an approval asks. */
 export const approvalRequestSchema = z.strictObject({
   kind: approvalKindSchema,
   action_digest: z.string().optional().describe('For a publish. The digest of a call is computed from the call'),
   reason: z.string(),
   risk: riskSchema,
-  preview: payloadSchema.optional(),
+  preview: payloadOf<Shown>().optional(),
   uses: z.string().optional().describe('What the call uses of another run; the digest covers it'),
   allowed_decisions: z.array(decisionKindSchema),
   expires_at: z.iso.datetime(),
@@ -352,11 +365,15 @@ export type PublishOptions = Omit<z.infer<typeof publishRequestSchema>, 'snapsho
 /** What people decided about a publish. */
 export const publishReleaseSchema = z.strictObject({
   approved: z.string().optional().describe('Digest of what was approved'),
-  resolutions: payloadSchema.optional(),
+  resolutions: payloadOf<Resolution[]>().optional(),
 });
 
 /** The result of the validators. */
-export const validatedSchema = z.strictObject({ snapshot: snapshotId, passed: z.boolean(), results: payloadSchema });
+export const validatedSchema = z.strictObject({
+  snapshot: snapshotId,
+  passed: z.boolean(),
+  results: payloadOf<ValidatorResult[]>(),
+});
 
 const workspaceEvents = [
   event('workspace.progress', { files: z.int(), bytes: z.int() }),

@@ -22,5 +22,6 @@ export * from './run-spec.ts';
 export * from './source.ts';
 export * from './task.ts';
 export * from './tool.ts';
+export * from './touches.ts';
 export * from './validation.ts';
 export * from './vocabulary.ts';

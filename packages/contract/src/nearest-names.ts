@@ -14,12 +14,11 @@ export function nearestNames(wanted: string, names: readonly string[], limit = 3
 /** Characters compared. A model can invent a name of any length, and the distance takes quadratic time. */
 const maxCompared = 64;
 
-function plain(name: string): string {
-  return name
+const plain = (name: string): string =>
+  name
     .slice(0, maxCompared)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '');
-}
 
 function distance(wanted: string, name: string): number {
   if (wanted === name) return 0;

@@ -37,7 +37,7 @@ const approvalTerms = {
   expires_s: seconds.optional().describe("Default: the run's `approval_timeout_s`"),
   on_expiry: onExpirySchema
     .optional()
-    .describe('What happens without a decision. Default: `reject`, nothing runs'),
+    .describe('What happens when no decision was made. Default: `reject`, nothing runs'),
   preview: z
     .literal('run')
     .optional()
@@ -120,7 +120,7 @@ export const verdictSchema = z.strictObject({
       name: z.string().optional(),
     })
     .optional()
-    .describe('The rule that decided. Without it no rule matched'),
+    .describe('The rule that decided; absent when no rule matched'),
   part: callPartSchema.optional().describe('The part that the rule matched'),
   ...approvalTerms,
   deciders: z.array(decidersSchema).optional().describe('Every entry must be satisfied: one per rule that holds'),

@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { classifyAddress } from './address.ts';
-import { type AddressRanges, parseAddressRanges } from './address-ranges.ts';
+import { type AddressRanges, classifyAddress, parseAddressRanges } from './address.ts';
 import { isListed, parseRules } from './allowlist.ts';
 import { EgressError } from './errors.ts';
 import { parseHost } from './host-name.ts';
@@ -19,6 +18,8 @@ interface Pinned {
 
 /** Decides what one run may reach. */
 export interface Guard {
+  /** Whether a rule names the host and port. Contacts nothing. */
+  lists(target: { host: string; port: number }): boolean;
   /**
    * Finds a rule, resolves the name on this host, and judges every answer.
    *
@@ -48,6 +49,10 @@ export function createGuard(options: GuardOptions): Guard {
   const rules = parseRules(options.rules, ranges);
   const resolve = options.resolve ?? systemResolve;
   return {
+    lists({ host, port }) {
+      const parsed = parseHost(host);
+      return parsed !== null && isListed(rules, { host: parsed.host, port });
+    },
     async check(target, signal) {
       signal.throwIfAborted();
       const host = parseHost(target.host);

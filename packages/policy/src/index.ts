@@ -13,6 +13,7 @@ export { builtinPolicy } from './judge/builtin.ts';
 export type { CallFacts, CommandFact, Touches } from './judge/call-facts.ts';
 export { commandFacts } from './judge/command-facts.ts';
 export { type CompiledPolicy, compilePolicy, policyDigest } from './judge/compile-policy.ts';
+export { describeTouches, nothingTouched } from './judge/describe-touches.ts';
 export { type Explanation, explain, type PartExplanation, type RuleExplanation } from './judge/explain.ts';
 export { type BoundPolicies, judge, type NamedPolicy } from './judge/judge.ts';
 export { type Grants, narrow } from './permissions/narrow.ts';

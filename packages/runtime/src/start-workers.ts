@@ -14,9 +14,8 @@ import { createHoldpointToolset, createRegistry, duckDuckGoHtml, openTextThreads
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
-import { hostLimits } from './adapters/host-limits.ts';
+import { hostLimits, ownerAllocator } from './adapters/host.ts';
 import { modelFetch } from './adapters/model-fetch.ts';
-import { ownerAllocator } from './adapters/owner.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
@@ -61,12 +60,12 @@ export async function startWorkers(
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
     limits: { sourceBytes: config.sourceBytes, freeBytes: config.space.floor },
     roots: config.roots,
-    ...(config.bootId === undefined ? {} : { bootId: config.bootId }),
+    bootId: config.bootId,
     logger,
   });
   await workspaces.removeAbandonedBuilds();
   const { searchEndpoint } = config;
-  const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
+  const search = duckDuckGoHtml({ endpoint: searchEndpoint });
   const texts = openTextThreads();
   const registry = createRegistry([createHoldpointToolset({ search })]);
   assertNoIdleRule(
@@ -86,7 +85,7 @@ export async function startWorkers(
     executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
-    operatorPolicy: config.operatorPolicy,
+    operatorPolicy: () => config.operatorPolicy,
     workspaces: createWorkspacePort(workspaces, sandbox),
     planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
     retention: config.retention,

@@ -1,5 +1,4 @@
-import type { Call, Deps, Snapshot } from './deps.ts';
-import { WorkspaceError } from './errors.ts';
+import { type Call, type Deps, type Snapshot, WorkspaceError } from './deps.ts';
 import {
   assertFreeSpace,
   createYielder,

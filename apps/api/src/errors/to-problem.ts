@@ -1,3 +1,4 @@
+import { CallerError, RateError } from '@holdpoint/callers';
 import type { ProblemDetails } from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import { redisTrouble } from '@holdpoint/engine/redis';
@@ -7,6 +8,7 @@ import { PlacedError } from './placed-error.ts';
 import {
   type ApiProblemCode,
   apiProblems,
+  callerProblems,
   engineProblems,
   type ProblemKind,
   redisProblems,
@@ -22,13 +24,23 @@ export function toProblem(error: unknown): Problem {
     const { errors, conflicts, approvalId } = error;
     return {
       ...problem(error.code, apiProblems[error.code], error.message, error.next),
-      ...(errors === undefined ? {} : { errors: [...errors] }),
-      ...(conflicts === undefined ? {} : { conflicts: [...conflicts] }),
-      ...(approvalId === undefined ? {} : { approval_id: approvalId }),
+      errors: errors && [...errors],
+      conflicts: conflicts && [...conflicts],
+      approval_id: approvalId,
     };
   }
   if (error instanceof PlacedError) return { ...toProblem(error.cause), errors: [...error.errors] };
   if (error instanceof EngineError) return problem(error.code, engineProblems[error.code], error.message, error.next);
+  if (error instanceof CallerError) {
+    const { errors } = error;
+    return {
+      ...problem(error.code, callerProblems[error.code], error.message, error.next),
+      ...(errors.length === 0 ? {} : { errors: [...errors] }),
+    };
+  }
+  if (error instanceof RateError) {
+    return problem(error.code, { status: 429, title: 'Too many requests' }, error.message, error.next);
+  }
   if (error instanceof WorkspaceError) {
     const { code, ...kind } = workspaceProblems[error.code];
     return problem(code, kind, error.message, error.next);

@@ -5,8 +5,7 @@ import { plain } from '../output/index.ts';
 import { describeCall } from '../policy/describe-call.ts';
 import { explanationText } from '../policy/explanation-text.ts';
 import { readPolicy } from '../policy/read-policy.ts';
-import { CliError, type Shell } from '../shell/index.ts';
-import { type ApiOptions, apiCommand, jsonObject } from './options.ts';
+import { type ApiOptions, apiCommand, CliError, jsonObject, type Shell } from '../shell/index.ts';
 
 export function checkPolicyCommand(shell: Shell): Command {
   return new Command('check')
@@ -60,7 +59,7 @@ async function testRun(
     const { data, next_cursor } = await client.listSteps(run, { cursor });
     for (const { id } of data) {
       const { tool, args, effect, risk, status, name } = await client.getStep(id);
-      const call = { toolset, tool, args, effect, risk, labels, network: request.network.allow };
+      const call = { toolset, tool, args, effect, risk, labels, network: request.network.allow.length > 0 };
       const explanation = explain(policies, describeCall(call));
       if (json) {
         shell.printJson({ step_id: id, tool, status, ...explanation });

@@ -1,9 +1,8 @@
 import type { Problem } from '@holdpoint/contract';
-import { requestApproval } from '../approvals/request-approval.ts';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, recordIndeterminate, retryAttempt, type StepState } from '../domain/index.ts';
-import { append, readWholeLog } from '../log/index.ts';
+import { append, fromPayload, readWholeLog, toPayload } from '../log/index.ts';
 
 /** An attempt that ended without an outcome, and why. */
 export interface Interruption {
@@ -11,6 +10,8 @@ export interface Interruption {
   /** @default true */
   retryable?: boolean;
   error?: unknown;
+  /** The call was not made: nothing can have taken effect. */
+  neverBegan?: true;
 }
 
 /** After this many attempts without an outcome the run pauses, because the step may be what kills its workers. */
@@ -30,7 +31,7 @@ export async function recoverAttempt(
     { run_id: run.id, step_id: step.id, attempt: step.attempt, reason: interruption.reason, err: interruption.error },
     'an attempt ended without an outcome',
   );
-  if (step.effect === 'external') return park(deps, run, step, interruption.reason);
+  if (step.effect === 'external' && !interruption.neverBegan) return park(deps, run, step, interruption.reason);
   const exhausted =
     interruption.lastTry || interruption.retryable === false || (step.interruptions + 1) % attemptsPerRound === 0;
   const pause = exhausted && (run.status === 'running' || run.status === 'waiting');

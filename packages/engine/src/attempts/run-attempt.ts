@@ -1,10 +1,9 @@
-import type { ToolOutcome } from '@holdpoint/contract';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import type { Json, ToolOutcome, Verdict } from '@holdpoint/contract';
+import { judgeBegun } from '../approvals/judge-step.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { type AttemptResult, heads, judgeCall, type RunState, type StepState } from '../domain/index.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, HandBack, type JobContext, leaveIfAborted } from '../jobs/job.ts';
-import { readSpec } from '../log/index.ts';
+import { type AttemptResult, heads, type RunState, type StepState } from '../domain/index.ts';
+import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
+import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';
@@ -14,26 +13,8 @@ import { openTaskHandle } from './task-handle.ts';
 export type Executed =
   | { kind: 'result'; result: AttemptResult }
   | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
+  | { kind: 'held'; verdict: Verdict }
   | { kind: 'indeterminate'; interruption: Interruption };
-
-/**
- * A call that passed the gate before the operator's policy became stricter, or whose edited arguments were judged by a process with an older
- * policy, does not run. When the policy holds it now and no person decided, the planner has to make it again: then it parks.
- */
-async function refusal(
-  deps: WorkerDeps,
-  run: RunState,
-  { call: { tool, risk }, effect, approval }: StepState,
-): Promise<ToolOutcome | undefined> {
-  const { operatorPolicy } = deps;
-  if (operatorPolicy === undefined) return undefined;
-  const spec = await readSpec(deps, run);
-  const { action, reason } = judgeCall(spec, operatorPolicy, { tool, effect, risk });
-  if (action === 'allow' || (action === 'hold' && approval !== undefined)) return undefined;
-  const message = `Not run: the policy ${action === 'deny' ? 'denies' : 'holds'} this call by now (${reason}).`;
-  const next = action === 'deny' ? 'Do without this call.' : 'Make the call again: it waits for a person then.';
-  return { status: 'failed', error: { code: 'EPERMISSION', message, next } };
-}
 
 /** Makes the call of an attempt that has been recorded. Records nothing but connections. */
 export async function runAttempt(
@@ -43,6 +24,7 @@ export async function runAttempt(
   context: JobContext,
 ): Promise<Executed> {
   const startedAt = performance.now();
+  let neverBegan: true | undefined = true;
   try {
     const writes = step.effect !== 'read';
     if (writes) {
@@ -50,9 +32,13 @@ export async function runAttempt(
       await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
     }
     const taskId = step.task ?? deps.newId('task');
+    const verdict = await judgeBegun(deps, run, step, context.signal);
+    if (verdict.action === 'hold') return { kind: 'held', verdict };
+    neverBegan = undefined;
     const outcome =
-      (await refusal(deps, run, step)) ??
-      (await withAllowedModel(deps, run, await call(deps, run, step, taskId, context)));
+      verdict.action === 'deny'
+        ? denied(verdict)
+        : await withAllowedModel(deps, run, await call(deps, run, step, taskId, context));
     leaveIfAborted(context.signal);
     const reason = abortReason(context.signal);
     if (outcome.status === 'deferred') {
@@ -63,7 +49,7 @@ export async function runAttempt(
       return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
     }
     const snapshot = writes && reason !== 'canceled' ? await snapshotOf(deps, run, step, outcome) : undefined;
-    const error = outcome.status === 'succeeded' ? {} : { error: outcome.error };
+    const error = outcome.status === 'succeeded' ? undefined : outcome.error;
     const begun =
       outcome.status === 'succeeded' && reason !== 'canceled' && step.task === undefined ? outcome.task : undefined;
     return {
@@ -71,12 +57,12 @@ export async function runAttempt(
       result: {
         attempt: step.attempt,
         status: reason === 'canceled' ? 'killed' : outcome.status,
-        ...(outcome.value === undefined ? {} : { value: await toPayload(deps.blobs, outcome.value) }),
-        ...(reason === 'canceled' ? { error: { code: 'ECANCELED', message: 'The run was canceled.' } } : error),
+        value: outcome.value === undefined ? undefined : await toPayload(deps.blobs, outcome.value as Json),
+        error: reason === 'canceled' ? { code: 'ECANCELED', message: 'The run was canceled.' } : error,
         duration_ms: Math.round(performance.now() - startedAt),
-        ...(outcome.capabilities === undefined ? {} : { capabilities: outcome.capabilities }),
-        ...(snapshot === undefined ? {} : { snapshot: { ...snapshot, parent: run.snapshot ?? '' } }),
-        ...(begun === undefined ? {} : { created: await beginTask(deps, step, taskId, begun) }),
+        capabilities: outcome.capabilities,
+        snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
+        created: begun && (await beginTask(deps, step, taskId, begun)),
       },
     };
   } catch (error) {
@@ -85,9 +71,19 @@ export async function runAttempt(
     if (reason === 'lock-lost') throw error;
     if (reason === 'shutdown') throw new HandBack();
     const { problem, retryable } = readError(error);
-    return { kind: 'indeterminate', interruption: { reason: problem, retryable, error } };
+    return { kind: 'indeterminate', interruption: { reason: problem, retryable, error, neverBegan } };
   }
 }
+
+const denied = ({ reason }: Verdict): ToolOutcome => ({
+  status: 'failed',
+  error: {
+    code: 'EPERMISSION',
+    message: `Not run: the policy denies this call by now (${reason}).`,
+    next: 'Continue without this call, or find another way that the policy allows.',
+  },
+  touched: [],
+});
 
 /** A call that begins a sub-agent with a model that the run does not name fails. */
 async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: ToolOutcome): Promise<ToolOutcome> {
@@ -99,11 +95,7 @@ async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: ToolOu
         : undefined;
   const error = task && (await modelRefused(deps, run, task));
   if (error === undefined) return outcome;
-  return {
-    status: 'failed',
-    error,
-    ...(outcome.status === 'succeeded' && outcome.touched && { touched: outcome.touched }),
-  };
+  return { status: 'failed', error, touched: outcome.status === 'succeeded' ? outcome.touched : undefined };
 }
 
 async function call(
@@ -129,19 +121,25 @@ async function call(
       epoch: run.lease,
       taskId,
       tasks: openTaskHandle(deps, run, step, signal),
-      ...(step.deferred === undefined
-        ? {}
-        : { deferred: { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) } }),
+      deferred: step.deferred && { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) },
       depth: run.parent?.depth ?? 0,
       maxDepth: spec.limits.max_depth,
-      ...(run.header.model === undefined ? {} : { model: run.header.model }),
+      model: run.header.model,
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
       network: spec.network,
+      granted: grantedHosts(deps, run, step, args),
       onConnection: connections.record,
       signal,
     },
   );
+}
+
+/** The hosts of a call that a person approved. They are open for this call alone, and only in a run that has a network. */
+function grantedHosts(deps: WorkerDeps, run: RunState, step: StepState, args: Json): readonly string[] {
+  if (step.approved_snapshot === undefined) return [];
+  const described = deps.catalog.describe({ toolset: run.header.toolset, tool: step.call.tool, args, network: true });
+  return described.ok ? (described.touches?.hosts ?? []) : [];
 }
 
 const snapshotOf = (
@@ -155,5 +153,5 @@ const snapshotOf = (
     epoch: run.lease,
     parent: run.snapshot ?? '',
     message: `${step.call.tool} (${step.id}, attempt ${step.attempt})`,
-    ...(outcome.touched === undefined ? {} : { paths: outcome.touched }),
+    paths: outcome.touched,
   });

@@ -1,11 +1,16 @@
-import { isTaskOver, isTerminal, shellSpecSchema } from '@holdpoint/contract';
+import { isTaskOver, isTerminal } from '@holdpoint/contract';
 import { superviseAgent } from '../agents/supervise-agent.ts';
-import { meetsApproved, refuseChanged, settleCall } from '../attempts/begin-approved-task.ts';
-import { appendForTheRecord, openConnectionRecorder } from '../attempts/record-connections.ts';
-import { fromPayload } from '../blobs/blob-store.ts';
+import {
+  appendForTheRecord,
+  meetsApproved,
+  openConnectionRecorder,
+  refuseChanged,
+  settleCall,
+} from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   captureTask,
+  EngineError,
   endTask,
   exitTask,
   heads,
@@ -18,10 +23,8 @@ import {
   type TaskResult,
   type TaskState,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, done, type JobContext, type JobEnd, lockLost } from '../jobs/job.ts';
-import { append, readRun, readSpec, readStep, readTask } from '../log/index.ts';
+import { abortReason, done, type JobContext, type JobEnd, lockLost, readError } from '../jobs/index.ts';
+import { append, fromPayload, readRun, readSpec, readStep, readTask } from '../log/index.ts';
 import type { TaskJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
@@ -112,7 +115,8 @@ async function execute(
   task: TaskState,
   { signal }: JobContext,
 ): Promise<TaskResult | ReturnType<typeof lostOutcome>> {
-  const spec = shellSpecSchema.parse(await fromPayload(deps.blobs, task.about.spec));
+  const spec = await fromPayload(deps.blobs, task.about.spec);
+  if (!('command' in spec)) throw new TypeError(`the task ${task.id} has no command`);
   const { limits, network } = await readSpec(deps, run);
   const output = deps.outputs.open(task.id);
   try {

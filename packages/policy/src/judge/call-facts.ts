@@ -1,4 +1,4 @@
-import type { CallerKind, CommandClass, Effect, Risk } from '@holdpoint/contract';
+import type { CallerKind, CommandClass, Effect, Json, Risk } from '@holdpoint/contract';
 import type { Pieces } from '../match/glob.ts';
 import type { TouchedPath } from '../match/path-glob.ts';
 
@@ -33,7 +33,7 @@ export interface CallFacts {
   effect: Effect;
   risk: Risk;
   /** As the caller wrote them. */
-  args: unknown;
+  args: Json;
   touches: Touches;
   labels: Readonly<Record<string, string>>;
   /** Absent in runs from before there were callers: rules that hold or deny by submitter apply. */

@@ -1,11 +1,11 @@
-import { type ArgumentTest, canonicalJson, resolvePointer } from '@holdpoint/contract';
+import { type ArgumentTest, canonicalJson, type Json, resolvePointer } from '@holdpoint/contract';
 import { compileGlob } from './glob.ts';
 import { compileRegex, type RegexBudget } from './regex.ts';
 import type { Truth } from './truth.ts';
 
 export interface ArgumentMatcher {
   pointer: string;
-  test(args: unknown, budget: RegexBudget): Truth;
+  test(args: Json, budget: RegexBudget): Truth;
 }
 
 /** @throws GlobError, RegexError */

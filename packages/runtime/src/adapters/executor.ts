@@ -1,12 +1,12 @@
 import type { ProcessLimits } from '@holdpoint/contract';
+import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
+import { splitSignal } from './command-end.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
-import { runTask } from './run-task.ts';
-import { runValidator } from './run-validator.ts';
-import { splitSignal } from './split-signal.ts';
+import { runTask, runValidator } from './run-shell.ts';
 
 interface Deps {
   registry: Registry;
@@ -32,13 +32,13 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
       text: texts.of(call.runId, signal),
       signal,
       idempotencyKey: call.idempotencyKey,
-      ...(network === undefined ? {} : { network }),
+      network,
       async run(command) {
         const result = await sandbox.run({
           ...command,
           workspace,
           ...splitSignal(signal),
-          ...(way === undefined ? {} : { egress: way.openProxy() }),
+          egress: way?.openProxy(),
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
@@ -48,15 +48,23 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
   };
 
   return {
+    async asks(call, { runId, epoch, network: { allow }, signal }) {
+      const context = await contextOf({
+        ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, signal },
+        network: lookedAt(allow, allowAddresses),
+        rest: { tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
+      });
+      return (await registry.asks({ ...call, context })) ?? undefined;
+    },
     async preview(call, { runId, epoch, network: { allow }, tasks, signal }) {
       const rest = { tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
-      const network = allow.length === 0 ? undefined : { hosts: allow, fetch: noFetch };
+      const network = lookedAt(allow, allowAddresses);
       const bounds = { wallMs: previewWallMs, limits: {}, network, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
       return (await registry.preview({ ...call, context })) ?? undefined;
     },
-    async execute(call, { runId, epoch, stepId, wallMs, limits, network, onConnection, signal, ...more }) {
-      await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
+    async execute(call, { runId, epoch, stepId, wallMs, limits, network, granted, onConnection, signal, ...more }) {
+      await using way = openCallNetwork({ network, granted, onConnection }, { allowAddresses });
       const { attempt, ...rest } = more;
       const context = await contextOf({ runId, epoch, idempotencyKey: stepId, wallMs, limits, way, signal, rest });
       const outcome = await registry.execute({ ...call, context });
@@ -109,7 +117,12 @@ function stricter(run: Partial<ProcessLimits>, call: Partial<ProcessLimits>): Pa
 
 const previewWallMs = 10_000;
 
-const noFetch: Network['fetch'] = () => Promise.reject(new Error('a preview fetches nothing'));
+/** The network of a call that only looks: it knows the allowlist and fetches nothing. */
+function lookedAt(allow: readonly string[], allowAddresses: readonly string[]): Network | undefined {
+  if (allow.length === 0) return undefined;
+  const { lists } = createGuard({ rules: allow, allowAddresses });
+  return { hosts: allow, isListed: lists, fetch: () => Promise.reject(new Error('a look fetches nothing')) };
+}
 
 /** A preview changes no task. */
 const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {
@@ -119,6 +132,11 @@ const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {
   kill: async () => undefined,
   merge: async () => ({ status: 'refused', problem: { code: 'EPREVIEW', message: 'A preview merges nothing.' } }),
 };
+
+const refuseMerge = async () => ({
+  status: 'refused' as const,
+  problem: { code: 'EPREVIEW', message: 'A look merges nothing.' },
+});
 
 async function mountOf(
   workspaces: Workspaces,

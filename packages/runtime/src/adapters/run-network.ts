@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
 import { createGuard, EgressProxy, openGuardedFetch } from '@holdpoint/egress';
 import type { ExecutionContext } from '@holdpoint/engine/worker';
 import type { Network } from '@holdpoint/tools';
@@ -12,16 +13,22 @@ export interface CallNetwork extends AsyncDisposable {
 
 /** Opens what the run's allowlist lets through; undefined when the run has no network. Reports every connection to the engine. */
 export function openCallNetwork(
-  { network, onConnection }: Pick<ExecutionContext, 'network' | 'onConnection'>,
+  {
+    network,
+    granted,
+    onConnection,
+  }: Pick<ExecutionContext, 'network' | 'onConnection'> & Partial<Pick<ExecutionContext, 'granted'>>,
   operator: { allowAddresses: readonly string[] },
 ): CallNetwork | undefined {
   if (network.allow.length === 0) return undefined;
-  const guard = createGuard({ rules: network.allow, allowAddresses: operator.allowAddresses });
+  const rules = [...network.allow, ...(granted ?? []).filter(isName)];
+  const guard = createGuard({ rules, allowAddresses: operator.allowAddresses });
   const guarded = openGuardedFetch({ guard, onConnection });
   const proxies: EgressProxy[] = [];
   return {
     network: {
       hosts: network.allow,
+      isListed: guard.lists,
       async fetch({ url, method, headers, max_bytes, timeout_ms }, signal) {
         const answer = await guarded.fetch({
           ...{ url, method, headers, signal },
@@ -41,6 +48,9 @@ export function openCallNetwork(
     },
   };
 }
+
+/** An allowlist names hosts: a decision opens no address. */
+const isName = (target: string): boolean => isIP(target.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')) === 0;
 
 const flat = (headers: Readonly<Record<string, string | string[]>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]));

@@ -1,11 +1,5 @@
 import type { ModelUsage, PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/worker';
-import {
-  type Model,
-  type ModelAnswer,
-  type ModelMessage,
-  type ModelToolCall,
-  modelAnswerSchema,
-} from '@holdpoint/models';
+import type { Model, ModelAnswer, ModelMessage, ModelToolCall } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
 import { decisionNote } from './decision-note.ts';
 
@@ -19,30 +13,26 @@ interface Deps {
 type ModelPrices = Readonly<Record<string, { input: number; output: number }>>;
 
 /** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
-export function createModelPlanner({ model, registry, prices }: Deps): Planner {
-  return {
-    async next(input, signal) {
-      const { goal, toolset } = input.spec;
-      if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
-      const answer = await model.generate({
-        model: goal.model,
-        system: systemPrompt,
-        messages: conversation(goal.prompt, await input.history()),
-        tools: registry.list(toolset, { unattended: input.unattended }).map(({ name, description, input_schema }) => ({
-          name,
-          description,
-          parameters: input_schema,
-        })),
-        signal,
-      });
-      const said = { message: answer.text, answer, usage: usageOf(answer, prices) };
-      if (answer.calls.length > 0) return { kind: 'calls', ...said, calls: answer.calls.map(planned) };
-      if (answer.finish === 'length' || answer.finish === 'content_filter')
-        return { kind: 'give_up', ...said, reason: cutOff(answer) };
-      return { kind: 'finish', ...said };
-    },
-  };
-}
+export const createModelPlanner = ({ model, registry, prices }: Deps): Planner => ({
+  async next(input, signal) {
+    const { goal, toolset } = input.spec;
+    if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
+    const answer = await model.generate({
+      model: goal.model,
+      system: systemPrompt,
+      messages: conversation(goal.prompt, await input.history()),
+      tools: registry
+        .list(toolset, { unattended: input.unattended })
+        .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema })),
+      signal,
+    });
+    const said = { message: answer.text, answer, usage: usageOf(answer, prices) };
+    if (answer.calls.length > 0) return { kind: 'calls', ...said, calls: answer.calls.map(planned) };
+    if (answer.finish === 'length' || answer.finish === 'content_filter')
+      return { kind: 'give_up', ...said, reason: cutOff(answer) };
+    return { kind: 'finish', ...said };
+  },
+});
 
 const systemPrompt = [
   'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',
@@ -60,7 +50,7 @@ function conversation(
   const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
   for (const turn of turns) {
     messages.push(...turn.readMessages.map(fromPerson));
-    messages.push({ role: 'assistant', answer: modelAnswerSchema.parse(turn.answer) });
+    messages.push({ role: 'assistant', answer: answerOf(turn) });
     const results = [...turn.steps.map(result), ...refusedResults(turn)];
     if (results.length > 0) messages.push({ role: 'tool', results });
   }
@@ -69,13 +59,17 @@ function conversation(
 }
 
 /** Every call of an answer needs a result, also the calls beyond the limit of a turn. */
-function refusedResults({ answer, steps, refused }: PastTurn): ReturnType<typeof result>[] {
+function refusedResults(turn: PastTurn): ReturnType<typeof result>[] {
+  const { steps, refused } = turn;
   if (refused === undefined) return [];
   const made = new Set(steps.map((step) => step.call_id));
-  const left = modelAnswerSchema.parse(answer).calls.filter(({ id }) => !made.has(id));
+  const left = answerOf(turn).calls.filter(({ id }) => !made.has(id));
   const text = JSON.stringify({ status: 'rejected', error: refused });
   return left.map(({ id, tool }) => ({ id, tool, text, is_error: true }));
 }
+
+/** The answer that this planner recorded with the turn. */
+const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer;
 
 const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });
 
@@ -91,11 +85,7 @@ function usageOf({ model, usage }: ModelAnswer, prices: ModelPrices): ModelUsage
 function result(step: SettledStep): { id: string; tool: string; text: string; is_error: boolean } {
   const is_error = step.status !== 'succeeded';
   const text = is_error
-    ? JSON.stringify({
-        status: step.status,
-        error: step.error,
-        ...(step.value === undefined ? {} : { value: step.value }),
-      })
+    ? JSON.stringify({ status: step.status, error: step.error, value: step.value })
     : JSON.stringify(step.value ?? null);
   const note = decisionNote(step);
   // An error begins with what went wrong.

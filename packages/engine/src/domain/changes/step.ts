@@ -1,7 +1,5 @@
 import type { EventOf } from '@holdpoint/contract';
-import { namedField, runField } from '../fields/run.ts';
-import { stepField } from '../fields/step.ts';
-import { heads } from '../heads.ts';
+import { heads, namedField, runField, stepField } from '../model.ts';
 import { type ChangesOf, type EventsOf, requireRestore, type StateChanges } from './state-changes.ts';
 
 export const stepChanges: ChangesOf<EventsOf<'step'>> = {
@@ -28,6 +26,10 @@ export const stepChanges: ChangesOf<EventsOf<'step'>> = {
     if (!data.writes) return;
     state.set(runField.writer, step_id);
     state.set(runField.head, heads.attempt(step_id, data.attempt));
+  },
+  // The status follows from the approval of the same append.
+  'step.held': (state, { data }) => {
+    if (data.writes) state.clear(runField.writer);
   },
   'step.deferred': (state, { step_id, data: { until, task_id, begins } }) => {
     state.set(stepField.status(step_id), 'deferred');

@@ -1,0 +1,74 @@
+/** An error of the engine with a stable code. `retryable`: the queue may try again. */
+export class EngineError extends Error {
+  readonly code: EngineErrorCode;
+  readonly retryable: boolean;
+  readonly next: string;
+
+  constructor(code: EngineErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'EngineError';
+    this.code = code;
+    this.retryable = registry[code].retryable;
+    this.next = registry[code].next;
+  }
+}
+
+const registry = {
+  run_not_found: { retryable: false, next: 'List the runs with GET /v1/runs.' },
+  step_not_found: { retryable: false, next: "List the run's steps with GET /v1/runs/{id}/steps." },
+  approval_not_found: { retryable: false, next: 'List the open approvals with GET /v1/approvals?status=pending.' },
+  already_decided: { retryable: false, next: 'The first decision stands. Read the approval to see it.' },
+  action_changed: { retryable: false, next: 'Read the approval again and decide on the digest it shows now.' },
+  decision_not_allowed: { retryable: false, next: 'Use one of the allowed_decisions of the approval.' },
+  invalid_decision: { retryable: false, next: 'Correct the decision and send it again; nothing was decided.' },
+  run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
+  tools_changed: {
+    retryable: false,
+    next: 'Resume with accept_new_version to continue with the current tools, or run workers of the version that the run started with.',
+  },
+  task_not_found: { retryable: false, next: "List the run's tasks with GET /v1/runs/{id}/tasks." },
+  run_not_retryable: {
+    retryable: false,
+    next: 'Only a failed, canceled or paused run whose change set was not published or discarded can be retried.',
+  },
+  limit_reached_above: {
+    retryable: false,
+    next: 'Resume the run that it names, which grants as much again to all of its sub-agents; or cancel that run.',
+  },
+  run_not_paused: { retryable: false, next: 'Only a paused run can be resumed.' },
+  run_not_idle: { retryable: true, next: 'Wait until the running steps are settled, then try again.' },
+  step_not_settled: { retryable: false, next: 'Name an earlier step, or wait until this one is settled.' },
+  workspace_not_ready: { retryable: true, next: 'Wait until the run has started.' },
+  workspace_discarded: { retryable: false, next: 'Submit the run again: a discarded workspace does not come back.' },
+  external_effects: {
+    retryable: false,
+    next: 'Confirm that these effects stay as they are (keep_external_effects), or undo fewer steps.',
+  },
+  fork_pending: { retryable: true, next: 'Wait until the forks of this run have started, then try again.' },
+  invalid_fork: { retryable: false, next: 'Correct the request; nothing was changed.' },
+  run_not_finished: { retryable: false, next: 'Wait until the run has ended, or cancel it.' },
+  run_not_succeeded: { retryable: false, next: 'Read the diff, or download it as a patch and apply it yourself.' },
+  run_not_publishable: {
+    retryable: false,
+    next: 'What a sub-agent changed is brought into the run that it works for, with task_merge, and published with that.',
+  },
+  publication_closed: { retryable: false, next: 'Read the run: its change set is published or discarded already.' },
+  publication_pending: {
+    retryable: false,
+    next: 'Wait until it is done, or decide on its approval; then publish again.',
+  },
+  snapshot_changed: { retryable: false, next: 'Read the diff again and publish the snapshot it names.' },
+  too_many_runs: {
+    retryable: true,
+    next: 'Wait until a run of the tenant has ended, or cancel one; the operator sets the limit with HOLDPOINT_TENANT_RUNS.',
+  },
+  idempotency_key_reused: { retryable: false, next: 'Use a new Idempotency-Key for a different request.' },
+  blob_missing: { retryable: false, next: 'Restore the data directory: the blob store and Redis belong together.' },
+  blob_damaged: {
+    retryable: false,
+    next: 'Restore the data directory from a backup: the content is not what was written.',
+  },
+  superseded: { retryable: true, next: 'Nothing to do: the worker that has the job continues it.' },
+  contended: { retryable: true, next: 'Send the request again.' },
+} as const;
+export type EngineErrorCode = keyof typeof registry;
