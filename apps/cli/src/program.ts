@@ -7,7 +7,6 @@ import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
 import { apiProcessCommand, workerProcessCommand } from './commands/foreground.ts';
 import { adoptCommand, migrateCommand } from './commands/installation.ts';
-import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
 import {
   createKeyCommand,
   listKeysCommand,
@@ -15,6 +14,7 @@ import {
   rotateKeyCommand,
   whoamiCommand,
 } from './commands/keys.ts';
+import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';

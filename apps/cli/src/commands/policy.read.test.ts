@@ -51,6 +51,6 @@ test('test says which rule decides, and why the others do not', async () => {
 test('test needs one call', async () => {
   expect((await call(['policy', 'test', file(policy)], {})).code).toBe(2);
   expect((await call(['policy', 'test', file(policy), '--call', '{"tool": "nope"}'], {})).stderr).toContain(
-    'effect and risk',
+    'Nearest: ',
   );
 });
