@@ -15,6 +15,7 @@ import {
   rotateKeyCommand,
   whoamiCommand,
 } from './commands/keys.ts';
+import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
@@ -100,6 +101,10 @@ export function createProgram(shell: Shell): Command {
   });
   program.addCommand(approvals);
 
+  const policy = new Command('policy').description('check policies, and try them on calls');
+  policy.addCommand(checkPolicyCommand(shell));
+  policy.addCommand(testPolicyCommand(shell));
+  program.addCommand(policy);
   const keys = new Command('keys').description('keys of callers, and what they allow');
   keys.addCommand(listKeysCommand(shell));
   keys.addCommand(createKeyCommand(shell));
