@@ -9,13 +9,14 @@ const packages = {
   egress: { imports: ['contract'] },
   'embedded-redis': { imports: ['contract', 'process'] },
   sandbox: { imports: ['contract', 'process', 'egress'] },
+  secrets: { imports: ['contract'] },
   workspace: { imports: ['contract', 'process'] },
   models: { imports: ['contract'] },
   tools: { imports: ['contract'], tests: ['process', 'egress', 'sandbox', 'workspace'] },
   engine: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
   client: { imports: ['contract'] },
   runtime: {
-    imports: ['contract', 'telemetry', 'egress', 'sandbox', 'workspace', 'models', 'tools', 'engine'],
+    imports: ['contract', 'telemetry', 'egress', 'sandbox', 'secrets', 'workspace', 'models', 'tools', 'engine'],
     tests: ['process', 'embedded-redis'],
   },
 };

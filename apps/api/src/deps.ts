@@ -3,6 +3,7 @@ import type { Bounds } from '@holdpoint/contract/wire';
 import type { Engine, EngineDeps, OutputStore } from '@holdpoint/engine';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
+import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
@@ -37,6 +38,7 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   allowAddresses: readonly string[];
   /** Whether the disk of the data directory has space for more runs. */
   space: Pick<SpaceWatch, 'low'>;
+  secrets: Secrets;
   notifications: RunNotifications;
   isKey: KeyCheck;
   /** The address that the server is bound to. On loopback, requests must name a loopback host. */

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import swagger from '@fastify/swagger';
+import { defaultTenant } from '@holdpoint/contract';
 import apiReference from '@scalar/fastify-api-reference';
 import { fastify, LogController } from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -9,6 +10,7 @@ import { setSecurityHeaders } from './auth/security-headers.ts';
 import type { ApiDeps, App } from './deps.ts';
 import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
 import { pathOf } from './path-of.ts';
+import { redactAnswers } from './redact-answers.ts';
 import { decideRoute } from './routes/approvals/decide.ts';
 import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
 import { diffRoute } from './routes/changes/diff.ts';
@@ -28,6 +30,7 @@ import { retryRunRoute } from './routes/runs/retry-run.ts';
 import { sendMessageRoute } from './routes/runs/send-message.ts';
 import { steerRunsRoutes } from './routes/runs/steer-runs.ts';
 import { undoRunRoute } from './routes/runs/undo-run.ts';
+import { secretsRoutes } from './routes/secrets/secrets.ts';
 import { downloadArchiveRoute } from './routes/snapshots/download-archive.ts';
 import { listSnapshotsRoute } from './routes/snapshots/list-snapshots.ts';
 import { readFilesRoutes } from './routes/snapshots/read-files.ts';
@@ -35,11 +38,14 @@ import { readStepsRoutes } from './routes/steps/read-steps.ts';
 import { tasksRoutes } from './routes/tasks/tasks.ts';
 import { readToolsRoutes } from './routes/tools/read-tools.ts';
 import { checkDepth } from './schema/check-depth.ts';
+import { checkSecretValues } from './schema/check-secret-values.ts';
 import { checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
 
 const bodyLimit = 10 * 1024 * 1024;
+/** The one route that takes the value of a secret. Its schema checks the text, and no message shows it. */
+const secretRoute = '/v1/secrets/:name';
 const newRequestId = (): string => `req_${randomUUIDv7()}`;
 
 /** The API, ready to listen. Its streams end when the caller aborts `closing`. */
@@ -72,10 +78,13 @@ export async function buildServer(deps: ApiDeps): Promise<App> {
   setSecurityHeaders(app);
   app.addHook('onRequest', guardHost(deps));
   app.addHook('onRequest', requireKey(deps));
-  app.addHook('preValidation', async ({ body }) => {
+  app.addHook('preValidation', async ({ body, routeOptions }) => {
     checkDepth(body);
+    if (routeOptions.url === secretRoute) return;
     checkText(body);
+    checkSecretValues(deps.secrets.redactor(defaultTenant), body);
   });
+  redactAnswers(app, deps);
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request;
     // Without the query: a client may have put a secret there.
@@ -119,6 +128,7 @@ function addRoutes(app: App, deps: ApiDeps): void {
   readFilesRoutes(app, deps);
   downloadArchiveRoute(app, deps);
   readToolsRoutes(app, deps);
+  secretsRoutes(app, deps);
   readWorkersRoute(app, deps);
   readBoundsRoute(app, deps);
   readQueuesRoute(app, deps);

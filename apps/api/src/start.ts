@@ -83,6 +83,7 @@ export async function startApi(
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,
+    secrets: config.secrets,
     notifications: new RunNotifications(connections.subscriber),
     isKey,
     host: config.host,

@@ -24,6 +24,7 @@ import {
   resumeRunCommand,
   sayToRunCommand,
 } from './commands/runs/steer.ts';
+import { listSecretsCommand, removeSecretCommand, setSecretCommand } from './commands/secrets.ts';
 import { killTaskCommand, listTasksCommand, taskOutputCommand } from './commands/tasks.ts';
 import { listToolsCommand } from './commands/tools.ts';
 import { upCommand } from './commands/up.ts';
@@ -93,6 +94,12 @@ export function createProgram(shell: Shell): Command {
     }
   });
   program.addCommand(approvals);
+
+  const secrets = new Command('secrets').description('secrets that runs may use, by name');
+  secrets.addCommand(listSecretsCommand(shell));
+  secrets.addCommand(setSecretCommand(shell));
+  secrets.addCommand(removeSecretCommand(shell));
+  program.addCommand(secrets);
 
   const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));

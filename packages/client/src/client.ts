@@ -38,11 +38,15 @@ import {
   runEventSchema,
   runPageSchema,
   runSchema,
+  type Secret,
   type SentMessage,
+  type SetSecret,
   type Snapshot,
   type Step,
   type StepDetail,
   type Stuck,
+  secretListSchema,
+  secretSchema,
   sentMessageSchema,
   snapshotListSchema,
   stepDetailSchema,
@@ -378,6 +382,21 @@ export function createClient(options: ClientOptions) {
 
     async getToolset(name: string, query: { format?: ToolFormat } = {}, { signal }: Options = {}): Promise<Toolset> {
       return (await ask({ path: at('toolsets', name), query: { ...query }, signal }, toolsetSchema)).body;
+    },
+
+    /** Names of the secrets that runs may use. No call returns a value. */
+    async listSecrets({ signal }: Options = {}): Promise<Secret[]> {
+      return (await ask({ path: '/v1/secrets', signal }, secretListSchema)).body.data;
+    },
+
+    /** @throws ApiError `secret_store_off`, `secret_taken` */
+    async setSecret(name: string, body: SetSecret, { signal }: Options = {}): Promise<Secret> {
+      return (await ask({ method: 'PUT', path: at('secrets', name), body, signal }, secretSchema)).body;
+    },
+
+    /** @throws ApiError `secret_not_found`, `secret_taken` */
+    async removeSecret(name: string, { signal }: Options = {}): Promise<Secret> {
+      return (await ask({ method: 'DELETE', path: at('secrets', name), signal }, secretSchema)).body;
     },
 
     async listWorkers({ signal }: Options = {}): Promise<Worker[]> {

@@ -17,6 +17,7 @@ export type {
   Run,
   RunDetail,
   RunEvent,
+  Secret,
   Snapshot,
   Step,
   StepDetail,

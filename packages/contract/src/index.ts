@@ -14,6 +14,7 @@ export * from './plan.ts';
 export * from './policy.ts';
 export * from './publish.ts';
 export * from './run-spec.ts';
+export * from './secret.ts';
 export * from './source.ts';
 export * from './task.ts';
 export * from './tool.ts';

@@ -26,6 +26,8 @@ export interface Guard {
    * the signal's reason when it aborts.
    */
   check(target: { host: string; port: number }, signal: AbortSignal): Promise<Pinned>;
+  /** Finds a rule, and resolves nothing. Throws `EgressError` EURLINVALID, ENETWORKOFF, EHOSTNOTALLOWED. */
+  assertListed(target: { host: string; port: number }): void;
   /** Judges a connected socket's `remoteAddress`. Throws `EgressError` EADDRESSREFUSED. */
   confirm(pinned: Pinned, remoteAddress: string | undefined): string;
 }
@@ -47,19 +49,26 @@ export function createGuard(options: GuardOptions): Guard {
   const ranges = parseAddressRanges(options.allowAddresses ?? []);
   const rules = parseRules(options.rules, ranges);
   const resolve = options.resolve ?? systemResolve;
+  const listed = (target: { host: string; port: number }) => {
+    const host = parseHost(target.host);
+    if (!host) {
+      throw new EgressError('EURLINVALID', `${JSON.stringify(target.host.slice(0, 300))} is not a host name.`, {
+        next: 'Correct the host.',
+      });
+    }
+    const asked = { host: host.host, port: target.port };
+    if (rules.length === 0) throw networkOff(asked);
+    if (!isListed(rules, asked)) throw notAllowed(asked, host.kind === 'address');
+    return { host, asked };
+  };
   return {
+    assertListed(target) {
+      listed(target);
+    },
     async check(target, signal) {
       signal.throwIfAborted();
-      const host = parseHost(target.host);
-      if (!host) {
-        throw new EgressError('EURLINVALID', `${JSON.stringify(target.host.slice(0, 300))} is not a host name.`, {
-          next: 'Correct the host.',
-        });
-      }
-      const asked = { host: host.host, port: target.port };
-      if (rules.length === 0) throw networkOff(asked);
       // before the resolver, so that unlisted names are never looked up
-      if (!isListed(rules, asked)) throw notAllowed(asked, host.kind === 'address');
+      const { host, asked } = listed(target);
       const answers = host.kind === 'address' ? [host.host] : await askResolver(resolve, host.host, signal);
       if (answers.length === 0) throw unresolved(asked.host);
       return { ...asked, addresses: answers.map((answer) => judge(ranges, asked.host, answer)) };

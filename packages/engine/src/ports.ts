@@ -15,6 +15,7 @@ import type {
   Resolution,
   Risk,
   RunSpec,
+  SecretScope,
   ShellSpec,
   Source,
   StepStatus,
@@ -72,6 +73,7 @@ export interface ExecutionContext {
   /** The run's other bounds of one command. */
   limits: CommandLimits;
   network: Network;
+  scope: SecretScope;
   /** Called for every connection that the call made or was refused, when the connection ends. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;
@@ -81,7 +83,7 @@ export interface Executor {
   /** What a person should see before deciding; undefined when the call itself says it all. */
   preview(
     call: Call,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'signal'> & {
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'scope' | 'signal'> & {
       tasks: Pick<TaskHandle, 'previewMerge'>;
     },
   ): Promise<Preview | undefined>;
@@ -90,7 +92,7 @@ export interface Executor {
   /** Runs a validator in the sandbox, on the workspace as it is, without a network. An exception is an infrastructure error. */
   validate(
     validator: Validator,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'limits' | 'signal'>,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'limits' | 'scope' | 'signal'>,
   ): Promise<ValidatorResult>;
   /** Runs a command beside the steps until it ends. Its output goes to `output` as it comes. An exception is an infrastructure error. */
   runTask(spec: ShellSpec, context: TaskContext): Promise<TaskEnd>;
@@ -99,7 +101,10 @@ export interface Executor {
 }
 
 export interface TaskContext
-  extends Pick<ExecutionContext, 'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'onConnection' | 'signal'> {
+  extends Pick<
+    ExecutionContext,
+    'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'scope' | 'onConnection' | 'signal'
+  > {
   taskId: string;
   output: OutputWriter;
   /** Called when the command begins to run. */
@@ -137,6 +142,8 @@ export interface PlannedPublish {
   conflicts: (ConflictSummary & { resolvable: boolean })[];
   /** What the run made or changed and cannot be published, such as a socket. A person has to accept that. */
   unpublishable: string[];
+  /** Files that would be published and hold the value of a secret. */
+  secrets: readonly { path: string; names: readonly string[] }[];
   plan: PublishPlan;
 }
 
@@ -145,6 +152,7 @@ export interface PublishCall {
   snapshot: string;
   target: PublishOptions;
   resolutions: readonly Resolution[];
+  scope: SecretScope;
 }
 
 export type TreeState =
@@ -166,13 +174,17 @@ export interface WorkspacePort {
   materialise(input: Making & { source: Source }): Promise<MadeWorkspace>;
   /** A workspace out of another run's snapshot. */
   fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
-  /** @param input.paths the changed paths, when they are known; absent: look at the whole tree */
+  /**
+   * @param input.paths the changed paths, when they are known; absent: look at the whole tree
+   * @throws `ESECRETWRITTEN` when a changed file holds the value of a secret of the run. Then nothing is stored
+   */
   snapshot(input: {
     runId: string;
     epoch: number;
     parent: string;
     message: string;
     paths?: readonly string[];
+    scope: SecretScope;
   }): Promise<{ snapshot: string; files_changed: number; skipped: number }>;
   /** Whether the tree is what the log says; see `TreeState`. */
   inspect(input: {
@@ -205,6 +217,7 @@ export interface WorkspacePort {
     parent: string;
     decided: string;
     message: string;
+    scope: SecretScope;
   }): Promise<Difference | undefined>;
   /** Ends whatever is running on the workspace. */
   killAll(runId: string): Promise<void>;
@@ -314,6 +327,7 @@ export interface PlannerInput {
   history(): Promise<{ turns: PastTurn[]; unread: string[] }>;
   /** The run is a sub-agent: no person answers questions. */
   unattended: boolean;
+  scope: SecretScope;
 }
 
 /** Decides the next turn. An exception is an infrastructure error: retried by the queue, and when that is exhausted the run pauses. */

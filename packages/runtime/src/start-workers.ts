@@ -8,6 +8,7 @@ import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
 import { openSandbox } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import {
   createHoldpointToolset,
@@ -42,7 +43,7 @@ const commandMs = 60_000;
 export async function startWorkers(
   config: RuntimeConfig,
   address: RedisAddress,
-  logger: Logger,
+  { logger, secrets }: { logger: Logger; secrets: Secrets },
 ): Promise<() => Promise<void>> {
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
@@ -89,12 +90,18 @@ export async function startWorkers(
     newId,
     now,
     catalog: registry,
-    executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
+    executor: createExecutor({
+      ...{ registry, sandbox, workspaces, texts, secrets, now },
+      allowAddresses: config.allowAddresses,
+    }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
     operatorPolicy: config.operatorPolicy,
-    workspaces: createWorkspacePort(workspaces, sandbox),
-    planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
+    workspaces: createWorkspacePort(workspaces, sandbox, secrets),
+    planners: {
+      scripted: scriptedPlanner,
+      model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
+    },
     retention: config.retention,
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),

@@ -25,6 +25,8 @@ export interface ToolContext {
   files: WorkspaceFiles;
   run(request: CommandRequest): Promise<CommandResult>;
   ripgrep: string;
+  /** Names of the secrets that commands of the run use. */
+  secrets?: readonly string[];
   /** For texts that may be large. */
   text: TextWork;
   /** Absent when the run has no network allowlist and therefore no network. */

@@ -1,6 +1,7 @@
 import type { ProblemDetails } from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import { redisTrouble } from '@holdpoint/engine/redis';
+import { SecretError } from '@holdpoint/secrets';
 import { WorkspaceError } from '@holdpoint/workspace';
 import { ApiProblem } from './api-problem.ts';
 import { PlacedError } from './placed-error.ts';
@@ -10,6 +11,7 @@ import {
   engineProblems,
   type ProblemKind,
   redisProblems,
+  secretProblems,
   workspaceProblems,
 } from './registry.ts';
 
@@ -31,6 +33,10 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof EngineError) return problem(error.code, engineProblems[error.code], error.message, error.next);
   if (error instanceof WorkspaceError) {
     const { code, ...kind } = workspaceProblems[error.code];
+    return problem(code, kind, error.message, error.next);
+  }
+  if (error instanceof SecretError) {
+    const { code, ...kind } = secretProblems[error.code];
     return problem(code, kind, error.message, error.next);
   }
   const trouble = redisTrouble(error);

@@ -8,6 +8,8 @@ import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { type Ceilings, type EngineDeps, newId, openBlobStore, openQueues } from '@holdpoint/engine';
 import { connect } from '@holdpoint/engine/redis';
 import type { ModelSettings } from '@holdpoint/models';
+import type { Secrets } from '@holdpoint/secrets';
+import { noSecrets } from '@holdpoint/secrets/testing';
 import { createRegistry, holdpoint } from '@holdpoint/tools';
 import { type Logger, pino } from 'pino';
 import { expect } from 'vitest';
@@ -35,13 +37,14 @@ interface Options extends Pace {
   models?: ModelSettings;
   ceilings?: Ceilings;
   logger?: Logger;
+  secrets?: Secrets;
   host?: string;
   hostNames?: readonly string[];
 }
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
   const { models = {}, ceilings = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', ...rest } = options;
-  const { hostNames = [], ...pace } = rest;
+  const { hostNames = [], secrets = noSecrets, ...pace } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
   const redis = await startTestRedis(dataDir);
   const config = {
@@ -55,6 +58,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     allowAddresses: [],
     space: { floor: 0, reserve: 0 },
     ceilings,
+    secrets,
     telemetry: false,
   } as const;
   const connections = connect(redis.path, pino({ level: 'silent' }));

@@ -11,6 +11,9 @@ import {
 import { CliError, type Shell } from '../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
 import { type ApiOptions, apiCommand, count, label, several } from './options.ts';
+import { secretHeader, secretVariable } from './secret-options.ts';
+
+type SecretUses = NonNullable<CreateRun['secrets']>;
 
 interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
   plan?: string;
@@ -19,6 +22,8 @@ interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
   agentModel?: string[];
   label?: Record<string, string>;
   allow?: string[];
+  secret?: SecretUses;
+  secretHeader?: SecretUses;
   validate?: string[];
   title?: string;
   priority?: 'high' | 'normal' | 'low';
@@ -53,6 +58,16 @@ export function runCommand(shell: Shell): Command {
     )
     .option('--label <name=value>', 'label of the run; may be repeated', label)
     .option('--allow <host[:port]>', 'let tools reach this host; may be repeated (default: none)', several)
+    .option(
+      '--secret <NAME[=VARIABLE]>',
+      'give commands this secret as a variable (default: of the same name); may be repeated',
+      secretVariable,
+    )
+    .option(
+      '--secret-header <NAME@host=header: text>',
+      'let the proxy add this header to requests to the host, {} is the secret; may be repeated',
+      secretHeader,
+    )
     .option(
       '--validate <command>',
       'validator: a command that must pass before a publish; may be repeated (default: none)',
@@ -94,6 +109,7 @@ async function bodyOf(
       ? undefined
       : await readPlan({ cwd: shell.config.cwd, file: options.plan, readInput: shell.readInput });
   const { labels: fileLabels, limits: fileLimits, ...file }: Partial<PlanFile> = plan?.file ?? {};
+  const secrets = [...(options.secret ?? []), ...(options.secretHeader ?? [])];
   // The command line overrides the file.
   const body: CreateRun = {
     ...file,
@@ -104,6 +120,7 @@ async function bodyOf(
     priority: priority ?? file.priority,
     models: options.agentModel ?? file.models,
     network: allow === undefined ? file.network : { allow },
+    secrets: secrets.length > 0 ? secrets : file.secrets,
     validators: validate?.map((command) => ({ command })) ?? file.validators,
     workspace: { source: await findSource(shell.config.cwd, options) },
     limits: {
@@ -121,8 +138,15 @@ async function bodyOf(
 }
 
 /** A mistake in what an option has overridden is no mistake in the file. */
-function fieldsOfFile(plan: ParsedPlan | undefined, { allow, validate, toolset, title }: RunOptions): string[] {
-  const overridden = { network: allow, validators: validate, toolset, title };
+function fieldsOfFile(plan: ParsedPlan | undefined, options: RunOptions): string[] {
+  const { allow, validate, toolset, title } = options;
+  const overridden = {
+    network: allow,
+    secrets: options.secret ?? options.secretHeader,
+    validators: validate,
+    toolset,
+    title,
+  };
   return ['plan', 'labels', ...Object.keys(plan?.file ?? {})].filter(
     (field) => !Object.entries(overridden).some(([name, value]) => name === field && value !== undefined),
   );

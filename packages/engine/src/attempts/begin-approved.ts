@@ -1,10 +1,10 @@
 import { previewCall } from '../approvals/preview-call.ts';
 import { type NewApproval, requestApproval } from '../approvals/request-approval.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { askAgain, type RunState, type StepState } from '../domain/index.ts';
+import { askAgain, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import type { JobContext } from '../jobs/job.ts';
 import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
-import { readApproval } from '../log/index.ts';
+import { readApproval, readSpec } from '../log/index.ts';
 import type { Difference } from '../ports.ts';
 
 /** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
@@ -60,7 +60,7 @@ export async function confirmFiles(
     found = await deps.workspaces.differenceFrom({
       runId: run.id,
       epoch: run.lease,
-      ...{ parent, decided },
+      ...{ parent, decided, scope: scopeOf(run, await readSpec(deps, run)) },
       message: `before ${step.call.tool} (${step.id})`,
     });
   } catch (error) {

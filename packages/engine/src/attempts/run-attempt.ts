@@ -1,11 +1,12 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { type AttemptResult, heads, judgeCall, type RunState, type StepState } from '../domain/index.ts';
+import { type AttemptResult, heads, judgeCall, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted } from '../jobs/job.ts';
 import { readSpec } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
+import { captureCall, dropChanges } from './capture-call.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';
 import { openTaskHandle } from './task-handle.ts';
@@ -50,19 +51,21 @@ export async function runAttempt(
       await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
     }
     const taskId = step.task ?? deps.newId('task');
-    const outcome =
+    const made =
       (await refusal(deps, run, step)) ??
       (await withAllowedModel(deps, run, await call(deps, run, step, taskId, context)));
     leaveIfAborted(context.signal);
     const reason = abortReason(context.signal);
-    if (outcome.status === 'deferred') {
-      const { on, until } = outcome;
+    if (made.status === 'deferred') {
+      const { on, until } = made;
       if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
       // An earlier attempt began it: a step begins one task at most.
       if (step.task !== undefined) return { kind: 'deferred', until, taskId };
       return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
     }
-    const snapshot = writes && reason !== 'canceled' ? await snapshotOf(deps, run, step, outcome) : undefined;
+    const isCanceled = reason === 'canceled';
+    const { outcome, snapshot } = writes && !isCanceled ? await captureCall(deps, run, step, made) : { outcome: made };
+    if (writes && isCanceled) await dropSecrets(deps, run);
     const error = outcome.status === 'succeeded' ? {} : { error: outcome.error };
     const begun =
       outcome.status === 'succeeded' && reason !== 'canceled' && step.task === undefined ? outcome.task : undefined;
@@ -138,22 +141,15 @@ async function call(
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
       network: spec.network,
+      scope: scopeOf(run, spec),
       onConnection: connections.record,
       signal,
     },
   );
 }
 
-const snapshotOf = (
-  deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
-  outcome: Exclude<ToolOutcome, { status: 'deferred' }>,
-) =>
-  deps.workspaces.snapshot({
-    runId: run.id,
-    epoch: run.lease,
-    parent: run.snapshot ?? '',
-    message: `${step.call.tool} (${step.id}, attempt ${step.attempt})`,
-    ...(outcome.touched === undefined ? {} : { paths: outcome.touched }),
-  });
+/** A canceled call leaves its tree without a snapshot, and with what its commands wrote. */
+async function dropSecrets(deps: WorkerDeps, run: RunState): Promise<void> {
+  const { secrets = [] } = await readSpec(deps, run);
+  if (secrets.length > 0) await dropChanges(deps, run);
+}

@@ -1,4 +1,4 @@
-import { type ConflictSummary, resolutionSchema } from '@holdpoint/contract';
+import { type ConflictSummary, type Problem, resolutionSchema } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/request-approval.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -10,6 +10,7 @@ import {
   recordConflict,
   recordPublished,
   recordPublishFailed,
+  scopeOf,
 } from '../domain/index.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, type JobContext } from '../jobs/job.ts';
@@ -37,6 +38,10 @@ export async function publishRun(deps: WorkerDeps, run: RunState, context: JobCo
 async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
   const call = await callOf(deps, run);
   const planned = await deps.workspaces.planPublish(call);
+  if (planned.secrets.length > 0) {
+    await append(deps, run.id, recordPublishFailed(run, secretsInFiles(planned.secrets)));
+    return;
+  }
   if (planned.conflicts.length > 0) return meetConflicts(deps, run, planned);
   if (!(await validateCandidate(deps, run, planned.candidate, context))) return;
   const reason = await reasonToHold(deps, run, planned);
@@ -49,6 +54,18 @@ async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Pr
   const outcome =
     result.status === 'published' ? recordPublished(run, result.published) : recordConflict(run, result.conflicts);
   await append(deps, run.id, outcome);
+}
+
+const mostNamed = 20;
+
+function secretsInFiles(found: PlannedPublish['secrets']): Problem {
+  const files = found.slice(0, mostNamed).map(({ path, names }) => `${path} (${names.join(', ')})`);
+  const more = found.length > mostNamed ? ` and ${found.length - mostNamed} more` : '';
+  return {
+    code: 'secret_in_files',
+    message: `Not published: the value of a secret is in ${files.join(', ')}${more}. The source is as it was.`,
+    next: 'Remove the value from these files in a fork of this run, and publish that; or change the secret where it is used.',
+  };
 }
 
 /** Why a person has to decide first. A publish never leaves a file out silently. */
@@ -75,7 +92,7 @@ async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {
     release?.resolutions === undefined
       ? []
       : resolutionSchema.array().parse(await fromPayload(deps.blobs, release.resolutions));
-  return { runId: run.id, snapshot, target, resolutions };
+  return { runId: run.id, snapshot, target, resolutions, scope: scopeOf(run, await readSpec(deps, run)) };
 }
 
 /** Conflicts that a person can settle file by file wait for a decision. Any other conflict ends the publish. */

@@ -1,8 +1,11 @@
-import type { ProcessLimits } from '@holdpoint/contract';
+import type { ProcessLimits, SecretScope } from '@holdpoint/contract';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
+import { secretsOfCommands, secretVariables } from './call-secrets.ts';
+import { redactExecutor } from './redact-executor.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask } from './run-task.ts';
 import { runValidator } from './run-validator.ts';
@@ -13,6 +16,7 @@ interface Deps {
   sandbox: Sandbox;
   workspaces: Workspaces;
   texts: TextThreads;
+  secrets: Secrets;
   /** Addresses beside the public ones that an allowlist may lead to. */
   allowAddresses: readonly string[];
   /** Milliseconds since the epoch. */
@@ -20,10 +24,10 @@ interface Deps {
 }
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
-export function createExecutor({ registry, sandbox, workspaces, texts, allowAddresses, now }: Deps): Executor {
+export function createExecutor({ registry, sandbox, workspaces, texts, secrets, allowAddresses, now }: Deps): Executor {
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, call);
-    const { way, network = way?.network, wallMs, limits, signal } = call;
+    const { way, network = way?.network, wallMs, limits, scope, signal } = call;
     return {
       ...call.rest,
       now,
@@ -31,11 +35,15 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
       ripgrep: sandbox.ripgrep,
       text: texts.of(call.runId, signal),
       signal,
+      secrets: secretsOfCommands(scope),
       idempotencyKey: call.idempotencyKey,
       ...(network === undefined ? {} : { network }),
       async run(command) {
+        const env = { ...command.env, ...(command.secrets === true ? secretVariables(secrets, scope) : {}) };
         const result = await sandbox.run({
           ...command,
+          env,
+          filter: () => secrets.redactor(scope.tenant).stream(),
           workspace,
           ...splitSignal(signal),
           ...(way === undefined ? {} : { egress: way.openProxy() }),
@@ -47,29 +55,32 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
     };
   };
 
-  return {
-    async preview(call, { runId, epoch, network: { allow }, tasks, signal }) {
+  const executor: Executor = {
+    async preview(call, { runId, epoch, network: { allow }, scope, tasks, signal }) {
       const rest = { tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
       const network = allow.length === 0 ? undefined : { hosts: allow, fetch: noFetch };
-      const bounds = { wallMs: previewWallMs, limits: {}, network, signal };
+      const bounds = { wallMs: previewWallMs, limits: {}, network, scope, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
       return (await registry.preview({ ...call, context })) ?? undefined;
     },
-    async execute(call, { runId, epoch, stepId, wallMs, limits, network, onConnection, signal, ...more }) {
+    async execute(call, { runId, epoch, stepId, wallMs, limits, network, scope, onConnection, signal, ...more }) {
       await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
       const { attempt, ...rest } = more;
-      const context = await contextOf({ runId, epoch, idempotencyKey: stepId, wallMs, limits, way, signal, rest });
+      const bounds = { wallMs, limits, way, scope, signal };
+      const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });
       const outcome = await registry.execute({ ...call, context });
       return outcome.status === 'deferred' ? outcome : { capabilities: sandbox.capabilities, ...outcome };
     },
-    async validate(validator, { limits, signal, ...tree }) {
-      return runValidator(sandbox, await mountOf(workspaces, tree), validator, { limits, signal });
+    async validate(validator, { limits, scope, signal, ...tree }) {
+      const filter = () => secrets.redactor(scope.tenant).stream();
+      return runValidator(sandbox, await mountOf(workspaces, tree), validator, { limits, filter, signal });
     },
     async runTask(spec, context) {
-      return runTask({ sandbox, allowAddresses }, await mountOf(workspaces, context), spec, context);
+      return runTask({ sandbox, secrets, allowAddresses }, await mountOf(workspaces, context), spec, context);
     },
     killTask: (runId, taskId) => sandbox.kill(runId, taskId),
   };
+  return redactExecutor(executor, secrets);
 }
 
 /** Another worker or a restore killed the command, not a cancel of its run, so the result of the call is not known. */
@@ -93,6 +104,7 @@ interface CallBounds {
   way?: CallNetwork | undefined;
   /** @default that of `way` */
   network?: Network | undefined;
+  scope: SecretScope;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
 }

@@ -1,21 +1,24 @@
 import type { CommandEnd, ShellSpec } from '@holdpoint/contract';
 import type { TaskContext, TaskEnd } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
+import { secretVariables } from './call-secrets.ts';
 import { quotaText } from './quota-text.ts';
 import { openCallNetwork } from './run-network.ts';
 import { splitSignal } from './split-signal.ts';
 
 interface Deps {
   sandbox: Sandbox;
+  secrets: Secrets;
   allowAddresses: readonly string[];
 }
 
 /** Runs a background command in a sandbox of its own, until it ends or is killed. */
 export async function runTask(
-  { sandbox, allowAddresses }: Deps,
+  { sandbox, secrets, allowAddresses }: Deps,
   workspace: WorkspaceMount,
   { command, cwd, env, timeout_ms }: ShellSpec,
-  { taskId, wallMs, limits, network, output, onConnection, onBegun, signal }: TaskContext,
+  { taskId, wallMs, limits, network, scope, output, onConnection, onBegun, signal }: TaskContext,
 ): Promise<TaskEnd> {
   await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
   const { end, duration_ms } = await sandbox.run({
@@ -23,7 +26,8 @@ export async function runTask(
     label: taskId,
     argv: ['/bin/bash', '-c', command],
     cwd,
-    env,
+    env: { ...env, ...secretVariables(secrets, scope) },
+    filter: () => secrets.redactor(scope.tenant).stream(),
     egress: way?.openProxy(),
     output,
     onBegun,

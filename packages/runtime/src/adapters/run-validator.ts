@@ -1,5 +1,5 @@
 import type { CommandEnd, ProcessLimits, Validator, ValidatorResult } from '@holdpoint/contract';
-import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { quotaText } from './quota-text.ts';
 
 /** Runs a validator in a sandbox without a network. Only exit code 0 is a pass. */
@@ -7,13 +7,13 @@ export async function runValidator(
   sandbox: Sandbox,
   workspace: WorkspaceMount,
   { command, name, timeout_s }: Validator,
-  { limits, signal }: { limits: Partial<ProcessLimits>; signal: AbortSignal },
+  { limits, ...rest }: Pick<Command, 'filter' | 'signal'> & { limits: Partial<ProcessLimits> },
 ): Promise<ValidatorResult> {
   const { end, stdout, stderr, duration_ms, capabilities } = await sandbox.run({
     workspace,
     argv: ['/bin/bash', '-c', command],
     limits: { ...limits, wall_ms: timeout_s * 1000 },
-    signal,
+    ...rest,
   });
   return {
     name: name ?? command.slice(0, longestName),

@@ -1,0 +1,43 @@
+import { defaultTenant, toPointer } from '@holdpoint/contract';
+import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
+import { createGuard, EgressError } from '@holdpoint/egress';
+import { nearestNames } from '@holdpoint/tools';
+import type { ApiDeps } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
+
+/**
+ * Every secret that a run names must exist, and the host of a header must be one that the run may reach.
+ * @throws ApiProblem `unknown_secret`, `invalid_secret_use`
+ */
+export function checkSecrets(
+  { secrets, allowAddresses }: Pick<ApiDeps, 'secrets' | 'allowAddresses'>,
+  { secrets: uses, network }: Pick<CreateRunBody, 'secrets' | 'network'>,
+): void {
+  if (uses.length === 0) return;
+  const names = secrets.list(defaultTenant).map(({ name }) => name);
+  const unknown = uses.flatMap(({ name }, index): PointerError[] => {
+    if (names.includes(name)) return [];
+    const nearest = nearestNames(name, names).join(', ');
+    const there = names.length === 0 ? 'there is none' : `the nearest: ${nearest}`;
+    return [{ pointer: toPointer(['secrets', index, 'name']), detail: `there is no secret ${name}; ${there}` }];
+  });
+  refuse('unknown_secret', unknown);
+  const guard = createGuard({ rules: network.allow, allowAddresses });
+  const unusable = uses.flatMap(({ as }, index): PointerError[] => {
+    if (!('header' in as)) return [];
+    const [, host = '', port = '443'] = /^([^:]+)(?::(\d+))?$/.exec(as.header.host) ?? [];
+    try {
+      guard.assertListed({ host, port: Number(port) });
+      return [];
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      return [{ pointer: toPointer(['secrets', index, 'as', 'header', 'host']), detail: error.message }];
+    }
+  });
+  refuse('invalid_secret_use', unusable);
+}
+
+function refuse(code: 'unknown_secret' | 'invalid_secret_use', errors: readonly PointerError[]): void {
+  const [first] = errors;
+  if (first !== undefined) throw new ApiProblem(code, `${first.pointer}: ${first.detail}`, { errors });
+}
