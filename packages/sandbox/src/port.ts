@@ -21,6 +21,8 @@ export interface WorkspaceMount {
 export interface CommandEgress {
   /** Variables that lead the command to the proxy on this port of its loopback. */
   environment(port: number): Record<string, string>;
+  /** Certificates in PEM that the command's programs have to trust; undefined: those of the system. */
+  readonly certificates?: string | undefined;
   /** Serves connections to a server that listens inside. Returns a function that closes the server and its connections. */
   serve(server: Server): () => void;
 }

@@ -29,6 +29,8 @@ export interface ToolContext {
   secrets?: readonly string[];
   /** For texts that may be large. */
   text: TextWork;
+  /** The secret that a placeholder in an argument stands for; undefined: the run does not use it in this way. */
+  placeholder?(name: string): string | undefined;
   /** Absent when the run has no network allowlist and therefore no network. */
   network?: Network;
   signal: AbortSignal;

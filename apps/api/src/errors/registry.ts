@@ -70,7 +70,7 @@ export const apiProblems = {
   invalid_secret_use: {
     status: 422,
     title: 'A secret cannot be used like this',
-    next: 'Name the host in the network allowlist of the run, too; nothing was changed.',
+    next: 'Correct what `errors` names: the host of a header is on the network allowlist of the run, too. Nothing was changed.',
   },
   secret_in_request: {
     status: 422,

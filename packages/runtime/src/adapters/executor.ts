@@ -4,7 +4,7 @@ import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
-import { secretsOfCommands, secretVariables } from './call-secrets.ts';
+import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
 import { redactExecutor } from './redact-executor.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask } from './run-task.ts';
@@ -36,6 +36,7 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       text: texts.of(call.runId, signal),
       signal,
       secrets: secretsOfCommands(scope),
+      placeholder: placeholderOf(secrets, scope),
       idempotencyKey: call.idempotencyKey,
       ...(network === undefined ? {} : { network }),
       async run(command) {
@@ -64,7 +65,7 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       return (await registry.preview({ ...call, context })) ?? undefined;
     },
     async execute(call, { runId, epoch, stepId, wallMs, limits, network, scope, onConnection, signal, ...more }) {
-      await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
+      await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
       const { attempt, ...rest } = more;
       const bounds = { wallMs, limits, way, scope, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });

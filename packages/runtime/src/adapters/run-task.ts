@@ -20,7 +20,7 @@ export async function runTask(
   { command, cwd, env, timeout_ms }: ShellSpec,
   { taskId, wallMs, limits, network, scope, output, onConnection, onBegun, signal }: TaskContext,
 ): Promise<TaskEnd> {
-  await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
+  await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
   const { end, duration_ms } = await sandbox.run({
     workspace,
     label: taskId,

@@ -10,8 +10,8 @@ import { ApiProblem } from '../../errors/api-problem.ts';
  * @throws ApiProblem `unknown_secret`, `invalid_secret_use`
  */
 export function checkSecrets(
-  { secrets, allowAddresses }: Pick<ApiDeps, 'secrets' | 'allowAddresses'>,
-  { secrets: uses, network }: Pick<CreateRunBody, 'secrets' | 'network'>,
+  { secrets, allowAddresses, catalog }: Pick<ApiDeps, 'secrets' | 'allowAddresses' | 'catalog'>,
+  { secrets: uses, network, toolset }: Pick<CreateRunBody, 'secrets' | 'network' | 'toolset'>,
 ): void {
   if (uses.length === 0) return;
   const names = secrets.list(defaultTenant).map(({ name }) => name);
@@ -24,6 +24,10 @@ export function checkSecrets(
   refuse('unknown_secret', unknown);
   const guard = createGuard({ rules: network.allow, allowAddresses });
   const unusable = uses.flatMap(({ as }, index): PointerError[] => {
+    if ('placeholder' in as && !catalog.fillsPlaceholders(toolset)) {
+      const detail = `the toolset ${toolset} does not replace placeholders; use a variable or a header`;
+      return [{ pointer: toPointer(['secrets', index, 'as', 'placeholder']), detail }];
+    }
     if (!('header' in as)) return [];
     const [, host = '', port = '443'] = /^([^:]+)(?::(\d+))?$/.exec(as.header.host) ?? [];
     try {
