@@ -103,9 +103,9 @@ const rules = [
   },
   {
     name: 'engine-adapters',
-    comment: 'Adapters import the domain and other adapters, never what uses them.',
+    comment: 'Adapters import the domain, the ports and other adapters, never what uses them.',
     from: { path: `${engine}(${adapters})/`, pathNot: test },
-    to: { path: `${engine}[^/]+/`, pathNot: `${engine}(domain|${adapters})/` },
+    to: { path: `${engine}[^/]+/`, pathNot: `${engine}(domain|ports|${adapters})/` },
   },
   {
     name: 'engine-queries',

@@ -77,8 +77,7 @@ export async function startApi(
       publish_roots: [...(config.roots?.publishRoots ?? [])],
     },
     workspaces: openWorkspaces({
-      ...{ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers },
-      ...(config.roots && { roots: config.roots }),
+      ...{ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers, roots: config.roots },
     }),
     models: config.models,
     allowAddresses: config.allowAddresses,

@@ -12,9 +12,10 @@ import {
   taskIdSchema,
 } from './ids.ts';
 import { forkedFromSchema, parentSchema } from './lineage.ts';
-import { payloadSchema } from './payload.ts';
-import { conflictSummarySchema, publishedSchema } from './publish.ts';
+import { payloadOf, payloadSchema } from './payload.ts';
+import { conflictSummarySchema, type PublishPlan, publishedSchema, type Resolution } from './publish.ts';
 import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
+import type { ValidatorResult } from './validation.ts';
 import {
   approvalKindSchema,
   decisionKindSchema,
@@ -236,13 +237,16 @@ export const actionChangedSchema = z.strictObject({
 });
 export type ActionChanged = z.infer<typeof actionChangedSchema>;
 
+/** What a person sees before a decision: the plan of a publish, or a preview of a call by its kind. */
+export type Shown = PublishPlan | { kind: string };
+
 /** What an approval asks. */
 export const approvalRequestSchema = z.strictObject({
   kind: approvalKindSchema,
   action_digest: z.string().optional().describe('For a publish. The digest of a call is computed from the call'),
   reason: z.string(),
   risk: riskSchema,
-  preview: payloadSchema.optional(),
+  preview: payloadOf<Shown>().optional(),
   uses: z.string().optional().describe('What the call uses of another run; the digest covers it'),
   allowed_decisions: z.array(decisionKindSchema),
   expires_at: z.iso.datetime(),
@@ -350,11 +354,15 @@ export type PublishOptions = Omit<z.infer<typeof publishRequestSchema>, 'snapsho
 /** What people decided about a publish. */
 export const publishReleaseSchema = z.strictObject({
   approved: z.string().optional().describe('Digest of what was approved'),
-  resolutions: payloadSchema.optional(),
+  resolutions: payloadOf<Resolution[]>().optional(),
 });
 
 /** The result of the validators. */
-export const validatedSchema = z.strictObject({ snapshot: snapshotId, passed: z.boolean(), results: payloadSchema });
+export const validatedSchema = z.strictObject({
+  snapshot: snapshotId,
+  passed: z.boolean(),
+  results: payloadOf<ValidatorResult[]>(),
+});
 
 const workspaceEvents = [
   event('workspace.progress', { files: z.int(), bytes: z.int() }),

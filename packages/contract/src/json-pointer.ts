@@ -1,12 +1,14 @@
+import type { Json } from './tool.ts';
+
 /** The value at a JSON pointer (RFC 6901), or undefined when there is none. Own properties only. */
-export function resolvePointer(value: unknown, pointer: string): unknown {
+export function resolvePointer(value: Json, pointer: string): Json | undefined {
   if (pointer === '') return value;
   if (!pointer.startsWith('/')) return undefined;
-  let at = value;
+  let at: Json | undefined = value;
   for (const raw of pointer.slice(1).split('/')) {
     const key = raw.replaceAll('~1', '/').replaceAll('~0', '~');
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
-    at = (at as Record<string, unknown>)[key];
+    at = (at as Record<string, Json>)[key];
   }
   return at;
 }

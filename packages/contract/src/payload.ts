@@ -3,12 +3,20 @@ import { z } from 'zod';
 /** Larger payloads, in bytes of JSON, go to the blob store; the log keeps a reference. */
 export const inlineLimit = 32 * 1024;
 
-/** `toPayload` made it from JSON. Checking it again costs more than the rest of a read of a step. */
-const jsonValue: z.ZodType<z.core.util.JSONType, z.core.util.JSONType> = z.any();
+/** The type of the value that `toPayload` wrote. Exists for the compiler alone. */
+declare const written: unique symbol;
 
 /** A JSON value in the log: inline, or a reference to a blob with the first characters of its JSON text. */
-export const payloadSchema = z.union([
-  z.strictObject({ json: jsonValue }),
+export type Payload<Value = z.core.util.JSONType> = (
+  | { json: z.core.util.JSONType }
+  | { sha256: string; bytes: number; preview: string }
+) & { readonly [written]?: Value };
+
+/** `toPayload` made the value from JSON and its type says which: checking it again costs more than the rest of a read of a step. */
+export const payloadSchema: z.ZodType<Payload, Payload> = z.union([
+  z.strictObject({ json: z.any() }),
   z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int(), preview: z.string() }),
 ]);
-export type Payload = z.infer<typeof payloadSchema>;
+
+/** The payload of a value that only the engine writes, so that its readers need not parse it. */
+export const payloadOf = <Value>() => payloadSchema as z.ZodType<Payload<Value>, Payload<Value>>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { capabilityReportSchema } from './capabilities.ts';
 import { runIdSchema, stepIdSchema } from './ids.ts';
-import { payloadSchema } from './payload.ts';
+import { payloadOf, payloadSchema } from './payload.ts';
 import { goalSchema } from './run-spec.ts';
 import { problemSchema, taskKindSchema } from './vocabulary.ts';
 
@@ -23,7 +23,7 @@ export const taskAboutSchema = z.strictObject({
   step_id: stepIdSchema,
   kind: taskKindSchema,
   title: z.string(),
-  spec: payloadSchema,
+  spec: payloadOf<ShellSpec | AgentSpec>(),
   child: runIdSchema.optional().describe('The run of a sub-agent'),
   approved_snapshot: z
     .string()

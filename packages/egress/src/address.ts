@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { EgressError } from './errors.ts';
 
 /** `address` is the canonical spelling; an IPv4-mapped IPv6 address becomes its IPv4 address. `reason` is a few words, e.g. `loopback`. */
 export type AddressVerdict =
@@ -31,7 +32,7 @@ export function classifyAddress(literal: string): AddressVerdict {
  *
  * @returns null for a name, another spelling of a number (`0x7f.1`, `127.1`) and an address with a zone (`fe80::1%eth0`)
  */
-export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (isIP(text) === 4) return ipaddr.IPv4.parse(text);
   if (isIP(text) === 0) return null;
   // ipaddr.js 2.5 reads `::8.8.8.8` as `::ffff:8.8.8.8`, which is another address. URL writes all of it in hexadecimal.
@@ -53,4 +54,35 @@ function reason6(address: ipaddr.IPv6): string | null {
 function rangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string | null {
   const range = address.range();
   return range === 'unicast' ? null : range;
+}
+
+/** Private addresses that the operator opened on purpose. */
+export interface AddressRanges {
+  covers(address: string): boolean;
+}
+
+/** Reads `10.1.0.0/16`, `fd12::/48`, or one address. Throws `EgressError` ERULEINVALID. */
+export function parseAddressRanges(ranges: readonly string[]): AddressRanges {
+  const parsed = ranges.map(parseRange);
+  return {
+    covers(text) {
+      const address = parseAddress(text);
+      return (
+        address !== null && parsed.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
+      );
+    },
+  };
+}
+
+function parseRange(text: string) {
+  const [, addressText = '', bitsText] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const address = parseAddress(addressText);
+  const length = address?.kind() === 'ipv4' ? 32 : 128;
+  const bits = Number(bitsText ?? length);
+  if (!address || bits > length) {
+    throw new EgressError('ERULEINVALID', `${JSON.stringify(text)} is not an address range.`, {
+      next: 'Write an address and a prefix length, e.g. 10.1.0.0/16 or fd12::/48.',
+    });
+  }
+  return [address, bits] as const;
 }

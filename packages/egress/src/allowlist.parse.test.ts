@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAddressRanges } from './address-ranges.ts';
+import { parseAddressRanges } from './address.ts';
 import { isListed, parseRules } from './allowlist.ts';
 import { parseHost } from './host-name.ts';
 

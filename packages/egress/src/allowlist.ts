@@ -1,4 +1,4 @@
-import type { AddressRanges } from './address-ranges.ts';
+import type { AddressRanges } from './address.ts';
 import { EgressError } from './errors.ts';
 import { parseHost } from './host-name.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { deadline } from './deadline.ts';
 import { EgressError } from './errors.ts';
 import type { Guard } from './guard.ts';
+import { deadline } from './limits.ts';
 
 /** With more addresses a dead host only takes longer. */
 const maxAddresses = 3;

@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { classifyAddress } from './address.ts';
-import { type AddressRanges, parseAddressRanges } from './address-ranges.ts';
+import { type AddressRanges, classifyAddress, parseAddressRanges } from './address.ts';
 import { isListed, parseRules } from './allowlist.ts';
 import { EgressError } from './errors.ts';
 import { parseHost } from './host-name.ts';

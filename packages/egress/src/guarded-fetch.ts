@@ -1,7 +1,6 @@
-import { deadline } from './deadline.ts';
 import { type Hop, parseRequest } from './fetch-request.ts';
 import { type InjectedHeaders, noHeaders } from './injected-headers.ts';
-import { defaultFetchLimits, type FetchLimits, resolveLimits } from './limits.ts';
+import { deadline, defaultFetchLimits, type FetchLimits, resolveLimits } from './limits.ts';
 import type { Body } from './read-body.ts';
 import { asRedirectError, followRedirect } from './redirect.ts';
 import { type HopResponse, type SendDeps, sendRequest } from './send-request.ts';

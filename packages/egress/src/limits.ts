@@ -1,3 +1,5 @@
+import { EgressError } from './errors.ts';
+
 /** Limits of one fetch, including its redirects. Sizes in bytes, times in milliseconds. */
 export interface FetchLimits {
   /** The body after decompression. @default 5 MiB */
@@ -75,4 +77,12 @@ export function resolveLimits<Limits extends object>(
     }
   }
   return limits;
+}
+
+/** Aborts with ETIMEOUT unless the caller disposes of it first. */
+export function deadline(ms: number, message: string): { signal: AbortSignal } & Disposable {
+  const controller = new AbortController();
+  const error = () => new EgressError('ETIMEOUT', message, { next: 'Try again later, or allow more time.' });
+  const timer = setTimeout(() => controller.abort(error()), ms);
+  return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
 }

@@ -1,11 +1,10 @@
 import type { Connection } from '@holdpoint/contract';
 import { Client, errors } from 'undici';
-import { deadline } from './deadline.ts';
 import { EgressError } from './errors.ts';
 import type { Hop } from './fetch-request.ts';
 import type { Guard } from './guard.ts';
 import type { InjectedHeaders } from './injected-headers.ts';
-import type { FetchLimits } from './limits.ts';
+import { deadline, type FetchLimits } from './limits.ts';
 import { openConnection } from './open-connection.ts';
 import { acceptEncoding, type Body, readBody } from './read-body.ts';
 

@@ -1,17 +1,13 @@
 import { limitsSchema } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ceilingsFrom } from './ceilings-from.ts';
 import { submitRun } from './commands/submit-run.ts';
 import { aboveCeilings, cutAtCeilings } from './domain/ceilings.ts';
 import { listSteps } from './queries/list-steps.ts';
-import { deliverAll, inMemoryWorker, specOf } from './testing/drive.ts';
-import { startTestEngine, type TestEngine } from './testing/real-redis.ts';
+import { deliverAll, inMemoryWorker, specOf } from './testing/index.ts';
+import { useTestEngine } from './testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 test('the setting is JSON of limits, and says what of it is wrong', () => {
   const text = JSON.stringify({ max_tokens: 5, command: { memory_bytes: 2 ** 30 } });

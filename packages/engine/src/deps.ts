@@ -4,7 +4,7 @@ import type { BlobStore } from './blobs/blob-store.ts';
 import type { Ceilings } from './domain/ceilings.ts';
 import type { NewId } from './domain/new-id.ts';
 import type { OutputStore } from './outputs/output-store.ts';
-import type { Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports.ts';
+import type { Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports/index.ts';
 import type { Queues } from './queues/queues.ts';
 
 /** What every part of the engine uses. */

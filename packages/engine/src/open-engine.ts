@@ -1,28 +1,26 @@
-import type { Json, Payload } from '@holdpoint/contract';
-import { decideApproval } from './approvals/decide-approval.ts';
-import { describeEdit } from './approvals/describe-edit.ts';
-import { listPendingApprovals } from './approvals/list-approvals.ts';
-import { viewApproval } from './approvals/view-approval.ts';
-import { fromPayload } from './blobs/blob-store.ts';
-import { forkRun } from './commands/fork-run.ts';
-import { requestTaskKill } from './commands/kill-task.ts';
-import { retryRun } from './commands/retry-run.ts';
-import { sendMessage } from './commands/send-message.ts';
+import type { Payload } from '@holdpoint/contract';
+import { decideApproval, describeEdit, listPendingApprovals, viewApproval } from './approvals/index.ts';
 import {
+  findSubmitted,
+  forkRun,
   getRun,
   requestCancel,
   requestDiscarding,
   requestPause,
   requestPublication,
   requestResume,
-} from './commands/steer-run.ts';
-import { findSubmitted, submitRun } from './commands/submit-run.ts';
-import { undoSteps } from './commands/undo-run.ts';
+  requestTaskKill,
+  retryRun,
+  sendMessage,
+  submitRun,
+  undoSteps,
+} from './commands/index.ts';
 import type { EngineDeps } from './deps.ts';
 import type { RunState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
 import {
   activeIndex,
+  fromPayload,
   ownerOf,
   readApproval,
   readLog,
@@ -33,12 +31,15 @@ import {
   readWholeLog,
   repairsKey,
 } from './log/index.ts';
-import { listAttempts } from './queries/list-attempts.ts';
-import { listRuns } from './queries/list-runs.ts';
-import { listSnapshots } from './queries/list-snapshots.ts';
-import { getStep, listSteps } from './queries/list-steps.ts';
-import { listAgents } from './queries/list-tree.ts';
-import { findRewindPoint } from './queries/rewind-point.ts';
+import {
+  findRewindPoint,
+  getStep,
+  listAgents,
+  listAttempts,
+  listRuns,
+  listSnapshots,
+  listSteps,
+} from './queries/index.ts';
 
 /** What callers may ask of the engine. Every method reads or appends to the log of one run; workers do the work. */
 export function openEngine(deps: EngineDeps) {
@@ -108,7 +109,7 @@ export function openEngine(deps: EngineDeps) {
       },
     },
     /** The value of a payload, from the log or the blob store. */
-    read: (payload: Payload): Promise<Json> => fromPayload(deps.blobs, payload),
+    read: <Value>(payload: Payload<Value>): Promise<Value> => fromPayload(deps.blobs, payload),
   };
 }
 

@@ -7,7 +7,7 @@ export { handleTurn } from './handlers/handle-turn.ts';
 export { handleWorkspace, mayPublicationSleep } from './handlers/handle-workspace.ts';
 export { openPeriodicWork } from './handlers/periodic-work.ts';
 export { sweep } from './handlers/sweep.ts';
-export { type AbortReason, abortReason, HandBack, type JobContext, type JobEnd } from './jobs/job.ts';
+export { type AbortReason, abortReason, HandBack, type JobContext, type JobEnd } from './jobs/index.ts';
 export { countRepair } from './log/count-repair.ts';
 export { controlChannel } from './log/keys.ts';
 export { readRun, readTask } from './log/read-state.ts';
@@ -26,7 +26,7 @@ export type {
   TaskContext,
   TaskEnd,
   WorkspacePort,
-} from './ports.ts';
+} from './ports/index.ts';
 export {
   backoffOf,
   capDelay,

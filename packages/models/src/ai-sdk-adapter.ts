@@ -8,7 +8,7 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from 'ai';
-import { boundArgsDepth } from './args-depth.ts';
+import { boundArgsDepth } from './call-args.ts';
 import { uniqueCallIds } from './call-ids.ts';
 import { toSentMessages } from './conversation.ts';
 import { ModelError } from './errors.ts';

@@ -1,27 +1,12 @@
 import { expect, test } from 'vitest';
-import { asking, continued } from './testing/ask.ts';
+import { asking, chatCompletion, continued } from './testing/ask.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 const forms = {
-  'openai-chat/gpt-4.1': (args: string) => ({
-    id: 'chatcmpl-1',
-    object: 'chat.completion',
-    created: 0,
-    model: 'gpt-4.1',
-    choices: [
-      {
-        index: 0,
-        finish_reason: 'tool_calls',
-        message: {
-          ...{ role: 'assistant', content: null },
-          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read_file', arguments: args } }],
-        },
-      },
-    ],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-  }),
+  'openai-chat/gpt-4.1': (args: string) =>
+    chatCompletion([{ id: 'c1', type: 'function', function: { name: 'read_file', arguments: args } }]),
   'anthropic/claude-sonnet-4-5': (args: string) => ({
     ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5', stop_reason: 'tool_use' },
     content: [{ type: 'tool_use', id: 'c1', name: 'read_file', input: JSON.parse(args) }],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asking, askServer, continued } from './testing/ask.ts';
+import { asking, askServer, chatCompletion, continued } from './testing/ask.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
 /** An answer with these calls of `read_file` in order, in each wire format. */
@@ -123,13 +123,10 @@ function args(index: number) {
 }
 
 function completion(ids: readonly (string | null)[]) {
-  const tool_calls = ids.map((id, index) => ({
-    ...{ id, type: 'function' },
-    function: { name: 'read_file', arguments: JSON.stringify(args(index)) },
-  }));
-  return {
-    ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' },
-    choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' }],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-  };
+  return chatCompletion(
+    ids.map((id, index) => ({
+      ...{ id, type: 'function' },
+      function: { name: 'read_file', arguments: JSON.stringify(args(index)) },
+    })),
+  );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeFailure, type Failure } from './failure.ts';
-import { readRetryAfter } from './retry-after.ts';
+import { readRetryAfter } from './read-problem.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const deps = { now: () => now, settings: { openai: { apiKey: 'sk-secret-123456' } } };

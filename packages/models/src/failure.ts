@@ -1,6 +1,5 @@
 import { ModelError, type ModelErrorCode, unusableNext } from './errors.ts';
-import { type Problem, readProblem } from './read-problem.ts';
-import { readRetryAfter } from './retry-after.ts';
+import { type Problem, readProblem, readRetryAfter } from './read-problem.ts';
 import type { ModelSettings } from './settings.ts';
 
 /** A failed request, without types of a library. */

@@ -1,6 +1,6 @@
 // The settings, errors and shapes of models. `open-models` is an entry point of its own: the AI SDK takes 0.6 s to load, and only the worker asks models.
 export { ModelError, type ModelErrorCode, unusableAnswer } from './errors.ts';
-export { describeModelProblem } from './model-problem.ts';
+export { describeModelProblem } from './model-name.ts';
 export {
   type Model,
   type ModelAnswer,
@@ -8,7 +8,6 @@ export {
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
-  modelAnswerSchema,
   modelMessageSchema,
 } from './port.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { apiKey, asking, askServer, continued, failure, readFile } from './testing/ask.ts';
+import { apiKey, asking, askServer, chatCompletion, continued, failure, readFile } from './testing/ask.ts';
 import { testFaults, testParallelCalls } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
@@ -30,7 +30,7 @@ testParallelCalls({
   }),
 });
 
-describe('faults', () => testFaults(modelName, completion([call('c1', '{"path":"a.txt"}')])));
+describe('faults', () => testFaults(modelName, chatCompletion([call('c1', '{"path":"a.txt"}')])));
 
 test('unusable arguments and unknown tools are data and get a result', async () => {
   const calls = [
@@ -42,7 +42,7 @@ test('unusable arguments and unknown tools are data and get a result', async () 
     call('c6', '{nope', 'fly_away'),
   ];
   // aimock refuses to write malformed arguments.
-  await using ask = await askServer(modelName, completion(calls));
+  await using ask = await askServer(modelName, chatCompletion(calls));
   const answer = await ask();
   expect(answer.calls).toMatchObject([
     { id: 'c1', tool: 'read_file', args: '{"path": a.txt', invalid: expect.stringContaining('not JSON') },
@@ -68,7 +68,7 @@ test('unusable arguments and unknown tools are data and get a result', async () 
 test('missing and repeated ids are replaced by unique ids, which go back', async () => {
   // Some servers number their calls from zero in every answer, or leave the id out.
   const calls = [call('call_0', '{"path":"a"}'), call('call_0', '{"path":"b"}'), call(null, '{"path":"c"}')];
-  await using ask = await askServer(modelName, completion(calls, 'stop'));
+  await using ask = await askServer(modelName, chatCompletion(calls, 'stop'));
   const first = await ask();
   const second = await ask(continued(first));
   const ids = [...first.calls, ...second.calls].map(({ id }) => id);
@@ -85,7 +85,7 @@ test('missing and repeated ids are replaced by unique ids, which go back', async
 
 test('an answer at the output limit keeps its complete calls and marks the cut one', async () => {
   const calls = [call('c1', '{"path":"a.txt"}'), call('c2', '{"path":"b.t')];
-  await using ask = await askServer(modelName, completion(calls, 'length'));
+  await using ask = await askServer(modelName, chatCompletion(calls, 'length'));
   const answer = await ask(undefined, { maxOutputTokens: 64 });
   expect(ask.sent[0]?.body).toMatchObject({ max_tokens: 64 });
   expect(answer.finish).toBe('length');
@@ -94,12 +94,12 @@ test('an answer at the output limit keeps its complete calls and marks the cut o
 });
 
 test('an answer without any choice is no answer', async () => {
-  await using server = await openWireServer({ body: JSON.stringify({ ...completion([]), choices: [] }) });
+  await using server = await openWireServer({ body: JSON.stringify({ ...chatCompletion([]), choices: [] }) });
   expect(await failure(asking(modelName, server.url)())).toMatchObject({ code: 'EMODELANSWER', retryable: false });
 });
 
 test('a conversation with a call without a result is refused before any request', async () => {
-  await using ask = await askServer(modelName, completion([call('c1', '{}')]));
+  await using ask = await askServer(modelName, chatCompletion([call('c1', '{}')]));
   const conversation = continued(await ask()).slice(0, 2);
   const refused = await failure(ask([...conversation, { role: 'user', text: 'continue' }]));
   expect(refused).toMatchObject({ code: 'EMODELREQUEST', retryable: false, status: undefined });
@@ -108,13 +108,4 @@ test('a conversation with a call without a result is refused before any request'
 
 function call(id: string | null, args: string, name = 'read_file') {
   return { id, type: 'function', function: { name, arguments: args } };
-}
-
-function completion(calls: unknown[], finish_reason = 'tool_calls') {
-  const message = { role: 'assistant', content: 'Looking.', tool_calls: calls };
-  return {
-    ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'gpt-4.1' },
-    choices: [{ index: 0, message, finish_reason }],
-    usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
-  };
 }

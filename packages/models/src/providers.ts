@@ -3,8 +3,7 @@ import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ModelError } from './errors.ts';
-import { parseModelName } from './model-name.ts';
-import { describeModelProblem } from './model-problem.ts';
+import { describeModelProblem, parseModelName } from './model-name.ts';
 import type { ModelSettings } from './settings.ts';
 
 export interface ProviderDeps {

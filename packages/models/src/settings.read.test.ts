@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ModelError } from './errors.ts';
-import { describeModelProblem } from './model-problem.ts';
+import { describeModelProblem } from './model-name.ts';
 import { openModels } from './open-models.ts';
 import { modelSettingsFrom } from './settings.ts';
 

@@ -68,12 +68,12 @@ export async function startWorkers(
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
     limits: { sourceBytes: config.sourceBytes, freeBytes: config.space.floor },
     roots: config.roots,
-    ...(config.bootId === undefined ? {} : { bootId: config.bootId }),
+    bootId: config.bootId,
     logger,
   });
   await workspaces.removeAbandonedBuilds();
   const { searchEndpoint } = config;
-  const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
+  const search = duckDuckGoHtml({ endpoint: searchEndpoint });
   const texts = openTextThreads();
   const registry = createRegistry([createHoldpointToolset({ search })]);
   assertNoIdleRule(

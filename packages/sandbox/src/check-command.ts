@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import { SandboxError } from './errors.ts';
-import type { Command } from './port.ts';
+import { type Command, SandboxError } from './port.ts';
 
 /** MAX_ARG_STRLEN of Linux: one argument with its NUL. */
 const maxArgumentBytes = 128 * 1024;

@@ -1,17 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
-import { absentReport } from './absent-report.ts';
 import { type Candidate, type HostParts, prepareBubblewrap } from './bubblewrap/prepare.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
-import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
-import type { Sandbox } from './port.ts';
-import { probe } from './probe.ts';
-import { FreezeLocks } from './process/freeze-locks.ts';
-import { killProcesses } from './process/kill.ts';
-import { ProcessRecords } from './process/records.ts';
+import { absentReport, probe } from './probe.ts';
+import { FreezeLocks, killProcesses, ProcessRecords } from './process/index.ts';
 import { HostSandbox } from './sandbox.ts';
-import type { Driver } from './tree.ts';
+import { type Driver, type Sandbox, SandboxError } from './tree.ts';
 import { unsandboxedDriver } from './unsandboxed/driver.ts';
 import { WorkspaceSizes } from './workspace-size/sizes.ts';
 

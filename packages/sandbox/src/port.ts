@@ -1,6 +1,8 @@
 import type { Server } from 'node:net';
 import type { CapabilityReport, CommandRequest, CommandResult, WorkspaceFiles } from '@holdpoint/contract';
 
+export { SandboxError } from './errors.ts';
+
 /** A workspace: one host directory, mounted read-write at `/workspace`. No other files of the host are writable inside. */
 export interface WorkspaceMount {
   /** The run's id. Each id has one tool host. */

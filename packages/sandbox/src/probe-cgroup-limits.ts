@@ -3,9 +3,8 @@ import type { ProcessLimits } from '@holdpoint/contract';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import type { Usage } from './cgroup/control-files.ts';
 import { resolveLimits } from './limits.ts';
-import type { WorkspaceMount } from './port.ts';
 import { startTree } from './run-command.ts';
-import type { Driver } from './tree.ts';
+import type { Driver, WorkspaceMount } from './tree.ts';
 
 const mib = 1024 * 1024;
 const pollMs = 5;

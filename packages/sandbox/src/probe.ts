@@ -12,13 +12,11 @@ import {
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { CapabilityReport, Enforcement } from '@holdpoint/contract';
-import { absentReport } from './absent-report.ts';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
-import { SandboxError } from './errors.ts';
 import { probeCgroupLimits } from './probe-cgroup-limits.ts';
 import { runCommand } from './run-command.ts';
-import type { Driver } from './tree.ts';
+import { type Driver, SandboxError } from './tree.ts';
 import { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 const diskNote =
@@ -193,4 +191,11 @@ async function listen() {
     server.listen(0, '127.0.0.1', resolve);
   });
   return { port: (server.address() as AddressInfo).port, connected: () => connected, close: () => server.close() };
+}
+
+/** A report in which nothing is enforced. */
+export function absentReport(driver: CapabilityReport['driver'], notes: string[] = []): CapabilityReport {
+  const absent = 'absent' as const;
+  const files = { fs: absent, disk: absent, uid_drop: absent };
+  return { driver, ...files, net: absent, pids: absent, memory: absent, cpu: absent, seccomp: absent, notes };
 }

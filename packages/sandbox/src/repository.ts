@@ -1,7 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { SandboxError } from './errors.ts';
-import type { WorkspaceMount } from './port.ts';
+import { SandboxError, type WorkspaceMount } from './port.ts';
 
 /** A host path that is mounted inside, beside the workspace. */
 export interface RepositoryMount {

@@ -3,12 +3,9 @@ import type { Readable } from 'node:stream';
 import type { CapabilityReport, CommandEnd, CommandResult, ProcessLimits } from '@holdpoint/contract';
 import { Capture } from './capture.ts';
 import { checkCommand } from './check-command.ts';
-import type { SpaceGuard } from './disk-space/space-guard.ts';
-import { writtenBy } from './disk-space/written.ts';
-import { SandboxError } from './errors.ts';
+import { type SpaceGuard, writtenBy } from './disk-space/space-guard.ts';
 import { resolveLimits } from './limits.ts';
-import type { Command } from './port.ts';
-import type { Driver, Tree, TreeEnd, TreeRequest } from './tree.ts';
+import { type Command, type Driver, SandboxError, type Tree, type TreeEnd, type TreeRequest } from './tree.ts';
 import { sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 

@@ -3,29 +3,27 @@ import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { EgressProxy } from '@holdpoint/egress';
 import { listen, loopbackGuard, makeCertificate, openCanary, recorder, stop } from '@holdpoint/egress/testing';
-import { expect, test } from 'vitest';
-import { marker, processesWith, useTestHost } from './testing/host.ts';
+import { expect } from 'vitest';
+import { processesWith, useTestHost } from './testing/host.ts';
 
 const token = 'token-of-this-run-0123456789abcdefghij';
 
-const host = useTestHost();
+const { host, test } = useTestHost();
 
 function open(rules: readonly string[]) {
   const { connections, onConnection } = recorder();
   return { connections, proxy: new EgressProxy({ guard: loopbackGuard(rules), token, onConnection }) };
 }
 
-test('a command reaches only listed hosts, through the proxy', async () => {
+test('a command reaches only listed hosts, through the proxy', async ({ workspace, word }) => {
   const certificate = makeCertificate(['good.test']);
   const target = createServer(certificate, (_request, response) => response.end('hello from outside\n'));
   const port = await listen(target);
   const canary = await openCanary();
   const { connections, proxy } = open([`good.test:${port}`]);
   await using egress = proxy;
-  const workspace = host.makeWorkspace();
   writeFileSync(join(workspace.path, 'ca.pem'), certificate.cert);
   const url = `https://good.test:${port}/`;
-  const word = marker();
   const { end, stdout, stderr } = await host.run(
     workspace,
     `
@@ -66,10 +64,9 @@ test('a command without egress has no proxy', async () => {
   expect((await host.run(host.makeWorkspace(), line)).stdout.text).toBe('7 \n');
 });
 
-test('a kill while the way out opens leaves no process', async () => {
+test('a kill while the way out opens leaves no process', async ({ word }) => {
   const { proxy } = open([]);
   await using egress = proxy;
-  const word = marker();
   for (let ms = 0; ms <= 60; ms += 5) {
     const line = `sleep 1000 # ${word}`;
     const { end } = await host.run(host.makeWorkspace(), line, { egress, signal: AbortSignal.timeout(ms) });

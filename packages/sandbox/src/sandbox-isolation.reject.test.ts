@@ -1,30 +1,22 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
-import { useTestHost } from './testing/host.ts';
+import { beforeAll, expect } from 'vitest';
+import { alwaysEnforced, useTestHost } from './testing/host.ts';
 
-const host = useTestHost();
+const { host, test } = useTestHost();
 beforeAll(async () => {
   process.env.HOLDPOINT_TEST_SECRET = 'swordfish-of-the-worker';
 });
 
-test('a file that a command writes belongs to the workspace owner', async () => {
-  const workspace = host.makeWorkspace();
+test('a file that a command writes belongs to the workspace owner', async ({ workspace }) => {
   const { end, capabilities } = await host.run(workspace, 'echo made > made.txt');
   expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
   expect(readFileSync(join(workspace.path, 'made.txt'), 'utf8')).toBe('made\n');
-  expect(capabilities).toMatchObject({
-    fs: 'enforced',
-    net: 'enforced',
-    pids: 'enforced',
-    seccomp: 'enforced',
-    uid_drop: 'enforced',
-  });
+  expect(capabilities).toMatchObject(alwaysEnforced);
 });
 
-test('no write reaches a file outside the workspace', async () => {
-  const workspace = host.makeWorkspace();
+test('no write reaches a file outside the workspace', async ({ workspace }) => {
   const other = host.makeWorkspace();
   const canary = join(host.directory, 'canary');
   writeFileSync(canary, 'untouched');
@@ -56,8 +48,7 @@ test('no write reaches a file outside the workspace', async () => {
   expect(existsSync('/etc/holdpoint-was-here')).toBe(false);
 });
 
-test("the host's files, users and secrets are invisible", async () => {
-  const workspace = host.makeWorkspace();
+test("the host's files, users and secrets are invisible", async ({ workspace }) => {
   const { stdout } = await host.run(
     workspace,
     `cat /etc/shadow /root/.ssh/* ${host.stateDir}/* 2>/dev/null; cat /proc/[0-9]*/environ | tr '\\0' '\\n'; env`,
@@ -70,8 +61,7 @@ test("the host's files, users and secrets are invisible", async () => {
   expect(first.stdout.text).not.toContain(workspace.path);
 });
 
-test('a command inherits only the standard fds, even when the worker has others', async () => {
-  const workspace = host.makeWorkspace();
+test('a command inherits only the standard fds, even when the worker has others', async ({ workspace }) => {
   const { stdout } = await host.run(
     workspace,
     '/usr/bin/python3 -c "import os; print(sorted(os.listdir(\'/proc/self/fd\')))" || ls /proc/self/fd',
@@ -88,7 +78,7 @@ test('/dev/stdout, /dev/stderr and /dev/stdin can be opened', async () => {
   expect(result.stderr.text).toBe('err\n');
 });
 
-test("the host's loopback is unreachable, and no packet arrives there", async () => {
+test("the host's loopback is unreachable, and no packet arrives there", async ({ workspace }) => {
   let connections = 0;
   const server: Server = createServer((socket) => {
     connections++;
@@ -103,7 +93,6 @@ test("the host's loopback is unreachable, and no packet arrives there", async ()
     const targets = [{port: ${port}, host: '127.0.0.1'}, {port: ${port}, host: '::1'}, {path: ${JSON.stringify(socket)}}, {port: 80, host: '169.254.169.254'}];
     for (const target of targets) net.connect(target).on('connect', () => console.log('CONNECTED', target)).on('error', () => {});
   `;
-  const workspace = host.makeWorkspace();
   const { stdout, end } = await host.run(workspace, 'node -e "$SCRIPT"', { env: { SCRIPT: script } });
   server.close();
   expect(end).toMatchObject({ exit_code: 0 });
@@ -121,8 +110,7 @@ test('a server and a client inside still reach each other by name', async () => 
   expect(stdout.text).toBe('hi\n');
 });
 
-test('the system call filter refuses what namespaces alone would allow', async () => {
-  const workspace = host.makeWorkspace();
+test('the system call filter refuses what namespaces alone would allow', async ({ workspace }) => {
   const socket = join(workspace.path, 'host.sock');
   let connections = 0;
   const server = createServer(() => connections++);
@@ -157,21 +145,15 @@ a.send(b'x'); print('pair', b.recv(1).decode())
   expect(connections).toBe(0);
 });
 
-test('kill -9 -1 inside kills no process outside', async () => {
-  const workspace = host.makeWorkspace();
+test('kill -9 -1 inside kills no process outside', async ({ workspace }) => {
   const bystander = host.run(workspace, 'read -r line; echo "$line"', { stdin: 'still here' });
   await host.run(workspace, 'kill -9 -1');
   expect((await bystander).stdout.text).toBe('still here\n');
 });
 
-test('a sandbox has ripgrep, node and an empty /tmp', async () => {
-  const workspace = host.makeWorkspace();
+test('a sandbox has ripgrep, node and an empty /tmp', async ({ workspace }) => {
   writeFileSync(join(workspace.path, 'a.txt'), 'needle\n');
-  const found = await host.sandbox.run({
-    workspace,
-    argv: [host.sandbox.ripgrep, '--no-heading', '-n', 'needle', '.'],
-    signal: new AbortController().signal,
-  });
+  const found = await host.exec(workspace, [host.sandbox.ripgrep, '--no-heading', '-n', 'needle', '.']);
   expect(found.stdout.text).toBe('./a.txt:1:needle\n');
   const first = await host.run(workspace, 'touch /tmp/left && node -p process.version');
   expect(first.stdout.text).toBe(`${process.version}\n`);

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bootId, identify } from '@holdpoint/process';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { resolveLimits } from './limits.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { WorkspaceMount } from './port.ts';
-import { ProcessRecords } from './process/records.ts';
+import { ProcessRecords } from './process/index.ts';
 import { marker, openTestDriver, processesWith, until, useTestHost } from './testing/host.ts';
 
-const host = useTestHost();
+const { host, test } = useTestHost();
 
 test('the output writer gets all chunks in order, without a size limit', async () => {
   const chunks: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
@@ -36,8 +36,7 @@ test('a failed set-up gives its reason, also with an output writer', async () =>
   await expect(running).rejects.toMatchObject({ code: 'ECOMMANDINVALID', message: expect.stringContaining('nowhere') });
 });
 
-test('a failing output writer ends the command, and run throws its error', async () => {
-  const word = marker();
+test('a failing output writer ends the command, and run throws its error', async ({ word }) => {
   const output = {
     write() {
       throw new Error('the disk is full');
@@ -48,8 +47,7 @@ test('a failing output writer ends the command, and run throws its error', async
   expect(processesWith(word)).toEqual([]);
 });
 
-test('kill ends only the commands with the label, whichever worker runs them', async () => {
-  const workspace = host.makeWorkspace();
+test('kill ends only the commands with the label, whichever worker runs them', async ({ workspace }) => {
   const [one, other] = [marker(), marker()];
   const first = host.run(workspace, `setsid sleep 3${one} & sleep 3${one}`, { label: 'task_one' });
   const signal = new AbortController();
@@ -66,9 +64,7 @@ test('kill ends only the commands with the label, whichever worker runs them', a
   await second;
 });
 
-test('kill at any moment of the set-up leaves no process', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('kill at any moment of the set-up leaves no process', async ({ workspace, word }) => {
   const running = Array.from({ length: 20 }, (_, index) =>
     host.run(workspace, `sleep 3${word}`, { label: `task_${index}` }),
   );
@@ -106,12 +102,11 @@ class LateRecords extends ProcessRecords {
   }
 }
 
-test('a command that was not recorded at killAll never begins', async () => {
+test('a command that was not recorded at killAll never begins', async ({ workspace }) => {
   const stateDir = join(host.directory, 'late-state');
   const records = new LateRecords(stateDir);
   const driver = openTestDriver(stateDir, null, records);
   const others = new ProcessRecords(stateDir);
-  const workspace = host.makeWorkspace();
   const start = (label: string) => {
     const tree = driver.start({
       ...{ workspace, label, cwd: '.', env: {}, egress: null, stdin: null, toolHost: false },
@@ -148,9 +143,7 @@ function startWorker(workspace: WorkspaceMount, line: string) {
 
 const isStopped = (pid: number) => / T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
 
-test('another worker can kill the command of a stopped worker', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('another worker can kill the command of a stopped worker', async ({ workspace, word }) => {
   const worker = startWorker(workspace, `setsid sleep 3${word} & touch up; sleep 3${word}`);
   const printed = text(worker.stdout);
   await until(() => existsSync(join(workspace.path, 'up')));
@@ -162,9 +155,7 @@ test('another worker can kill the command of a stopped worker', async () => {
   expect(JSON.parse(await printed)).toMatchObject({ status: 'killed' });
 });
 
-test('a command dies with its worker, even with a stopped one', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('a command dies with its worker, even with a stopped one', async ({ workspace, word }) => {
   const worker = startWorker(workspace, `setsid sleep 3${word} & touch up; sleep 3${word}`);
   await until(() => existsSync(join(workspace.path, 'up')));
   worker.kill('SIGSTOP');

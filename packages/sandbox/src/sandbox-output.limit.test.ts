@@ -8,7 +8,7 @@ import { bwrapCandidates, useTestHost } from './testing/host.ts';
 
 const mib = 1024 * 1024;
 
-const host = useTestHost();
+const { host } = useTestHost();
 
 /** Runs in a separate process, so that only the output uses its memory. */
 async function flood(line: string, limit: number, way: 'result' | 'writer' = 'result') {

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { useTestHost } from './testing/host.ts';
 
-const host = useTestHost();
+const { host, test } = useTestHost();
 
 /** Makes the calls that the runtimes of Go and Rust make, and prints what these would do next. */
 const c = `
@@ -49,22 +49,14 @@ int main(void) {
 
 test.skipIf(!existsSync('/usr/bin/gcc'))(
   'a program is compiled, linked and run, with threads and what runtimes need',
-  async () => {
-    const workspace = host.makeWorkspace();
+  async ({ workspace }) => {
     writeFileSync(join(workspace.path, 'main.c'), c, { mode: 0o644 });
     const { stdout, stderr, end } = await host.run(workspace, 'gcc -O1 -pthread -o main main.c && ./main');
     expect(stderr.text).toBe('');
     expect(end).toMatchObject({ exit_code: 0 });
     expect(stdout.text.trim().split('\n')).toEqual([
-      ...[
-        'thread works',
-        'pidfd_open works',
-        'waitid works',
-        'child 7',
-        'epoll works',
-        'statx works',
-        'getrandom works',
-      ],
+      ...['thread works', 'pidfd_open works', 'waitid works', 'child 7', 'epoll works', 'statx works'],
+      ...['getrandom works'],
       ...['tcp works', 'udp works', 'mptcp Protocol not supported', 'io_uring Operation not permitted'],
       ...['clone3 Function not implemented', 'faccessat2 works', 'close_range works'],
     ]);
@@ -99,8 +91,7 @@ print("python", total, length, subprocess.run(["true"]).returncode, os.cpu_count
   expect(stdout.text).toBe('1\nnpm\nnode lo child\npython 50 [3] 0 True\nperl\n1 2 3 through\nfifo\n');
 });
 
-test('a command has the signals, the pid and the end of a plain process', async () => {
-  const workspace = host.makeWorkspace();
+test('a command has the signals, the pid and the end of a plain process', async ({ workspace }) => {
   const line =
     'grep -E "^Sig(Ign|Blk)" /proc/self/status | tr -d "\\n"; trap "echo caught" INT; kill -INT $$; echo $PPID';
   const { stdout } = await host.run(workspace, line);

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { bootId, identify } from '@holdpoint/process';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { bwrapArguments } from './bubblewrap/command-line.ts';
 import { findHostTools } from './bubblewrap/host-tools.ts';
 import { openSandbox } from './open-sandbox.ts';
-import { bwrapCandidates, marker, processesWith, runLine, until, useTestHost } from './testing/host.ts';
+import { bwrapCandidates, processesWith, rejects, runLine, until, useTestHost } from './testing/host.ts';
 
-const host = useTestHost();
+const { host, test } = useTestHost();
 
 /** Leaves background processes of every kind: sessions, ignored signals, double forks, with open or closed pipes. */
 function litter(word: string): string {
@@ -37,35 +37,27 @@ function isBubblewrapOrGone(pid: number): boolean {
 }
 const littered = (path: string) => existsSync(join(path, 'littered'));
 
-test('no process survives a normal end', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('no process survives a normal end', async ({ workspace, word }) => {
   const { end } = await host.run(workspace, `${litter(word)} exit 7`);
   expect(processesWith(word)).toEqual([]);
   expect(littered(workspace.path)).toBe(true);
   expect(end).toEqual({ status: 'exited', exit_code: 7, signal: null });
 });
 
-test('300 background processes with closed streams end with the command', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('300 background processes with closed streams end with the command', async ({ workspace, word }) => {
   await host.run(workspace, `for i in {1..300}; do setsid sleep 3${word} <&- >&- 2>&- & done; touch littered`);
   expect(processesWith(word)).toEqual([]);
   expect(littered(workspace.path)).toBe(true);
 });
 
-test('no process survives a time-out', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('no process survives a time-out', async ({ workspace, word }) => {
   const { end } = await host.run(workspace, `${litter(word)} wait`, { limits: { wall_ms: 1500 } });
   expect(processesWith(word)).toEqual([]);
   expect(littered(workspace.path)).toBe(true);
   expect(end).toEqual({ status: 'timed_out', after_ms: 1500 });
 });
 
-test('no process survives an abort', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('no process survives an abort', async ({ workspace, word }) => {
   const controller = new AbortController();
   const running = host.run(workspace, `${litter(word)} wait`, { signal: controller.signal });
   await until(() => littered(workspace.path));
@@ -76,9 +68,7 @@ test('no process survives an abort', async () => {
   expect(existsSync(join(host.stateDir, workspace.id))).toBe(false);
 });
 
-test('a stopped command may clean up, and none of its processes survives', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('a stopped command may clean up, and none of its processes survives', async ({ workspace, word }) => {
   const controller = new AbortController();
   const line = `trap 'echo cleaned > cleaned; exit 3' TERM; ${litter(word)} wait`;
   const running = host.run(workspace, line, { stop: controller.signal });
@@ -90,9 +80,7 @@ test('a stopped command may clean up, and none of its processes survives', async
   expect(existsSync(join(host.stateDir, workspace.id))).toBe(false);
 });
 
-test('a command that ignores the stop is killed', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('a command that ignores the stop is killed', async ({ workspace, word }) => {
   const controller = new AbortController();
   const running = host.run(workspace, `trap '' TERM; ${litter(word)} while :; do sleep 3${word}; done`, {
     stop: controller.signal,
@@ -103,9 +91,7 @@ test('a command that ignores the stop is killed', async () => {
   expect(processesWith(word)).toEqual([]);
 });
 
-test('an abort at any moment of the set-up leaves no process and runs no command', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('an abort at any moment of the set-up leaves no process and runs no command', async ({ workspace, word }) => {
   const ends = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
       const controller = new AbortController();
@@ -119,16 +105,13 @@ test('an abort at any moment of the set-up leaves no process and runs no command
   for (const end of ends) expect(end).toEqual({ status: 'killed', reason: 'early' });
 });
 
-test('an aborted signal starts no process', async () => {
-  const workspace = host.makeWorkspace();
+test('an aborted signal starts no process', async ({ workspace }) => {
   const { end } = await host.run(workspace, 'touch ran', { signal: AbortSignal.abort(new Error('too late')) });
   expect(end).toEqual({ status: 'killed', reason: 'too late' });
   expect(existsSync(join(workspace.path, 'ran'))).toBe(false);
 });
 
-test('commands and tool hosts die with a worker killed by SIGKILL', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('commands and tool hosts die with a worker killed by SIGKILL', async ({ workspace, word }) => {
   const owner = spawn(process.execPath, [
     fileURLToPath(new URL('testing/owner-process.ts', import.meta.url)),
     ...[join(host.directory, 'owner-state'), bwrapCandidates[0] ?? '', String(workspace.uid), workspace.path],
@@ -145,9 +128,7 @@ test('commands and tool hosts die with a worker killed by SIGKILL', async () => 
   expect(processesWith(word)).toEqual([]);
 });
 
-test('killAll ends one workspace in all workers and spares other workspaces', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('killAll ends one workspace in all workers and spares other workspaces', async ({ workspace, word }) => {
   await using second = await openSandbox(host.options);
   const start = (sandbox: typeof second, workspaceId: string) =>
     runLine(sandbox, { ...workspace, id: workspaceId }, `touch up-$BASHPID-$RANDOM; sleep 3${word}`);
@@ -211,9 +192,7 @@ for (const [stage, namespaces] of Object.entries(stages)) {
   });
 }
 
-test('closing the sandbox ends its commands', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('closing the sandbox ends its commands', async ({ workspace, word }) => {
   const second = await openSandbox(host.options);
   const running = runLine(second, workspace, `touch up; sleep 3${word}`);
   await second.files(workspace).list('.');
@@ -221,9 +200,5 @@ test('closing the sandbox ends its commands', async () => {
   await second[Symbol.asyncDispose]();
   expect(processesWith(word)).toEqual([]);
   expect((await running).end).toEqual({ status: 'killed', reason: 'the sandbox was closed' });
-  await expect(
-    second.run({ workspace, argv: ['/bin/true'], signal: new AbortController().signal }),
-  ).rejects.toMatchObject({
-    code: 'ESANDBOXCLOSED',
-  });
+  await rejects(second.run({ workspace, argv: ['/bin/true'], signal: new AbortController().signal }), 'ESANDBOXCLOSED');
 });

@@ -1,15 +1,14 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { openSandbox } from './open-sandbox.ts';
-import { marker, processesWith, useTestHost } from './testing/host.ts';
+import { processesWith, rejects, useTestHost } from './testing/host.ts';
 
 const mib = 1024 * 1024;
 
-const host = useTestHost();
+const { host, test } = useTestHost();
 
-test('endless output ends at the limit, and the command with it', async () => {
-  const word = marker();
+test('endless output ends at the limit, and the command with it', async ({ word }) => {
   const before = process.memoryUsage().rss;
   const { end, stdout } = await host.run(host.makeWorkspace(), `yes ${word}`);
   expect(processesWith(word)).toEqual([]);
@@ -53,8 +52,7 @@ test('an exit code that looks like SIGXCPU is reported as an exit', async () => 
   expect(end).toMatchObject({ status: 'exited', exit_code: 152 });
 });
 
-test('no file grows past its limit', async () => {
-  const workspace = host.makeWorkspace();
+test('no file grows past its limit', async ({ workspace }) => {
   const limits = { file_bytes: mib };
   const { end } = await host.run(workspace, 'exec head -c 5000000 /dev/zero > big', { limits });
   expect(end).toEqual({ status: 'quota', quota: 'file_size', limit: mib });
@@ -71,9 +69,7 @@ test('/tmp and /dev/shm are limited, and the rest of /dev is read-only', async (
   expect(stdout.text).toBe(`${64 * mib}\n${16 * mib}\n`);
 });
 
-test('a fork bomb stays within the process limit', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('a fork bomb stays within the process limit', async ({ workspace, word }) => {
   const count = `
 import os, time
 made = 0
@@ -102,8 +98,7 @@ except BlockingIOError as error:
   expect(['exited', 'timed_out', 'quota']).toContain(bomb.end.status);
 });
 
-test('the process limit counts only the processes of the sandbox', async () => {
-  const workspace = host.makeWorkspace();
+test('the process limit counts only the processes of the sandbox', async ({ workspace }) => {
   const held = Array.from({ length: 6 }, () =>
     host.run(workspace, 'sleep 1000 & sleep 1000 & sleep 1000', { limits: { wall_ms: 2000 } }),
   );
@@ -112,9 +107,8 @@ test('the process limit counts only the processes of the sandbox', async () => {
   await Promise.all(held);
 });
 
-test('without control groups a process stays within its memory limit', async () => {
+test('without control groups a process stays within its memory limit', async ({ workspace }) => {
   await using second = await openSandbox({ ...host.options, cgroups: false });
-  const workspace = host.makeWorkspace();
   const run = (...argv: [string, ...string[]]) =>
     second.run({ workspace, argv, limits: { memory_bytes: 1024 * mib }, signal: new AbortController().signal });
   const greedy = await run('/bin/bash', '-c', '/usr/bin/python3 -c "bytearray(1100 << 20)" 2>&1 | tail -1');
@@ -124,12 +118,8 @@ test('without control groups a process stays within its memory limit', async () 
   expect(wasm.stdout.text).toBe('1\n');
 });
 
-test('an invalid limit is refused before anything runs', async () => {
-  const workspace = host.makeWorkspace();
+test('an invalid limit is refused before anything runs', async ({ workspace }) => {
   for (const limits of [{ wall_ms: 0 }, { processes: -1 }, { output_bytes: 1.5 }, { wall_ms: 2 ** 40 }]) {
-    await expect(host.run(workspace, 'true', { limits })).rejects.toMatchObject({
-      code: 'ECOMMANDINVALID',
-      retryable: false,
-    });
+    await rejects(host.run(workspace, 'true', { limits }), 'ECOMMANDINVALID', { retryable: false });
   }
 });

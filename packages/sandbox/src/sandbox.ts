@@ -1,13 +1,9 @@
 import type { CapabilityReport, CommandResult, ProcessLimits, WorkspaceFiles } from '@holdpoint/contract';
 import type { SpaceGuard } from './disk-space/space-guard.ts';
-import { SandboxError } from './errors.ts';
 import { Connection, type ConnectionDeps } from './files/connection.ts';
 import { toolHostFiles } from './files/tool-host-files.ts';
-import type { Command, Sandbox, WorkspaceMount } from './port.ts';
-import type { FreezeLocks } from './process/freeze-locks.ts';
-import { killAll } from './process/kill-all.ts';
-import type { ProcessRecords } from './process/records.ts';
-import { thawAbandoned, withFrozen } from './process/with-frozen.ts';
+import { type Command, type Sandbox, SandboxError, type WorkspaceMount } from './port.ts';
+import { type FreezeLocks, killAll, type ProcessRecords, thawAbandoned, withFrozen } from './process/index.ts';
 import { runCommand } from './run-command.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 

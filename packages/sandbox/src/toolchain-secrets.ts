@@ -5,18 +5,8 @@ import { basename, dirname, join, relative } from 'node:path';
 /** Names of files and directories that contain keys, tokens or passwords. */
 const secretNames = new Set([
   ...['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', '.password-store', 'keyrings', '.mozilla'],
-  ...[
-    '.netrc',
-    '_netrc',
-    '.npmrc',
-    '.yarnrc',
-    '.pypirc',
-    '.pgpass',
-    '.my.cnf',
-    '.git-credentials',
-    '.vault-token',
-    '.s3cfg',
-  ],
+  ...['.netrc', '_netrc', '.npmrc', '.yarnrc', '.pypirc', '.pgpass', '.my.cnf', '.git-credentials'],
+  ...['.vault-token', '.s3cfg'],
   ...['credentials', 'credentials.toml', 'credentials.json', '.credentials.json', 'credentials.tfrc.json', '.env'],
   ...['id_rsa', 'id_ecdsa', 'id_ed25519', 'id_dsa', 'login.keyring', 'kubeconfig', '.dockercfg', '.boto'],
 ]);

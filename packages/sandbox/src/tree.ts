@@ -6,6 +6,9 @@ import type { Usage } from './cgroup/control-files.ts';
 import type { CommandEgress, WorkspaceMount } from './port.ts';
 import type { WalkUnreadable } from './workspace-size/sizes.ts';
 
+export { SandboxError } from './errors.ts';
+export type { Command, Sandbox, WorkspaceMount } from './port.ts';
+
 /** One program for a driver to start. The driver ends it together with all its descendants. */
 export interface TreeRequest {
   workspace: WorkspaceMount;

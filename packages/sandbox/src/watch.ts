@@ -1,7 +1,6 @@
 import type { ProcessLimits } from '@holdpoint/contract';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
-import { type HostMemory, hostMemory } from './process/host-memory.ts';
-import { memoryUse } from './process/memory-use.ts';
+import { type HostMemory, hostMemory, memoryUse } from './process/memory-use.ts';
 import type { Tree, TreeEnd } from './tree.ts';
 import type { Size, WalkUnreadable, WorkspaceSizes } from './workspace-size/sizes.ts';
 import { UnlinkedUsageSampler } from './workspace-size/unlinked-sampler.ts';

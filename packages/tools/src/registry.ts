@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type Effect, FileError, type Preview, type Problem, type Risk, type ToolOutcome } from '@holdpoint/contract';
+import {
+  type Effect,
+  FileError,
+  type Json,
+  type Preview,
+  type Problem,
+  type Risk,
+  type ToolOutcome,
+} from '@holdpoint/contract';
 import { ToolsError } from './errors.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
@@ -20,9 +28,9 @@ export interface ToolDefinition {
   input_schema: JsonSchema;
 }
 
-/** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults. */
+/** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults: JSON, as the log keeps them. */
 export type CallDescription =
-  | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
+  | { ok: true; args: Json; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
   | { ok: false; error: Problem; issues: ArgumentIssue[] };
 
 export interface Registry {
@@ -81,7 +89,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       if (tool.gate !== undefined && call.unattended) return { ok: false, error: noPersonError(tool), issues: [] };
       const effect =
         typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
-      return { ok: true, args, effect, risk: tool.risk, ...gate(tool), ...(tool.sequential && { sequential: true }) };
+      return { ok: true, args: args as Json, effect, risk: tool.risk, gate: tool.gate, sequential: tool.sequential };
     },
 
     async execute(call) {
@@ -135,13 +143,9 @@ function definition(tool: Tool): ToolDefinition {
     description: tool.description,
     effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
     risk: tool.risk,
-    ...gate(tool),
+    gate: tool.gate,
     input_schema: toJsonSchema(tool.input),
   };
-}
-
-function gate(tool: Tool): { gate?: 'input' } {
-  return tool.gate ? { gate: tool.gate } : {};
 }
 
 function isData(error: unknown): error is FileError | TextWorkError {

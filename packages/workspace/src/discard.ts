@@ -1,7 +1,6 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from './deps.ts';
-import { errnoOf } from './errors.ts';
+import { type Deps, errnoOf } from './deps.ts';
 import { removeFolder, syncFolder } from './files/index.ts';
 import { recoverPublish } from './publish/directory/publish-directory.ts';
 import { removePublishRef } from './publish/git/publish-git.ts';

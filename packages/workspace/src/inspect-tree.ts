@@ -1,5 +1,4 @@
-import type { Call, Deps, SnapshotId, TreeState } from './deps.ts';
-import { WorkspaceError } from './errors.ts';
+import { type Call, type Deps, type SnapshotId, type TreeState, WorkspaceError } from './deps.ts';
 import { openTree } from './files/index.ts';
 import { isSameRepositories, loadRepositories, scanRepositories } from './repository/index.ts';
 import {

@@ -1,9 +1,8 @@
-import type { Call, Deps, MergeResult } from './deps.ts';
-import { errnoOf } from './errors.ts';
+import { type Call, type Deps, errnoOf, type MergeResult } from './deps.ts';
 import { assertFreeSpace, toText } from './files/index.ts';
 import { linkObjects } from './fork/link-objects.ts';
 import { createObjectWriter } from './git-objects/index.ts';
-import { newlySkipped } from './publish/change-set.ts';
+import { newlySkipped } from './publish/index.ts';
 import { restoreSnapshot } from './restore.ts';
 import { assertCurrent, requireRecord, runFolder } from './run/index.ts';
 import { commitTree } from './snapshot.ts';

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Deps, DiffRequest } from './deps.ts';
-import { WorkspaceError } from './errors.ts';
+import { type Deps, type DiffRequest, WorkspaceError } from './deps.ts';
 import { toText, writeDurably } from './files/index.ts';
 import { diffTree } from './host-git/diff-tree.ts';
 import { blobSizes } from './host-git/stream-blobs.ts';

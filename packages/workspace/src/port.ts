@@ -12,6 +12,8 @@ import type {
   UnknownContent,
 } from '@holdpoint/contract';
 
+export { errnoOf, WorkspaceError } from './errors.ts';
+
 /** A snapshot's id: the hex SHA-1 of a commit in the run's shadow repository. */
 export type SnapshotId = string;
 

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { WorkspaceError } from './errors.ts';
 import { objectId } from './git-objects/index.ts';
-import { git, gitBytes, owner, readTree, runId, temporary, test, writeTree } from './testing/index.ts';
+import { git, gitBytes, owner, readTree, rejects, runId, temporary, test, writeTree } from './testing/index.ts';
 
 /** A tree with the difficult cases of git trees. */
 function writeOddTree(root: string): void {
@@ -93,15 +93,7 @@ describe('the tree of a snapshot', () => {
   test('omits every spelling of .git and nothing else', async ({ t }) => {
     const { base, path } = await t.begin({ type: 'empty' });
     const evil = [
-      '.git',
-      '.GIT',
-      '.Git ',
-      'git~1',
-      'GIT~1',
-      '.git.',
-      '.git...',
-      '.g\u200cit',
-      '.git::$INDEX_ALLOCATION',
+      ...['.git', '.GIT', '.Git ', 'git~1', 'GIT~1', '.git.', '.git...', '.g\u200cit', '.git::$INDEX_ALLOCATION'],
     ];
     const good = ['.gitignore', '.github', 'git', 'x.git', 'git~2', '.gitt'];
     writeTree(path, Object.fromEntries([...evil, ...good].map((name) => [`${name}/config`, name])));
@@ -192,12 +184,11 @@ describe('snapshot', () => {
     const { base } = await start(t);
     const other = await t.workspaces.materialise({ runId: 'run_2', source: { type: 'empty' } });
     for (const parent of [other.id, '0'.repeat(40), 'HEAD', '--help', base.id.slice(0, 10)]) {
-      const refused = t.workspaces.snapshot({ epoch: 1, runId, parent, message: '' });
-      await expect(refused).rejects.toMatchObject({ code: 'ESNAPSHOTUNKNOWN' });
+      await rejects(t.workspaces.snapshot({ epoch: 1, runId, parent, message: '' }), 'ESNAPSHOTUNKNOWN');
     }
     const missing = t.workspaces.snapshot({ epoch: 1, runId: 'run_3', parent: base.id, message: '' });
     await expect(missing).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
-    await expect(t.workspaces.locate({ runId: '../run_1', epoch: 1 })).rejects.toMatchObject({ code: 'ERUNIDINVALID' });
+    await rejects(t.workspaces.locate({ runId: '../run_1', epoch: 1 }), 'ERUNIDINVALID');
   });
 
   test('notes skipped paths with their last version, and ignores the message', async () => {

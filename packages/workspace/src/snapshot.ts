@@ -1,6 +1,5 @@
 import { type CheckedContent, checkedContent } from './checked-content.ts';
-import type { Call, Deps, Snapshot } from './deps.ts';
-import { WorkspaceError } from './errors.ts';
+import { type Call, type Deps, type Snapshot, WorkspaceError } from './deps.ts';
 import {
   assertFreeSpace,
   createYielder,

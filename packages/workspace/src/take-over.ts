@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
-import type { Call, Deps } from './deps.ts';
-import { errnoOf } from './errors.ts';
+import { type Call, type Deps, errnoOf } from './deps.ts';
 import { type Directory, openChain, openTop, openTree, removeFolder, setFolderOwner, statIn } from './files/index.ts';
 import { checkoutSnapshot, createBaseObjects, loadRepositories } from './repository/index.ts';
 import { preservedPaths } from './restore.ts';

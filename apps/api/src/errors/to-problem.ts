@@ -24,9 +24,9 @@ export function toProblem(error: unknown): Problem {
     const { errors, conflicts, approvalId } = error;
     return {
       ...problem(error.code, apiProblems[error.code], error.message, error.next),
-      ...(errors === undefined ? {} : { errors: [...errors] }),
-      ...(conflicts === undefined ? {} : { conflicts: [...conflicts] }),
-      ...(approvalId === undefined ? {} : { approval_id: approvalId }),
+      errors: errors && [...errors],
+      conflicts: conflicts && [...conflicts],
+      approval_id: approvalId,
     };
   }
   if (error instanceof PlacedError) return { ...toProblem(error.cause), errors: [...error.errors] };

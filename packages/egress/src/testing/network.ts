@@ -6,6 +6,7 @@ import { createServer, type Server, type ServerOpts, type Socket } from 'node:ne
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from '@holdpoint/contract';
+import { expect } from 'vitest';
 import { createGuard, type Guard, type Resolve } from '../guard.ts';
 
 export const loopback = ['127.0.0.1/32'];
@@ -23,6 +24,10 @@ export function recorder() {
     void connections.push({ ...connection, at: Date.now() - connection.duration_ms });
   return { connections, onConnection };
 }
+
+/** Expects that a call fails with a code. */
+export const rejects = (call: Promise<unknown>, code: string, more: object = {}) =>
+  expect(call).rejects.toMatchObject({ code, ...more });
 
 /** Real servers on the loopback. Each function returns its port; `close` stops all of them. */
 export function loopbackServers() {

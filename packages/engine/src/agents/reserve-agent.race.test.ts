@@ -1,25 +1,17 @@
 import { limitsSchema } from '@holdpoint/contract';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { appendWithTask, beginTask } from '../attempts/begin-task.ts';
-import { forkRun } from '../commands/fork-run.ts';
-import { requestCancel } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { expect, test } from 'vitest';
+import { beginTask } from '../attempts/begin-task.ts';
+import { appendWithTask } from '../attempts/index.ts';
+import { forkRun, requestCancel, submitRun } from '../commands/index.ts';
 import type { RunState } from '../domain/index.ts';
 import { readRun, readStep } from '../log/index.ts';
-import { listRuns } from '../queries/list-runs.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { listAgents } from '../queries/list-tree.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { listAgents, listRuns, listSteps } from '../queries/index.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { reserveAgent } from './reserve-agent.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(() => engine.deps.redis.flushall());
+const engine = useTestEngine({ fresh: true });
 
 const held = { args: { effect: 'external' } };
 const agent = { args: { effect: 'read', agent: { groups: [{ steps: [{ tool: 'count', ...held }] }] } } };

@@ -1,5 +1,4 @@
-import { agentSpecSchema, allowedModels, isTerminal, type RunSpec } from '@holdpoint/contract';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import { allowedModels, isTerminal, type RunSpec } from '@holdpoint/contract';
 import { requestCancel } from '../commands/steer-run.ts';
 import { wakeRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -12,8 +11,8 @@ import {
   startAgent,
   type TaskState,
 } from '../domain/index.ts';
-import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
-import { append, readRun, readSpec, trackRun } from '../log/index.ts';
+import { done, type JobContext, type JobEnd } from '../jobs/index.ts';
+import { append, fromPayload, readRun, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { reportToParent } from './report-agent.ts';
 import { reportEnd } from './report-end.ts';
@@ -46,13 +45,14 @@ export async function superviseAgent(
 }
 
 async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: string): Promise<void> {
-  const { goal } = agentSpecSchema.parse(await fromPayload(deps.blobs, task.about.spec));
+  const asked = await fromPayload(deps.blobs, task.about.spec);
+  if (!('goal' in asked)) throw new TypeError(`the task ${task.id} has no goal`);
   const theirs = await readSpec(deps, run);
   const spec: RunSpec = {
     ...theirs,
     ...boundBy(deps.operatorPolicy, theirs),
     title: task.about.title,
-    goal,
+    goal: asked.goal,
     models: allowedModels(theirs),
     // Nothing of it is published by itself.
     validators: [],

@@ -1,27 +1,20 @@
-import { limitsSchema, type RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { requestResume } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { type Json, limitsSchema, type RunSpec } from '@holdpoint/contract';
+import { expect, test } from 'vitest';
+import { requestResume, submitRun } from '../commands/index.ts';
 import { readTasks } from '../log/index.ts';
-import type { Planner, PlannerDecision, PlannerInput } from '../ports.ts';
-import { listRuns } from '../queries/list-runs.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import type { Planner, PlannerDecision, PlannerInput } from '../ports/index.ts';
+import { listRuns, listSteps } from '../queries/index.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(() => engine.deps.redis.flushall());
+const engine = useTestEngine({ fresh: true });
 
 const perTurn = { input_tokens: 10, output_tokens: 5, cost_micros: 600 };
 const tokensPerTurn = perTurn.input_tokens + perTurn.output_tokens;
 const model = 'test/model';
 const finish: PlannerDecision = { kind: 'finish', message: 'done', answer: {}, usage: perTurn };
-const calls = (...all: object[]): PlannerDecision => ({
+const calls = (...all: Json[]): PlannerDecision => ({
   ...{ kind: 'calls', message: 'on', answer: {}, usage: perTurn },
   calls: all.map((args) => ({ tool: 'count', args })),
 });

@@ -1,25 +1,16 @@
 import { limitsSchema } from '@holdpoint/contract';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { requestCancel, requestPause, requestResume, submitRun } from '../commands/index.ts';
 import type { RunState } from '../domain/index.ts';
 import { repairsKey } from '../log/index.ts';
-import { listRuns } from '../queries/list-runs.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { listAgents } from '../queries/list-tree.ts';
-import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { listAgents, listRuns, listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(() => engine.deps.redis.flushall());
+const engine = useTestEngine({ fresh: true });
 
 type Json = z.core.util.JSONType;
 const ann = { by: 'ann' };
@@ -42,9 +33,7 @@ const isSound = async () => {
   for (const { id } of (await listRuns(engine.deps, {}, { limit: 100 })).items) await soundLog(engine.deps, id);
 };
 const approveAll = async (deps: InMemoryWorker['deps']) => {
-  for (const { approval, digest } of (await listPendingApprovals(deps, {}, { limit: 50 })).items) {
-    await decideApproval(deps, approval.id, { decision: 'approve', action_digest: digest, by: 'ann' });
-  }
+  for (const view of await pendingApprovals(deps)) await decideOn(deps, view);
 };
 
 test('a run waits while its only work is a sub-agent that waits, at any depth', async () => {
@@ -98,10 +87,8 @@ test('a run that does something beside is not waiting; it shows what its sub-age
   const runId = await submit(deps, [agent([held]), agent([{ args: { effect: 'read' } }], [held])]);
   await deliverAll(deps);
   expect(await runOf(runId)).toMatchObject({ status: 'waiting', agents_total: { waiting: 2, approvals: 2 } });
-  const [first] = (await listPendingApprovals(deps, {}, { limit: 5 })).items;
-  await decideApproval(deps, first?.approval.id ?? '', {
-    ...{ decision: 'approve', action_digest: first?.digest ?? '', by: 'ann' },
-  });
+  const [first] = await pendingApprovals(deps);
+  await decideOn(deps, first);
   await sweepOnce(deps);
   expect(await runOf(runId)).toMatchObject({ status: 'running', agents_total: { waiting: 1, approvals: 1 } });
   await deliverAll(deps);
@@ -163,7 +150,7 @@ test.each(['before', 'after'] as const)(
       await sweepOnce(deps);
       await deliverAll(deps);
       // A call whose worker died during it may have taken effect outside: a person says that it runs again.
-      const again = (await listPendingApprovals(deps, {}, { limit: 5 })).items;
+      const again = await pendingApprovals(deps);
       expect(
         again.every(({ approval }) => approval.request.kind === 'indeterminate'),
         note,

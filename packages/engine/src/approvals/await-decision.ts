@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { ApprovalState, RunState, Transition } from '../domain/index.ts';
-import type { JobEnd } from '../jobs/job.ts';
+import type { JobEnd } from '../jobs/index.ts';
 import { append, untrackApproval } from '../log/index.ts';
 import { pendingApproval } from './request-approval.ts';
 

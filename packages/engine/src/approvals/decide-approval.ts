@@ -1,19 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DecisionKind } from '@holdpoint/contract';
-import { notifyParent } from '../agents/notify-parent.ts';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import { type DecisionKind, type Json, resolutionSchema } from '@holdpoint/contract';
+import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import {
   type Decision,
   decide,
   decidePublish,
+  EngineError,
   expire,
   expirePublish,
   judgeCall,
   type Transition,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
-import { append, readSpec, retryWhileContended, untrackApproval } from '../log/index.ts';
+import { append, fromPayload, readSpec, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
 import { describeEdit } from './describe-edit.ts';
 import { type ApprovalView, type PublishApproval, type StepApproval, viewApproval } from './view-approval.ts';
 
@@ -21,7 +20,7 @@ interface DecisionRequest {
   decision: DecisionKind;
   action_digest: string;
   /** With `edit`: the arguments of a call, or `{resolutions: […]}` of a publish. */
-  args?: Record<string, unknown>;
+  args?: Record<string, Json>;
   message?: string;
   by: string;
 }
@@ -82,7 +81,7 @@ async function isSameDecision(deps: EngineDeps, view: ApprovalView, request: Dec
 }
 
 /** The arguments as a decision records them: those of a call with defaults filled in. */
-async function editedArgs(deps: EngineDeps, view: ApprovalView, { args }: DecisionRequest): Promise<unknown> {
+async function editedArgs(deps: EngineDeps, view: ApprovalView, { args }: DecisionRequest): Promise<Json | undefined> {
   if (args === undefined) return undefined;
   if (view.subject === 'publication') return args.resolutions;
   const described = await describeEdit(deps, view, args);
@@ -117,7 +116,7 @@ async function decideStep(deps: EngineDeps, view: StepApproval, request: Decisio
   return decide(view.run, view.step, view.approval, { kind, digest: view.digest, by, message, edited });
 }
 
-async function checkEdited(deps: EngineDeps, view: StepApproval, args: unknown): Promise<Decision['edited']> {
+async function checkEdited(deps: EngineDeps, view: StepApproval, args: Json): Promise<Decision['edited']> {
   const { run, step } = view;
   const described = await describeEdit(deps, view, args);
   if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
@@ -140,9 +139,10 @@ async function decidePublication(
   { decision: kind, by, message, args }: DecisionRequest,
 ): Promise<Transition> {
   const isEdit = kind === 'edit';
-  if (isEdit !== (args !== undefined) || (isEdit && !Array.isArray(args?.resolutions))) {
+  const chosen = resolutionSchema.array().safeParse(args?.resolutions).data;
+  if (isEdit !== (args !== undefined) || (isEdit && chosen === undefined)) {
     throw new EngineError('invalid_decision', 'args belong to the decision edit, which needs {"resolutions": […]}');
   }
-  const resolutions = args && (await toPayload(deps.blobs, args.resolutions));
+  const resolutions = chosen && (await toPayload(deps.blobs, chosen));
   return decidePublish(run, approval, { kind, digest, by, message, resolutions });
 }

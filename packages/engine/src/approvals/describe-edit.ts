@@ -1,14 +1,14 @@
-import { hasNetwork } from '@holdpoint/contract';
+import { hasNetwork, type Json } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { readSpec } from '../log/index.ts';
-import type { Description } from '../ports.ts';
+import type { Description } from '../ports/index.ts';
 import type { StepApproval } from './view-approval.ts';
 
 /** What the catalog says of a held call with edited arguments, in the run that made the call. */
 export async function describeEdit(
   deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
   { run, step }: StepApproval,
-  args: unknown,
+  args: Json,
 ): Promise<Description> {
   const { network } = await readSpec(deps, run);
   return deps.catalog.describe({

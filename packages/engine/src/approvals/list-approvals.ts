@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError } from '../domain/index.ts';
 import { approvalIndex, ownerOf } from '../log/index.ts';
-import { type Page, walkBack } from '../queries/list-runs.ts';
+import { type Page, walkBack } from '../queries/index.ts';
 import { type ApprovalView, viewApproval } from './view-approval.ts';
 
 /** Approvals that wait for a decision, newest first. @param page.cursor the last id of the page before */

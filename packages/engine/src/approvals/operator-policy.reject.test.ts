@@ -1,21 +1,15 @@
 import { type OperatorPolicy, operatorPolicySchema } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { forkRun } from '../commands/fork-run.ts';
-import { requestPublication } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { expect, test } from 'vitest';
+import { forkRun, requestPublication, submitRun } from '../commands/index.ts';
 import { readSpec } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { listSteps } from '../queries/index.ts';
+import { pendingApprovals } from '../testing/decide.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { decideApproval } from './decide-approval.ts';
-import { listPendingApprovals } from './list-approvals.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const allowAll = { rules: [{ match: {}, action: 'allow' as const }] };
 const operator = (action: 'hold' | 'deny'): OperatorPolicy =>
@@ -34,8 +28,7 @@ const look = async (runId: string) => {
   const { run, steps } = await listSteps(engine.deps, runId);
   return { run: run.status, steps: steps.map(({ status }) => status), publication: run.publication };
 };
-const pending = async (runId: string) =>
-  (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 5 })).items;
+const pending = (runId: string) => pendingApprovals(engine.deps, runId);
 
 test.each([
   ['hold', { run: 'waiting', steps: ['parked'] }],
@@ -110,7 +103,7 @@ test('a sub-agent and a fork are bound by the policy of the run that they come f
   const runId = await submit(under(deps, then), [[agent]] as never);
   await deliverAll(under(deps, now));
   expect(executions.map(({ stepId }) => stepId)).toHaveLength(1);
-  const approvals = (await listPendingApprovals(engine.deps, {}, { limit: 50 })).items.filter(({ run }) => {
+  const approvals = (await pendingApprovals(engine.deps)).filter(({ run }) => {
     return run.parent?.run_id === runId;
   });
   expect(approvals).toHaveLength(1);

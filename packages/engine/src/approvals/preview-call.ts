@@ -1,12 +1,11 @@
-import type { Payload } from '@holdpoint/contract';
+import type { Payload, Shown } from '@holdpoint/contract';
 import { previewMerge } from '../attempts/task-handle.ts';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, type StepState, scopeOf } from '../domain/index.ts';
-import { readSpec } from '../log/index.ts';
+import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 
 export interface ShownCall {
-  preview?: Payload;
+  preview?: Payload<Shown>;
   /** What the call uses beside the files of its run. */
   uses?: string | undefined;
 }

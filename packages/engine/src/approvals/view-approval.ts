@@ -1,9 +1,7 @@
 import { type Effect, isIdOf, type Json } from '@holdpoint/contract';
-import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { type ApprovalState, actionDigest, type RunState, type StepState } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
-import { ownerOf, readApproval, readRun, readStep } from '../log/index.ts';
+import { type ApprovalState, actionDigest, EngineError, type RunState, type StepState } from '../domain/index.ts';
+import { fromPayload, ownerOf, readApproval, readRun, readStep } from '../log/index.ts';
 
 interface Subject {
   run: RunState;

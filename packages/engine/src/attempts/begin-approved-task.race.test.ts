@@ -1,34 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { expect, test } from 'vitest';
+import { decideApproval } from '../approvals/index.ts';
+import { submitRun } from '../commands/index.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTask } from '../handlers/handle-task.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { readLog, readRun, readTasks } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { listSteps } from '../queries/index.ts';
+import { approveFirst, pendingApprovals } from '../testing/decide.ts';
+import { calm } from '../testing/deliver-all.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
-const calm = () => ({ signal: new AbortController().signal, lastTry: false });
 const policy = { rules: [{ match: { effect: 'external' }, action: 'hold' }] };
 const command = { name: 'begun', args: { effect: 'external', background: 'approved' } };
 const allowed = { args: { effect: 'workspace', background: 'beside' } };
 const write = { args: { effect: 'workspace' } };
 const wait = { args: { effect: 'read', awaits: { $from: 'begun', pointer: '/task_id' } } };
-
-async function approve({ deps }: InMemoryWorker, runId: string) {
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
-  if (!view) throw new Error('nothing is held');
-  await decideApproval(deps, view.approval.id, { decision: 'approve', action_digest: view.digest, by: 'ann' });
-}
 
 const typesOf = async ({ deps }: InMemoryWorker, runId: string) =>
   (await readLog(deps.redis, runId, { limit: 1000 })).map(({ type }) => type);
@@ -42,7 +32,7 @@ async function asked(one: InMemoryWorker, after: object = write) {
   });
   await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
   const stepId = (await listSteps(deps, runId)).steps[0]?.id ?? '';
-  await approve(one, runId);
+  await approveFirst(one.deps, runId);
   await handleStep(deps, { run_id: runId, step_id: stepId }, calm());
   const [task] = await readTasks(deps.redis, runId);
   return { runId, stepId, taskId: task?.id ?? '' };
@@ -71,7 +61,7 @@ test('it is not begun beside another background command that is open', async () 
   const step = async (at: number) => (await listSteps(one.deps, runId)).steps[at];
   await handleStep(one.deps, { run_id: runId, step_id: (await step(0))?.id ?? '' }, calm());
   await handleTurn(one.deps, { run_id: runId, turn: 2 }, calm());
-  await approve(one, runId);
+  await approveFirst(one.deps, runId);
   await handleStep(one.deps, { run_id: runId, step_id: (await step(1))?.id ?? '' }, calm());
   const tasks = await readTasks(one.deps.redis, runId);
   expect(tasks).toHaveLength(1);
@@ -134,7 +124,7 @@ test('a merge is bound to what the sub-agent made: an edit that merges another o
   const spec = specOf([[agent('a'), agent('b')], [merge('a')]], { policy: holdMerges });
   const { runId } = await submitRun(deps, { spec, by: 'test' });
   await deliverAll(deps);
-  const [shown] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
+  const [shown] = await pendingApprovals(deps, runId);
   if (!shown) throw new Error('nothing is held');
   const [a, b] = await readTasks(deps.redis, runId);
   const used = async (task: typeof a) => {
@@ -142,16 +132,16 @@ test('a merge is bound to what the sub-agent made: an edit that merges another o
     return `${child?.id} ${child?.snapshot}`;
   };
   expect(shown.approval.request.uses).toBe(await used(a));
-  const args = { effect: 'workspace', merges: b?.id };
+  const args = { effect: 'workspace', merges: b?.id ?? '' };
   const edit = { decision: 'edit' as const, action_digest: shown.digest, args, by: 'ann' };
   await decideApproval(deps, shown.approval.id, edit);
   await deliverAll(deps);
-  const [again] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
+  const [again] = await pendingApprovals(deps, runId);
   expect(again?.approval.request.uses).toBe(await used(b));
   expect(again?.approval.request.changed).toMatchObject({ approval_id: shown.approval.id, uses: await used(b) });
   expect(again?.digest).not.toBe(shown.digest);
   expect(one.tree).toEqual([]);
-  await approve(one, runId);
+  await approveFirst(one.deps, runId);
   await deliverAll(deps);
   expect(await readRun(deps.redis, runId)).toMatchObject({ status: 'succeeded' });
   const { steps } = await listSteps(deps, (await readTasks(deps.redis, runId))[1]?.about.child ?? '');

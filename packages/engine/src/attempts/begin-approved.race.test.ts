@@ -1,34 +1,22 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { viewApproval } from '../approvals/view-approval.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { expect, test } from 'vitest';
+import { decideApproval, listPendingApprovals, viewApproval } from '../approvals/index.ts';
+import { submitRun } from '../commands/index.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTask } from '../handlers/handle-task.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { readLog, readRun, readTasks } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { listSteps } from '../queries/index.ts';
+import { approveFirst, pendingApprovals } from '../testing/decide.ts';
+import { calm } from '../testing/deliver-all.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
-const calm = () => ({ signal: new AbortController().signal, lastTry: false });
 const policy = { rules: [{ match: { effect: 'external' }, action: 'hold' }] };
 const held = { args: { effect: 'external' } };
 const shell = { args: { effect: 'read', background: 'beside' } };
-
-async function approve({ deps }: InMemoryWorker, runId: string) {
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
-  if (!view) throw new Error('nothing is held');
-  await decideApproval(deps, view.approval.id, { decision: 'approve', action_digest: view.digest, by: 'ann' });
-  return view;
-}
 
 /** A run whose held call was approved while a background command is queued. */
 async function approvedBeside(one: InMemoryWorker) {
@@ -38,7 +26,7 @@ async function approvedBeside(one: InMemoryWorker) {
   const step = async (at: number) => (await listSteps(deps, runId)).steps[at]?.id ?? '';
   await handleStep(deps, { run_id: runId, step_id: await step(0) }, calm());
   await handleTurn(deps, { run_id: runId, turn: 2 }, calm());
-  const view = await approve(one, runId);
+  const view = await approveFirst(one.deps, runId);
   const [task] = await readTasks(deps.redis, runId);
   return { runId, stepId: await step(1), taskId: task?.id ?? '', view };
 }
@@ -59,7 +47,7 @@ test('a look at the files is taken only when a background command may have chang
     by: 'test',
   });
   await deliverAll(one.deps);
-  await approve(one, runId);
+  await approveFirst(one.deps, runId);
   await deliverAll(one.deps);
   expect(await readRun(one.deps.redis, runId)).toMatchObject({ status: 'succeeded', uncaptured: 0 });
   expect(looks).toEqual([]);
@@ -79,7 +67,7 @@ test('a command that was lost with its changes left in the tree is noticed altho
   await handleTask(one.deps, { run_id: beside.runId, task_id: beside.taskId }, ending);
   expect(await readRun(one.deps.redis, beside.runId)).toMatchObject({ open_tasks: 0, uncaptured: 1 });
   await handleStep(one.deps, { run_id: beside.runId, step_id: beside.stepId }, calm());
-  const again = (await listPendingApprovals(one.deps, { run_id: beside.runId }, { limit: 5 })).items[0];
+  const again = (await pendingApprovals(one.deps, beside.runId))[0];
   expect(again?.approval.request.changed).toMatchObject({ changes: [{ path: beside.taskId, change: 'added' }] });
   expect(one.treeOf(beside.runId)).not.toContain(beside.stepId);
 });
@@ -110,7 +98,7 @@ test('both approvals show what changed; the first decision stays as it was', asy
   await handleStep(one.deps, { run_id: beside.runId, step_id: beside.stepId }, calm());
   const { digest, approval } = beside.view;
   const before = await viewApproval(one.deps, approval.id);
-  const [now] = (await listPendingApprovals(one.deps, { run_id: beside.runId }, { limit: 5 })).items;
+  const [now] = await pendingApprovals(one.deps, beside.runId);
   expect(now?.digest).not.toBe(digest);
   expect(before.approval).toMatchObject({ status: 'approved', superseded: now?.approval.id });
   expect(before.digest).toBe(digest);
@@ -145,7 +133,7 @@ test.each(['before', 'after'] as const)(
         if ((await readRun(one.deps.redis, beside.runId))?.status === 'succeeded') break;
         shown.set(beside.runId, [...one.treeOf(beside.runId)]);
         // A call in doubt is asked about as well.
-        for (const { approval, digest } of (await listPendingApprovals(one.deps, {}, { limit: 5 })).items) {
+        for (const { approval, digest } of await pendingApprovals(one.deps)) {
           const decision = approval.request.kind === 'indeterminate' ? ('reject' as const) : ('approve' as const);
           await decideApproval(one.deps, approval.id, { decision, action_digest: digest, by: 'ann' });
         }

@@ -1,11 +1,9 @@
-import { previewCall } from '../approvals/preview-call.ts';
-import { type NewApproval, requestApproval } from '../approvals/request-approval.ts';
+import { type NewApproval, previewCall, requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { askAgain, type RunState, type StepState, scopeOf } from '../domain/index.ts';
-import type { JobContext } from '../jobs/job.ts';
-import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
+import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
 import { readApproval, readSpec } from '../log/index.ts';
-import type { Difference } from '../ports.ts';
+import type { Difference } from '../ports/index.ts';
 
 /** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
 export const isBound = (step: StepState): boolean => step.effect !== 'read' && step.approved_snapshot !== undefined;

@@ -1,8 +1,5 @@
 import { allowedModels, isTaskOver, type NewEvent, type NewTask, type Problem } from '@holdpoint/contract';
-import { reportToAll } from '../agents/report-agent.ts';
-import { reserveAgent } from '../agents/reserve-agent.ts';
-import { agentRefused, agentsUsedUp } from '../agents/tree-limits.ts';
-import { toPayload } from '../blobs/blob-store.ts';
+import { agentRefused, agentsUsedUp, reportToAll, reserveAgent } from '../agents/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   agentsAre,
@@ -13,7 +10,7 @@ import {
   type Transition,
   totalIs,
 } from '../domain/index.ts';
-import { type Appended, append, claimOwner, readRun, readSpec, readTasks } from '../log/index.ts';
+import { type Appended, append, claimOwner, readRun, readSpec, readTasks, toPayload } from '../log/index.ts';
 
 /** A sub-agent asks only models that its run names. @returns the error for the planner */
 export async function modelRefused(deps: WorkerDeps, run: RunState, task: NewTask): Promise<Problem | undefined> {

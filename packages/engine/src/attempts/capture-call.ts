@@ -1,7 +1,7 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, type StepState, scopeOf } from '../domain/index.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
+import { readError } from '../jobs/index.ts';
 import { readSpec } from '../log/index.ts';
 
 type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;

@@ -1,9 +1,8 @@
 import type { Problem } from '@holdpoint/contract';
-import { requestApproval } from '../approvals/request-approval.ts';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, recordIndeterminate, retryAttempt, type StepState } from '../domain/index.ts';
-import { append, readWholeLog } from '../log/index.ts';
+import { append, fromPayload, readWholeLog, toPayload } from '../log/index.ts';
 
 /** An attempt that ended without an outcome, and why. */
 export interface Interruption {

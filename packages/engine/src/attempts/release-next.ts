@@ -1,4 +1,4 @@
-import { judgeStep } from '../approvals/judge-step.ts';
+import { judgeStep } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { gateSteps, mayWrite, type RunState, releasable, type StepState, type Transition } from '../domain/index.ts';
 import { append, fieldsOfStep, prime, readSpec, readTurnSteps } from '../log/index.ts';

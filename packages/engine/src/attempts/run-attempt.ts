@@ -1,10 +1,8 @@
-import type { ToolOutcome } from '@holdpoint/contract';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import type { Json, ToolOutcome } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { type AttemptResult, heads, judgeCall, type RunState, type StepState, scopeOf } from '../domain/index.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, HandBack, type JobContext, leaveIfAborted } from '../jobs/job.ts';
-import { readSpec } from '../log/index.ts';
+import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
+import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
 import { captureCall, dropChanges } from './capture-call.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
@@ -66,7 +64,7 @@ export async function runAttempt(
     const isCanceled = reason === 'canceled';
     const { outcome, snapshot } = writes && !isCanceled ? await captureCall(deps, run, step, made) : { outcome: made };
     if (writes && isCanceled) await dropSecrets(deps, run);
-    const error = outcome.status === 'succeeded' ? {} : { error: outcome.error };
+    const error = outcome.status === 'succeeded' ? undefined : outcome.error;
     const begun =
       outcome.status === 'succeeded' && reason !== 'canceled' && step.task === undefined ? outcome.task : undefined;
     return {
@@ -74,12 +72,12 @@ export async function runAttempt(
       result: {
         attempt: step.attempt,
         status: reason === 'canceled' ? 'killed' : outcome.status,
-        ...(outcome.value === undefined ? {} : { value: await toPayload(deps.blobs, outcome.value) }),
-        ...(reason === 'canceled' ? { error: { code: 'ECANCELED', message: 'The run was canceled.' } } : error),
+        value: outcome.value === undefined ? undefined : await toPayload(deps.blobs, outcome.value as Json),
+        error: reason === 'canceled' ? { code: 'ECANCELED', message: 'The run was canceled.' } : error,
         duration_ms: Math.round(performance.now() - startedAt),
-        ...(outcome.capabilities === undefined ? {} : { capabilities: outcome.capabilities }),
-        ...(snapshot === undefined ? {} : { snapshot: { ...snapshot, parent: run.snapshot ?? '' } }),
-        ...(begun === undefined ? {} : { created: await beginTask(deps, step, taskId, begun) }),
+        capabilities: outcome.capabilities,
+        snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
+        created: begun && (await beginTask(deps, step, taskId, begun)),
       },
     };
   } catch (error) {
@@ -102,11 +100,7 @@ async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: ToolOu
         : undefined;
   const error = task && (await modelRefused(deps, run, task));
   if (error === undefined) return outcome;
-  return {
-    status: 'failed',
-    error,
-    ...(outcome.status === 'succeeded' && outcome.touched && { touched: outcome.touched }),
-  };
+  return { status: 'failed', error, touched: outcome.status === 'succeeded' ? outcome.touched : undefined };
 }
 
 async function call(
@@ -132,12 +126,10 @@ async function call(
       epoch: run.lease,
       taskId,
       tasks: openTaskHandle(deps, run, step, signal),
-      ...(step.deferred === undefined
-        ? {}
-        : { deferred: { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) } }),
+      deferred: step.deferred && { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) },
       depth: run.parent?.depth ?? 0,
       maxDepth: spec.limits.max_depth,
-      ...(run.header.model === undefined ? {} : { model: run.header.model }),
+      model: run.header.model,
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
       network: spec.network,

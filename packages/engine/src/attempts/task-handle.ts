@@ -54,11 +54,11 @@ async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promi
     kind,
     title,
     status: task.status,
-    ...(task.outcome === undefined || !isTaskOver(task.status) ? {} : { outcome: withoutStatus(task.outcome) }),
-    ...(run === undefined ? {} : { child: { run_id: run.id, status: run.status } }),
+    outcome: task.outcome && isTaskOver(task.status) ? withoutStatus(task.outcome) : undefined,
+    child: run && { run_id: run.id, status: run.status },
     created_at: task.created_at,
-    ...(task.started_at === undefined ? {} : { started_at: task.started_at }),
-    ...(task.ended_at === undefined ? {} : { ended_at: task.ended_at }),
+    started_at: task.started_at,
+    ended_at: task.ended_at,
   };
 }
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { inlineLimit, type Json, type Payload } from '@holdpoint/contract';
-import { EngineError } from '../errors.ts';
+import { EngineError } from '../domain/errors.ts';
 import { syncPath, writeDurably } from '../files/write-durably.ts';
 import { type Collected, collectBlobs, trash } from './collect-blobs.ts';
 
@@ -51,21 +50,6 @@ async function readFirst([path = '', ...others]: readonly string[]): Promise<Buf
     if (others.length === 0) throw error;
     return readFirst(others);
   });
-}
-
-const previewLength = 512;
-
-/** The form of a JSON value in the log: the value itself when small, otherwise a blob and a preview. `undefined` becomes null. */
-export async function toPayload(blobs: BlobStore, value: unknown): Promise<Payload> {
-  const text = JSON.stringify(value ?? null);
-  const content = Buffer.from(text);
-  if (content.byteLength <= inlineLimit) return { json: JSON.parse(text) };
-  return { sha256: await blobs.put(content), bytes: content.byteLength, preview: text.slice(0, previewLength) };
-}
-
-export async function fromPayload(blobs: BlobStore, payload: Payload): Promise<Json> {
-  if ('json' in payload) return payload.json;
-  return JSON.parse((await blobs.get(payload.sha256)).toString('utf8'));
 }
 
 const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');

@@ -1,20 +1,16 @@
 import type { RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readLog } from '../log/index.ts';
-import type { PastTurn, Planner } from '../ports.ts';
+import type { PastTurn, Planner } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { forkRun } from './fork-run.ts';
 import { requestCancel, requestDiscarding } from './steer-run.ts';
 import { submitRun } from './submit-run.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const write = (name: string) => ({ name, args: { effect: 'workspace' } });
 const read = (name: string) => ({ name, args: { effect: 'read' } });

@@ -1,21 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ForkedFrom, Plan, RunSpec } from '@holdpoint/contract';
-import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import {
   type ApprovalState,
   boundBy,
   createRun,
+  EngineError,
   type Fork,
   grantsOf,
   inheritTurn,
   type RunState,
   recordFork,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
-import { append, claimOwner, readSpec, trackRun } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { findRewindPoint, type RewindPoint } from '../queries/rewind-point.ts';
+import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.ts';
+import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { planAgain, readTurn } from './plan-again.ts';
 import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
@@ -105,7 +103,7 @@ async function forkAt(
     turn,
     message,
     answer,
-    ...(refused && { refused }),
+    refused,
     steps: [
       ...kept.map((step) => ({
         ...withoutError(planAgain(deps, step, recorded)),

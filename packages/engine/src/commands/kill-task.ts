@@ -1,7 +1,6 @@
 import { isTaskOver } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { requestKill } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, requestKill } from '../domain/index.ts';
 import { append, controlChannel, readTask, retryWhileContended } from '../log/index.ts';
 
 /**

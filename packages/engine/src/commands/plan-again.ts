@@ -1,7 +1,6 @@
 import type { EventOf, RefusedCalls } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { StepState, TurnStep } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, type StepState, type TurnStep } from '../domain/index.ts';
 import { readWholeLog } from '../log/index.ts';
 
 /** A turn as its planner decided it, with the arguments of every step as they were before an edit. */
@@ -18,7 +17,7 @@ export async function readTurn(deps: Pick<EngineDeps, 'redis'>, runId: string, n
   for await (const event of readWholeLog(deps.redis, runId)) {
     if (event.type === 'turn.planned' && event.data.turn === number) {
       const { message, answer, refused } = event.data;
-      found = { message, ...(answer && { answer }), ...(refused && { refused }), steps: new Map() };
+      found = { message, answer, refused, steps: new Map() };
     } else if (event.type === 'step.created' && event.data.turn === number) {
       found?.steps.set(event.step_id, event.data);
     }

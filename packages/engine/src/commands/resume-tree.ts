@@ -1,11 +1,9 @@
 import { isTerminal } from '@holdpoint/contract';
-import { notifyParent } from '../agents/notify-parent.ts';
-import { limitReachedAbove } from '../agents/tree-limits.ts';
+import { limitReachedAbove, notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import { extendRun, type RunState, resumeRun } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, extendRun, type RunState, resumeRun } from '../domain/index.ts';
 import { append, readRun, retryWhileContended } from '../log/index.ts';
-import { listAgents } from '../queries/list-tree.ts';
+import { listAgents } from '../queries/index.ts';
 import { wakeRun } from './submit-run.ts';
 import { toolsToAccept } from './tools-to-accept.ts';
 
@@ -37,7 +35,7 @@ async function resumeOne(deps: EngineDeps, runId: string, { by, acceptNewVersion
     if (!run) return true;
     if (run.status !== 'paused') return isTerminal(run.status) || extend(deps, run, by);
     const tools = await toolsToAccept(deps, run, acceptNewVersion);
-    const appended = await append(deps, runId, resumeRun(run, { by, ...(tools && { tools }) }));
+    const appended = await append(deps, runId, resumeRun(run, { by, tools }));
     if (!appended.ok) return false;
     await wakeRun(deps, run, run.turn + 1);
     await notifyParent(deps, run);

@@ -1,10 +1,9 @@
 import { isSettled } from '@holdpoint/contract';
-import { notifyParent } from '../agents/notify-parent.ts';
+import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import { type RunState, resumed } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, type RunState, resumed } from '../domain/index.ts';
 import { retryWhileContended } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { listSteps } from '../queries/index.ts';
 import { toolsToAccept } from './tools-to-accept.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';
 

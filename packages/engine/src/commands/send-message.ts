@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EngineDeps } from '../deps.ts';
-import { recordMessage } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, recordMessage } from '../domain/index.ts';
 import { append, idempotencyKey, readFields, retryWhileContended } from '../log/index.ts';
 import { getRun } from './steer-run.ts';
 

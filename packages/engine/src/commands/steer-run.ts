@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isTerminal, type PublishOptions } from '@holdpoint/contract';
-import { notifyParent } from '../agents/notify-parent.ts';
+import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import {
   cancelRun,
+  EngineError,
   forkField,
   isAbandoned,
   pauseByHand,
@@ -12,7 +13,6 @@ import {
   requestPublish,
   type Transition,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
 import {
   append,
   controlChannel,

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RunSpec } from '@holdpoint/contract';
-import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { boundBy, canonicalJson, createRun } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
-import { append, idempotencyKey, readRun, trackRun } from '../log/index.ts';
+import { boundBy, canonicalJson, createRun, EngineError } from '../domain/index.ts';
+import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 
 const idempotencyWindow = 24 * 3600;

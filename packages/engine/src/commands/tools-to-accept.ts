@@ -1,6 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { changedTools, type RunState, toolsChanged } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { changedTools, EngineError, type RunState, toolsChanged } from '../domain/index.ts';
 import { readSpec } from '../log/index.ts';
 
 /** The versions that are to be recorded, when they are others. @throws EngineError `tools_changed` */

@@ -1,21 +1,17 @@
 import type { RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
+import { expect, test } from 'vitest';
 import { readLog } from '../log/index.ts';
-import type { PastTurn, Planner } from '../ports.ts';
+import type { PastTurn, Planner } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { pendingApprovals } from '../testing/decide.ts';
+import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { requestPause, requestResume } from './steer-run.ts';
 import { submitRun } from './submit-run.ts';
 import { undoSteps } from './undo-run.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const write = (name: string) => ({ name, args: { effect: 'workspace' } });
 const undo = (deps: InMemoryWorker['deps'], runId: string, toStep: string | number, keepExternalEffects = false) =>
@@ -111,7 +107,7 @@ test('an approval of an undone step is closed, and a decision about it comes too
   const { approvals, run } = await listSteps(deps, runId);
   expect(approvals.map(({ status }) => status)).toEqual(['canceled']);
   expect(run.parked).toBe(0);
-  expect((await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items).toEqual([]);
+  expect(await pendingApprovals(deps, runId)).toEqual([]);
   await requestResume(deps, runId, { by: 'ann' });
   await deliverAll(deps);
   expect((await listSteps(deps, runId)).run).toMatchObject({ status: 'waiting', parked: 1 });

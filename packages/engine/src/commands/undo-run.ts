@@ -1,11 +1,9 @@
 import type { NewEvent } from '@holdpoint/contract';
-import { notifyParent } from '../agents/notify-parent.ts';
+import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import { type Rewind, type RunState, rewindRun, type StepState, type TaskState } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, type Rewind, type RunState, rewindRun, type StepState, type TaskState } from '../domain/index.ts';
 import { append, claimOwner, retryWhileContended, trackActive, untrackApproval } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { findRewindPoint, type RewindPoint } from '../queries/rewind-point.ts';
+import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { planAgain, readTurn } from './plan-again.ts';
 
 interface Undo {

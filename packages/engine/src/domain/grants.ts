@@ -1,5 +1,5 @@
 import type { DecisionKind, Grant } from '@holdpoint/contract';
-import type { ApprovalState, StepState } from './state.ts';
+import type { ApprovalState, StepState } from './model.ts';
 
 interface Decision {
   decision: DecisionKind;

@@ -1,6 +1,6 @@
 import type { AgentReport, Limits, Problem, RunSpec, TreeUsage, Usage } from '@holdpoint/contract';
 import { noUsage, plus } from './agent-report.ts';
-import type { RunState } from './state.ts';
+import type { RunState } from './model.ts';
 
 /**
  * The first of the run's limits that it has reached, counted from its last resume. Checked before each turn: a turn that has begun is

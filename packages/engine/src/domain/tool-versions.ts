@@ -1,5 +1,5 @@
 import type { Problem, RunSpec } from '@holdpoint/contract';
-import type { RunState } from './state.ts';
+import type { RunState } from './model.ts';
 
 /** Tools that changed since the run began: among the tools of a plan, or all tools that a model was shown. */
 export function changedTools(

@@ -1,8 +1,7 @@
 import { isTerminal } from '@holdpoint/contract';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { forkRun } from '../commands/fork-run.ts';
 import { retryRun } from '../commands/retry-run.ts';
@@ -10,20 +9,17 @@ import { sendMessage } from '../commands/send-message.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
+import { EngineError } from '../domain/errors.ts';
 import { noUsage, type RunState } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { listAgents } from '../queries/list-tree.ts';
-import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 /** A sub-agent that begins another. */
 const nested = {
@@ -157,7 +153,7 @@ async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Ha
     case 'resume':
       return requestResume(deps, await idOf(deps, runId, happening.who), { by: 'ann' }).catch(unlessEngineError);
     case 'expire': {
-      const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+      const [view] = await pendingApprovals(deps, runId);
       if (view?.subject !== 'step') return;
       await deps.queues.wakeStep({ id: runId, header: {} }, view.step.id);
       return deliverAll({ ...deps, now: () => Date.now() + 8 * 24 * 3_600_000 });
@@ -185,12 +181,11 @@ async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Ha
       const [view] = (await listPendingApprovals(deps, { run_id }, { limit: 1 })).items;
       if (!view) return;
       const deciders = Array.from({ length: happening.deciders }, (_, index) =>
-        decideApproval(deps, view.approval.id, {
+        decideOn(deps, view, {
           decision: happening.decision,
-          action_digest: view.digest,
           message: `decider ${index}`,
           by: 'test',
-          ...(happening.decision === 'edit' ? { args: { effect: 'workspace' } } : {}),
+          args: happening.decision === 'edit' ? { effect: 'workspace' } : undefined,
         }).catch(unlessEngineError),
       );
       await Promise.all(deciders);
@@ -217,12 +212,8 @@ async function bringToAnEnd(deps: InMemoryWorker['deps'], runId: string): Promis
     for (const { id } of (await listRuns(deps, { status: ['paused'] }, { limit: 50 })).items) {
       await requestResume(deps, id, { by: 'ann' });
     }
-    for (const view of (await listPendingApprovals(deps, {}, { limit: 50 })).items) {
-      await decideApproval(deps, view.approval.id, {
-        decision: 'approve',
-        action_digest: view.digest,
-        by: 'test',
-      }).catch(unlessEngineError);
+    for (const view of await pendingApprovals(deps)) {
+      await decideOn(deps, view, { by: 'test' }).catch(unlessEngineError);
     }
   }
 }

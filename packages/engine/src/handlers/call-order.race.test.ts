@@ -1,23 +1,20 @@
 import { isTerminal } from '@holdpoint/contract';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { fromPayload } from '../blobs/blob-store.ts';
-import { submitRun } from '../commands/submit-run.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { Died, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { expect, test } from 'vitest';
+import { decideApproval } from '../approvals/index.ts';
+import { submitRun } from '../commands/index.ts';
+import { fromPayload } from '../log/index.ts';
+import { listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
+import { calm } from '../testing/deliver-all.ts';
+import { Died, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { handleStep } from './handle-step.ts';
 import { handleTurn } from './handle-turn.ts';
 import { handleWorkspace } from './handle-workspace.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 type Deps = InMemoryWorker['deps'];
 const call = (effect: 'read' | 'workspace' | 'external', more = {}) => ({ args: { effect, looks: true, ...more } });
@@ -53,7 +50,7 @@ test('a call that only reads cannot be edited into one that writes: the calls be
   const policy = { rules: [{ match: { effect: 'read' }, action: 'hold' }] };
   const { runId } = await submitRun(deps, { spec: specOf([[call('read'), call('read')]], { policy }), by: 'test' });
   await deliver(deps);
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+  const [view] = await pendingApprovals(deps, runId);
   const edit = (effect: string) =>
     decideApproval(deps, view?.approval.id ?? '', {
       ...{ decision: 'edit', action_digest: view?.digest ?? '', by: 'test', args: { effect } },
@@ -159,7 +156,7 @@ async function seenBySteps(deps: Deps, runId: string): Promise<(string[] | undef
 /** Delivers wake-ups until none is left: of those that wait, the one that `pick` chooses. */
 async function deliver(deps: Deps, pick: () => Promise<number> = async () => 0, worker = () => deps): Promise<void> {
   const { queues } = deps;
-  const context = { signal: new AbortController().signal, lastTry: false };
+  const context = calm();
   const kinds = ['waiting', 'prioritized'] as const;
   for (let deliveries = 0; deliveries < 500; deliveries++) {
     const turns = (await queues.turns.getJobs([...kinds])).map((job) => ({
@@ -190,7 +187,7 @@ async function deliver(deps: Deps, pick: () => Promise<number> = async () => 0, 
 
 /** Approves the newest approval. */
 async function decideOne(deps: Deps): Promise<void> {
-  const view = (await listPendingApprovals(deps, {}, { limit: 50 })).items.at(-1);
+  const view = (await pendingApprovals(deps)).at(-1);
   if (!view) return;
-  await decideApproval(deps, view.approval.id, { decision: 'approve', action_digest: view.digest, by: 'test' });
+  await decideOn(deps, view, { by: 'test' });
 }

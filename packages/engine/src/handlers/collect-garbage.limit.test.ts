@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { toPayload } from '../blobs/blob-store.ts';
-import { forkRun } from '../commands/fork-run.ts';
-import { requestPublication } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { expect, test } from 'vitest';
+import { forkRun, requestPublication, submitRun } from '../commands/index.ts';
 import type { Retention } from '../deps.ts';
-import { readLog, readRun } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { readLog, readRun, toPayload } from '../log/index.ts';
+import { listSteps } from '../queries/index.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { collectGarbage } from './collect-garbage.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-beforeEach(() => engine.deps.redis.flushall());
-afterAll(() => engine.stop());
+const engine = useTestEngine({ fresh: true });
 
 const day = 24 * 3_600_000;
 const write = (note = '') => [[{ args: { effect: 'workspace', note } }]];

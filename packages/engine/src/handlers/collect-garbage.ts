@@ -1,10 +1,9 @@
 import { isTerminal } from '@holdpoint/contract';
 import { requestDiscarding } from '../commands/steer-run.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { leaseToDrop, type RunState } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, leaseToDrop, type RunState } from '../domain/index.ts';
 import { append, ownerOf, readRawLog, readRun, runIndex, trackActive } from '../log/index.ts';
-import { walkBack } from '../queries/list-runs.ts';
+import { walkBack } from '../queries/index.ts';
 
 const day = 24 * 3_600_000;
 /** Files that no log refers to stay in the trash for a week: a log that Redis lost may return from a backup. */

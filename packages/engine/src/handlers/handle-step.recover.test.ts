@@ -1,35 +1,32 @@
 import type { LoggedEvent } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { sendMessage } from '../commands/send-message.ts';
+import { expect, test } from 'vitest';
+import { decideApproval } from '../approvals/index.ts';
 import {
   requestCancel,
   requestDiscarding,
   requestPause,
   requestPublication,
   requestResume,
-} from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+  sendMessage,
+  submitRun,
+} from '../commands/index.ts';
 import { startAttempt } from '../domain/index.ts';
 import { append, readLog, readStep } from '../log/index.ts';
-import type { Planner } from '../ports.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import type { Planner } from '../ports/index.ts';
+import { listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
+import { calm } from '../testing/deliver-all.ts';
+import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog as checkLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { handleStep } from './handle-step.ts';
 import { handleTurn } from './handle-turn.ts';
 import { handleWorkspace } from './handle-workspace.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
-const read = (name?: string) => ({ ...(name === undefined ? {} : { name }), args: { effect: 'read' } });
-const write = (name?: string) => ({ ...(name === undefined ? {} : { name }), args: { effect: 'workspace' } });
+const read = (name?: string) => ({ name, args: { effect: 'read' } });
+const write = (name?: string) => ({ name, args: { effect: 'workspace' } });
 const external = () => ({ args: { effect: 'external' } });
 const ask = () => ({ args: { effect: 'read', gate: 'input' } });
 const holdWrites = { policy: { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] } };
@@ -41,9 +38,7 @@ const soundLog = (runId: string) => checkLog(engine.deps, runId);
 const types = (events: LoggedEvent[]) => events.map((event) => event.type);
 const statusOf = async (runId: string) => (await listSteps(engine.deps, runId)).run.status;
 const pending = async (runId: string) =>
-  (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 50 })).items.filter(
-    (view) => view.subject === 'step',
-  );
+  (await pendingApprovals(engine.deps, runId)).filter((view) => view.subject === 'step');
 
 test('a run goes through its groups by its own wake-ups alone, and each step runs once', async () => {
   const { deps, tree, executions } = inMemoryWorker(engine);
@@ -141,13 +136,7 @@ test('the answer to a question is the result of its step', async () => {
   const runId = await submit(deps, specOf([[ask()]]));
   await deliverAll(deps);
   const [view] = await pending(runId);
-  const decide = (decision: 'approve' | 'respond') =>
-    decideApproval(deps, view?.approval.id ?? '', {
-      decision,
-      action_digest: view?.digest ?? '',
-      message: 'blue',
-      by: 'ann',
-    });
+  const decide = (decision: 'approve' | 'respond') => decideOn(deps, view, { decision, message: 'blue' });
   await expect(decide('approve')).rejects.toMatchObject({ code: 'decision_not_allowed' });
   await decide('respond');
   await deliverAll(deps);
@@ -165,9 +154,8 @@ test('of racing deciders exactly one wins; the others hear that it is decided', 
   const [view] = await pending(runId);
   const results = await Promise.allSettled(
     Array.from({ length: 8 }, (_, index) =>
-      decideApproval(deps, view?.approval.id ?? '', {
+      decideOn(deps, view, {
         decision: index % 2 === 0 ? 'approve' : 'reject',
-        action_digest: view?.digest ?? '',
         message: `decider ${index}`,
         by: `decider ${index}`,
       }),
@@ -194,11 +182,7 @@ test('a stale digest is a conflict and changes nothing: a background command cha
   const runId = await submit(deps, specOf([[background], [write()]], holdWrites));
   await deliverAll(deps);
   const before = await readLog(deps.redis, runId, { limit: 1000 });
-  const decide = decideApproval(deps, parkedFirst?.approval.id ?? '', {
-    decision: 'approve',
-    action_digest: parkedFirst?.digest ?? '',
-    by: 'ann',
-  });
+  const decide = decideOn(deps, parkedFirst);
   await expect(decide).rejects.toMatchObject({ code: 'action_changed' });
   expect(await readLog(deps.redis, runId, { limit: 1000 })).toEqual(before);
 });
@@ -206,7 +190,7 @@ test('a stale digest is a conflict and changes nothing: a background command cha
 async function deliverTurnOnly(deps: InMemoryWorker['deps']): Promise<void> {
   const [job] = await deps.queues.turns.getJobs(['waiting', 'prioritized']);
   if (!job) return;
-  await handleTurn(deps, job.data, { signal: new AbortController().signal, lastTry: false });
+  await handleTurn(deps, job.data, calm());
   await job.remove();
 }
 
@@ -224,11 +208,7 @@ test('an undecided approval expires, and the run continues without the step', as
     outcome: { attempt: null, error: { code: 'EEXPIRED' } },
   });
   expect(executions).toHaveLength(1);
-  const late = decideApproval(deps, view?.approval.id ?? '', {
-    decision: 'approve',
-    action_digest: view?.digest ?? '',
-    by: 'ann',
-  });
+  const late = decideOn(deps, view);
   await expect(late).rejects.toMatchObject({ code: 'already_decided' });
   await soundLog(runId);
 });
@@ -307,11 +287,7 @@ test('an external effect in doubt is never run again by itself: a person decides
   expect(view?.step.status).toBe('indeterminate');
   expect(executions).toHaveLength(1);
   dies = false;
-  await decideApproval(deps, view?.approval.id ?? '', {
-    decision: 'approve',
-    action_digest: view?.digest ?? '',
-    by: 'ann',
-  });
+  await decideOn(deps, view);
   await deliverAll(deps);
   expect(executions.map((execution) => execution.attempt)).toEqual([1, 2]);
   expect(await statusOf(runId)).toBe('succeeded');
@@ -337,7 +313,7 @@ test('what is asked for while a publication is just being finished is done, too'
     },
   });
   const worker = { ...deps, redis, workspaces: { ...deps.workspaces, publish: async () => conflict } };
-  await handleWorkspace(worker, { run_id: runId }, { signal: new AbortController().signal, lastTry: false });
+  await handleWorkspace(worker, { run_id: runId }, calm());
   expect(await publicationOf(runId)).toBe('discarded');
   await soundLog(runId);
 });
@@ -359,7 +335,7 @@ test('a worker that was presumed dead does not disturb its successor', async () 
   await deliverTurnOnly(deps);
   const [job] = await deps.queues.steps.getJobs(['waiting', 'prioritized']);
   if (!job) throw new Error('no step job');
-  const context = { signal: new AbortController().signal, lastTry: false };
+  const context = calm();
 
   const stopped = handleStep(held, job.data, context);
   await started[0]?.promise;
@@ -386,7 +362,7 @@ test.each(['a worker that died', 'a message'])(
     const runId = await submit(deps, specOf([[read()], [read()]]));
     await deliverTurnOnly(deps);
     const stepOf = async (at: number) => (await listSteps(deps, runId)).steps[at]?.id ?? '';
-    const context = { signal: new AbortController().signal, lastTry: false };
+    const context = calm();
     await handleStep(deps, { run_id: runId, step_id: await stepOf(0) }, context);
     // The second step was planned with the outcome of the first, and how it stands is known here.
     const stepId = await stepOf(1);
@@ -406,7 +382,7 @@ test('nor is it after a resume, which grants the limits again', async () => {
   const three = specOf([[read()], [read()], [read()]]);
   const runId = await submit(deps, { ...three, limits: { ...three.limits, max_steps: 2 } });
   await deliverTurnOnly(deps);
-  const context = { signal: new AbortController().signal, lastTry: false };
+  const context = calm();
   const [first] = (await listSteps(deps, runId)).steps;
   await handleStep(deps, { run_id: runId, step_id: first?.id ?? '' }, context);
   await requestPause(deps, runId, 'ann');

@@ -1,11 +1,16 @@
 import type { Problem } from '@holdpoint/contract';
-import { awaitDecision } from '../approvals/await-decision.ts';
-import { confirmFiles, whileFrozen } from '../attempts/begin-approved.ts';
-import { beginApprovedTask, bindTask } from '../attempts/begin-approved-task.ts';
-import { appendWithTask } from '../attempts/begin-task.ts';
-import { recoverAttempt } from '../attempts/recover-attempt.ts';
-import { settleAndRelease } from '../attempts/release-next.ts';
-import { type Executed, runAttempt } from '../attempts/run-attempt.ts';
+import { awaitDecision } from '../approvals/index.ts';
+import {
+  appendWithTask,
+  beginApprovedTask,
+  bindTask,
+  confirmFiles,
+  type Executed,
+  recoverAttempt,
+  runAttempt,
+  settleAndRelease,
+  whileFrozen,
+} from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type AttemptResult,
@@ -13,6 +18,7 @@ import {
   cancelStep,
   changedTools,
   deferAttempt,
+  EngineError,
   expire,
   pauseRun,
   type RunState,
@@ -23,11 +29,9 @@ import {
   startAttempt,
   toolsChanged,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
-import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
+import { done, type JobContext, type JobEnd } from '../jobs/index.ts';
 import { append, readSpec, readStep, takePrimed } from '../log/index.ts';
-import { mergeTransitions, planAhead } from '../planning/plan-ahead.ts';
-import { recordPlan } from '../planning/plan-next.ts';
+import { mergeTransitions, planAhead, recordPlan } from '../planning/index.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { isWaitOver } from '../reconcile/wait-over.ts';
@@ -187,7 +191,7 @@ async function settle(
         : await beginApprovedTask(deps, run, step, { created: bound, result });
     if ('full' in begun) {
       const { snapshot, attempt: number } = result;
-      return settle(deps, run, step, { ...refused(number, begun.full), ...(snapshot && { snapshot }) }, context);
+      return settle(deps, run, step, { ...refused(number, begun.full), snapshot }, context);
     }
     return begun.ok ? forward(deps, run, context) : 'again';
   }

@@ -1,8 +1,6 @@
 import { limitsSchema } from '@holdpoint/contract';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
@@ -10,26 +8,22 @@ import { undoSteps } from '../commands/undo-run.ts';
 import { readTasks } from '../log/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { approveFirst } from '../testing/decide.ts';
+import { calm } from '../testing/deliver-all.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { handleStep } from './handle-step.ts';
 import { handleTask } from './handle-task.ts';
 import { handleTurn } from './handle-turn.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(() => engine.deps.redis.flushall());
+const engine = useTestEngine({ fresh: true });
 
-const write = (name?: string) => ({ ...(name && { name }), args: { effect: 'workspace' } });
+const write = (name?: string) => ({ name, args: { effect: 'workspace' } });
 const shell = (text = 'hello') => ({ name: 'bg', args: { effect: 'workspace', background: text } });
 const wait = { args: { effect: 'read', awaits: { $from: 'bg', pointer: '/task_id' } } };
 type Json = z.core.util.JSONType;
 const agent = (groups: Json[], name = 'sub') => ({ name, args: { effect: 'read', agent: { groups } } });
-const calm = () => ({ signal: new AbortController().signal, lastTry: false });
 
 const submit = async (deps: InMemoryWorker['deps'], groups: Parameters<typeof specOf>[0], more = {}) =>
   (await submitRun(deps, { spec: { ...specOf(groups), ...more }, by: 'test' })).runId;
@@ -135,13 +129,7 @@ test('a command that ends while an approved call has the workspace waits with it
   await turn(1);
   await handleStep(deps, { run_id: runId, step_id: (await listSteps(deps, runId)).steps[0]?.id ?? '' }, calm());
   await turn(2);
-  const approve = async () => {
-    const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
-    const { approval, digest = '' } = view ?? {};
-    await decideApproval(deps, approval?.id ?? '', { decision: 'approve', action_digest: digest, by: 'ann' });
-    return approval;
-  };
-  const first = await approve();
+  const { approval: first } = await approveFirst(deps, runId);
   const [task] = await tasksOf(runId);
   const end = await handleTask(deps, { run_id: runId, task_id: task?.id ?? '' }, calm());
   expect(end.kind).toBe('sleep');
@@ -151,7 +139,7 @@ test('a command that ends while an approved call has the workspace waits with it
   expect(await handleStep(deps, { run_id: runId, step_id: held }, calm())).toMatchObject({ kind: 'sleep' });
   expect(treeOf(runId)).not.toContain(held);
   await handleTask(deps, { run_id: runId, task_id: task?.id ?? '' }, calm());
-  const second = await approve();
+  const { approval: second } = await approveFirst(deps, runId);
   expect(second?.request.changed).toMatchObject({
     approval_id: first?.id,
     changes: [{ path: task?.id, change: 'added' }],

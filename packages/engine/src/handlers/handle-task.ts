@@ -1,12 +1,19 @@
-import { isTaskOver, isTerminal, shellSpecSchema, type TaskOutcome } from '@holdpoint/contract';
+import { isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
 import { superviseAgent } from '../agents/supervise-agent.ts';
-import { meetsApproved, refuseChanged, settleCall } from '../attempts/begin-approved-task.ts';
-import { dropChanges, dropped, secretWritten } from '../attempts/capture-call.ts';
-import { appendForTheRecord, openConnectionRecorder } from '../attempts/record-connections.ts';
-import { fromPayload } from '../blobs/blob-store.ts';
+import {
+  appendForTheRecord,
+  dropChanges,
+  dropped,
+  meetsApproved,
+  openConnectionRecorder,
+  refuseChanged,
+  secretWritten,
+  settleCall,
+} from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   captureTask,
+  EngineError,
   endTask,
   exitTask,
   heads,
@@ -20,10 +27,8 @@ import {
   type TaskResult,
   type TaskState,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, done, type JobContext, type JobEnd, lockLost } from '../jobs/job.ts';
-import { append, readRun, readSpec, readStep, readTask } from '../log/index.ts';
+import { abortReason, done, type JobContext, type JobEnd, lockLost, readError } from '../jobs/index.ts';
+import { append, fromPayload, readRun, readSpec, readStep, readTask } from '../log/index.ts';
 import type { TaskJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
@@ -114,7 +119,8 @@ async function execute(
   task: TaskState,
   { signal }: JobContext,
 ): Promise<TaskResult | ReturnType<typeof lostOutcome>> {
-  const spec = shellSpecSchema.parse(await fromPayload(deps.blobs, task.about.spec));
+  const spec = await fromPayload(deps.blobs, task.about.spec);
+  if (!('command' in spec)) throw new TypeError(`the task ${task.id} has no command`);
   const runSpec = await readSpec(deps, run);
   const { limits, network } = runSpec;
   const output = deps.outputs.open(task.id);

@@ -1,10 +1,8 @@
 import type { WorkerDeps } from '../deps.ts';
 import { pauseRun, type RunState, recordProgress, startRun } from '../domain/index.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, done, HandBack, type JobContext, type JobEnd } from '../jobs/job.ts';
+import { abortReason, done, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
-import { plannerInput } from '../planning/history.ts';
-import { planNext, recordPlan } from '../planning/plan-next.ts';
+import { planNext, plannerInput, recordPlan } from '../planning/index.ts';
 import type { TurnJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 

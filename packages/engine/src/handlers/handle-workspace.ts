@@ -1,8 +1,7 @@
-import { awaitDecision } from '../approvals/await-decision.ts';
+import { awaitDecision } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { expirePublish, pauseRun, type RunState, recordDiscarded, recordRestored } from '../domain/index.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, done, type JobContext, type JobEnd, leaveIfAborted } from '../jobs/job.ts';
+import { abortReason, done, type JobContext, type JobEnd, leaveIfAborted, readError } from '../jobs/index.ts';
 import { append, readRun } from '../log/index.ts';
 import { publishRun } from '../publishing/publish-run.ts';
 import type { WorkspaceJob } from '../queues/queues.ts';

@@ -1,15 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { healthKey } from '../log/index.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { isOverdue, lastDone, openPeriodicWork, timeOf } from './periodic-work.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-beforeEach(() => engine.deps.redis.flushall());
-afterAll(() => engine.stop());
+const engine = useTestEngine({ fresh: true });
 
 const everyMs = 100;
 const open = (workerId: string, every = everyMs) =>

@@ -1,22 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { copyOf } from '../testing/lagging-copy.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { markHistory } from './watch-history.ts';
 
-let engine: TestEngine;
+const engine = useTestEngine();
 let dataDir: string;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
 beforeEach(async () => {
   await engine.deps.redis.flushall();
   dataDir = mkdtempSync(join(tmpdir(), 'hp-history-'));
   return () => rmSync(dataDir, { recursive: true });
 });
-afterAll(() => engine.stop());
 
 const mark = () => markHistory({ redis: engine.deps.redis, dataDir });
 

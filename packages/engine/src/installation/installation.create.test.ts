@@ -1,18 +1,14 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formatKey, installationKey, runIndex } from '../log/keys.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { adoptInstallation, bindInstallation } from './installation.ts';
 import { confirmInstallation } from './watch-installation.ts';
 
-let engine: TestEngine;
+const engine = useTestEngine();
 let dataDir: string;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
   await engine.deps.redis.flushall();
   dataDir = mkdtempSync(join(tmpdir(), 'hp-installation-'));

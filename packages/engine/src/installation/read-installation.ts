@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runIndex, stateKey } from '../log/keys.ts';
+import { runIndex } from '../log/index.ts';
+import { stateKey } from '../log/keys.ts';
 import { type InstallationRecord, readFileRecord, readRedisRecord } from './record.ts';
 import type { Sides } from './sides.ts';
 

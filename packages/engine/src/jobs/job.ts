@@ -1,4 +1,4 @@
-import { EngineError } from '../errors.ts';
+import { EngineError } from '../domain/index.ts';
 
 /** What a handler knows of the job that woke it. */
 export interface JobContext {

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { RunState } from '../domain/state.ts';
+import type { RunState } from '../domain/index.ts';
 import { readRun } from './read-state.ts';
 
 /** The runs that a run works for, the nearest first. */

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { eventSchema, type NewEvent, type RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { changesOf } from '../domain/changes/changes-of.ts';
-import { runField } from '../domain/fields/run.ts';
+import { runField, type Transition } from '../domain/index.ts';
 import type { NewId } from '../domain/new-id.ts';
-import type { Transition } from '../domain/transition.ts';
 import { logKey, notificationChannel, stateKey } from './keys.ts';
 import type { Fields } from './read-state.ts';
 

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Metrics } from '../ports.ts';
+import type { Metrics } from '../ports/index.ts';
 import { repairsKey } from './keys.ts';
 
 /** Counts repairs, for `GET /v1/stuck`, `holdpoint doctor` and the metrics. */

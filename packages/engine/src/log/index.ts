@@ -23,6 +23,7 @@ export {
   repairsKey,
   runIndex,
 } from './keys.ts';
+export { fromPayload, toPayload } from './payload.ts';
 export { prime, takePrimed } from './primed-steps.ts';
 export { lastEventAt, readLog, readRawLog, readWholeLog } from './read-log.ts';
 export { readSpec } from './read-spec.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { GenericContainer } from 'testcontainers';
 import { describe, expect, test } from 'vitest';
 import { submitRun } from '../commands/submit-run.ts';
-import { deliverAll, inMemoryWorker, specOf } from '../testing/drive.ts';
+import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { startTestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { readRun } from './read-state.ts';

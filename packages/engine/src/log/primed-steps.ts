@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
-import { parseRun, parseStep, type RunState, type StepState } from '../domain/state.ts';
+import { parseRun, type RunState, type StepState } from '../domain/index.ts';
+import { parseStep } from '../domain/state.ts';
 import type { Fields } from './read-state.ts';
 
 /** By connection: the fields of steps whose jobs were added together with an append. */

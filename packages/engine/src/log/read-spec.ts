@@ -1,9 +1,10 @@
 import { payloadSchema, type RunSpec, runSpecSchema } from '@holdpoint/contract';
-import { type BlobStore, fromPayload } from '../blobs/blob-store.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { cutAtCeilings } from '../domain/ceilings.ts';
 import { specField } from '../domain/fields/run.ts';
 import { stateKey } from './keys.ts';
+import { fromPayload } from './payload.ts';
 
 /** A spec never changes and every step reads it: a plan of 500 groups is parsed once per process, not per step. */
 const parsed = new WeakMap<BlobStore, Map<string, RunSpec>>();

@@ -2,17 +2,19 @@ import type { Redis } from 'ioredis';
 import { reservedField } from '../domain/fields/run.ts';
 import {
   type ApprovalState,
-  approvalFieldNames,
   parseAllTasks,
-  parseApproval,
   parseRun,
+  type RunState,
+  type StepState,
+  type TaskState,
+} from '../domain/index.ts';
+import {
+  approvalFieldNames,
+  parseApproval,
   parseStep,
   parseTask,
-  type RunState,
   runFieldNames,
-  type StepState,
   stepFieldNames,
-  type TaskState,
   taskFieldNames,
 } from '../domain/state.ts';
 import { stateKey } from './keys.ts';

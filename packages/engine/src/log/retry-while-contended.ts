@@ -1,4 +1,4 @@
-import { EngineError } from '../errors.ts';
+import { EngineError } from '../domain/index.ts';
 
 const mostTries = 20;
 

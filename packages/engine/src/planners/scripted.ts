@@ -1,12 +1,13 @@
 import {
   asReference,
+  type Json,
   type Plan,
   type PlanStep,
   type Problem,
   type Reference,
   resolvePointer,
 } from '@holdpoint/contract';
-import type { PlannedCall, Planner, PlannerDecision, PlannerInput, SettledStep } from '../ports.ts';
+import type { PlannedCall, Planner, PlannerDecision, PlannerInput, SettledStep } from '../ports/index.ts';
 
 /** Turn n is group n of the plan. A group with a step that did not succeed ends the run, unless it says `on_error: continue`. */
 export const scriptedPlanner: Planner = {
@@ -38,7 +39,7 @@ async function failureOfLastGroup(plan: Plan, input: PlannerInput): Promise<Prob
 const label = (step: SettledStep): string => (step.name === undefined ? step.tool : `${step.name} (${step.tool})`);
 
 async function callOf(step: PlanStep, input: PlannerInput): Promise<PlannedCall> {
-  const call = { tool: step.tool, ...(step.name === undefined ? {} : { name: step.name }) };
+  const call = { tool: step.tool, name: step.name };
   try {
     return { ...call, args: await resolve(step.args, input) };
   } catch (error) {
@@ -53,7 +54,7 @@ class UnresolvedReference extends Error {
 }
 
 /** The value with every reference replaced by what it refers to. */
-async function resolve(value: unknown, input: PlannerInput): Promise<unknown> {
+async function resolve(value: Json, input: PlannerInput): Promise<Json> {
   const reference = asReference(value);
   if (reference) return follow(reference, input);
   if (Array.isArray(value)) return Promise.all(value.map((item) => resolve(item, input)));
@@ -62,7 +63,7 @@ async function resolve(value: unknown, input: PlannerInput): Promise<unknown> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function follow({ $from, pointer }: Reference, input: PlannerInput): Promise<unknown> {
+async function follow({ $from, pointer }: Reference, input: PlannerInput): Promise<Json> {
   const step = await input.named($from);
   if (step?.value === undefined) {
     throw new UnresolvedReference(`The step ${$from} has no result to refer to (${step?.status ?? 'it never ran'}).`);

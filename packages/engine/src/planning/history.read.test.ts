@@ -1,23 +1,15 @@
 import type { RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { viewApproval } from '../approvals/view-approval.ts';
-import { forkRun } from '../commands/fork-run.ts';
-import { requestPause, requestResume } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
-import { undoSteps } from '../commands/undo-run.ts';
-import type { PlannerDecision, PlannerInput } from '../ports.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { expect, test } from 'vitest';
+import { viewApproval } from '../approvals/index.ts';
+import { forkRun, requestPause, requestResume, submitRun, undoSteps } from '../commands/index.ts';
+import type { PlannerDecision, PlannerInput } from '../ports/index.ts';
+import { listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const asked = { effect: 'workspace', mark: 'asked' };
 const edited = { effect: 'workspace', mark: 'edited' };
@@ -58,12 +50,8 @@ function listening() {
 
 async function decideNext(deps: InMemoryWorker['deps'], runId: string, decision: 'approve' | 'edit', message?: string) {
   await deliverAll(deps);
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
-  await decideApproval(deps, view?.approval.id ?? '', {
-    ...{ decision, action_digest: view?.digest ?? '', by: 'ann' },
-    ...(message === undefined ? {} : { message }),
-    ...(decision === 'edit' ? { args: edited } : {}),
-  });
+  const [view] = await pendingApprovals(deps, runId);
+  await decideOn(deps, view, { decision, message, args: decision === 'edit' ? edited : undefined });
   await deliverAll(deps);
   return view?.approval.id ?? '';
 }

@@ -1,9 +1,8 @@
 import type { EventOf, Grant, LoggedEvent, RunSpec, StepStatus } from '@holdpoint/contract';
-import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { namedField, type RunState, type StepState, scopeOf, toGrant } from '../domain/index.ts';
-import { ownerOf, readFields, readStep, readTurnSteps, readWholeLog } from '../log/index.ts';
-import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports.ts';
+import { fromPayload, ownerOf, readFields, readStep, readTurnSteps, readWholeLog } from '../log/index.ts';
+import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
 
@@ -43,13 +42,13 @@ async function settledStep(deps: Deps, step: StepState): Promise<SettledStep> {
   const { outcome, call } = step;
   return {
     id: step.id,
-    ...(call.name === undefined ? {} : { name: call.name }),
-    ...(call.call_id === undefined ? {} : { call_id: call.call_id }),
+    name: call.name,
+    call_id: call.call_id,
     tool: call.tool,
     args: await fromPayload(deps.blobs, step.args),
     status: step.status,
-    ...(outcome?.value === undefined ? {} : { value: await fromPayload(deps.blobs, outcome.value) }),
-    ...(outcome?.error === undefined ? {} : { error: outcome.error }),
+    value: outcome?.value && (await fromPayload(deps.blobs, outcome.value)),
+    error: outcome?.error,
   };
 }
 
@@ -90,12 +89,11 @@ async function history(deps: Deps, run: Past): Promise<History> {
       carried.push(...rewind(turns, event.data));
     } else if (event.type === 'turn.planned') {
       const { turn, message, answer, messages_read = read } = event.data;
-      const recorded = answer === undefined ? {} : { answer: await fromPayload(deps.blobs, answer) };
       turns.push({
         turn,
         message,
-        ...recorded,
-        ...(event.data.refused && { refused: event.data.refused.error }),
+        answer: answer && (await fromPayload(deps.blobs, answer)),
+        refused: event.data.refused?.error,
         steps: [],
         readMessages: [...carried, ...messages.slice(read, messages_read)],
       });
@@ -105,8 +103,8 @@ async function history(deps: Deps, run: Past): Promise<History> {
       const { name, call_id, tool } = event.data;
       const step: SettledStep = {
         id: event.step_id,
-        ...(name === undefined ? {} : { name }),
-        ...(call_id === undefined ? {} : { call_id }),
+        name,
+        call_id,
         tool,
         args: await fromPayload(deps.blobs, event.data.args),
         status: 'pending',
@@ -136,7 +134,7 @@ async function addDecisions(deps: Deps, step: SettledStep | undefined, grants: r
     const known: RunDecision = {
       decision,
       ...(args === undefined ? {} : { args: await fromPayload(deps.blobs, args) }),
-      ...(message === undefined ? {} : { message }),
+      message,
       isIndeterminate: indeterminate === true,
     };
     step.decided = [...(step.decided ?? []), known];

@@ -1,4 +1,3 @@
-import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type AttemptResult,
@@ -8,9 +7,9 @@ import {
   type StepState,
   type Transition,
 } from '../domain/index.ts';
-import type { JobContext } from '../jobs/job.ts';
-import { readSpec } from '../log/index.ts';
-import type { SettledStep } from '../ports.ts';
+import type { JobContext } from '../jobs/index.ts';
+import { fromPayload, readSpec } from '../log/index.ts';
+import type { SettledStep } from '../ports/index.ts';
 import { plannerInput } from './history.ts';
 import { type Planned, planNext } from './plan-next.ts';
 
@@ -32,11 +31,11 @@ export async function planAhead(
     const { status, value, error } = result;
     const just: SettledStep = {
       id: step.id,
-      ...(step.call.name === undefined ? {} : { name: step.call.name }),
+      name: step.call.name,
       tool: step.call.tool,
       args: await fromPayload(deps.blobs, step.args),
       status,
-      ...(value === undefined ? {} : { value: await fromPayload(deps.blobs, value) }),
+      value: value && (await fromPayload(deps.blobs, value)),
       error,
     };
     return await planNext(deps, run, spec, plannerInput(deps, run, spec, just), signal);

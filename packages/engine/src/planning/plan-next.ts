@@ -1,7 +1,5 @@
 import { hasNetwork, type Problem, type RefusedCalls, type RunSpec } from '@holdpoint/contract';
-import { reportToAll } from '../agents/report-agent.ts';
-import { limitReachedAbove, roomForCalls } from '../agents/tree-limits.ts';
-import { toPayload } from '../blobs/blob-store.ts';
+import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   changedTools,
@@ -21,8 +19,8 @@ import {
   trackRepetition,
   unblocked,
 } from '../domain/index.ts';
-import { type Appended, append, claimOwner, fieldsOfStep, prime } from '../log/index.ts';
-import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports.ts';
+import { type Appended, append, claimOwner, fieldsOfStep, prime, toPayload } from '../log/index.ts';
+import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 
 /** A planner's decision as a transition, with the steps that it starts. */
@@ -70,10 +68,10 @@ export async function planNext(
   }
   const output = {
     message: decision.message,
-    ...(decision.answer === undefined ? {} : { answer: await toPayload(deps.blobs, decision.answer) }),
+    answer: decision.answer === undefined ? undefined : await toPayload(deps.blobs, decision.answer),
     usage,
     repetition,
-    ...(isModel ? { messages_read: run.messages } : {}),
+    messages_read: isModel ? run.messages : undefined,
   };
   return planned(deps, run, spec, decision, output);
 }
@@ -105,7 +103,7 @@ async function planned(
       const { steps, nothingElsePending } = autoApprove(deps, all, spec);
       const hasTasks = run.open_tasks > 0;
       return {
-        transition: planTurn(run, { ...output, ...(refused && { refused }), steps }),
+        transition: planTurn(run, { ...output, refused, steps }),
         steps: steps.map(({ id }) => id),
         begin: steps.flatMap(({ id, passes }) => (passes === undefined ? [] : [id])),
         nothingElsePending: nothingElsePending && !hasTasks,
@@ -134,7 +132,7 @@ async function withinRoom(
 const ending = (run: RunState, end: RunEnd, output: PlannerOutput): Planned => ({
   transition: run.open_tasks > 0 ? closeRun(run, end, output) : endRun(run, end, output),
   ...nothing,
-  ...(output.answer === undefined ? {} : { unlessHeard: planTurn(run, { ...output, steps: [] }) }),
+  unlessHeard: output.answer && planTurn(run, { ...output, steps: [] }),
 });
 
 /** A call as it enters the log: with validated arguments, or with the error it settles with. */
@@ -152,15 +150,7 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
   }
   const { effect, risk, gate, sequential } = described;
   const checked = await toPayload(deps.blobs, described.args);
-  return {
-    id,
-    ...named,
-    args: checked,
-    effect,
-    risk,
-    gate,
-    ...(sequential && { sequential }),
-  };
+  return { id, ...named, args: checked, effect, risk, gate, sequential };
 }
 
 /**

@@ -1,28 +1,20 @@
-import { limitsSchema, type RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { retryRun } from '../commands/retry-run.ts';
-import { sendMessage } from '../commands/send-message.ts';
-import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { type Json, limitsSchema, type RunSpec } from '@holdpoint/contract';
+import { expect, test } from 'vitest';
+import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { requestCancel, requestPause, requestResume, retryRun, sendMessage, submitRun } from '../commands/index.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { readLog, repairsKey } from '../log/index.ts';
-import type { PastTurn, Planner, PlannerDecision } from '../ports.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import type { PastTurn, Planner, PlannerDecision } from '../ports/index.ts';
+import { listSteps } from '../queries/index.ts';
+import { pendingApprovals } from '../testing/decide.ts';
+import { calm } from '../testing/deliver-all.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(() => engine.deps.redis.flushall());
+const engine = useTestEngine({ fresh: true });
 
-const calm = () => ({ signal: new AbortController().signal, lastTry: false });
 const write = { args: { effect: 'workspace' } };
 const runOf = async (runId: string) => (await listSteps(engine.deps, runId)).run;
 const ann = { by: 'ann' };
@@ -42,9 +34,8 @@ async function modelRun(
   };
   return { ...made, deps, runId: (await submitRun(deps, { spec, by: 'test' })).runId };
 }
-const calling = (args: object, usage?: PlannerDecision['usage']): PlannerDecision => ({
-  ...{ kind: 'calls', message: 'on', answer: {}, calls: [{ tool: 'count', args }] },
-  ...(usage && { usage }),
+const calling = (args: Json, usage?: PlannerDecision['usage']): PlannerDecision => ({
+  ...{ kind: 'calls', message: 'on', answer: {}, calls: [{ tool: 'count', args }], usage },
 });
 const finish: PlannerDecision = { kind: 'finish', message: 'done', answer: {} };
 
@@ -290,7 +281,7 @@ test('an external call in doubt is shown with everything that is known of it', a
   const told = async () => (await readLog(deps.redis, runId)).some(({ type }) => type === 'network.connected');
   await expect.poll(told).toBe(true);
   await deliverAll(deps);
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+  const [view] = await pendingApprovals(deps, runId);
   expect(view?.approval.request).toMatchObject({
     kind: 'indeterminate',
     preview: {
@@ -348,7 +339,7 @@ test('the job of a step that a decider settled just before it died does not slee
   const { runId } = await submitRun(deps, { spec: specOf([[write], [write]], { policy }), by: 'test' });
   await deliverAll(deps);
   const decide = async (dying: InMemoryWorker['deps']) => {
-    const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+    const [view] = await pendingApprovals(deps, runId);
     const decision = { decision: 'reject', action_digest: view?.digest ?? '', by: 'ann' } as const;
     await decideApproval(dying, view?.approval.id ?? '', decision);
     return view?.approval.request.step_id;

@@ -1,19 +1,14 @@
-import type { DecisionKind, RunSpec } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { requestDiscarding, requestPublication } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import type { DecisionKind, Json, RunSpec } from '@holdpoint/contract';
+import { expect, test } from 'vitest';
+import { decideApproval } from '../approvals/index.ts';
+import { requestDiscarding, requestPublication, submitRun } from '../commands/index.ts';
+import { listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 const groups = [[{ name: 'a', args: { effect: 'workspace' } }]];
 
@@ -24,20 +19,19 @@ async function finished(deps: InMemoryWorker['deps'], spec: RunSpec): Promise<st
 }
 
 const publish = (deps: InMemoryWorker['deps'], runId: string, branch?: string) =>
-  requestPublication(deps, runId, { by: 'ann', message: 'm', ...(branch === undefined ? {} : { branch }) });
+  requestPublication(deps, runId, { by: 'ann', message: 'm', branch });
 const runOf = async (runId: string) => (await listSteps(engine.deps, runId)).run;
-const pending = async (runId: string) =>
-  (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 5 })).items;
+const pending = async (runId: string) => await pendingApprovals(engine.deps, runId);
 
 async function decide(
   deps: InMemoryWorker['deps'],
   runId: string,
   decision: DecisionKind,
-  args?: Record<string, unknown>,
+  args?: Record<string, Json>,
 ) {
   const [view] = await pending(runId);
   if (!view) throw new Error('nothing is parked');
-  const request = { decision, action_digest: view.digest, by: 'ann', ...(args === undefined ? {} : { args }) };
+  const request = { decision, action_digest: view.digest, by: 'ann', args };
   await decideApproval(deps, view.approval.id, request);
   return view;
 }
@@ -207,11 +201,7 @@ test('of many who decide about a publish at once the first wins, and nothing is 
   const [view] = await pending(runId);
   const answers = await Promise.allSettled(
     (['approve', 'reject', 'approve', 'reject', 'reject'] as const).map((decision) =>
-      decideApproval(deps, view?.approval.id ?? '', {
-        decision,
-        action_digest: view?.digest ?? '',
-        by: 'ann',
-      }),
+      decideOn(deps, view, { decision }),
     ),
   );
   await deliverAll(deps);

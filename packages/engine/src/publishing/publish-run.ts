@@ -1,6 +1,5 @@
-import { type ConflictSummary, type Problem, resolutionSchema } from '@holdpoint/contract';
-import { requestApproval } from '../approvals/request-approval.ts';
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import type { ConflictSummary, Problem } from '@holdpoint/contract';
+import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type Hold,
@@ -12,10 +11,9 @@ import {
   recordPublishFailed,
   scopeOf,
 } from '../domain/index.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, type JobContext } from '../jobs/job.ts';
-import { append, readSpec } from '../log/index.ts';
-import type { PlannedPublish, PublishCall } from '../ports.ts';
+import { abortReason, type JobContext, readError } from '../jobs/index.ts';
+import { append, fromPayload, readSpec, toPayload } from '../log/index.ts';
+import type { PlannedPublish, PublishCall } from '../ports/index.ts';
 import { validateCandidate } from './validate-candidate.ts';
 
 /**
@@ -88,10 +86,7 @@ async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {
   const { publish_request: request, publish_release: release } = run;
   if (request === undefined) throw new TypeError(`the run ${run.id} has no publish request`);
   const { snapshot, ...target } = request;
-  const resolutions =
-    release?.resolutions === undefined
-      ? []
-      : resolutionSchema.array().parse(await fromPayload(deps.blobs, release.resolutions));
+  const resolutions = release?.resolutions ? await fromPayload(deps.blobs, release.resolutions) : [];
   return { runId: run.id, snapshot, target, resolutions, scope: scopeOf(run, await readSpec(deps, run)) };
 }
 

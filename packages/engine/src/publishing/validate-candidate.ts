@@ -1,9 +1,8 @@
 import type { Validator, ValidatorResult } from '@holdpoint/contract';
-import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { heads, type RunState, recordValidating, recordValidation, scopeOf } from '../domain/index.ts';
-import { abortReason, type JobContext } from '../jobs/job.ts';
-import { append, readSpec } from '../log/index.ts';
+import { abortReason, type JobContext } from '../jobs/index.ts';
+import { append, readSpec, toPayload } from '../log/index.ts';
 import { inspectTree } from '../trees/inspect-tree.ts';
 import { takeTree } from '../trees/take-tree.ts';
 

@@ -53,7 +53,7 @@ function note(attempts: Map<number, Attempt>, event: LoggedEvent): void {
         end: status,
         duration_ms,
         capabilities,
-        ...(error === undefined ? {} : { reason: error }),
+        reason: error,
       });
       return;
     }

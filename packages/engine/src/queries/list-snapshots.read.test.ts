@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { requestPause } from '../commands/steer-run.ts';
-import { submitRun } from '../commands/submit-run.ts';
-import { undoSteps } from '../commands/undo-run.ts';
-import { deliverAll, inMemoryWorker, specOf } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { expect, test } from 'vitest';
+import { requestPause, submitRun, undoSteps } from '../commands/index.ts';
+import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { listSnapshots } from './list-snapshots.ts';
 import { listSteps } from './list-steps.ts';
 import { listAgents } from './list-tree.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(() => engine.deps.redis.flushall());
+const engine = useTestEngine({ fresh: true });
 
 const write = { args: { effect: 'workspace' } };
 const held = { args: { effect: 'external' } };

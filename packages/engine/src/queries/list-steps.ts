@@ -2,6 +2,7 @@ import { isIdOf } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import {
   type ApprovalState,
+  EngineError,
   parseAllApprovals,
   parseAllSteps,
   parseAllTasks,
@@ -10,7 +11,6 @@ import {
   type StepState,
   type TaskState,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
 import { ownerOf, readAll, readStep } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;

@@ -1,7 +1,6 @@
 import { isSettled } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { StepState } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, type StepState } from '../domain/index.ts';
 import { listSnapshots, snapshotsBefore } from './list-snapshots.ts';
 import type { listSteps } from './list-steps.ts';
 

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { expect, test } from 'vitest';
+import { submitRun } from '../commands/index.ts';
 import { approvalIndex, repairsKey } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
+import { listSteps } from '../queries/index.ts';
 import { queuePrefix } from '../queues/queues.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { approveFirst } from '../testing/decide.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-beforeEach(() => engine.deps.redis.flushall());
-afterAll(() => engine.stop());
+const engine = useTestEngine({ fresh: true });
 
 const hour = 3_600_000;
 const write = { args: { effect: 'workspace' } };
@@ -24,12 +18,6 @@ const sweepIn = (deps: InMemoryWorker['deps'], ms: number) => sweepOnce({ ...dep
 const submit = async (deps: InMemoryWorker['deps'], more = {}) =>
   (await submitRun(deps, { spec: specOf([[write], [write]], more), by: 'test' })).runId;
 const statusOf = async (runId: string) => (await listSteps(engine.deps, runId)).run.status;
-
-async function approve(deps: InMemoryWorker['deps'], runId: string): Promise<void> {
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
-  const decision = { decision: 'approve', action_digest: view?.digest ?? '', by: 'ann' } as const;
-  await decideApproval(deps, view?.approval.id ?? '', decision);
-}
 
 test('Redis loses every queue: the next sweep brings queued, parked and running runs on', async () => {
   const { deps, treeOf } = inMemoryWorker(engine);
@@ -48,7 +36,7 @@ test('Redis loses every queue: the next sweep brings queued, parked and running 
     'succeeded',
   ]);
   for (let step = 0; step < 2; step++) {
-    await approve(deps, parked);
+    await approveFirst(deps, parked);
     await deliverAll(deps);
   }
   expect(await statusOf(parked)).toBe('succeeded');
@@ -80,7 +68,7 @@ test('an approval that fell out of its list is listed again', async () => {
   expect(await deps.redis.zrange(approvalIndex, '0', '-1')).toEqual([id]);
   const events = await soundLog(deps, runId);
   expect(events.at(-1)).toMatchObject({ type: 'run.repaired', data: { class: 'approval_not_indexed' } });
-  await approve(deps, runId);
+  await approveFirst(deps, runId);
 });
 
 test('a parked step whose deadline is over expires, although its job sleeps on', async () => {

@@ -1,12 +1,10 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
-import { reportToParent } from '../agents/report-agent.ts';
-import { reportEnd } from '../agents/report-end.ts';
-import { judgeStep } from '../approvals/judge-step.ts';
-import { previewCall } from '../approvals/preview-call.ts';
-import { pendingApproval, requestApproval } from '../approvals/request-approval.ts';
+import { reportEnd, reportToParent } from '../agents/index.ts';
+import { judgeStep, pendingApproval, previewCall, requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   cancelStep,
+  EngineError,
   finishCancel,
   finishClosing,
   type Gate,
@@ -17,7 +15,6 @@ import {
   releasable,
   type StepState,
 } from '../domain/index.ts';
-import { EngineError } from '../errors.ts';
 import {
   append,
   claimOwner,

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { Logger } from '../ports.ts';
+import type { Logger } from '../ports/index.ts';
 
 /** `redis://…`, `rediss://…`, or the absolute path of a unix socket. */
 export type RedisAddress = string;

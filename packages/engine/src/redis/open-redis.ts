@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from '../ports.ts';
+import type { Logger } from '../ports/index.ts';
 import { type Connections, connect, type RedisAddress, withoutPassword } from './connect.ts';
 import { judgeDurability, judgeMemoryPolicy, judgeTopology, readServer, type ServerFacts } from './judge-server.ts';
 import { redisTrouble } from './trouble.ts';

@@ -1,14 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { expect, test } from 'vitest';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { openRedisLock } from './redis-lock.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-beforeEach(() => engine.deps.redis.flushall());
-afterAll(() => engine.stop());
+const engine = useTestEngine({ fresh: true });
 
 const key = 'hp:lock:test';
 const open = (lostMs = 60_000) => openRedisLock(engine.deps.redis, { key, lostMs });

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import type { Logger } from '../ports.ts';
+import type { Logger } from '../ports/index.ts';
 import { hasReserve, releaseReserve, writeReserve } from './reserve.ts';
 import type { SpaceLimits } from './space-limits.ts';
 

@@ -20,7 +20,8 @@ import { handleTurn } from '../handlers/handle-turn.ts';
 import { handleWorkspace } from '../handlers/handle-workspace.ts';
 import { append, readLog, readRun, readStep, readTasks } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
+import { calm } from '../testing/deliver-all.ts';
+import { type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -35,7 +36,6 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const lost = { code: 'EWORKERLOST', message: 'lost' };
-const calm = () => ({ signal: new AbortController().signal, lastTry: false });
 
 /** A run with one step that is queued. */
 async function queued(effect: Effect): Promise<{ runId: string; stepId: string }> {

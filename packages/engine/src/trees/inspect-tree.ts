@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerDeps } from '../deps.ts';
 import { distrustTree, type RunState } from '../domain/index.ts';
-import type { JobContext } from '../jobs/job.ts';
-import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
+import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
 import { append, countRepair, readRun, readStep } from '../log/index.ts';
-import type { TreeState } from '../ports.ts';
+import type { TreeState } from '../ports/index.ts';
 
 /** A writer changes the head of the tree right after the append that records it: until then the two differ for a moment. */
 const patienceMs = 1000;

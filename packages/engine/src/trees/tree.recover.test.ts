@@ -1,20 +1,15 @@
 import type { LoggedEvent } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
-import { submitRun } from '../commands/submit-run.ts';
+import { expect, test } from 'vitest';
+import { submitRun } from '../commands/index.ts';
 import { repairsKey } from '../log/index.ts';
-import { listSteps } from '../queries/list-steps.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { listSteps } from '../queries/index.ts';
+import { approveFirst } from '../testing/decide.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { copyingAt } from '../testing/lagging-copy.ts';
-import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine.stop());
+const engine = useTestEngine();
 
 /** Between the appends before which Redis goes back: every one of them in `npm run test:crash`. */
 const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 3;
@@ -32,19 +27,14 @@ test.each(['other_boot', 'tree_changed'] as const)(
     const { deps, treeOf } = inMemoryWorker(engine, faults);
     const policy = { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] };
     const runId = await submit(deps, specOf([[write()], [write()]], { policy }));
-    const approve = async () => {
-      const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
-      if (view?.subject !== 'step') throw new Error('nothing is pending');
-      await decideApproval(deps, view.approval.id, { decision: 'approve', action_digest: view.digest, by: 'test' });
-    };
     await deliverAll(deps);
-    await approve();
+    await approveFirst(deps, runId);
     await deliverAll(deps);
     const [first] = treeOf(runId);
     // The machine loses what the first step wrote, while the second one waits.
     treeOf(runId).length = 0;
     faults.tree = reason;
-    await approve();
+    await approveFirst(deps, runId);
     await deliverAll(deps);
     const events = await soundLog(deps, runId);
     const { run, steps } = await listSteps(deps, runId);

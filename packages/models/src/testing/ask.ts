@@ -79,6 +79,15 @@ export async function askServer(model: string, ...answers: unknown[]) {
   return Object.assign(asking(model, server.url), { [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() });
 }
 
+/** An answer in the format of Chat Completions with these tool calls. */
+export function chatCompletion(tool_calls: unknown[], finish_reason = 'tool_calls') {
+  return {
+    ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' },
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Looking.', tool_calls }, finish_reason }],
+    usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
+  };
+}
+
 /** A value after serialisation, as a worker on another machine reads it. */
 export function persisted<T>(value: T): T {
   return JSON.parse(JSON.stringify(value));

@@ -38,7 +38,7 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       secrets: secretsOfCommands(scope),
       placeholder: placeholderOf(secrets, scope),
       idempotencyKey: call.idempotencyKey,
-      ...(network === undefined ? {} : { network }),
+      network,
       async run(command) {
         const env = { ...command.env, ...(command.secrets === true ? secretVariables(secrets, scope) : {}) };
         const result = await sandbox.run({
@@ -47,7 +47,7 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
           filter: () => secrets.redactor(scope.tenant).stream(),
           workspace,
           ...splitSignal(signal),
-          ...(way === undefined ? {} : { egress: way.openProxy() }),
+          egress: way?.openProxy(),
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();

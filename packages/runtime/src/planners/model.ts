@@ -1,12 +1,6 @@
 import type { SecretScope } from '@holdpoint/contract';
 import type { ModelUsage, PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/worker';
-import {
-  type Model,
-  type ModelAnswer,
-  type ModelMessage,
-  type ModelToolCall,
-  modelAnswerSchema,
-} from '@holdpoint/models';
+import type { Model, ModelAnswer, ModelMessage, ModelToolCall } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import { redactErrors } from '../adapters/redact-executor.ts';
@@ -72,7 +66,7 @@ function conversation(
   const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
   for (const turn of turns) {
     messages.push(...turn.readMessages.map(fromPerson));
-    messages.push({ role: 'assistant', answer: modelAnswerSchema.parse(turn.answer) });
+    messages.push({ role: 'assistant', answer: answerOf(turn) });
     const results = [...turn.steps.map(result), ...refusedResults(turn)];
     if (results.length > 0) messages.push({ role: 'tool', results });
   }
@@ -81,13 +75,17 @@ function conversation(
 }
 
 /** Every call of an answer needs a result, also the calls beyond the limit of a turn. */
-function refusedResults({ answer, steps, refused }: PastTurn): ReturnType<typeof result>[] {
+function refusedResults(turn: PastTurn): ReturnType<typeof result>[] {
+  const { steps, refused } = turn;
   if (refused === undefined) return [];
   const made = new Set(steps.map((step) => step.call_id));
-  const left = modelAnswerSchema.parse(answer).calls.filter(({ id }) => !made.has(id));
+  const left = answerOf(turn).calls.filter(({ id }) => !made.has(id));
   const text = JSON.stringify({ status: 'rejected', error: refused });
   return left.map(({ id, tool }) => ({ id, tool, text, is_error: true }));
 }
+
+/** The answer that this planner recorded with the turn. */
+const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer;
 
 const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });
 
@@ -103,11 +101,7 @@ function usageOf({ model, usage }: ModelAnswer, prices: ModelPrices): ModelUsage
 function result(step: SettledStep): { id: string; tool: string; text: string; is_error: boolean } {
   const is_error = step.status !== 'succeeded';
   const text = is_error
-    ? JSON.stringify({
-        status: step.status,
-        error: step.error,
-        ...(step.value === undefined ? {} : { value: step.value }),
-      })
+    ? JSON.stringify({ status: step.status, error: step.error, value: step.value })
     : JSON.stringify(step.value ?? null);
   const note = decisionNote(step);
   // An error begins with what went wrong.

@@ -1,5 +1,23 @@
-import { inheritedFds } from './inherited-fds.ts';
 import { holdpointDirectory } from './mounts.ts';
+
+/** Numbers of the file descriptors that bubblewrap inherits beside stdio. */
+export const inheritedFds = {
+  /** bubblewrap reads its options here, NUL-terminated. Other users of the host can read arguments, but not this pipe. */
+  options: 3,
+  /** bubblewrap reads the system call filter here. */
+  filter: 4,
+  /** bubblewrap writes its JSON status lines here for the worker. */
+  status: 5,
+  /** bubblewrap reads the command's standard input here. */
+  input: 6,
+  /** bubblewrap reads the certificates that the command trusts here. */
+  certificates: 7,
+  /**
+   * enter.sh and the worker talk here: enter.sh says that it is ready, the worker answers with the command and its environment. The fds
+   * above this one are control group files that enter.sh writes to and closes.
+   */
+  control: 8,
+} as const;
 
 /**
  * Options that keep bash from reading the host's settings: functions and variables (`-p`), and ~/.bashrc, which bash reads when its

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isAlive, type ProcessIdentity } from '@holdpoint/process';
-import { freezeDescendants, thawDescendants } from '../process/freeze.ts';
+import { freezeDescendants, thawDescendants } from '../process/index.ts';
 import type { Driver } from '../tree.ts';
 import type { WalkUnreadable } from '../workspace-size/sizes.ts';
 import { type LaunchDeps, launch } from './launch.ts';

@@ -1,11 +1,8 @@
 import type { CgroupLimits } from '../cgroup/cgroups.ts';
-import { SandboxError } from '../errors.ts';
 import { gitEnvironment } from '../git-environment.ts';
-import type { WorkspaceMount } from '../port.ts';
-import type { TreeRequest } from '../tree.ts';
-import { bwrapArguments, quietBash } from './command-line.ts';
+import { SandboxError, type TreeRequest, type WorkspaceMount } from '../tree.ts';
+import { bwrapArguments, inheritedFds, quietBash } from './command-line.ts';
 import type { HostTools } from './host-tools.ts';
-import { inheritedFds } from './inherited-fds.ts';
 import { proxyPort } from './inside-listener.ts';
 import { type MountRemap, planMountRemap } from './mount-remap.ts';
 import { certificateFile, holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';

@@ -1,4 +1,4 @@
-import type { PipePool } from '../process/pipe-pool.ts';
+import type { PipePool } from '../process/index.ts';
 import type { Tree, TreeEnd, TreeRequest } from '../tree.ts';
 import { type ExecChainDeps, planExecChain } from './exec-chain.ts';
 import { SandboxProcess, type SandboxProcessDeps } from './sandbox-process.ts';

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
 import { expect, test } from 'vitest';
 import { openSandbox } from '../open-sandbox.ts';
-import { bwrapCandidates, isRoot, projectRoot, runLine, useTestHost } from '../testing/host.ts';
+import { alwaysEnforced, bwrapCandidates, isRoot, projectRoot, runLine, useTestHost } from '../testing/host.ts';
 import { findHostTools } from './host-tools.ts';
 import { planMountRemap } from './mount-remap.ts';
 
-const host = useTestHost();
+const { host } = useTestHost();
 
 const tools = findHostTools({ bwrapCandidates, path: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' });
 const remapScript = readFileSync(new URL('mount-remap.sh', import.meta.url), 'utf8');
@@ -91,14 +91,7 @@ test('an unprivileged worker has the same sandbox and passes on no inherited fds
   expect(seen.end).toEqual({ status: 'exited', exit_code: 0, signal: null });
   expect(seen.stdout).toBe('1000\n0\n1\n2\n');
   expect(seen.made).toBe('made\n');
-  expect(seen.report).toMatchObject({
-    driver: 'bubblewrap',
-    fs: 'enforced',
-    net: 'enforced',
-    pids: 'enforced',
-    seccomp: 'enforced',
-    uid_drop: 'enforced',
-  });
+  expect(seen.report).toMatchObject({ driver: 'bubblewrap', ...alwaysEnforced });
   expect(statSync(join(directory, 'workspace/made')).uid).toBe(owner.uid);
 });
 
@@ -113,16 +106,8 @@ function workerAs(owner: { uid: number; gid: number }, args: readonly string[]) 
   const node = [move(process.execPath), ...args.map(move)];
   if (!remap) return { program: setpriv, args: [...drop.slice(1), ...node] };
   const show = [
-    '--mount',
-    '--propagation',
-    'private',
-    '--',
-    tools.bash,
-    '-p',
-    '-c',
-    remapScript,
-    'holdpoint',
-    remap.mountPoint,
+    ...['--mount', '--propagation', 'private', '--', tools.bash, '-p', '-c', remapScript, 'holdpoint'],
+    ...[remap.mountPoint],
   ];
   return { program: tools.unshare ?? expect.fail(), args: [...show, ...remap.sources, '--', ...drop, ...node] };
 }

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { SandboxError } from '../errors.ts';
 import { showableParts, whySecret } from '../toolchain-secrets.ts';
 
@@ -30,7 +29,7 @@ export const certificateFile = `${holdpointDirectory}/certificates.pem`;
 const require = createRequire(import.meta.url);
 
 /** Host directory of the files that run inside only: the first program, the tool host, a small /etc. */
-const hostInsideDirectory = fileURLToPath(new URL('../inside', import.meta.url));
+const hostInsideDirectory = join(import.meta.dirname, '../inside');
 
 /**
  * @param input.node the running Node binary. Commands find it on PATH, with the npm that is installed beside it
@@ -53,7 +52,7 @@ export function collectMounts(input: { node: string; ripgrep: string; toolchains
     toolHost: [
       // marks the tool host's files as ES modules
       {
-        host: fileURLToPath(new URL('../../package.json', import.meta.url)),
+        host: join(import.meta.dirname, '../../package.json'),
         inside: `${holdpointDirectory}/package.json`,
       },
       ...packageClosure('fast-glob'),

@@ -1,9 +1,6 @@
 import { type CgroupLimits, type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
-import { SandboxError } from '../errors.ts';
-import type { FreezeLocks } from '../process/freeze-locks.ts';
-import { PipePool } from '../process/pipe-pool.ts';
-import type { ProcessRecords } from '../process/records.ts';
-import type { Driver } from '../tree.ts';
+import { type FreezeLocks, PipePool, type ProcessRecords } from '../process/index.ts';
+import { type Driver, SandboxError } from '../tree.ts';
 import { bubblewrapDriver } from './driver.ts';
 import { findHostTools } from './host-tools.ts';
 import { collectMounts } from './mounts.ts';

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { repositoryMounts } from '../repository.ts';
 import type { TreeRequest } from '../tree.ts';
-import { inheritedFds } from './inherited-fds.ts';
+import { inheritedFds } from './command-line.ts';
 import { certificateFile, type Mounts, type ReadOnlyMount, stdinFile } from './mounts.ts';
 
 /** Mounted read-only where the host has them: certificates, Debian's alternatives, the library cache. Nothing else of /etc. */

@@ -2,17 +2,22 @@ import type { ChildProcess } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { identify, type ProcessIdentity } from '@holdpoint/process';
 import type { Cgroups } from '../cgroup/cgroups.ts';
-import { terminateDescendants } from '../process/freeze.ts';
-import type { FreezeLocks } from '../process/freeze-locks.ts';
-import { childrenOf, killProcess, killProcesses } from '../process/kill.ts';
-import { processesOfNamespace } from '../process/namespace.ts';
-import { lowerPriority, preferForOom } from '../process/priority.ts';
-import type { ProcessRecords } from '../process/records.ts';
-import { untilClosed } from '../process/until-closed.ts';
-import { untilGone } from '../process/until-gone.ts';
+import {
+  childrenOf,
+  type FreezeLocks,
+  killProcess,
+  killProcesses,
+  lowerPriority,
+  type ProcessRecords,
+  preferForOom,
+  processesOfNamespace,
+  terminateDescendants,
+  untilClosed,
+  untilGone,
+} from '../process/index.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { TreeEnd, TreeRequest } from '../tree.ts';
-import { inheritedFds } from './inherited-fds.ts';
+import { inheritedFds } from './command-line.ts';
 import { receiveListener } from './inside-listener.ts';
 import { endOf, type LaunchEvent, type LaunchFailure, type LaunchState, nextState } from './launch-state.ts';
 import { findOrphans } from './orphans.ts';

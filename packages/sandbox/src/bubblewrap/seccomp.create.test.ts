@@ -32,20 +32,8 @@ function evaluate(program: Buffer, call: { arch: number; number: number; args?: 
 }
 
 const decidedByArguments = [
-  ...[
-    'clone',
-    'clone3',
-    'close_range',
-    'fallocate',
-    'ioctl',
-    'msgget',
-    'personality',
-    'semget',
-    'setsockopt',
-    'shmget',
-    'socket',
-    'socketpair',
-  ],
+  ...['clone', 'clone3', 'close_range', 'fallocate', 'ioctl', 'msgget', 'personality', 'semget', 'setsockopt'],
+  ...['shmget', 'socket', 'socketpair'],
 ];
 /** Calls that the sandbox must refuse, whatever Docker's list becomes. */
 const dangerous = `

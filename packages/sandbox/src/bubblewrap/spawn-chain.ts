@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import type { CommandGroup } from '../cgroup/command-group.ts';
-import type { PipePool } from '../process/pipe-pool.ts';
+import type { PipePool } from '../process/index.ts';
 import type { TreeRequest } from '../tree.ts';
+import type { inheritedFds } from './command-line.ts';
 import type { ExecChain } from './exec-chain.ts';
-import type { inheritedFds } from './inherited-fds.ts';
 
 export interface SpawnedChain {
   subprocess: ChildProcess;

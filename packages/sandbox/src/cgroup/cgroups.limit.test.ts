@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, pidNamespace } from '@holdpoint/process';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { resolveLimits } from '../limits.ts';
 import { openSandbox } from '../open-sandbox.ts';
+import type { WorkspaceMount } from '../port.ts';
 import { probeCgroupLimits } from '../probe-cgroup-limits.ts';
 import { openTestDriver, until, useTestHost } from '../testing/host.ts';
 import { type CgroupDir, makeCgroupDirs } from './cgroup-dir.ts';
@@ -14,11 +15,11 @@ import { locateHierarchies } from './locate.ts';
 
 const mib = 1024 * 1024;
 
-const host = useTestHost();
+const { host, test } = useTestHost();
 
 const enforced = openCgroups()?.limits;
 /** Skipped, with the reason in its name, where this host allows no control groups. */
-const inCgroup = (name: string, body: () => Promise<void>) =>
+const inCgroup = (name: string, body: (own: { workspace: WorkspaceMount }) => Promise<void>) =>
   test.runIf(enforced?.memory && enforced.processes && enforced.cpu)(
     enforced ? name : `${name} (not run: control groups need root, or a delegated group)`,
     body,
@@ -31,8 +32,7 @@ const cgroupDirs = (): CgroupDir[] =>
 const ownGroups = () =>
   cgroupDirs().flatMap(({ directory }) => readdirSync(directory).filter((name) => name.includes(`-${process.pid}-`)));
 
-inCgroup('one memory limit applies to all processes together', async () => {
-  const workspace = host.makeWorkspace();
+inCgroup('one memory limit applies to all processes together', async ({ workspace }) => {
   const limits = { memory_bytes: 64 * mib };
   const quota = { status: 'quota', quota: 'memory', limit: 64 * mib };
   const hog = await host.run(workspace, `printf -v hog '%*s' ${128 * mib} ''`, { limits });
@@ -49,8 +49,7 @@ inCgroup('one memory limit applies to all processes together', async () => {
   expect(shared.end).toMatchObject({ status: 'quota', quota: 'memory' });
 });
 
-inCgroup('address space and the page cache do not count as memory', async () => {
-  const workspace = host.makeWorkspace();
+inCgroup('address space and the page cache do not count as memory', async ({ workspace }) => {
   const limits = { memory_bytes: 256 * mib };
   const wasm =
     'node -e "new WebAssembly.Memory({initial: 1, maximum: 65536}); new Array(1e6).fill(1.5); console.log(1)"';
@@ -60,8 +59,7 @@ inCgroup('address space and the page cache do not count as memory', async () => 
   expect(cached.end).toMatchObject({ status: 'exited', exit_code: 0 });
 });
 
-inCgroup('a fork bomb is killed, a program that copes with a refused fork is not', async () => {
-  const workspace = host.makeWorkspace();
+inCgroup('a fork bomb is killed, a program that copes with a refused fork is not', async ({ workspace }) => {
   const limits = { processes: 20 };
   const bomb = `
 import os
@@ -72,11 +70,7 @@ while True:
         pass
 `;
   const quota = { status: 'quota', quota: 'processes', limit: 20 };
-  const run = (program: string) =>
-    host.sandbox.run({
-      ...{ workspace, limits, signal: new AbortController().signal },
-      argv: ['/usr/bin/python3', '-c', program],
-    });
+  const run = (program: string) => host.exec(workspace, ['/usr/bin/python3', '-c', program], { limits });
   expect((await run(bomb)).end).toEqual(quota);
   const once = (end: string) => `
 import os, time
@@ -116,8 +110,7 @@ inCgroup('a run with more commands gets no larger share of the processors', asyn
   expect((own ?? 0) / ((own ?? 0) + theirs)).toBeGreaterThan(0.35);
 });
 
-inCgroup('a command leaves no control group behind, however it ends', async () => {
-  const workspace = host.makeWorkspace();
+inCgroup('a command leaves no control group behind, however it ends', async ({ workspace }) => {
   await using second = await openSandbox(host.options);
   const before = ownGroups().length;
   const running = Promise.allSettled([
@@ -166,8 +159,7 @@ inCgroup('groups of a dead worker are removed with their processes, others stay'
   for (const { directory } of cgroupDirs()) rmdirSync(join(directory, other));
 });
 
-test('a limit that is not enforced is not reported', async () => {
-  const workspace = host.makeWorkspace();
+test('a limit that is not enforced is not reported', async ({ workspace }) => {
   const driver = openTestDriver(host.stateDir, null);
   const boasting = { ...driver, cgroupLimits: { memory: true, processes: true, cpu: true } };
   const found = await probeCgroupLimits({ driver: boasting, signal: new AbortController().signal }, workspace);
@@ -175,8 +167,7 @@ test('a limit that is not enforced is not reported', async () => {
   await driver.release();
 });
 
-inCgroup('enforced limits are detected, however slow the host is', async () => {
-  const workspace = host.makeWorkspace();
+inCgroup('enforced limits are detected, however slow the host is', async ({ workspace }) => {
   const driver = openTestDriver(host.stateDir);
   const slow: typeof driver = {
     ...driver,

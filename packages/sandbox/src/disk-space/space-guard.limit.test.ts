@@ -4,7 +4,7 @@ import { useTestHost } from '../testing/host.ts';
 /** More than any disk has, so every disk counts as too full. */
 const minFreeBytes = Number.MAX_SAFE_INTEGER;
 const seen: number[] = [];
-const host = useTestHost({ freeBytes: minFreeBytes, onLowSpace: (free) => seen.push(free) });
+const { host } = useTestHost({ freeBytes: minFreeBytes, onLowSpace: (free) => seen.push(free) });
 
 test.each([
   ['to a file', 'head -c 32M /dev/zero > fill; sleep 1000'],

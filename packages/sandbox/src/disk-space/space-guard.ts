@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs';
+import { readFileSync, statfsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const mib = 1024 * 1024;
@@ -147,4 +147,21 @@ function freeBytes(path: string): number {
   } catch {
     return Number.POSITIVE_INFINITY; // the workspace is gone
   }
+}
+
+/**
+ * Bytes that the processes have written to file systems on disks, including mapped files and children that have ended. Infinity when a
+ * process hides its count.
+ */
+export function writtenBy(processes: readonly number[]): number {
+  let bytes = 0;
+  for (const pid of processes) {
+    try {
+      bytes += Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1] ?? 0);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EACCES' || code === 'EPERM') return Number.POSITIVE_INFINITY;
+    }
+  }
+  return bytes;
 }

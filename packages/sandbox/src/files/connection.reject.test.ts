@@ -2,13 +2,12 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkspaceFiles } from '@holdpoint/contract';
 import { beforeAll, expect, test } from 'vitest';
-import type { WorkspaceMount } from '../port.ts';
 import { openTestDriver, processesWith, until, useTestHost } from '../testing/host.ts';
-import type { Driver } from '../tree.ts';
+import type { Driver, WorkspaceMount } from '../tree.ts';
 import { Connection } from './connection.ts';
 import { toolHostFiles } from './tool-host-files.ts';
 
-const host = useTestHost();
+const { host } = useTestHost();
 let driver: Driver;
 beforeAll(async () => {
   driver = openTestDriver(join(host.directory, 'hostile'));

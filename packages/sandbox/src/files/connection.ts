@@ -1,10 +1,8 @@
 import type { Writable } from 'node:stream';
-import { SandboxError } from '../errors.ts';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
 import { resolveLimits } from '../limits.ts';
-import type { WorkspaceMount } from '../port.ts';
 import { setupError, startTree } from '../run-command.ts';
-import type { Driver, Tree } from '../tree.ts';
+import { type Driver, SandboxError, type Tree, type WorkspaceMount } from '../tree.ts';
 import { FrameReader } from './frame-reader.ts';
 import { type ParsedReply, parseReply } from './reply-schema.ts';
 

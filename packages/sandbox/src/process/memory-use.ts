@@ -1,6 +1,5 @@
 import { statfsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { type HostMemory, kibibytes } from './host-memory.ts';
 import type { UnlinkedUsage } from './unlinked-usage.ts';
 
 const kib = 1024;
@@ -15,6 +14,7 @@ const allPipesBytes = 64 * kib * kib;
 const laterPipeBytes = 8 * kib;
 /** The kernel lets a busy TCP socket buffer more: net.ipv4.tcp_rmem and tcp_wmem. */
 const tcpBytes = 36 * kib * kib;
+const pageBytes = 4096;
 
 /**
  * Memory of a command without a control group: private memory of its processes, their part of shared memory, page tables, and files in
@@ -79,4 +79,30 @@ function temporaryBytes(pid: number | undefined): number {
     }
   }
   return bytes;
+}
+
+/** Memory of the whole host, in bytes. */
+export interface HostMemory {
+  /** Shared mappings and files in memory. */
+  shared: number;
+  /** Memory that programs could still get. */
+  available: number;
+  /** Buffers of the TCP sockets in all network namespaces. */
+  tcp: number;
+}
+
+export async function hostMemory(): Promise<HostMemory> {
+  const [meminfo, sockets] = await Promise.all(
+    ['/proc/meminfo', '/proc/net/sockstat'].map((path) => readFile(path, 'latin1').catch(() => '')),
+  );
+  return {
+    shared: kibibytes(meminfo ?? '', 'Shmem'),
+    available: kibibytes(meminfo ?? '', 'MemAvailable'),
+    tcp: Number(/^TCP: .* mem (\d+)$/m.exec(sockets ?? '')?.[1] ?? 0) * pageBytes,
+  };
+}
+
+/** A value of /proc/meminfo or /proc/PID/status, in bytes. */
+function kibibytes(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * kib;
 }

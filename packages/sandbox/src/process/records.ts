@@ -3,8 +3,7 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bootId, type ProcessIdentity } from '@holdpoint/process';
 import { z } from 'zod';
-import { SandboxError } from '../errors.ts';
-import type { TreeRequest } from '../tree.ts';
+import { SandboxError, type TreeRequest } from '../tree.ts';
 import {
   isMissing,
   listNames,

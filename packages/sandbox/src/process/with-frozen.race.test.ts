@@ -4,19 +4,22 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { identify } from '@holdpoint/process';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { openSandbox } from '../open-sandbox.ts';
 import type { Sandbox, WorkspaceMount } from '../port.ts';
-import { marker, processesWith, until, useTestHost } from '../testing/host.ts';
+import { processesWith, until, useTestHost } from '../testing/host.ts';
 
-const host = useTestHost();
+const { host, test } = useTestHost();
+
+function countIn({ path }: WorkspaceMount): number {
+  return existsSync(join(path, 'count')) ? readFileSync(join(path, 'count')).length : 0;
+}
 
 /** Starts a labelled command that appends to the file `count` for ever. */
 async function startCounting(workspace: WorkspaceMount, line = 'while :; do echo -n x >> count; done') {
   const stop = new AbortController();
   const running = host.run(workspace, line, { label: 'task_1', signal: stop.signal });
-  const length = () =>
-    existsSync(join(workspace.path, 'count')) ? readFileSync(join(workspace.path, 'count')).length : 0;
+  const length = () => countIn(workspace);
   await until(() => length() > 10);
   return {
     length,
@@ -49,8 +52,7 @@ const forkers = {
     'for i in {1..20}; do setsid bash -c "while :; do echo -n x >> count; sleep 0.01; done" & done; wait',
 };
 for (const [kind, line] of Object.entries(forkers)) {
-  test(`a frozen command ${kind} does not write`, async () => {
-    const workspace = host.makeWorkspace();
+  test(`a frozen command ${kind} does not write`, async ({ workspace }) => {
     const counting = await startCounting(workspace, line);
     for (let times = 0; times < 5; times++) {
       const lengths = await host.sandbox.withFrozen(workspace.id, () => watchLength(counting.length));
@@ -61,9 +63,7 @@ for (const [kind, line] of Object.entries(forkers)) {
   });
 }
 
-test('a parent that waits in vfork does not delay the freeze', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('a parent that waits in vfork does not delay the freeze', async ({ workspace, word }) => {
   // CLONE_VM | CLONE_VFORK | SIGCHLD
   const clone = `syscall(${process.arch === 'arm64' ? 220 : 56}, 0x4111, 0, 0, 0, 0)`;
   const stop = new AbortController();
@@ -79,8 +79,7 @@ test('a parent that waits in vfork does not delay the freeze', async () => {
   await running;
 });
 
-test('the last of overlapping actions thaws, also with several workers', async () => {
-  const workspace = host.makeWorkspace();
+test('the last of overlapping actions thaws, also with several workers', async ({ workspace }) => {
   const counting = await startCounting(workspace);
   await using elsewhere = await openSandbox(host.options);
   const begin = async (sandbox: Sandbox) => {
@@ -107,8 +106,7 @@ test('the last of overlapping actions thaws, also with several workers', async (
   expect(existsSync(join(host.stateDir, workspace.id))).toBe(false);
 });
 
-test('60 concurrent actions in two workers never see the command run', async () => {
-  const workspace = host.makeWorkspace();
+test('60 concurrent actions in two workers never see the command run', async ({ workspace }) => {
   const counting = await startCounting(workspace);
   await using elsewhere = await openSandbox(host.options);
   const acts = Array.from({ length: 60 }, async (_, index) => {
@@ -124,8 +122,7 @@ test('60 concurrent actions in two workers never see the command run', async () 
   await counting.stop();
 });
 
-test('new labelled commands wait for the action, also for a failing one', async () => {
-  const workspace = host.makeWorkspace();
+test('new labelled commands wait for the action, also for a failing one', async ({ workspace }) => {
   let started: Promise<unknown> | undefined;
   const failing = host.sandbox.withFrozen(workspace.id, async () => {
     started = host.run(workspace, 'touch begun', { label: 'task_1' });
@@ -139,9 +136,7 @@ test('new labelled commands wait for the action, also for a failing one', async 
   expect(existsSync(join(host.stateDir, workspace.id))).toBe(false);
 });
 
-test('kill ends frozen and waiting commands', async () => {
-  const workspace = host.makeWorkspace();
-  const word = marker();
+test('kill ends frozen and waiting commands', async ({ workspace, word }) => {
   const running = host.run(workspace, `touch up; sleep 3${word}`, { label: 'task_1' });
   await until(() => existsSync(join(workspace.path, 'up')));
   await host.sandbox.withFrozen(workspace.id, async () => {
@@ -178,8 +173,7 @@ async function startFreezing(workspace: WorkspaceMount) {
   return worker;
 }
 
-test('the running worker thaws commands that a dead worker froze', async () => {
-  const workspace = host.makeWorkspace();
+test('the running worker thaws commands that a dead worker froze', async ({ workspace }) => {
   const counting = await startCounting(workspace);
   const worker = await startFreezing(workspace);
   expect((await watchLength(counting.length)).size).toBe(1);
@@ -192,8 +186,7 @@ test('the running worker thaws commands that a dead worker froze', async () => {
   expect(existsSync(join(host.stateDir, workspace.id))).toBe(false);
 });
 
-test('the action gets the number of frozen commands', async () => {
-  const workspace = host.makeWorkspace();
+test('the action gets the number of frozen commands', async ({ workspace }) => {
   const numbers: number[] = [];
   await host.sandbox.withFrozen(workspace.id, async (frozen) => void numbers.push(frozen));
   const counting = await startCounting(workspace);
@@ -209,8 +202,7 @@ test('the action gets the number of frozen commands', async () => {
   expect(numbers).toEqual([0, 1, 1]);
 });
 
-test('after killAll no command waits for a stopped worker', async () => {
-  const workspace = host.makeWorkspace();
+test('after killAll no command waits for a stopped worker', async ({ workspace }) => {
   const worker = await startFreezing(workspace);
   worker.kill('SIGSTOP');
   await host.sandbox.killAll(workspace.id);
@@ -219,18 +211,16 @@ test('after killAll no command waits for a stopped worker', async () => {
   await once(worker, 'exit');
 });
 
-test('without isolation withFrozen stops the process group', async () => {
+test('without isolation withFrozen stops the process group', async ({ workspace }) => {
   const options = { ...host.options, stateDir: join(host.directory, 'bare'), path: '/nowhere', bwrapPath: [] };
   await using bare = await openSandbox({ ...options, allowUnsandboxed: true });
   expect(bare.capabilities.driver).toBe('none');
-  const workspace = host.makeWorkspace();
   const stop = new AbortController();
   const running = bare.run({
     ...{ workspace, label: 'task_1', signal: stop.signal },
     argv: ['/bin/bash', '-c', 'while :; do (echo -n x >> count); done'],
   });
-  const length = () =>
-    existsSync(join(workspace.path, 'count')) ? readFileSync(join(workspace.path, 'count')).length : 0;
+  const length = () => countIn(workspace);
   await until(() => length() > 10);
   const lengths = await bare.withFrozen(workspace.id, () => watchLength(length));
   expect(lengths.size).toBe(1);

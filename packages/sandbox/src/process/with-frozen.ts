@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { SandboxError } from '../errors.ts';
-import type { Driver } from '../tree.ts';
+import { type Driver, SandboxError } from '../tree.ts';
 import type { FreezeLock, FreezeLocks } from './freeze-locks.ts';
 import type { ProcessRecords } from './records.ts';
 

@@ -2,26 +2,27 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { CommandResult } from '@holdpoint/contract';
 import { rgPath } from '@vscode/ripgrep';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, test as anyTest, beforeAll, expect } from 'vitest';
 import { bubblewrapDriver } from '../bubblewrap/driver.ts';
 import { findHostTools } from '../bubblewrap/host-tools.ts';
 import { collectMounts } from '../bubblewrap/mounts.ts';
 import { buildFilter } from '../bubblewrap/seccomp.ts';
 import { type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
 import { type OpenSandboxOptions, openSandbox } from '../open-sandbox.ts';
-import type { Command, Sandbox, WorkspaceMount } from '../port.ts';
-import { FreezeLocks } from '../process/freeze-locks.ts';
-import { PipePool } from '../process/pipe-pool.ts';
-import { ProcessRecords } from '../process/records.ts';
-import type { Driver } from '../tree.ts';
+import { FreezeLocks, PipePool, ProcessRecords } from '../process/index.ts';
+import type { Command, Driver, Sandbox, WorkspaceMount } from '../tree.ts';
 
 /** For tests: this host's real sandbox, temporary workspaces and the process table. */
-export const projectRoot = fileURLToPath(new URL('../../../..', import.meta.url));
+export const projectRoot = join(import.meta.dirname, '../../../..');
 export const isRoot = process.getuid?.() === 0;
 export const bwrapCandidates = [join(projectRoot, '.cache/bubblewrap/usr/bin/bwrap')];
+
+/** What the sandbox enforces on every host. */
+export const alwaysEnforced = {
+  ...{ fs: 'enforced', net: 'enforced', pids: 'enforced', seccomp: 'enforced', uid_drop: 'enforced' },
+} as const;
 
 export interface TestHost extends AsyncDisposable {
   sandbox: Sandbox;
@@ -34,14 +35,20 @@ export interface TestHost extends AsyncDisposable {
   makeWorkspace(parent?: string): WorkspaceMount;
   /** Runs a shell line. */
   run(workspace: WorkspaceMount, line: string, more?: Partial<Command>): Promise<CommandResult>;
+  /** Runs a program without a shell. */
+  exec(workspace: WorkspaceMount, argv: Command['argv'], more?: Partial<Command>): Promise<CommandResult>;
 }
 
-/** A host for all tests of a file, which opens before the first test. It is empty until then. */
-export function useTestHost(more?: Partial<OpenSandboxOptions>): TestHost {
+/**
+ * A host for all tests of a file, which opens before the first test. It is empty until then. `test` gives a test a workspace of its own and
+ * a marker.
+ */
+export function useTestHost(more?: Partial<OpenSandboxOptions>) {
   const host = {} as TestHost;
   beforeAll(async () => void Object.assign(host, await openTestHost(more)));
   afterAll(() => host[Symbol.asyncDispose]());
-  return host;
+  const test = anyTest.extend('workspace', () => host.makeWorkspace()).extend('word', () => marker());
+  return { host, test };
 }
 
 export async function openTestHost(more: Partial<OpenSandboxOptions> = {}): Promise<TestHost> {
@@ -74,6 +81,7 @@ export async function openTestHost(more: Partial<OpenSandboxOptions> = {}): Prom
       return { id: `run_test_${made}`, path, ...owner };
     },
     run: (workspace, line, rest) => runLine(sandbox, workspace, line, rest),
+    exec: (workspace, argv, rest) => sandbox.run({ workspace, argv, signal: new AbortController().signal, ...rest }),
     async [Symbol.asyncDispose]() {
       await sandbox[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
@@ -106,6 +114,10 @@ export function openTestDriver(
     freezeLocks: new FreezeLocks(stateDir),
   });
 }
+
+/** Expects that a call fails with a code. */
+export const rejects = (call: Promise<unknown>, code: string, more: object = {}) =>
+  expect(call).rejects.toMatchObject({ code, ...more });
 
 /** A word that appears in no other process's arguments. */
 export function marker(): string {

@@ -5,11 +5,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { identify, isAlive } from '@holdpoint/process';
 import { gitEnvironment } from '../git-environment.ts';
-import { freezeDescendants, sendSignal, thawDescendants } from '../process/freeze.ts';
-import type { FreezeLocks } from '../process/freeze-locks.ts';
-import { killGroup } from '../process/kill.ts';
-import type { ProcessRecords } from '../process/records.ts';
-import { untilClosed } from '../process/until-closed.ts';
+import {
+  type FreezeLocks,
+  freezeDescendants,
+  killGroup,
+  type ProcessRecords,
+  sendSignal,
+  thawDescendants,
+  untilClosed,
+} from '../process/index.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from '../tree.ts';
 

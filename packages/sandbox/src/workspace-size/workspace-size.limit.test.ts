@@ -1,47 +1,42 @@
 import { linkSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { useTestHost } from '../testing/host.ts';
 import { walk } from './walk.ts';
 
 const mib = 1024 * 1024;
 
-const host = useTestHost();
+const { host, test } = useTestHost();
 
 const quota = (limit: number) => ({ status: 'quota', quota: 'workspace', limit });
 const clean = { status: 'exited', exit_code: 0, signal: null };
 
-test('endless small writes end at the workspace limit', async () => {
-  const workspace = host.makeWorkspace();
+test('endless small writes end at the workspace limit', async ({ workspace }) => {
   const line = 'for ((i = 0; ; i++)); do head -c 100000 /dev/zero > file$i; done';
   const { end } = await host.run(workspace, line, { limits: { workspace_bytes: 8 * mib } });
   expect(end).toEqual(quota(8 * mib));
 });
 
-test('endless empty files and directories end at the workspace limit', async () => {
-  const workspace = host.makeWorkspace();
+test('endless empty files and directories end at the workspace limit', async ({ workspace }) => {
   const line = 'for ((i = 0; ; i++)); do : > file$i; [[ i%100 -ne 0 ]] || mkdir d$i; done';
   const { end } = await host.run(workspace, line, { limits: { workspace_bytes: 4 * mib } });
   expect(end).toEqual(quota(4 * mib));
 });
 
-test('a command that ends before the first poll is still checked', async () => {
-  const workspace = host.makeWorkspace();
+test('a command that ends before the first poll is still checked', async ({ workspace }) => {
   const limits = { workspace_bytes: 4 * mib };
   expect((await host.run(workspace, 'head -c 3M /dev/zero > a', { limits })).end).toEqual(clean);
   expect((await host.run(workspace, 'head -c 3M /dev/zero > b', { limits })).end).toEqual(quota(4 * mib));
 });
 
-test('a command may shrink a workspace over its limit, but not grow it', async () => {
-  const workspace = host.makeWorkspace();
+test('a command may shrink a workspace over its limit, but not grow it', async ({ workspace }) => {
   const limits = { workspace_bytes: mib };
   await host.run(workspace, 'for i in 1 2 3; do head -c 2M /dev/zero > big$i; done');
   expect((await host.run(workspace, 'cat big1 > /dev/null; rm big1', { limits })).end).toEqual(clean);
   expect((await host.run(workspace, 'head -c 1M /dev/zero > more', { limits })).end).toEqual(quota(mib));
 });
 
-test('holes of a sparse file do not count, and one of 1 TB is refused', async () => {
-  const workspace = host.makeWorkspace();
+test('holes of a sparse file do not count, and one of 1 TB is refused', async ({ workspace }) => {
   const limits = { workspace_bytes: 4 * mib };
   expect((await host.run(workspace, 'truncate -s 500M sparse', { limits })).end).toEqual(clean);
   const { end } = await host.run(workspace, 'exec truncate -s 1T huge', { limits });

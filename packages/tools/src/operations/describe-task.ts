@@ -10,11 +10,12 @@ export function describeTask({ id, kind, title, status, outcome, child, started_
     title,
     // Callers see the capture of its changes as the last part of running.
     status: status === 'capturing' ? 'running' : status,
-    ...(kind === 'shell' ? { exit_code: outcome?.exit_code ?? null } : {}),
-    ...(outcome?.reason === undefined ? {} : { reason: outcome.reason }),
-    ...(outcome?.message === undefined ? {} : { message: outcome.message }),
-    ...(outcome?.duration_ms === undefined ? {} : { duration_ms: outcome.duration_ms }),
-    ...(child === undefined ? {} : { run_id: child.run_id, run_status: child.status }),
+    exit_code: kind === 'shell' ? (outcome?.exit_code ?? null) : undefined,
+    reason: outcome?.reason,
+    message: outcome?.message,
+    duration_ms: outcome?.duration_ms,
+    run_id: child?.run_id,
+    run_status: child?.status,
     started_at,
   };
 }

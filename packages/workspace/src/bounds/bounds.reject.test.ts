@@ -12,13 +12,8 @@ const home = ownHome();
 
 describe('a closed source', () => {
   const spellings = [
-    '/etc',
-    '/etc/',
-    '/etc/cron.d/..',
-    '/etc/ssl',
-    '/usr/../etc',
-    '/proc/self/root/etc',
-    '/proc/thread-self/root/etc',
+    ...['/etc', '/etc/', '/etc/cron.d/..', '/etc/ssl', '/usr/../etc', '/proc/self/root/etc'],
+    ...['/proc/thread-self/root/etc'],
   ]
     .concat(['/', '/proc', '/proc/self', '/sys', '/sys/kernel', '/dev', '/boot', '/usr', '/usr/bin', '/run', '/var'])
     .concat(['/var/lib', '/home', home, `${home}/.`, '/proc/self/root', '/bin', '/lib']);
@@ -120,18 +115,7 @@ test.runIf(canMount())('a bind mount of a closed directory is closed', async ({ 
     catch (error) { console.log(error.code); }`;
   for (const from of ['/etc', deeper].filter((path) => existsSync(path))) {
     const args = [
-      '--mount',
-      'sh',
-      '-c',
-      script,
-      'sh',
-      from,
-      at,
-      process.execPath,
-      '--input-type=module',
-      '-e',
-      look,
-      at,
+      ...['--mount', 'sh', '-c', script, 'sh', from, at, process.execPath, '--input-type=module', '-e', look, at],
     ];
     expect(execFileSync('unshare', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()).toBe(
       'ESOURCEFORBIDDEN',

@@ -4,6 +4,8 @@ import { errnoOf, WorkspaceError } from '../errors.ts';
 import { mountAliases, rebasePath } from './mounts.ts';
 import { isWithin, listPathRules, type PathRule, reasonClosed } from './path-rules.ts';
 
+export { isWithin };
+
 /** Limits the paths of sources and publishes, for every submitter. */
 export interface Bounds {
   /**

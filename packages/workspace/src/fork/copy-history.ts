@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps, SnapshotId } from '../deps.ts';
-import { errnoOf, WorkspaceError } from '../errors.ts';
+import { type Deps, errnoOf, type SnapshotId, WorkspaceError } from '../deps.ts';
 import { syncFolder } from '../files/index.ts';
 import { writeRef } from '../git-objects/index.ts';
 import { type RunFolder, requireRecord, type WorkspaceRecord } from '../run/index.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { readTree, writeTree } from '../testing/file-tree.ts';
-import { runUntilKilled, stride, type Temporary, temporary, test, tried } from '../testing/index.ts';
+import { rejects, runUntilKilled, stride, type Temporary, temporary, test, tried } from '../testing/index.ts';
 import { git } from '../testing/real-git.ts';
 import { linkObjects } from './link-objects.ts';
 
@@ -64,10 +64,8 @@ test('a fork is independent of later changes in the other run', async ({ t }) =>
   await t.workspaces.discard(child);
   await t.workspaces.restore({ epoch: 1, runId: 'run_grandchild', snapshot: second.id });
   expect(git(t.shadow('run_grandchild'), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
-  await expect(fork(t, first.id, 'run_late')).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
-  await expect(fork(t, 'f'.repeat(40), 'run_late', 'run_grandchild')).rejects.toMatchObject({
-    code: 'ESNAPSHOTUNKNOWN',
-  });
+  await rejects(fork(t, first.id, 'run_late'), 'EWORKSPACEMISSING');
+  await rejects(fork(t, 'f'.repeat(40), 'run_late', 'run_grandchild'), 'ESNAPSHOTUNKNOWN');
 });
 
 test('a fork shares objects by hard links', async ({ t }) => {
@@ -173,8 +171,8 @@ test.for([
     expect(readTree((await workspaces.locate({ runId: child, epoch: 1 })).path)).toEqual(atFirst);
     expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
   } else {
-    await expect(forking).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
-    await expect(workspaces.locate({ runId: child, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+    await rejects(forking, 'EWORKSPACEMISSING');
+    await rejects(workspaces.locate({ runId: child, epoch: 1 }), 'EWORKSPACEMISSING');
   }
 });
 
@@ -200,8 +198,8 @@ test('a fork fails when objects are missing', async ({ t }) => {
   for (const name of readdirSync(join(t.shadow(parent), 'objects/pack'))) {
     rmSync(join(t.shadow(parent), 'objects/pack', name));
   }
-  await expect(fork(t, first.id)).rejects.toMatchObject({ code: 'EGITFAILED' });
-  await expect(t.workspaces.locate({ runId: child, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+  await rejects(fork(t, first.id), 'EGITFAILED');
+  await rejects(t.workspaces.locate({ runId: child, epoch: 1 }), 'EWORKSPACEMISSING');
 });
 
 test.runIf(existsSync('/dev/shm'))('files are copied where they cannot be linked', async ({ t }) => {

@@ -1,6 +1,6 @@
-export { commitContent, readCommit, signature } from './commit-object.ts';
 export { Deflater } from './deflater.ts';
 export { hashLargeBlob } from './large-blob.ts';
+export { commitContent, readCommit, signature } from './object-content.ts';
 export { objectId } from './object-id.ts';
 export { createObjectWriter, largeBlobBytes, type ObjectWriter } from './object-writer.ts';
 export { commitPack, newPackPaths } from './pack.ts';

@@ -1,12 +1,11 @@
 import { createYielder, readFully, type Yielder } from '../files/index.ts';
 import { type Folder, isFolder } from '../tree/tree.ts';
-import { commitContent } from './commit-object.ts';
 import type { Deflater } from './deflater.ts';
 import { appendLargeBlob, writeLargeBlob } from './large-blob.ts';
+import { commitContent, treeContent } from './object-content.ts';
 import { emptyTreeId, type ObjectType, objectId } from './object-id.ts';
 import { type PackedObject, packObject, writePack } from './pack.ts';
 import type { PackStream } from './pack-stream.ts';
-import { treeContent } from './tree-object.ts';
 
 /** Compressed bytes held in memory before a pack is written. */
 const flushBytes = 32 * 1024 * 1024;

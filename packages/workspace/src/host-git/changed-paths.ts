@@ -1,5 +1,4 @@
-import type { Deps, SnapshotId } from '../deps.ts';
-import { WorkspaceError } from '../errors.ts';
+import { type Deps, type SnapshotId, WorkspaceError } from '../deps.ts';
 import { createYielder } from '../files/index.ts';
 import type { RunFolder } from '../run/index.ts';
 import { type Change, canonicalMode, type Leaf } from '../tree/index.ts';

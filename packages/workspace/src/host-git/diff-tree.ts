@@ -1,6 +1,5 @@
-import { WorkspaceError } from '../errors.ts';
 import { createYielder, fromPlain, fromText, isWithin, type Yielder } from '../files/index.ts';
-import type { SnapshotId } from '../port.ts';
+import { type SnapshotId, WorkspaceError } from '../port.ts';
 import type { RunFolder } from '../run/index.ts';
 import type { DiffProcesses } from './diff-processes.ts';
 import type { Git, GitOptions } from './git.ts';
@@ -38,15 +37,7 @@ export async function diffTree(
   const { path } = input;
   const settings = ['core.quotePath=true', ...(options.config ?? [])].flatMap((setting) => ['-c', setting]);
   const shape = [
-    '-r',
-    '-p',
-    '--raw',
-    '-z',
-    '--full-index',
-    '--no-renames',
-    '--no-ext-diff',
-    '--no-textconv',
-    '--no-color',
+    ...['-r', '-p', '--raw', '-z', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
   ];
   // A quoted path stands for bytes that no argument can hold: everything is compared, and other paths are filtered out below.
   const pathspec = path === undefined || path === '' || path.startsWith('"') ? [] : ['--', path];

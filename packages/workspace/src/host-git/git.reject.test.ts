@@ -29,13 +29,8 @@ function plant(folder: string, canary: string): void {
   for (const [key, value] of Object.entries(settings)) git(folder, 'config', key, value);
   writeTree(folder, { '.gitattributes': '* filter=evil diff=evil merge=evil text eol=crlf ident\n' });
   const hooks = [
-    'pre-commit',
-    'post-checkout',
-    'reference-transaction',
-    'pre-receive',
-    'update',
-    'post-update',
-    'post-index-change',
+    ...['pre-commit', 'post-checkout', 'reference-transaction', 'pre-receive', 'update', 'post-update'],
+    ...['post-index-change'],
   ];
   for (const directory of [join(folder, 'hooks'), join(folder, '.git/hooks')]) {
     mkdirSync(directory, { recursive: true });

@@ -12,13 +12,7 @@ export const shadowAttributes =
 export async function createShadow(git: Git, folder: RunFolder): Promise<void> {
   mkdirSync(folder.shadow, { mode: 0o700 });
   await git.run([
-    'init',
-    '-q',
-    '--bare',
-    '--template=',
-    '--initial-branch=none',
-    '--object-format=sha1',
-    folder.shadow,
+    ...['init', '-q', '--bare', '--template=', '--initial-branch=none', '--object-format=sha1', folder.shadow],
   ]);
   mkdirSync(join(folder.shadow, 'info'), { recursive: true });
   await writeDurably(join(folder.shadow, 'info', 'attributes'), shadowAttributes, 0o644);

@@ -10,8 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join as joinPath } from 'node:path';
-import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
-import { WorkspaceError } from '../errors.ts';
+import { type Deps, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import { type BytePath, join } from '../files/index.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { createSelection, selectAll } from '../materialise/selection.ts';

@@ -24,42 +24,16 @@ async function compare(t: Temporary, input: { base: FileTree; made: FileTree; sh
 
 const rules = [
   ...['node_modules/', '*.log', '!keep.log', '/top', 'a/**/z', '**/cache', 'deep/**', '!deep/keep', 'x/*', '!x/y'],
-  ...[
-    '\\#hash',
-    '\\!bang',
-    'sp\\ ace',
-    'trail   ',
-    '[ab]c',
-    '[!ab]d',
-    'd?g',
-    'Case',
-    'üm*',
-    '# comment',
-    '',
-    '*.tar.gz',
-  ],
+  ...['\\#hash', '\\!bang', 'sp\\ ace', 'trail   ', '[ab]c', '[!ab]d', 'd?g', 'Case', 'üm*', '# comment', ''],
+  ...['*.tar.gz'],
 ].join('\n');
 
 const made = Object.fromEntries(
   [
     ...['node_modules/p/i.js', 'sub/node_modules/p/i.js', 'a.log', 'keep.log', 'top', 'sub/top', 'a/z', 'a/b/c/z'],
     ...['cache/1', 'sub/cache/1', 'deep/1', 'deep/keep', 'deep/er/keep', 'x/y', 'x/z', 'x/y2/z', '#hash', '!bang'],
-    ...[
-      'sp ace',
-      'trail',
-      'ac',
-      'cc',
-      'cd',
-      'ad',
-      'dog',
-      'dg',
-      'case',
-      'Case',
-      'ümlaut',
-      'b.tar.gz',
-      ':(top)odd',
-      '-dash',
-    ],
+    ...['sp ace', 'trail', 'ac', 'cc', 'cd', 'ad', 'dog', 'dg', 'case', 'Case', 'ümlaut', 'b.tar.gz'],
+    ...[':(top)odd', '-dash'],
     ...['tracked/new', 'tracked/new.log', 'inner/a.txt', 'inner/b.txt', 'inner/sub/a.txt', 'links/a', 'new\nline.log'],
   ].map((path) => [path, 'x\n']),
 );

@@ -1,5 +1,4 @@
-import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
-import { WorkspaceError } from '../errors.ts';
+import { type Deps, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import { type BytePath, join } from '../files/index.ts';
 import type { Folder } from '../tree/index.ts';
 import { openIgnoreRules, type PathQuery } from './ignore-rules.ts';

@@ -6,8 +6,7 @@ import { fromPlain, fromText, isWithin } from '../files/index.ts';
 import { createObjectWriter } from '../git-objects/index.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
 import { createSelection } from '../materialise/selection.ts';
-import { applyChanges } from '../publish/apply-changes.ts';
-import { isWithinAny } from '../publish/change-set.ts';
+import { applyChanges, isWithinAny } from '../publish/index.ts';
 import { manifestOf } from '../read/list-unknown.ts';
 import { type RunFolder, requireRecord, runFolder, type WorkspaceRecord } from '../run/index.ts';
 import {

@@ -1,8 +1,7 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
-import { unlessMissing, WorkspaceError } from '../errors.ts';
+import { type Deps, unlessMissing, WorkspaceError } from '../deps.ts';
 import { syncFile } from '../files/index.ts';
 import { commitPack, newPackPaths, objectsIn } from '../git-objects/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { readTree, runId, runUntilKilled, type Temporary, test, writeTree } from '../testing/index.ts';
+import { readTree, rejects, runId, runUntilKilled, type Temporary, test, writeTree } from '../testing/index.ts';
 
 async function start(t: Temporary) {
   const source = t.source({ 'a.txt': 'a\n', 'run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
@@ -33,12 +33,10 @@ test('a restore or take-over rebuilds the tree; older epochs stay stale', async 
   const { base, id, tree } = await start(t);
   await t.workspaces.dropTree({ runId, epoch: 2 });
   for (const epoch of [1, 2]) {
-    await expect(t.workspaces.locate({ runId, epoch })).rejects.toMatchObject({ code: 'ELEASESTALE' });
-    const taken = t.workspaces.takeOver({ runId, epoch, snapshot: id });
-    await expect(taken).rejects.toMatchObject({ code: 'ELEASESTALE' });
+    await rejects(t.workspaces.locate({ runId, epoch }), 'ELEASESTALE');
+    await rejects(t.workspaces.takeOver({ runId, epoch, snapshot: id }), 'ELEASESTALE');
   }
-  const late = t.workspaces.restore({ runId, epoch: 1, snapshot: id });
-  await expect(late).rejects.toMatchObject({ code: 'ELEASESTALE' });
+  await rejects(t.workspaces.restore({ runId, epoch: 1, snapshot: id }), 'ELEASESTALE');
   await t.workspaces.restore({ runId, epoch: 2, snapshot: id });
   expect(readTree((await t.workspaces.locate({ runId, epoch: 2 })).path)).toEqual(tree);
   const next = await t.workspaces.snapshot({ runId, epoch: 2, parent: id, message: 'same' });

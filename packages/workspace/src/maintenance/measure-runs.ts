@@ -1,8 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deps, RunSize } from '../deps.ts';
-import { unlessMissing } from '../errors.ts';
+import { type Deps, type RunSize, unlessMissing } from '../deps.ts';
 import { isRunId, runFolder } from '../run/index.ts';
 
 /** Disk use of every run's workspace, largest first. Reads the status of every file, so it takes as long as `du`. */

@@ -1,7 +1,6 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
-import { errnoOf } from '../errors.ts';
+import { type Deps, errnoOf } from '../deps.ts';
 import { syncFolder } from '../files/index.ts';
 import { objectsIn } from '../git-objects/index.ts';
 import type { RunFolder } from '../run/index.ts';

@@ -1,9 +1,8 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
+import { type Deps, errnoOf, unlessMissing, WorkspaceError } from '../deps.ts';
 import { discardingFolder } from '../discard.ts';
-import { errnoOf, unlessMissing, WorkspaceError } from '../errors.ts';
 import { removeFolder, syncFolder } from '../files/index.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
 import { isRunId, makingFolder, readRecord, removeAbandonedBuilds, runFolder, type Serial } from '../run/index.ts';

@@ -1,8 +1,7 @@
 import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Source } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
-import { errnoOf, WorkspaceError } from '../errors.ts';
+import { type Deps, errnoOf, WorkspaceError } from '../deps.ts';
 import type { Git } from '../host-git/git.ts';
 import { gitDirectoryOf } from '../source-repository/layout.ts';
 import { linkedWorkTree, openRepository, type Repository, readGit } from '../source-repository/repository.ts';

@@ -1,8 +1,7 @@
 import type { BigIntStats } from 'node:fs';
-import { WorkspaceError } from '../errors.ts';
 import type { BytePath, Yielder } from '../files/index.ts';
 import type { ObjectWriter } from '../git-objects/index.ts';
-import type { Owner, Progress, SkippedPath } from '../port.ts';
+import { type Owner, type Progress, type SkippedPath, WorkspaceError } from '../port.ts';
 import type { Selection } from './selection.ts';
 
 /** Inputs and counters of an import of files into a new workspace. */

@@ -2,11 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { git, test } from '../testing/index.ts';
 
-const script = fileURLToPath(new URL('../testing/materialise-memory.ts', import.meta.url));
+const script = join(import.meta.dirname, '../testing/materialise-memory.ts');
 
 test.runIf(process.platform === 'linux')('a copy of 300 MB of incompressible files uses bounded memory', ({ t }) => {
   const source = join(t.path, 'source');

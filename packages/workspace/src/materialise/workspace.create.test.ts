@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import { readTree, stamps, writeTree } from '../testing/file-tree.ts';
-import { owner, runId, runUntilKilled, stride, temporary, test, tried } from '../testing/index.ts';
+import { owner, rejects, runId, runUntilKilled, stride, temporary, test, tried } from '../testing/index.ts';
 import { git, gitBytes, initRepository } from '../testing/real-git.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -111,7 +111,7 @@ describe('materialise from a directory', () => {
     });
     const input = { runId, source: { type: 'directory', path: source } } as const;
     await expect(slow.materialise({ ...input, signal: controller.signal })).rejects.toThrow('stop');
-    await expect(t.workspaces.locate({ runId: runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+    await rejects(t.workspaces.locate({ runId: runId, epoch: 1 }), 'EWORKSPACEMISSING');
     expect(existsSync(join(t.dataDir, 'runs', runId))).toBe(false);
     expect(await t.workspaces.materialise(input)).toMatchObject({ files_changed: 5 });
   });
@@ -247,8 +247,7 @@ describe('a source that cannot be used', () => {
     using t = temporary({ gitPath: '/nowhere/git' });
     mkdirSync(join(t.path, 'x'));
     initRepository(join(t.path, 'x'));
-    const refused = t.workspaces.check({ type: 'git', path: join(t.path, 'x') });
-    await expect(refused).rejects.toMatchObject({ code: 'EGITMISSING' });
+    await rejects(t.workspaces.check({ type: 'git', path: join(t.path, 'x') }), 'EGITMISSING');
   });
 });
 
@@ -289,15 +288,14 @@ describe('discard', () => {
     chmodSync(join(path, 'locked/in'), 0o000);
     chmodSync(join(path, 'locked'), 0o000);
     expect(runUntilKilled({ dataDir: t.dataDir, runId, dieAt: 1, act: { verb: 'discard' } })).toBe(true);
-    await expect(t.workspaces.locate({ runId: runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+    await rejects(t.workspaces.locate({ runId: runId, epoch: 1 }), 'EWORKSPACEMISSING');
     await t.workspaces.discard(runId);
     await t.workspaces.discard(runId);
     await t.workspaces.discard('run_never');
     expect(Object.keys(readTree(join(t.dataDir, 'discarding')))).toEqual([]);
     expect(Object.keys(readTree(join(t.dataDir, 'runs')))).toEqual([]);
     expect(readTree(outside)).toEqual({ canary: 'file x' });
-    const gone = t.snapshot(id);
-    await expect(gone).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+    await rejects(t.snapshot(id), 'EWORKSPACEMISSING');
     const again = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
     expect((await t.snapshot(again.id)).id).toBe(again.id);
   });

@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import type { Deps, RunFolder } from '../deps.ts';
-import { WorkspaceError } from '../errors.ts';
+import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
 import { toText } from '../files/index.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { changesBetween, type Folder, modes } from '../tree/index.ts';

@@ -1,6 +1,6 @@
 import type { Call, Deps, FileEntry } from '../deps.ts';
 import { createYielder, isWithin, toText } from '../files/index.ts';
-import { isWithinAny } from '../publish/change-set.ts';
+import { isWithinAny } from '../publish/index.ts';
 import { requireRecord, runFolder } from '../run/index.ts';
 import { assertSnapshot } from '../tree/index.ts';
 import { checkedPath, manifestOf } from './list-unknown.ts';

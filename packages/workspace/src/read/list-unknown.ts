@@ -1,6 +1,5 @@
 import type { UnknownContent } from '@holdpoint/contract';
-import type { Call, Deps, SnapshotId } from '../deps.ts';
-import { WorkspaceError } from '../errors.ts';
+import { type Call, type Deps, type SnapshotId, WorkspaceError } from '../deps.ts';
 import { type BytePath, fromText, isWithin, toText } from '../files/index.ts';
 import { requireRecord, runFolder } from '../run/index.ts';
 import { assertSnapshot, isSameSkip, type Manifest, readManifests, type Skipped } from '../tree/index.ts';

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { UnknownContent } from '@holdpoint/contract';
-import type { Call, Deps, FileEntry } from '../deps.ts';
-import { WorkspaceError } from '../errors.ts';
+import { type Call, type Deps, type FileEntry, WorkspaceError } from '../deps.ts';
 import { fromText, isWithin, toText } from '../files/index.ts';
 import { runFolder } from '../run/index.ts';
 import { lazyOutput } from './lazy-output.ts';

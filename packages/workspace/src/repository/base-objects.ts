@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps, Owner } from '../deps.ts';
-import { errnoOf } from '../errors.ts';
+import { type Deps, errnoOf, type Owner } from '../deps.ts';
 import { openTop, removeFolder, setFolderOwner, syncFile } from '../files/index.ts';
 import { linkFile } from '../fork/link-objects.ts';
 import type { RunFolder } from '../run/index.ts';

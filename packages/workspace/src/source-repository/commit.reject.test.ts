@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { test } from '../testing/index.ts';
+import { rejects, test } from '../testing/index.ts';
 
 test('a commit that the run cannot store fails and leaves no process behind', async ({ t }) => {
   const source = t.source({ noise: randomBytes(2_000_000) }, 'git');
@@ -14,7 +14,6 @@ test('a commit that the run cannot store fails and leaves no process behind', as
       writeFileSync(join(making, 'shadow.git/objects/pack'), 'no folder');
     },
   });
-  const failed = broken.materialise({ runId: 'run_1', source: { type: 'git', path: source } });
-  await expect(failed).rejects.toMatchObject({ code: 'ESOURCEBROKEN' });
+  await rejects(broken.materialise({ runId: 'run_1', source: { type: 'git', path: source } }), 'ESOURCEBROKEN');
   await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap')).toEqual([]);
 });

@@ -1,8 +1,6 @@
-import { constants } from 'node:fs';
-import { lstat, open, realpath, stat } from 'node:fs/promises';
+import { constants, lstat, open, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Bounds, Use } from '../bounds/bounds.ts';
-import { isWithin } from '../bounds/path-rules.ts';
+import { type Bounds, isWithin, type Use } from '../bounds/bounds.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { checkLinks } from './check-links.ts';
 

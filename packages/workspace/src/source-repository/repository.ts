@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Use } from '../bounds/bounds.ts';
-import type { Deps, WorkspaceRecord } from '../deps.ts';
-import { WorkspaceError } from '../errors.ts';
+import { type Deps, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import type { Git, GitOptions } from '../host-git/git.ts';
 import { findLayout, type Layout } from './layout.ts';
 

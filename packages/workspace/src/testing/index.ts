@@ -1,4 +1,5 @@
-import { test as anyTest } from 'vitest';
+import { test as anyTest, expect } from 'vitest';
+import type { WorkspaceErrorCode } from '../errors.ts';
 import { type Temporary, temporary } from './temporary-workspaces.ts';
 
 export { fromPlain, isDotGit } from '../files/index.ts';
@@ -16,3 +17,7 @@ export const test = anyTest.extend<{ t: Temporary }>({
     await use(t);
   },
 });
+
+/** Expects that a call fails with a code. */
+export const rejects = (call: Promise<unknown>, code: WorkspaceErrorCode, more: object = {}) =>
+  expect(call).rejects.toMatchObject({ code, ...more });

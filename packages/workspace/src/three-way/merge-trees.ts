@@ -1,8 +1,7 @@
 import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, RunFolder } from '../deps.ts';
 import { toText } from '../files/index.ts';
-import { applyChanges } from '../publish/apply-changes.ts';
-import { createTextBudget, readVersions, resolveConflict } from '../publish/conflict-versions.ts';
+import { applyChanges, createTextBudget, readVersions, resolveConflict } from '../publish/index.ts';
 import {
   type Change,
   emptyFolder,

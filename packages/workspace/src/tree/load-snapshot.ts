@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { WorkspaceError } from '../errors.ts';
 import { isPlainName } from '../files/index.ts';
 import { readCommit } from '../git-objects/index.ts';
 import type { Git } from '../host-git/git.ts';
-import type { SnapshotId } from '../port.ts';
+import { type SnapshotId, WorkspaceError } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { canonicalMode, emptyFolder, type Folder, find, isFolder, withEntry } from './tree.ts';

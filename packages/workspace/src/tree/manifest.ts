@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { WorkspaceError } from '../errors.ts';
 import { fromText, toText } from '../files/index.ts';
-import type { SkippedPath } from '../port.ts';
+import { type SkippedPath, WorkspaceError } from '../port.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './permissions.ts';
 import { type Folder, find } from './tree.ts';
 

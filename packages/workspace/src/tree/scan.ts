@@ -8,7 +8,6 @@ import {
   readdirSync,
   readlinkSync,
 } from 'node:fs';
-import { errnoOf, WorkspaceError } from '../errors.ts';
 import {
   type BytePath,
   type Directory,
@@ -27,7 +26,7 @@ import {
   type Yielder,
 } from '../files/index.ts';
 import { largeBlobBytes } from '../git-objects/index.ts';
-import type { SkippedPath } from '../port.ts';
+import { errnoOf, type SkippedPath, WorkspaceError } from '../port.ts';
 import { stampOfFolder, stampOfLarge, stampOfStatus } from './content-stamp.ts';
 import type { Skipped } from './manifest.ts';
 import { keptBits, type Permissions } from './permissions.ts';

@@ -1,3 +1,4 @@
+import type { Json } from '@holdpoint/contract';
 import type { Decide } from '@holdpoint/contract/wire';
 import type { StepApproval } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
@@ -18,7 +19,7 @@ export async function checkEdit(deps: Deps, id: string, { decision, action_diges
   else await checkResolutions(deps, view, args);
 }
 
-async function checkArguments(deps: Deps, view: StepApproval, args: unknown): Promise<void> {
+async function checkArguments(deps: Deps, view: StepApproval, args: Json): Promise<void> {
   const described = await deps.engine.approvals.describeEdit(view, args);
   if (described.ok) return;
   const errors = (described.issues ?? []).map(({ pointer, detail }) => ({ pointer: `/args${pointer}`, detail }));

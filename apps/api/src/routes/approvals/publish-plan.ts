@@ -1,4 +1,4 @@
-import { type PublishPlan, publishPlanSchema } from '@holdpoint/contract';
+import type { PublishPlan } from '@holdpoint/contract';
 import type { ApprovalState } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 
@@ -8,5 +8,6 @@ export async function planOf(
   { request }: ApprovalState,
 ): Promise<PublishPlan | undefined> {
   if (request.preview === undefined) return undefined;
-  return publishPlanSchema.safeParse(await engine.read(request.preview)).data;
+  const shown = await engine.read(request.preview);
+  return 'kind' in shown ? undefined : shown;
 }

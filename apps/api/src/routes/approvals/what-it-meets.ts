@@ -1,4 +1,4 @@
-import { isTaskOver, shellSpecSchema } from '@holdpoint/contract';
+import { isTaskOver } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
 import type { ApprovalView } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
@@ -24,7 +24,8 @@ async function mayWrite({ engine }: Pick<ApiDeps, 'engine'>, { run }: ApprovalVi
   });
   return Promise.all(
     tasks.map(async ({ id, about, status, started_at }) => {
-      const { command } = shellSpecSchema.parse(await engine.read(about.spec));
+      const spec = await engine.read(about.spec);
+      const command = 'command' in spec ? spec.command : about.title;
       return { task_id: id, command, status, since: started_at ?? null };
     }),
   );

@@ -17,11 +17,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
       },
     },
     async ({ query: { status, label, created_after, limit, cursor } }) => {
-      const filter = {
-        status,
-        ...(label === undefined ? {} : { label: readLabel(label) }),
-        created_after,
-      };
+      const filter = { status, label: label === undefined ? undefined : readLabel(label), created_after };
       const page = await deps.engine.runs.list(filter, { limit, cursor });
       return { data: page.items.map(toRun), next_cursor: page.next ?? null, has_more: page.next !== undefined };
     },

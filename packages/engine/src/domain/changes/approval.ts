@@ -1,7 +1,5 @@
 import type { ApprovalStatus, DecisionKind } from '@holdpoint/contract';
-import { approvalField } from '../fields/approval.ts';
-import { runField } from '../fields/run.ts';
-import { stepField } from '../fields/step.ts';
+import { approvalField, runField, stepField } from '../model.ts';
 import type { ChangesOf, EventsOf, StateChanges } from './state-changes.ts';
 
 /** The changes of an approval. Without a step it is about the publish of the run. */

@@ -1,5 +1,5 @@
 import type { EventType, RunEvent } from '@holdpoint/contract';
-import { runField } from '../fields/run.ts';
+import { runField } from '../model.ts';
 import { approvalChanges } from './approval.ts';
 import { publicationChanges } from './publication.ts';
 import { runChanges } from './run.ts';

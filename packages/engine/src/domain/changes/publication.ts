@@ -1,5 +1,5 @@
 import type { PublicationStatus } from '@holdpoint/contract';
-import { runField } from '../fields/run.ts';
+import { runField } from '../model.ts';
 import type { ChangesOf, EventsOf, StateChanges } from './state-changes.ts';
 
 export type PublicationEvent =

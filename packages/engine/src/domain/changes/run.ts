@@ -1,6 +1,4 @@
-import { forkField, messageField, namedField, runField, specField } from '../fields/run.ts';
-import { stepField } from '../fields/step.ts';
-import { taskField } from '../fields/task.ts';
+import { forkField, messageField, namedField, runField, specField, stepField, taskField } from '../model.ts';
 import { type ChangesOf, type EventsOf, noChange, type StateChanges } from './state-changes.ts';
 
 /** The changes of a run, its turns and its messages. */

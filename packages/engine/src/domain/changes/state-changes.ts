@@ -1,6 +1,5 @@
 import type { EventOf, EventType } from '@holdpoint/contract';
-import type { Cell } from '../fields/field.ts';
-import { runField } from '../fields/run.ts';
+import { type Cell, runField } from '../model.ts';
 
 /** What events do to a state hash: the fields that get a new value, and the increments of integer fields. */
 export class StateChanges {

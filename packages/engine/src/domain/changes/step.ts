@@ -1,7 +1,5 @@
 import type { EventOf } from '@holdpoint/contract';
-import { namedField, runField } from '../fields/run.ts';
-import { stepField } from '../fields/step.ts';
-import { heads } from '../heads.ts';
+import { heads, namedField, runField, stepField } from '../model.ts';
 import { type ChangesOf, type EventsOf, requireRestore, type StateChanges } from './state-changes.ts';
 
 export const stepChanges: ChangesOf<EventsOf<'step'>> = {

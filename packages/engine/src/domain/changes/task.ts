@@ -1,8 +1,5 @@
 import type { EventOf } from '@holdpoint/contract';
-import { reservedField, runField } from '../fields/run.ts';
-import { stepField } from '../fields/step.ts';
-import { taskField } from '../fields/task.ts';
-import { heads } from '../heads.ts';
+import { heads, reservedField, runField, stepField, taskField } from '../model.ts';
 import { type ChangesOf, type EventsOf, requireRestore, type StateChanges } from './state-changes.ts';
 
 export const taskChanges: ChangesOf<EventsOf<'task'>> = {

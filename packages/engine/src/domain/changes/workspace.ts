@@ -1,6 +1,4 @@
-import { runField } from '../fields/run.ts';
-import { stepField } from '../fields/step.ts';
-import { heads } from '../heads.ts';
+import { heads, runField, stepField } from '../model.ts';
 import type { PublicationEvent } from './publication.ts';
 import { type ChangesOf, type EventsOf, noChange, requireRestore } from './state-changes.ts';
 

@@ -1,15 +1,17 @@
-import type { ActionChanged, NewEvent, Payload } from '@holdpoint/contract';
-import type { ApprovalState, RunState, StepState } from '../state.ts';
+import type { ActionChanged, NewEvent, Payload, Shown } from '@holdpoint/contract';
 import {
+  type ApprovalState,
   attemptIs,
   headIs,
   isRestored,
   leaseIs,
+  type RunState,
+  type StepState,
   snapshotIs,
   stepIs,
   type Transition,
   writerIs,
-} from '../transition.ts';
+} from '../model.ts';
 import { parkedChange } from './waiting.ts';
 
 /**
@@ -24,7 +26,7 @@ export function askAgain(
     /** Id of the new approval. */
     approvalId: string;
     expiresAt: string;
-    shown: { preview?: Payload | undefined; uses?: string | undefined };
+    shown: { preview?: Payload<Shown> | undefined; uses?: string | undefined };
     found: Omit<ActionChanged, 'approval_id' | 'from' | 'to'> & {
       snapshot: string;
       files_changed: number;

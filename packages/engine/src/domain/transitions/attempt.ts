@@ -1,16 +1,26 @@
-import type { Begins, CapabilityReport, Connection, EventOf, NewEvent, Payload, Problem } from '@holdpoint/contract';
-import type { RunState, StepState } from '../state.ts';
+import type {
+  Begins,
+  CapabilityReport,
+  Connection,
+  EventOf,
+  NewEvent,
+  Payload,
+  Problem,
+  Shown,
+} from '@holdpoint/contract';
 import {
   attemptIs,
   headIs,
   isRestored,
   leaseIs,
+  type RunState,
   runIs,
+  type StepState,
   snapshotIs,
   stepIs,
   type Transition,
   writerIs,
-} from '../transition.ts';
+} from '../model.ts';
 import { mayWrite } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
@@ -128,7 +138,7 @@ export function retryAttempt(run: RunState, step: StepState, reason: Problem, op
 export function recordIndeterminate(
   run: RunState,
   step: StepState,
-  approval: { id: string; expiresAt: string; reason: Problem; preview: Payload },
+  approval: { id: string; expiresAt: string; reason: Problem; preview: Payload<Shown> },
 ): Transition {
   const waiting = parkedChange(run, 1);
   return {

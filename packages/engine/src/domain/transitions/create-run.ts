@@ -1,6 +1,5 @@
 import type { ForkedFrom, NewEvent, Parent, Payload, RunSpec } from '@holdpoint/contract';
-import { forkField, runField } from '../fields/run.ts';
-import { isAbsent, publicationIs, type Transition } from '../transition.ts';
+import { forkField, isAbsent, publicationIs, runField, type Transition } from '../model.ts';
 
 /** Where a fork begins. */
 export interface Fork {

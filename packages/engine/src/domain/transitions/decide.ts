@@ -1,6 +1,13 @@
 import type { DecisionKind, Effect, NewEvent, Payload, Problem } from '@holdpoint/contract';
-import type { ApprovalState, RunState, StepState } from '../state.ts';
-import { approvalIs, snapshotIs, stepIs, type Transition } from '../transition.ts';
+import {
+  type ApprovalState,
+  approvalIs,
+  type RunState,
+  type StepState,
+  snapshotIs,
+  stepIs,
+  type Transition,
+} from '../model.ts';
 import { parkedChange } from './waiting.ts';
 
 /** A checked decision of a person: the digest matches, edited arguments are valid and pass the policy. */
@@ -31,7 +38,8 @@ export function decide(run: RunState, step: StepState, approval: ApprovalState, 
           decision: decision.kind,
           action_digest: decision.digest,
           snapshot: run.snapshot ?? '',
-          ...(decision.edited && { args: decision.edited.args, asked: step.args }),
+          args: decision.edited?.args,
+          asked: decision.edited && step.args,
           message: decision.message,
           by: decision.by,
           writes: willWrite(step, decision) || undefined,

@@ -1,6 +1,12 @@
-import { type DecisionKind, isSettled, type NewEvent, type Payload, type PolicyAction } from '@holdpoint/contract';
-import type { RunState, StepState } from '../state.ts';
-import { snapshotIs, stepIs, type Transition } from '../transition.ts';
+import {
+  type DecisionKind,
+  isSettled,
+  type NewEvent,
+  type Payload,
+  type PolicyAction,
+  type Shown,
+} from '@holdpoint/contract';
+import { type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
 import { unblocked } from '../turn-order.ts';
 import { parkedChange } from './waiting.ts';
 
@@ -14,7 +20,7 @@ export type Gate =
       reason: string;
       approvalId: string;
       expiresAt: string;
-      preview?: Payload;
+      preview?: Payload<Shown>;
       uses?: string;
     };
 

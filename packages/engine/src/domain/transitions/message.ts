@@ -1,6 +1,4 @@
-import { messageField, runField } from '../fields/run.ts';
-import type { RunState } from '../state.ts';
-import { isAbsent, runIs, type Transition } from '../transition.ts';
+import { isAbsent, messageField, type RunState, runField, runIs, type Transition } from '../model.ts';
 
 /** A message of a person to a run that is not over. Recorded once per id. */
 export const recordMessage = (

@@ -1,6 +1,5 @@
 import type { Effect, EventOf, NewEvent, Payload, Problem, Risk } from '@holdpoint/contract';
-import type { RunState } from '../state.ts';
-import { openIs, runIs, type Transition, turnIs } from '../transition.ts';
+import { openIs, type RunState, runIs, type Transition, turnIs } from '../model.ts';
 
 /** A call of a turn that is about to be recorded. With `error` it settles now and never runs. */
 export interface TurnStep {

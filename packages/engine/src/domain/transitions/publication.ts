@@ -6,10 +6,12 @@ import type {
   Problem,
   Published,
   PublishOptions,
+  Resolution,
+  Shown,
+  ValidatorResult,
 } from '@holdpoint/contract';
-import { runField } from '../fields/run.ts';
-import type { ApprovalState, RunState } from '../state.ts';
 import {
+  type ApprovalState,
   approvalIs,
   type Condition,
   fieldIs,
@@ -17,10 +19,12 @@ import {
   leaseIs,
   parkedIs,
   publicationIs,
+  type RunState,
+  runField,
   runIs,
   snapshotIs,
   type Transition,
-} from '../transition.ts';
+} from '../model.ts';
 
 /** Records that a publish was requested. A worker does it afterwards, so that it survives a crash in between. */
 export const requestPublish = (run: RunState, options: PublishOptions & { by: string }): Transition => ({
@@ -41,7 +45,7 @@ export const recordValidating = (run: RunState, snapshot: string): Transition =>
 /** Records the results of the validators. When one did not pass, the publish ends. */
 export const recordValidation = (
   run: RunState,
-  validated: { snapshot: string; results: Payload },
+  validated: { snapshot: string; results: Payload<ValidatorResult[]> },
   failed: Problem | undefined,
 ): Transition => ({
   if: [publicationIs('requested'), leaseIs(run.lease)],
@@ -72,7 +76,7 @@ export interface Hold {
   kind: Extract<ApprovalKind, 'publish' | 'conflict'>;
   digest: string;
   reason: string;
-  preview: Payload;
+  preview: Payload<Shown>;
   expiresAt: string;
   conflicts: readonly ConflictSummary[];
 }
@@ -113,7 +117,7 @@ export interface PublishDecision {
   digest: string;
   by: string;
   message?: string;
-  resolutions?: Payload;
+  resolutions?: Payload<Resolution[]>;
 }
 
 /** The first decision wins. */

@@ -1,6 +1,5 @@
 import type { Grant, NewEvent, Payload, RefusedCalls } from '@holdpoint/contract';
-import type { RunState, StepState } from '../state.ts';
-import { parkedIs, runIs, seqIs, type Transition } from '../transition.ts';
+import { parkedIs, type RunState, runIs, type StepState, seqIs, type Transition } from '../model.ts';
 import type { TurnStep } from './plan-turn.ts';
 
 /** Which part of a run's past is kept, and which steps replace the rest. */

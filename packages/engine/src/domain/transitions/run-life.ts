@@ -1,17 +1,17 @@
 import type { EventOf, NewEvent, Problem } from '@holdpoint/contract';
-import { runField } from '../fields/run.ts';
 import { usageOf } from '../limits-reached.ts';
-import type { RunState } from '../state.ts';
 import {
   type Condition,
   fieldIs,
   noOpenTasks,
   openIs,
   parkedIs,
+  type RunState,
+  runField,
   runIs,
   type Transition,
   turnIs,
-} from '../transition.ts';
+} from '../model.ts';
 import type { PlannerOutput } from './plan-turn.ts';
 
 /** The workspace exists: the run starts. */

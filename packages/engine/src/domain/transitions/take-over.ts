@@ -1,7 +1,15 @@
 import type { EventOf } from '@holdpoint/contract';
-import { runField } from '../fields/run.ts';
-import type { RunState } from '../state.ts';
-import { fieldIs, headIs, isRestored, leaseIs, seqIs, snapshotIs, type Transition } from '../transition.ts';
+import {
+  fieldIs,
+  headIs,
+  isRestored,
+  leaseIs,
+  type RunState,
+  runField,
+  seqIs,
+  snapshotIs,
+  type Transition,
+} from '../model.ts';
 
 /** The tree does not match the log: it is rebuilt from the snapshot before anything else of the run starts. */
 export const distrustTree = (

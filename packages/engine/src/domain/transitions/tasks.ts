@@ -1,19 +1,20 @@
 import type { AgentReport, NewEvent, Problem, TaskOutcome, TaskStatus } from '@holdpoint/contract';
 import { isSameBlockage, replaceReport } from '../agent-report.ts';
-import { reservedField } from '../fields/run.ts';
-import type { RunState, TaskState } from '../state.ts';
 import {
   agentsAre,
   headIs,
   isAbsent,
   isRestored,
   leaseIs,
+  type RunState,
+  reservedField,
   runIs,
   snapshotIs,
+  type TaskState,
   type Transition,
   taskIs,
   writerIs,
-} from '../transition.ts';
+} from '../model.ts';
 import { totalChange } from './waiting.ts';
 
 type Ended = Extract<TaskStatus, 'completed' | 'failed' | 'killed' | 'timed_out' | 'lost'>;

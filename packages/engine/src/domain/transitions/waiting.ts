@@ -1,7 +1,5 @@
 import type { AgentsTotal, NewEvent } from '@holdpoint/contract';
-import { runField } from '../fields/run.ts';
-import type { RunState } from '../state.ts';
-import { type Condition, fieldIs, parkedIs, runIs, seqIs, type Transition } from '../transition.ts';
+import { type Condition, fieldIs, parkedIs, type RunState, runField, runIs, seqIs, type Transition } from '../model.ts';
 
 /**
  * A run is `waiting` while any approval is open. Every transition that opens or closes approvals adds these conditions and events. The

@@ -1,8 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import fastGlob from 'fast-glob';
-import { byBytes } from './by-bytes.ts';
-import { fitReply } from './fit.ts';
+import { byBytes, fitReply } from './listing.ts';
 import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';

@@ -1,9 +1,8 @@
+import { list, stat } from './entry.ts';
 import { glob } from './glob.ts';
-import { list } from './list.ts';
 import type { Operations, Reply, Request } from './protocol.ts';
 import { read } from './read.ts';
 import { refusalOf } from './refusal.ts';
-import { stat } from './stat.ts';
 import { write } from './write.ts';
 
 /** Serves file requests below argv[2] until stdin ends. */

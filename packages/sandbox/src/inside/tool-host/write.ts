@@ -15,7 +15,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import type { WriteExpectation } from '@holdpoint/contract';
 import { isDotGit } from './dot-git.ts';
-import { assertRegular } from './entry-type.ts';
+import { assertRegular } from './entry.ts';
 import type { Operations } from './protocol.ts';
 import { hashFile, sha256 } from './read.ts';
 import { Refusal } from './refusal.ts';

@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, symlinkSync, unlinkSync } from 'node:fs';
-import { WorkspaceError } from '../../errors.ts';
 import {
   type BytePath,
   type Directory,
@@ -14,7 +13,7 @@ import {
   toText,
   writeAll,
 } from '../../files/index.ts';
-import type { SkippedPath } from '../../port.ts';
+import { type SkippedPath, WorkspaceError } from '../../port.ts';
 import { bytesDone, countBytes, countEntry, fileDone, type ImportContext } from '../import-context.ts';
 
 /** Writes the entries of an archive into a tree. The names are untrusted: see `entryPath`. */

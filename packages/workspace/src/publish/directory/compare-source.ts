@@ -2,8 +2,7 @@ import type { Resolution } from '@holdpoint/contract';
 import { isDotGit, namesIn, openChain, openTop, statIn, toText } from '../../files/index.ts';
 import type { ObjectWriter } from '../../git-objects/index.ts';
 import { type Change, find, isFolder, isSame, type Leaf } from '../../tree/index.ts';
-import type { ChangeSet } from '../change-set.ts';
-import { resolveConflict } from '../conflict-versions.ts';
+import { type ChangeSet, resolveConflict } from '../index.ts';
 import { type Found, inspect } from './inspect-source.ts';
 
 /** The planned result for one path of the change set. */

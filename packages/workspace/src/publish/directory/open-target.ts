@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import type { OpenPath } from '../../bounds/bounds.ts';
-import { isWithin } from '../../bounds/path-rules.ts';
-import type { Deps, WorkspaceRecord } from '../../deps.ts';
-import { errnoOf, WorkspaceError } from '../../errors.ts';
+import { isWithin, type OpenPath } from '../../bounds/bounds.ts';
+import { type Deps, errnoOf, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
 import type { Change } from '../../tree/index.ts';
 

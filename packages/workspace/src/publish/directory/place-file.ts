@@ -1,6 +1,5 @@
 import { closeSync, constants, mkdirSync, openSync, symlinkSync } from 'node:fs';
-import type { Deps } from '../../deps.ts';
-import { errnoOf } from '../../errors.ts';
+import { type Deps, errnoOf } from '../../deps.ts';
 import {
   type Directory,
   openChild,

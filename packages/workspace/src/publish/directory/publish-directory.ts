@@ -1,7 +1,7 @@
 import type { Conflict } from '@holdpoint/contract';
 import type { Deps, PublishResult, RunFolder } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
-import { changeSet, leftOutOf } from '../change-set.ts';
+import { changeSet, leftOutOf } from '../index.ts';
 import { applyJournal, passOf, stepsOf } from './apply-journal.ts';
 import { clearAfterRollback } from './clear-aside.ts';
 import type { StepConflict } from './journal-step.ts';

@@ -3,8 +3,7 @@ import { lstatSync, lutimesSync, mkdirSync, readlinkSync, rmSync, symlinkSync } 
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { identify, pidScope } from '@holdpoint/process';
-import type { Deps } from '../../deps.ts';
-import { errnoOf, WorkspaceError } from '../../errors.ts';
+import { type Deps, errnoOf, WorkspaceError } from '../../deps.ts';
 
 const pollMs = 20;
 const longestMs = 120_000;

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { writeTree } from '../../testing/file-tree.ts';
-import { publishNow, runId, runUntilKilled, temporary, test } from '../../testing/index.ts';
+import { publishNow, rejects, runId, runUntilKilled, temporary, test } from '../../testing/index.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
 
 const branch = `refs/heads/holdpoint/${runId}`;
@@ -168,7 +168,7 @@ describe('publish to git', () => {
     await t.publish({ snapshot: final.id });
     rmSync(source, { recursive: true });
     await t.workspaces.discard(runId);
-    await expect(t.workspaces.locate({ runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+    await rejects(t.workspaces.locate({ runId, epoch: 1 }), 'EWORKSPACEMISSING');
   });
 
   test('keeps submodules and too large files', async () => {
@@ -202,8 +202,7 @@ describe('publish to git', () => {
     writeFileSync(join(source, '.git/objects/pack'), 'no folder');
     writeFileSync(join(path, 'noise'), randomBytes(2_000_000));
     const noisy = await t.snapshot(final.id);
-    const failed = t.publish({ snapshot: noisy.id });
-    await expect(failed).rejects.toMatchObject({ code: 'EGITFAILED', retryable: true });
+    await rejects(t.publish({ snapshot: noisy.id }), 'EGITFAILED', { retryable: true });
     await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap')).toEqual([]);
     expect(git(source, 'for-each-ref', 'refs/heads/holdpoint')).toBe('');
   });
@@ -236,13 +235,7 @@ function user(source: string): unknown {
     config: readFileSync(join(source, '.git/config'), 'utf8'),
     main: git(source, 'rev-parse', 'main'),
     files: execFileSync('find', [
-      source,
-      '-path',
-      join(source, '.git'),
-      '-prune',
-      '-o',
-      '-printf',
-      '%p %s %m %T@ %C@\n',
+      ...[source, '-path', join(source, '.git'), '-prune', '-o', '-printf', '%p %s %m %T@ %C@\n'],
     ]).toString(),
   };
 }

@@ -1,5 +1,4 @@
-import type { Deps, PublishRequest, RunFolder, WorkspaceRecord } from '../../deps.ts';
-import { WorkspaceError } from '../../errors.ts';
+import { type Deps, type PublishRequest, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
 import type { Folder } from '../../tree/index.ts';
 

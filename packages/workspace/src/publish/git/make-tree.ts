@@ -17,8 +17,7 @@ import {
   loadSnapshot,
   loadTree,
 } from '../../tree/index.ts';
-import { applyChanges } from '../apply-changes.ts';
-import { changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
+import { applyChanges, changeSet, isWithinAny, leftOutOf } from '../index.ts';
 import { type CleanedChanges, cleanChanges } from './attributes/clean-changes.ts';
 import { reasonAgainstLfs } from './attributes/lfs-store.ts';
 import { resolveHeld } from './attributes/resolve-held.ts';

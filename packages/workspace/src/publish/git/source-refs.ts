@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps, RunFolder, WorkspaceRecord } from '../../deps.ts';
-import { errnoOf, WorkspaceError } from '../../errors.ts';
+import { type Deps, errnoOf, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import type { GitOptions } from '../../host-git/git.ts';
 import { pipePack } from '../../source-repository/pipe-pack.ts';
 import { asOwner, openRepository, type Repository } from '../../source-repository/repository.ts';

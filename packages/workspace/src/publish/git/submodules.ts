@@ -1,7 +1,7 @@
 import type { Conflict } from '@holdpoint/contract';
 import { toText } from '../../files/index.ts';
 import { type Change, type Folder, find, isFolder, modes } from '../../tree/index.ts';
-import { applyChanges } from '../apply-changes.ts';
+import { applyChanges } from '../index.ts';
 
 /** A tree of the source, and its submodules, which a workspace does not contain. */
 export interface SourceTree {

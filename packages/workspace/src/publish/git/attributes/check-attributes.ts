@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deps } from '../../../deps.ts';
-import { errnoOf } from '../../../errors.ts';
+import { type Deps, errnoOf } from '../../../deps.ts';
 import { removeFolder } from '../../../files/index.ts';
 import { type Folder, find, isLeaf, modes } from '../../../tree/index.ts';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Deps, ObjectWriter } from '../../../deps.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { type Change, type Folder, find, isLeaf, isSame, type Leaf, modes } from '../../../tree/index.ts';
-import { applyChanges } from '../../apply-changes.ts';
+import { applyChanges } from '../../index.ts';
 import { cleanText, isTextWithCrlf } from './clean-text.ts';
 import { isPointer, largestPointer, pointerTo } from './lfs-pointer.ts';
 import { type Attributes, readAttributes } from './read-attributes.ts';

@@ -1,7 +1,6 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from '../../../deps.ts';
-import { errnoOf, WorkspaceError } from '../../../errors.ts';
+import { type Deps, errnoOf, WorkspaceError } from '../../../deps.ts';
 import {
   type Directory,
   openChild,

@@ -1,5 +1,10 @@
 import { maxListedBytes } from './protocol.ts';
 
+/** Compares UTF-8 bytes. JavaScript's own order differs above U+FFFF. */
+export function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
 /** As many of the first items as fit into one reply. JSON writes a control character as six. */
 export function fitReply<Item>(items: readonly Item[]): Item[] {
   let bytes = 0;

@@ -1,0 +1,14 @@
+export { forkRun } from './fork-run.ts';
+export { requestTaskKill } from './kill-task.ts';
+export { retryRun } from './retry-run.ts';
+export { sendMessage } from './send-message.ts';
+export {
+  getRun,
+  requestCancel,
+  requestDiscarding,
+  requestPause,
+  requestPublication,
+  requestResume,
+} from './steer-run.ts';
+export { findSubmitted, type Idempotency, submitRun } from './submit-run.ts';
+export { undoSteps } from './undo-run.ts';

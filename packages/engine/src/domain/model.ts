@@ -1,0 +1,36 @@
+/** What transitions and changes are written with: the fields of the state, the state as it is read, and conditions. */
+export { approvalField } from './fields/approval.ts';
+export type { Cell } from './fields/field.ts';
+export { forkField, messageField, namedField, reservedField, runField, specField } from './fields/run.ts';
+export { stepField } from './fields/step.ts';
+export { taskField } from './fields/task.ts';
+export { heads } from './heads.ts';
+export type {
+  ApprovalState,
+  RunState,
+  StepState,
+  TaskState,
+} from './state.ts';
+export {
+  agentsAre,
+  approvalIs,
+  attemptIs,
+  type Condition,
+  fieldIs,
+  headIs,
+  isAbsent,
+  isRestored,
+  leaseIs,
+  noOpenTasks,
+  openIs,
+  parkedIs,
+  publicationIs,
+  runIs,
+  seqIs,
+  snapshotIs,
+  stepIs,
+  type Transition,
+  taskIs,
+  turnIs,
+  writerIs,
+} from './transition.ts';

@@ -1,0 +1,12 @@
+export { readError } from './infrastructure-error.ts';
+export {
+  type AbortReason,
+  abortReason,
+  done,
+  HandBack,
+  type JobContext,
+  type JobEnd,
+  leaveIfAborted,
+  lockLost,
+} from './job.ts';
+export { pauseOrRetry } from './pause-or-retry.ts';

@@ -1,0 +1,3 @@
+export { plannerInput } from './history.ts';
+export { mergeTransitions, planAhead } from './plan-ahead.ts';
+export { planNext, recordPlan } from './plan-next.ts';

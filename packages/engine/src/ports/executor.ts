@@ -1,0 +1,79 @@
+import type {
+  CommandLimits,
+  Connection,
+  Network,
+  Preview,
+  SecretScope,
+  ShellSpec,
+  TaskHandle,
+  TaskOutcome,
+  ToolOutcome,
+  Validator,
+  ValidatorResult,
+} from '@holdpoint/contract';
+import type { OutputWriter } from '../outputs/output-store.ts';
+import type { Call } from './catalog.ts';
+
+export interface ExecutionContext {
+  runId: string;
+  stepId: string;
+  attempt: number;
+  /** Which tree of the workspace: a call whose tree was taken over fails. */
+  epoch: number;
+  tasks: TaskHandle;
+  /** The id of the task that this call begins, if it does. */
+  taskId: string;
+  /** The task that an earlier attempt of this call waited for, and its deadline. */
+  deferred?: { task_id: string; until: number };
+  /** How many runs are above this one. */
+  depth: number;
+  maxDepth: number;
+  /** Absent for a scripted run. */
+  model?: string;
+  /** Milliseconds one command may take at most. */
+  wallMs: number;
+  /** The run's other bounds of one command. */
+  limits: CommandLimits;
+  network: Network;
+  scope: SecretScope;
+  /** Called for every connection that the call made or was refused, when the connection ends. */
+  onConnection(connection: Connection): void;
+  signal: AbortSignal;
+}
+
+export interface Executor {
+  /** What a person should see before deciding; undefined when the call itself says it all. */
+  preview(
+    call: Call,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'scope' | 'signal'> & {
+      tasks: Pick<TaskHandle, 'previewMerge'>;
+    },
+  ): Promise<Preview | undefined>;
+  /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is indeterminate. */
+  execute(call: Call, context: ExecutionContext): Promise<ToolOutcome>;
+  /** Runs a validator in the sandbox, on the workspace as it is, without a network. An exception is an infrastructure error. */
+  validate(
+    validator: Validator,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'limits' | 'scope' | 'signal'>,
+  ): Promise<ValidatorResult>;
+  /** Runs a command beside the steps until it ends. Its output goes to `output` as it comes. An exception is an infrastructure error. */
+  runTask(spec: ShellSpec, context: TaskContext): Promise<TaskEnd>;
+  /** Ends what a task has running, whichever worker of this host started it. */
+  killTask(runId: string, taskId: string): Promise<void>;
+}
+
+export interface TaskContext
+  extends Pick<
+    ExecutionContext,
+    'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'scope' | 'onConnection' | 'signal'
+  > {
+  taskId: string;
+  output: OutputWriter;
+  /** Called when the command begins to run. */
+  onBegun(): void;
+}
+
+/** `killed`: ended from outside; the engine knows whether it requested that. */
+export interface TaskEnd extends TaskOutcome {
+  status: 'completed' | 'failed' | 'killed' | 'timed_out';
+}

@@ -1,0 +1,16 @@
+/** What the engine needs of tools, workspaces and planners. The worker passes the real ones. */
+export type { Call, Description, ToolCatalog } from './catalog.ts';
+export type { ExecutionContext, Executor, TaskContext, TaskEnd } from './executor.ts';
+export type {
+  ModelUsage,
+  PastTurn,
+  PlannedCall,
+  Planner,
+  PlannerDecision,
+  PlannerInput,
+  RetryHints,
+  RunDecision,
+  SettledStep,
+} from './planner.ts';
+export type { Logger, Metrics } from './reporting.ts';
+export type { Difference, MadeWorkspace, PlannedPublish, PublishCall, TreeState, WorkspacePort } from './workspace.ts';

@@ -1,0 +1,6 @@
+export { type Attempt, listAttempts } from './list-attempts.ts';
+export { listRuns, type Page, walkBack } from './list-runs.ts';
+export { listSnapshots, type RunSnapshot } from './list-snapshots.ts';
+export { getStep, listSteps } from './list-steps.ts';
+export { listAgents } from './list-tree.ts';
+export { findRewindPoint, type RewindPoint } from './rewind-point.ts';

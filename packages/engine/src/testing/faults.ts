@@ -1,0 +1,20 @@
+import type { ExecutionContext } from '../ports/index.ts';
+
+/** What goes wrong, and when: may change while a test runs. */
+export interface Faults {
+  execute?: (context: ExecutionContext) => void | Promise<void>;
+  /** Before the background commands of a run stand still. */
+  freeze?: () => void | Promise<void>;
+  /** While a background command runs. */
+  task?: (signal: AbortSignal) => Promise<void>;
+  /** The version of the tools. */
+  version?: string;
+  /** What is wrong with the first tree. */
+  tree?: 'other_boot' | 'tree_changed';
+  /** A file changed at the source. */
+  conflict?: boolean;
+  /** What the plan of a publish says it has to leave out. */
+  unpublishable?: string[];
+  /** The state of the source; a plan holds only while it is the same. */
+  source?: number;
+}

@@ -1,0 +1,104 @@
+import { type AgentSpec, type Effect, nothingEnforced, planSchema } from '@holdpoint/contract';
+import type { Call, Executor } from '../ports/index.ts';
+import type { Faults } from './faults.ts';
+import type { InMemoryTrees } from './in-memory-trees.ts';
+
+/** What a call of `count` does beside counting. */
+interface TestArgs {
+  effect: Effect;
+  gate?: 'input';
+  fail?: boolean;
+  /** Returns as `seen` what the workspace held when the call began. */
+  looks?: boolean;
+  /** Begins a background command with this text as its output. */
+  background?: string;
+  /** Begins a sub-agent with this plan, and waits for it. */
+  agent?: object;
+  /** Begins a sub-agent that asks this model, and waits for it. */
+  asks?: string;
+  /** Does not wait for the sub-agent that it begins. */
+  beside?: boolean;
+  /** Ids of tasks. */
+  awaits?: string;
+  merges?: string;
+  kills?: string;
+}
+
+export const argsOf = ({ args }: Pick<Call, 'args'>): TestArgs => args as unknown as TestArgs;
+
+/** @param executions gets one entry per execution */
+export function inMemoryExecutor(
+  { now }: { now: () => number },
+  faults: Faults,
+  { treeOf, current }: InMemoryTrees,
+  executions: { stepId: string; attempt: number }[],
+): Executor {
+  return {
+    async preview(call, { tasks }) {
+      const { merges } = argsOf(call);
+      if (merges === undefined) return { kind: 'command', command: 'count', cwd: '.', network: [] };
+      const shown = await tasks.previewMerge(merges);
+      return shown.status === 'ready'
+        ? { kind: 'merge', task_id: merges, ...shown }
+        : { kind: 'problem', message: shown.problem.message };
+    },
+    validate: async ({ name = 'validator', command }, { runId }) => ({
+      ...{ name, command, detail: null, stdout: '', stdout_bytes: 0, stderr: '', stderr_bytes: 0, duration_ms: 1 },
+      ...(treeOf(runId).length >= Number(command)
+        ? { status: 'passed', exit_code: 0 }
+        : { status: 'failed', exit_code: 1 }),
+      capabilities: nothingEnforced,
+    }),
+    async execute(call, context) {
+      const { runId, stepId, attempt, epoch } = context;
+      const { effect, fail, looks, background, agent, asks, beside, awaits, merges, kills } = argsOf(call);
+      executions.push({ stepId, attempt });
+      current(runId, epoch);
+      const seen = looks ? { seen: [...treeOf(runId)] } : {};
+      if (effect !== 'read') treeOf(runId).push(stepId);
+      await faults.execute?.(context);
+      if (background !== undefined) {
+        const spec = { command: background };
+        return {
+          status: 'succeeded',
+          value: { task_id: context.taskId },
+          task: { kind: 'shell', title: background, spec },
+        };
+      }
+      if (agent !== undefined || asks !== undefined) {
+        if (context.deferred) {
+          const task = await context.tasks.get(context.deferred.task_id);
+          return { status: 'succeeded', value: { task_id: task?.id, status: task?.status } };
+        }
+        const goal: AgentSpec['goal'] =
+          asks === undefined
+            ? { planner: 'scripted', plan: planSchema.parse(agent) }
+            : { planner: 'model', model: asks, prompt: 'sub' };
+        const task = { kind: 'agent' as const, title: 'sub-agent', spec: { goal } };
+        if (beside) return { status: 'succeeded', value: { task_id: context.taskId }, task };
+        return { status: 'deferred', until: now() + 3_600_000, on: { task } };
+      }
+      if (awaits !== undefined) {
+        const task = await context.tasks.get(awaits);
+        if (!task?.outcome && !context.deferred) {
+          return { status: 'deferred', until: now() + 3_600_000, on: { task_id: awaits } };
+        }
+        return { status: 'succeeded', value: { status: task?.status, outcome: task?.outcome ?? null } };
+      }
+      if (merges !== undefined) return { status: 'succeeded', value: await context.tasks.merge(merges) };
+      if (kills !== undefined) return { status: 'succeeded', value: (await context.tasks.kill(kills)) ?? null };
+      if (fail) return { status: 'failed', error: { code: 'EASKED', message: 'asked to fail' } };
+      return { status: 'succeeded', value: { count: executions.length, ...seen } };
+    },
+    async runTask({ command }, { runId, epoch, taskId, output, onBegun, signal }) {
+      current(runId, epoch);
+      onBegun();
+      treeOf(runId).push(taskId);
+      output.write('stdout', Buffer.from(command));
+      await faults.task?.(signal);
+      if (signal.aborted) return { status: 'killed', exit_code: null };
+      return { status: 'completed', exit_code: 0 };
+    },
+    killTask: async () => {},
+  };
+}

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import type { WorkerDeps } from '../deps.ts';
+import { newId } from '../domain/new-id.ts';
+import { openOutputStore } from '../outputs/output-store.ts';
+import { scriptedPlanner } from '../planners/scripted.ts';
+import type { ToolCatalog } from '../ports/index.ts';
+import type { Faults } from './faults.ts';
+import { argsOf, inMemoryExecutor } from './in-memory-executor.ts';
+import { type InMemoryTrees, openInMemoryTrees } from './in-memory-trees.ts';
+import type { TestEngine } from './real-redis.ts';
+
+/** Tools whose effects can be counted: `args.effect` says what a call may change, the other arguments what it does. */
+export interface InMemoryWorker extends Pick<InMemoryTrees, 'tree' | 'treeOf' | 'dropped' | 'published'> {
+  deps: WorkerDeps;
+  /** Every execution, whether its outcome was recorded or not. */
+  executions: { stepId: string; attempt: number }[];
+}
+
+/** The engine with an executor and a workspace that live in memory: for tests of the engine itself. */
+export function inMemoryWorker(engine: TestEngine, faults: Faults = {}): InMemoryWorker {
+  const { workspaces, current, ...trees } = openInMemoryTrees(faults);
+  const executions: InMemoryWorker['executions'] = [];
+  const deps: WorkerDeps = {
+    ...engine.deps,
+    newId,
+    workerId: 'test-worker',
+    retention: {},
+    confirmInstallation: async () => {},
+    planners: { scripted: scriptedPlanner, model: { next: async () => ({ kind: 'finish', message: 'done' }) } },
+    outputs: openOutputStore(join(engine.directory, 'outputs')),
+    metrics: { repaired: () => {} },
+    catalog: inMemoryCatalog(faults),
+    executor: inMemoryExecutor(engine.deps, faults, { workspaces, current, ...trees }, executions),
+    workspaces,
+  };
+  return { deps, executions, ...trees };
+}
+
+const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
+  versions: () => ({ count: faults.version ?? '1' }),
+  describe({ tool, args }) {
+    if (tool !== 'count') return { ok: false, error: { code: 'EUNKNOWNTOOL', message: `no tool ${tool}` } };
+    const { effect, gate, kills } = argsOf({ args });
+    return { ok: true, args, effect, risk: 'low', gate, sequential: kills === undefined ? undefined : true };
+  },
+});
