@@ -49,21 +49,28 @@ const headerSchema = z.strictObject({
 });
 export type SecretHeader = z.output<typeof headerSchema>;
 
+type Use = { env: string } | { header: SecretHeader } | { placeholder: true };
+type GivenUse = { env: string } | { header: z.input<typeof headerSchema> } | { placeholder: true };
+
+/** Not a union: an error then names the field that is wrong. */
+const useSchema = z
+  .strictObject({
+    env: variableSchema.describe('A variable of every command').optional(),
+    header: headerSchema
+      .describe('A header that the proxy adds to requests to one host, so that no command holds the value')
+      .optional(),
+    placeholder: z
+      .literal(true)
+      .describe('`$ENV.NAME` in arguments, for toolsets that replace placeholders')
+      .optional(),
+  })
+  .refine((use) => Object.keys(use).length === 1, 'give one of env, header and placeholder') as unknown as z.ZodType<
+  Use,
+  GivenUse
+>;
+
 /** One secret of a run and how its calls use it. A secret is recorded by name only. */
-export const secretUseSchema = z.strictObject({
-  name: secretNameSchema,
-  as: z.union([
-    z.strictObject({ env: variableSchema.describe('A variable of every command') }),
-    z.strictObject({
-      header: headerSchema.describe(
-        'A header that the proxy adds to requests to one host, so that no command holds the value',
-      ),
-    }),
-    z.strictObject({
-      placeholder: z.literal(true).describe('`$ENV.NAME` in arguments, for toolsets that replace placeholders'),
-    }),
-  ]),
-});
+export const secretUseSchema = z.strictObject({ name: secretNameSchema, as: useSchema });
 export type SecretUse = z.output<typeof secretUseSchema>;
 
 export const secretUsesSchema = z

@@ -36,7 +36,7 @@ interface CommandOutput {
 }
 
 /** Changes bytes as they arrive, and may hold some until more arrive. */
-export interface OutputFilter {
+interface OutputFilter {
   push(chunk: Buffer): Buffer;
   end(): Buffer;
 }

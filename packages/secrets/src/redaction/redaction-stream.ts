@@ -55,4 +55,4 @@ export function openRedactionStream(patterns: Patterns): RedactionStream {
 }
 
 /** What stands for a secret. */
-export const markOf = (name: string): string => `[secret ${name}]`;
+const markOf = (name: string): string => `[secret ${name}]`;
