@@ -88,6 +88,9 @@ test('what commands print of a secret is found nowhere, in any form', { timeout:
   for (const name of Object.keys(values)) expect(all.split(`[secret ${name}]`).length).toBeGreaterThan(20);
   for (const value of Object.values(values)) expect(all).not.toContain(JSON.stringify(value).slice(1, -1));
   expect(run.request.secrets).toEqual(secrets);
+  const fork = await client.forkRun(run.id, { from_step: 1 });
+  await client.cancelRun(fork.run.id);
+  expect((await client.getRun(fork.run.id)).request.secrets).toEqual(secrets);
 });
 
 test('a background command gets secrets, and its stored output has none', async () => {
