@@ -5,6 +5,7 @@
 const packages = {
   contract: { imports: [] },
   process: { imports: ['contract'] },
+  policy: { imports: ['contract'] },
   telemetry: { imports: ['contract'] },
   egress: { imports: ['contract'] },
   'embedded-redis': { imports: ['contract', 'process'] },
@@ -13,10 +14,22 @@ const packages = {
   workspace: { imports: ['contract', 'process'] },
   models: { imports: ['contract'] },
   tools: { imports: ['contract'], tests: ['process', 'egress', 'sandbox', 'workspace'] },
-  engine: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
+  engine: { imports: ['contract', 'policy'], tests: ['process', 'embedded-redis'] },
+  callers: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
   client: { imports: ['contract'] },
   runtime: {
-    imports: ['contract', 'telemetry', 'egress', 'sandbox', 'secrets', 'workspace', 'models', 'tools', 'engine'],
+    imports: [
+      'contract',
+      'policy',
+      'telemetry',
+      'egress',
+      'sandbox',
+      'secrets',
+      'workspace',
+      'models',
+      'tools',
+      'engine',
+    ],
     tests: ['process', 'embedded-redis'],
   },
 };
@@ -90,6 +103,12 @@ const rules = [
     to: { pathNot: '^(packages|apps)/|node_modules/zod/' },
   },
   {
+    name: 'policy-pure',
+    comment: 'packages/policy reads no file, no clock and no network: of the modules of Node, crypto and path alone.',
+    from: { path: '^packages/policy/', pathNot: test },
+    to: { dependencyTypes: ['core'], pathNot: '^(crypto|path)$' },
+  },
+  {
     name: 'client-light',
     comment: 'packages/client installs without bullmq, ioredis and pino.',
     from: { path: '^packages/client/', pathNot: test },
@@ -97,9 +116,9 @@ const rules = [
   },
   {
     name: 'engine-domain-pure',
-    comment: 'The domain imports packages/contract, zod, node:crypto and itself.',
+    comment: 'The domain imports packages/contract, packages/policy, zod, node:crypto and itself.',
     from: { path: `${engine}domain/`, pathNot: test },
-    to: { pathNot: `${engine}domain/|^packages/contract/|node_modules/zod/|^crypto$` },
+    to: { pathNot: `${engine}domain/|^packages/(contract|policy)/|node_modules/zod/|^crypto$` },
   },
   {
     name: 'engine-adapters',

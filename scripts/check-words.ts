@@ -1,7 +1,5 @@
 import banned from './words/banned.json' with { type: 'json' };
-import { findBanned } from './words/find-banned.ts';
-import { listFiles } from './words/list-files.ts';
-import { readProse } from './words/read-prose.ts';
+import { findBanned, listFiles, readProse } from './words/prose.ts';
 
 const withProse = /\.(ts|mjs|sh|lua|py|c|md|ya?ml)$|\/Dockerfile$|^\.ci\/run$/;
 

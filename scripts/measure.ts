@@ -5,9 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseSync } from 'oxc-parser';
-import { findBanned } from './words/find-banned.ts';
-import { listFiles } from './words/list-files.ts';
-import { readProse } from './words/read-prose.ts';
+import { findBanned, listFiles, readProse } from './words/prose.ts';
 
 const files = listFiles('.').filter((file) => /\.(ts|mjs)$/.test(file) && !file.startsWith('examples/repos/'));
 const source = files.filter((file) => !isTest(file)).map(measureFile);

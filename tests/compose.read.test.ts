@@ -13,6 +13,4 @@ test('Redis requires its password and is reachable only inside the composition',
   }
 });
 
-test('the API is published only on loopback', () => {
-  expect(services.api.ports).toEqual(['127.0.0.1:4747:4747']);
-});
+test('the API is published only on loopback', () => expect(services.api.ports).toEqual(['127.0.0.1:4747:4747']));

@@ -7,9 +7,8 @@ it('escapes text and keeps colours', () => {
   expect(svg).toContain('>a &amp; b</text>');
 });
 
-it('cuts long lines', () => {
-  expect(terminalSvg('t', [{ text: 'x'.repeat(101), at: 0 }])).toContain(`>${'x'.repeat(99)}…</text>`);
-});
+it('cuts long lines', () =>
+  expect(terminalSvg('t', [{ text: 'x'.repeat(101), at: 0 }])).toContain(`>${'x'.repeat(99)}…</text>`));
 
 it('scrolls once the window is full, and rests at the last line', () => {
   const lines = Array.from({ length: 30 }, (_, i) => ({ text: `line ${i}`, at: i }));

@@ -74,16 +74,7 @@ async function collectRun({ client, redis }: Deps, id: string): Promise<FoundRun
     args.set(step.id, 'json' in step.args ? step.args.json : (await client.getStep(step.id)).args);
   }
   const files = run.snapshot === undefined ? { marks: new Map() } : await readMarks(client, id);
-  return {
-    run,
-    events,
-    hash,
-    steps,
-    args,
-    approvals: parseAllApprovals(hash),
-    tasks: parseAllTasks(hash),
-    ...files,
-  };
+  return { run, events, hash, steps, args, approvals: parseAllApprovals(hash), tasks: parseAllTasks(hash), ...files };
 }
 
 const readMarks = (client: Client, id: string): Promise<Pick<FoundRun, 'marks' | 'unreadable'>> =>

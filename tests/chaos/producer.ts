@@ -13,9 +13,8 @@ interface Deps {
 }
 
 /** Sends a request until it is answered: the API may have handled a request whose answer was lost. A refusal is an answer. */
-async function retry<Answer>(deps: Deps, send: () => Promise<Answer>): Promise<Answer | ApiError> {
-  return (await retryTimed(deps, send)).answer;
-}
+const retry = async <Answer>(deps: Deps, send: () => Promise<Answer>): Promise<Answer | ApiError> =>
+  (await retryTimed(deps, send)).answer;
 
 /** @returns also when the answered request was sent, and when its answer arrived */
 async function retryTimed<Answer>(
@@ -141,14 +140,7 @@ export async function decide(deps: Deps, options: { all: boolean; stop: AbortSig
             client.decideApproval(approval.id, decisionFor(approval, decision, message)),
           );
           if (answer instanceof ApiError) ledger.refused += 1;
-          else
-            ledger.decided.push({
-              at,
-              approvalId: approval.id,
-              runId: approval.run_id,
-              decision,
-              message,
-            });
+          else ledger.decided.push({ at, approvalId: approval.id, runId: approval.run_id, decision, message });
         }),
       );
     }

@@ -82,9 +82,7 @@ test('a full disk stops new work only; with free space everything continues', as
         ({ workers }) => workers === 1,
         () => false,
       ),
-    {
-      withinMs: 60_000,
-    },
+    { withinMs: 60_000 },
   );
   await until('the reserve exists again', () => existsSync(reserve));
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });

@@ -2,9 +2,7 @@ import { cp, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
-import { until } from '../harness/until.ts';
+import { approve, bash, finished, nextApproval, plan, type System, startSystem, until } from '../harness/index.ts';
 
 let system: System;
 beforeEach(async () => {

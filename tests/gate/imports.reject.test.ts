@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 const layers = [
   ['contract', 'process', 'process', 'a.test.ts'],
   ['process', 'egress', 'egress', 'a.test.ts'],
+  ['policy', 'process', 'process', 'a.test.ts'],
   ['telemetry', 'process', 'process', 'a.test.ts'],
   ['egress', 'sandbox', 'sandbox', 'a.test.ts'],
   ['embedded-redis', 'engine', 'engine', 'a.test.ts'],
@@ -16,6 +17,7 @@ const layers = [
   ['secrets', 'engine', 'engine', 'a.test.ts'],
   ['workspace', 'sandbox', 'sandbox', 'testing/a.ts'],
   ['models', 'tools', 'tools', 'a.test.ts'],
+  ['callers', 'engine', 'engine', 'a.test.ts'],
   ['tools', 'sandbox', 'engine', 'a.test.ts'],
   ['engine', 'tools', 'tools', 'testing/a.ts'],
   ['client', 'engine', 'engine', 'a.test.ts'],
@@ -39,6 +41,7 @@ const planted: (readonly [string, string, string, string])[] = [
   ['resolvable', 'apps/api/src/b.ts', '@holdpoint/engine/domain/ids', '@holdpoint/engine/domain/ids'],
   ['no-test-code', 'packages/engine/src/c.ts', './testing/fake.ts', 'packages/engine/src/testing/fake.ts'],
   ['contract-pure', 'packages/contract/src/b.ts', 'pino', 'node_modules/pino/index.js'],
+  ['policy-pure', 'packages/policy/src/b.ts', 'node:fs', 'fs'],
   ['client-light', 'packages/client/src/b.ts', './c.ts', 'node_modules/pino/index.js'],
   ['client-light', 'packages/client/src/c.ts', 'pino', 'node_modules/pino/index.js'],
   ['engine-domain-pure', 'packages/engine/src/domain/a.ts', 'node:fs', 'fs'],
@@ -74,9 +77,7 @@ beforeEach(() => {
     addPackage(name);
   for (const [file, text] of Object.entries(files)) write(file, text);
 });
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true });
-});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 test('a tree without wrong imports passes', () => {
   write('apps/api/src/a.ts', `import { A } from '@holdpoint/engine';`);

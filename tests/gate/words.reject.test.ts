@@ -8,9 +8,7 @@ let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'holdpoint-words-'));
 });
-afterEach(() => {
-  rmSync(directory, { recursive: true, force: true });
-});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 test.each([
   ['a line comment', 'a.ts', 'const a = 1;\n// Whoever reads this\nconst b = a;', ':2  Whoever'],

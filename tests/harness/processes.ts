@@ -55,13 +55,13 @@ export async function startApp(options: {
   };
 }
 
-function firstLine(
+const firstLine = (
   child: ChildProcess,
   log: NodeJS.WritableStream,
   options: { entry: string; logFile: string; isReady: (line: Record<string, unknown>) => boolean },
   gone: Promise<void>,
-): Promise<Record<string, unknown>> {
-  return new Promise((found, fail) => {
+): Promise<Record<string, unknown>> =>
+  new Promise((found, fail) => {
     if (!child.stdout) return fail(new Error('no stdout'));
     createInterface({ input: child.stdout }).on('line', (text) => {
       log.write(`${text}\n`);
@@ -70,7 +70,6 @@ function firstLine(
     });
     gone.then(() => fail(new Error(`${options.entry} ended before it was ready; see ${options.logFile}`)));
   });
-}
 
 function parse(text: string): Record<string, unknown> | undefined {
   try {

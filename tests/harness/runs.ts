@@ -11,11 +11,7 @@ export const plan = (...groups: Step[][]): NonNullable<CreateRun['plan']> => ({
   groups: groups.map((steps) => ({ steps })),
 });
 
-export const bash = (command: string, name?: string): Step => ({
-  name,
-  tool: 'bash',
-  args: { command },
-});
+export const bash = (command: string, name?: string): Step => ({ name, tool: 'bash', args: { command } });
 
 /** Waits until the run has an approval that is open. */
 export async function nextApproval(client: Client, runId: string): Promise<Approval> {
@@ -28,17 +24,15 @@ export async function nextApproval(client: Client, runId: string): Promise<Appro
   return approval;
 }
 
-export function approve(client: Client, { id, action_digest }: Approval, message?: string) {
-  return client.decideApproval(id, { decision: 'approve', action_digest, message });
-}
+export const approve = (client: Client, { id, action_digest }: Approval, message?: string) =>
+  client.decideApproval(id, { decision: 'approve', action_digest, message });
 
 /** Whether the API is ready, or the code of its refusal. */
-export function readiness(client: Client): Promise<string | undefined> {
-  return client.ready().then(
+export const readiness = (client: Client): Promise<string | undefined> =>
+  client.ready().then(
     () => 'ready',
     (error: { code?: string }) => error.code,
   );
-}
 
 /** Creates a run and waits for its end. */
 export async function finish(client: Client, request: Parameters<Client['createRun']>[0]): Promise<RunDetail> {
@@ -53,13 +47,11 @@ export async function succeed(...request: Parameters<typeof finish>): Promise<Ru
   return run;
 }
 
-export function published(client: Client, runId: string): Promise<RunDetail> {
-  return client.waitForRun(runId, {
+export const published = (client: Client, runId: string): Promise<RunDetail> =>
+  client.waitForRun(runId, {
     until: ({ publication }) => publication.status === 'published',
     signal: AbortSignal.timeout(waitMs),
   });
-}
 
-export async function finished(client: Client, runId: string): Promise<RunDetail> {
-  return client.waitForRun(runId, { signal: AbortSignal.timeout(waitMs) });
-}
+export const finished = async (client: Client, runId: string): Promise<RunDetail> =>
+  client.waitForRun(runId, { signal: AbortSignal.timeout(waitMs) });

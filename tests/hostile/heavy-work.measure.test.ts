@@ -26,9 +26,7 @@ describe.each(chosen)('heavy work, with the whole system run by $name', (user) =
     directory = makeDirectory(user);
     report = await runProgram(user, 'heavy-process.ts', [JSON.stringify(names)], { HOME: directory });
   }, 900_000);
-  afterAll(() => {
-    execFileSync('rm', ['-rf', directory]);
-  });
+  afterAll(() => execFileSync('rm', ['-rf', directory]));
 
   test.each(names)('no event loop is delayed by %s', (name) => {
     const outcome = report[name];

@@ -148,9 +148,7 @@ describe.each(users)('the kernel, with a worker of $name', (user) => {
   });
 
   describe.runIf(process.arch === 'x64')('system calls of x86-64', () => {
-    test.each(calls)('%s', (name, _number, _args, errno) => {
-      expect(found[name]).toEqual({ result: -1, errno });
-    });
+    test.each(calls)('%s', (name, _number, _args, errno) => expect(found[name]).toEqual({ result: -1, errno }));
 
     test('a system call of the 32-bit table kills the process', async () => {
       const { stdout } = await scene.worker.run(workspace, '/usr/bin/python3 -c "$PROGRAM"', {

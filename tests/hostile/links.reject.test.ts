@@ -9,9 +9,8 @@ const change = readFileSync(new URL('inside/links.py', import.meta.url), 'utf8')
 describe.each(users)('links of processes, with a worker of $name', (user) => {
   const { scene, workspace } = useScene(user);
 
-  test('bubblewrap belongs to the user of the worker', () => {
-    expect(statSync(scene.bwrap)).toMatchObject({ uid: user.uid, mode: 0o100755 });
-  });
+  test('bubblewrap belongs to the user of the worker', () =>
+    expect(statSync(scene.bwrap)).toMatchObject({ uid: user.uid, mode: 0o100755 }));
 
   test.each([
     'chmod 0 /proc/1/exe',

@@ -54,7 +54,5 @@ describe.each(users)('the memory limit, with a worker of $name', (user) => {
     else expect([end, stdout.text]).toEqual([exited(3), 'refused ENOSPC\n']);
   });
 
-  test('shared pages count once', async () => {
-    expect((await run('inherited')).end).toEqual(exited(0));
-  });
+  test('shared pages count once', async () => expect((await run('inherited')).end).toEqual(exited(0)));
 });

@@ -41,13 +41,9 @@ describe.each(chosen)('traps in sources and trees, with the whole system run by 
     report = await runProgram(user, 'planted-process.ts', [directory, fired], { HOME: home });
     hooksBefore = picture(join(directory, 'repository/.git/hooks'));
   }, 120_000);
-  afterAll(() => {
-    execFileSync('rm', ['-rf', directory]);
-  });
+  afterAll(() => execFileSync('rm', ['-rf', directory]));
 
-  test('no trap runs on the host, from the copy to publish and discard', () => {
-    expect(readdirSync(fired)).toEqual([]);
-  });
+  test('no trap runs on the host, from the copy to publish and discard', () => expect(readdirSync(fired)).toEqual([]));
 
   test.each(['git published', 'git discarded', 'directory published', 'directory discarded'])(
     '%s: the work was done',

@@ -275,9 +275,7 @@ describe.each(users)('resources, with a worker of $name', (user) => {
     const { end } = await scene.worker.run(
       workspace,
       `mkdir wide; ( ${hostile(`deep ${deep}`)} ); cd wide; ${hostile(`many ${wide}`)}`,
-      {
-        env: { PROGRAM: program },
-      },
+      { env: { PROGRAM: program } },
     );
     expect(end).toEqual(exited(0));
     const files = scene.worker.files(workspace);

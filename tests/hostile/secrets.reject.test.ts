@@ -71,9 +71,7 @@ describe.each(users)('secrets, with a worker of $name', (user) => {
   });
   afterAll(() => void redis.close());
 
-  test('outside, the secret is visible', () => {
-    expect(argumentsOf(scene.bystander)).toContain(scene.secret);
-  });
+  test('outside, the secret is visible', () => expect(argumentsOf(scene.bystander)).toContain(scene.secret));
 
   test.each(inForm(secretCases))('a command does not see %s', async (_, line, expected) => {
     const { end, stdout } = await scene.worker.run(workspace, inScene(line, scene));

@@ -64,133 +64,69 @@ function folder(name: string): string {
 const alternates = (path: string, ...lines: string[]) =>
   writeFileSync(join(path, '.git/objects/info/alternates'), `${lines.join('\n')}\n`);
 
-const leads: [string, () => string][] = [
-  [
-    'a .git file',
-    () => {
-      const path = folder('x');
-      writeFileSync(join(path, '.git'), `gitdir: ${victim.shadow}\n`);
-      return path;
-    },
-  ],
-  [
-    'a .git file with a relative path',
-    () => {
-      const path = folder('x');
-      writeFileSync(join(path, '.git'), 'gitdir: ../data/runs/run_victim/shadow.git');
-      return path;
-    },
-  ],
-  [
-    'a link',
-    () => {
-      symlinkSync(victim.shadow, join(folder('x'), '.git'));
-      return join(top, 'x');
-    },
-  ],
-  [
-    'a link to a link in /proc',
-    () => {
-      symlinkSync(`/proc/self/root${victim.shadow}`, join(folder('x'), '.git'));
-      return join(top, 'x');
-    },
-  ],
-  [
-    'commondir',
-    () => {
-      const path = repository('x');
-      rmSync(join(path, '.git/objects'), { recursive: true });
-      writeFileSync(join(path, '.git/commondir'), victim.shadow);
-      return path;
-    },
-  ],
-  [
-    'an alternate',
-    () => {
-      const path = repository('x');
-      alternates(path, join(victim.shadow, 'objects'));
-      return path;
-    },
-  ],
-  [
-    'an alternate by a relative path and a link',
-    () => {
-      const path = repository('x');
-      symlinkSync('../data/runs/run_victim', join(top, 'short'));
-      symlinkSync(join(victim.shadow, 'objects'), join(path, 'by-link'));
-      alternates(path, '# a comment', '../../by-link');
-      return path;
-    },
-  ],
-  [
-    'a chain of alternates',
-    () => {
-      const [path, between, last] = [repository('x'), repository('y'), repository('z')];
-      alternates(path, join(between, '.git/objects'));
-      alternates(between, join(last, '.git/objects'));
-      alternates(last, join(victim.shadow, 'objects'));
-      return path;
-    },
-  ],
-  [
-    'a quoted alternate',
-    () => {
-      const path = repository('x');
-      alternates(path, JSON.stringify(join(victim.shadow, 'objects')));
-      return path;
-    },
-  ],
-  [
-    'an object directory that is a link',
-    () => {
-      const path = repository('x');
-      rmSync(join(path, '.git/objects'), { recursive: true });
-      symlinkSync(join(victim.shadow, 'objects'), join(path, '.git/objects'));
-      return path;
-    },
-  ],
-  [
-    'links in the object directory',
-    () => {
-      const path = repository('x');
-      for (const name of readdirSync(join(victim.shadow, 'objects'))) {
-        const at = join(path, '.git/objects', name);
-        rmSync(at, { recursive: true, force: true });
-        symlinkSync(join(victim.shadow, 'objects', name), at);
-      }
-      return path;
-    },
-  ],
-  [
-    'links to single files of objects',
-    () => {
-      const path = repository('x');
-      for (const name of readdirSync(join(victim.shadow, 'objects'), { recursive: true, encoding: 'utf8' })) {
-        const at = join(path, '.git/objects', name);
-        if (existsSync(at) || !/[0-9a-f]{20}/.test(name)) continue;
-        mkdirSync(dirname(at), { recursive: true });
-        symlinkSync(join(victim.shadow, 'objects', name), at);
-      }
-      return path;
-    },
-  ],
-  [
-    'a linked work tree of another run',
-    () => {
-      const path = folder('x');
-      const linked = join(folder('w'), 'g');
-      mkdirSync(linked);
-      writeFileSync(join(linked, 'HEAD'), `${victim.snapshot}\n`);
-      writeFileSync(join(linked, 'commondir'), `${victim.shadow}\n`);
-      writeFileSync(join(path, '.git'), `gitdir: ${linked}\n`);
-      return path;
-    },
-  ],
-];
+/** What leads from a folder without a repository. */
+const folderLeads: Record<string, (path: string) => void> = {
+  'a .git file': (path) => writeFileSync(join(path, '.git'), `gitdir: ${victim.shadow}\n`),
+  'a .git file with a relative path': (path) =>
+    writeFileSync(join(path, '.git'), 'gitdir: ../data/runs/run_victim/shadow.git'),
+  'a link': (path) => symlinkSync(victim.shadow, join(path, '.git')),
+  'a link to a link in /proc': (path) => symlinkSync(`/proc/self/root${victim.shadow}`, join(path, '.git')),
+  'a linked work tree of another run': (path) => {
+    const linked = join(folder('w'), 'g');
+    mkdirSync(linked);
+    writeFileSync(join(linked, 'HEAD'), `${victim.snapshot}\n`);
+    writeFileSync(join(linked, 'commondir'), `${victim.shadow}\n`);
+    writeFileSync(join(path, '.git'), `gitdir: ${linked}\n`);
+  },
+};
+
+/** What leads from a repository. */
+const repositoryLeads: Record<string, (path: string) => void> = {
+  commondir: (path) => {
+    rmSync(join(path, '.git/objects'), { recursive: true });
+    writeFileSync(join(path, '.git/commondir'), victim.shadow);
+  },
+  'an alternate': (path) => alternates(path, join(victim.shadow, 'objects')),
+  'an alternate by a relative path and a link': (path) => {
+    symlinkSync('../data/runs/run_victim', join(top, 'short'));
+    symlinkSync(join(victim.shadow, 'objects'), join(path, 'by-link'));
+    alternates(path, '# a comment', '../../by-link');
+  },
+  'a chain of alternates': (path) => {
+    const [between, last] = [repository('y'), repository('z')];
+    alternates(path, join(between, '.git/objects'));
+    alternates(between, join(last, '.git/objects'));
+    alternates(last, join(victim.shadow, 'objects'));
+  },
+  'a quoted alternate': (path) => alternates(path, JSON.stringify(join(victim.shadow, 'objects'))),
+  'an object directory that is a link': (path) => {
+    rmSync(join(path, '.git/objects'), { recursive: true });
+    symlinkSync(join(victim.shadow, 'objects'), join(path, '.git/objects'));
+  },
+  'links in the object directory': (path) => {
+    for (const name of readdirSync(join(victim.shadow, 'objects'))) {
+      const at = join(path, '.git/objects', name);
+      rmSync(at, { recursive: true, force: true });
+      symlinkSync(join(victim.shadow, 'objects', name), at);
+    }
+  },
+  'links to single files of objects': (path) => {
+    for (const name of readdirSync(join(victim.shadow, 'objects'), { recursive: true, encoding: 'utf8' })) {
+      const at = join(path, '.git/objects', name);
+      if (existsSync(at) || !/[0-9a-f]{20}/.test(name)) continue;
+      mkdirSync(dirname(at), { recursive: true });
+      symlinkSync(join(victim.shadow, 'objects', name), at);
+    }
+  },
+};
 
 describe('a git source that leads into the data directory by', () => {
-  test.each(leads)('%s is refused at submission and at materialise', async (_name, make) => {
-    const path = make();
+  test.each([
+    ...Object.entries(folderLeads).map(([name, lead]) => [name, folder, lead] as const),
+    ...Object.entries(repositoryLeads).map(([name, lead]) => [name, repository, lead] as const),
+  ])('%s is refused at submission and at materialise', async (_name, make, lead) => {
+    const path = make('x');
+    lead(path);
     const source = { type: 'git', path, ref: victim.snapshot } as const;
     await expect(open().check(source)).rejects.toMatchObject({ name: 'WorkspaceError', retryable: false });
     await expect(open().materialise({ runId: 'run_thief', source })).rejects.toMatchObject({ name: 'WorkspaceError' });

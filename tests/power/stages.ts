@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@holdpoint/client';
 import type { CreateRun } from '@holdpoint/contract/wire';
-import { bash, plan } from '../harness/runs.ts';
-import { until } from '../harness/until.ts';
+import { bash, plan, until } from '../harness/index.ts';
 import { type ExpectedRun, type Files, listFiles } from './cut.ts';
 
 /** A user's directories and repository, on the disk whose power is cut. */

@@ -1,8 +1,8 @@
 import type { Client } from '@holdpoint/client';
 import { expect } from 'vitest';
 import { nextApproval } from '../harness/runs.ts';
-import { difference } from './difference.ts';
 import { bytesOf, publishNow } from './drive-run.ts';
+import { difference } from './files-on-disk.ts';
 import { git, gitCode, treeEntries } from './real-git.ts';
 import { cloneReference } from './reference-clone.ts';
 import type { TestRepository } from './scenario.ts';

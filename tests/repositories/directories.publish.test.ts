@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { difference } from './difference.ts';
 import { approveNext, editsOf, publishNow, submit, treeFiles, waitUntilHeld, waitUntilSucceeded } from './drive-run.ts';
 import { type Environment, openEnvironment } from './environment.ts';
-import { filesOnDisk } from './files-on-disk.ts';
+import { difference, filesOnDisk } from './files-on-disk.ts';
 import { runScript } from './real-git.ts';
 import { scenarios } from './scenarios/all.ts';
 

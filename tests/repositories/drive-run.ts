@@ -1,7 +1,6 @@
 import { ApiError, type Client } from '@holdpoint/client';
 import type { Publish, Run, RunDetail } from '@holdpoint/contract/wire';
-import { bash, nextApproval } from '../harness/runs.ts';
-import type { System } from '../harness/system.ts';
+import { bash, nextApproval, type System } from '../harness/index.ts';
 import { filesOnDisk, isGit } from './files-on-disk.ts';
 import type { Scenario, TestRepository } from './scenario.ts';
 

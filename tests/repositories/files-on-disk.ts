@@ -40,3 +40,16 @@ function describe(path: Buffer, status: ReturnType<typeof statusOf>, exactly: bo
 const statusOf = (path: Buffer) => lstatSync(path, { bigint: true });
 
 export const isGit = (path: string): boolean => path === '.git' || path.startsWith('.git/');
+
+/** The differences of two maps as readable lines; empty when they are equal. Assertion output with thousands of entries is unreadable. */
+export function difference(found: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): string[] {
+  const paths = new Set([...found.keys(), ...expected.keys()]);
+  return [...paths]
+    .filter((path) => found.get(path) !== expected.get(path))
+    .sort()
+    .map(
+      (path) =>
+        `${JSON.stringify(path)}: found ${found.get(path) ?? 'nothing'}, expected ${expected.get(path) ?? 'nothing'}`,
+    )
+    .slice(0, 50);
+}

@@ -32,9 +32,8 @@ const environment = (home: string): Record<string, string> => ({
 });
 
 /** @throws an error with git's stderr */
-export function git(cwd: string, args: readonly string[], more: Options = {}): string {
-  return execFileSync('git', args, { ...options(cwd, more), stdio: 'pipe' });
-}
+export const git = (cwd: string, args: readonly string[], more: Options = {}): string =>
+  execFileSync('git', args, { ...options(cwd, more), stdio: 'pipe' });
 
 /** The complaints of `git fsck`, which include trees of old repositories. */
 export function fsck(cwd: string): string {
@@ -43,9 +42,8 @@ export function fsck(cwd: string): string {
 }
 
 /** @returns the exit code */
-export function gitCode(cwd: string, args: readonly string[]): number | null {
-  return spawnSync('git', args, options(cwd, {})).status;
-}
+export const gitCode = (cwd: string, args: readonly string[]): number | null =>
+  spawnSync('git', args, options(cwd, {})).status;
 
 /** Runs a script as a run's step does: in bash, which exits at the first failing command. */
 export function runScript(cwd: string, script: string): void {

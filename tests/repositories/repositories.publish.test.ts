@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkMerge } from './check-merge.ts';
 import { checkPatch, checkPublish, userFiles } from './check-publish.ts';
-import { difference } from './difference.ts';
 import {
   approveNext,
   editsOf,
@@ -12,7 +11,7 @@ import {
   waitUntilSucceeded,
 } from './drive-run.ts';
 import { type Environment, openEnvironment } from './environment.ts';
-import { filesOnDisk, isGit } from './files-on-disk.ts';
+import { difference, filesOnDisk, isGit } from './files-on-disk.ts';
 import { fsck, git, treeEntries } from './real-git.ts';
 import { cloneReference } from './reference-clone.ts';
 import { scenarios } from './scenarios/all.ts';

@@ -1,3 +1,7 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { git, runScript } from './real-git.ts';
+
 /** A repository with the changes of a run and of other people. The run and the reference clone execute the same bash scripts. */
 export interface Scenario {
   name: string;
@@ -23,3 +27,23 @@ export interface TestRepository {
   /** @default HEAD */
   ref?: string;
 }
+
+/** Creates a repository with one commit of the files that a script creates. */
+export function commitFolder(folder: string, script: string, name = 'repo'): string {
+  const path = join(folder, name);
+  mkdirSync(path, { recursive: true });
+  git(path, ['init', '-q', '-b', 'main']);
+  runScript(path, script);
+  git(path, ['add', '-A']);
+  git(path, ['commit', '-q', '-m', 'begin']);
+  return path;
+}
+
+/** A few files, for scenarios that are about the repository and not its files. */
+export const files =
+  "mkdir -p src docs && printf 'one\\ntwo\\nthree\\n' | tee src/a.txt src/b.txt docs/c.txt > /dev/null";
+export const work: Pick<Scenario, 'edits' | 'theirs' | 'conflicting'> = {
+  edits: ['sed -i s/one/eins/ src/a.txt', 'mv docs/c.txt docs/d.txt; echo new > src/new.txt', 'rm -f src/b.txt'],
+  theirs: 'sed -i s/three/drei/ src/a.txt; echo theirs > docs/theirs.txt',
+  conflicting: 'sed -i s/one/un/ src/a.txt; echo four >> src/b.txt; echo four >> docs/c.txt',
+};

@@ -20,9 +20,7 @@ const system = useSystem({
     HOLDPOINT_LIMITS: JSON.stringify({ max_turns: 60, command: { memory_bytes: 2 ** 30 } }),
   }),
 });
-afterEach(() => {
-  answer = () => ({ text: 'done' });
-});
+afterEach(() => (answer = () => ({ text: 'done' })));
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await other[Symbol.asyncDispose]();

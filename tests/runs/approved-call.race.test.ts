@@ -2,10 +2,7 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { Approval } from '@holdpoint/contract/wire';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { AppProcess } from '../harness/processes.ts';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { until } from '../harness/until.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { type AppProcess, bash, finished, nextApproval, plan, until, useSystem } from '../harness/index.ts';
 
 const system = useSystem({ workers: 0 });
 let worker: AppProcess;
@@ -15,30 +12,26 @@ beforeAll(async () => {
 
 const policy = { rules: [{ match: { tool: 'bash' }, action: 'hold' as const }] };
 
+const write = (path: string, content: string) => ({ tool: 'write_file', args: { path, content } });
+const background = (command: string) => ({ tool: 'bash', args: { command, run_in_background: true } });
+const submit = (...groups: Parameters<typeof plan>) => system.client.createRun({ plan: plan(...groups), policy });
+
 /**
  * A background command that runs `line` once a file `go` appears in the workspace, removes that file, and then runs until the run ends.
  */
-const onGo = (line: string, first = 'true') => ({
-  tool: 'bash',
-  args: {
-    command: `${first}; until [ -e go ]; do sleep 0.02; done; ${line}; rm go; sleep 1000`,
-    run_in_background: true,
-  },
-});
+const onGo = (line: string, first = 'true') =>
+  background(`${first}; until [ -e go ]; do sleep 0.02; done; ${line}; rm go; sleep 1000`);
 const decide = (approval: Approval, decision: 'approve' | 'reject' = 'approve') =>
   system.client.decideApproval(approval.id, { decision, action_digest: approval.action_digest });
 
 /** A run whose call `bash ./deploy.sh` is shown while an approved background command waits for `go`. */
 async function showBeside(background: ReturnType<typeof onGo>, call = bash('bash ./deploy.sh > ran.txt')) {
-  const { run } = await system.client.createRun({
-    plan: plan(
-      [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }],
-      [{ tool: 'write_file', args: { path: 'dir/inner.txt', content: 'inner\n' } }],
-      [background],
-      [call],
-    ),
-    policy,
-  });
+  const { run } = await submit(
+    [write('deploy.sh', 'echo SAFE\n')],
+    [write('dir/inner.txt', 'inner\n')],
+    [background],
+    [call],
+  );
   await decide(await nextApproval(system.client, run.id));
   const shown = await nextApproval(system.client, run.id);
   await until('the command runs', async () => (await system.client.listTasks(run.id))[0]?.status === 'running');
@@ -56,31 +49,30 @@ const cancel = async (runId: string) => {
   await finished(system.client, runId);
 };
 
+const modified = (path: string) => [{ path, change: 'modified' }];
+/** Undoes a change of the script. */
+const safe = 'echo "echo SAFE" > deploy.sh';
+
 /**
  * Every way in which a command can change the files that an approved call reads. The background command changes them between the decision and
  * the call. Each has to end in `action_changed`: an attack is a row that changes what runs but not the digest.
  */
 const ways: [name: string, line: string, changed: object[], undo: string][] = [
-  [
-    'writes a file',
-    'echo "echo EVIL" > deploy.sh',
-    [{ path: 'deploy.sh', change: 'modified' }],
-    'echo "echo SAFE" > deploy.sh',
-  ],
+  ['writes a file', 'echo "echo EVIL" > deploy.sh', modified('deploy.sh'), safe],
   [
     'writes a file with its old size and time',
     'touch -r deploy.sh /tmp/t; printf "echo EVIL\\n" > deploy.sh; touch -r /tmp/t deploy.sh',
-    [{ path: 'deploy.sh', change: 'modified' }],
-    'echo "echo SAFE" > deploy.sh',
+    modified('deploy.sh'),
+    safe,
   ],
   [
     'renames another file over it',
     'printf "echo EVIL\\n" > x; touch -r deploy.sh x; mv x deploy.sh',
-    [{ path: 'deploy.sh', change: 'modified' }],
-    'echo "echo SAFE" > deploy.sh',
+    modified('deploy.sh'),
+    safe,
   ],
   ['creates a file', 'echo EVIL > new.sh', [{ path: 'new.sh', change: 'added' }], 'rm new.sh'],
-  ['removes a file', 'rm deploy.sh', [{ path: 'deploy.sh', change: 'deleted' }], 'echo "echo SAFE" > deploy.sh'],
+  ['removes a file', 'rm deploy.sh', [{ path: 'deploy.sh', change: 'deleted' }], safe],
   [
     'replaces a file with a link',
     'echo "echo EVIL" > e; rm deploy.sh; ln -s e deploy.sh',
@@ -90,13 +82,8 @@ const ways: [name: string, line: string, changed: object[], undo: string][] = [
     ],
     'rm e deploy.sh; echo "echo SAFE" > deploy.sh',
   ],
-  ['makes a file executable', 'chmod +x deploy.sh', [{ path: 'deploy.sh', change: 'modified' }], 'chmod -x deploy.sh'],
-  [
-    'removes the permissions of a file',
-    'chmod 0 deploy.sh',
-    [{ path: 'deploy.sh', change: 'modified' }],
-    'chmod 644 deploy.sh',
-  ],
+  ['makes a file executable', 'chmod +x deploy.sh', modified('deploy.sh'), 'chmod -x deploy.sh'],
+  ['removes the permissions of a file', 'chmod 0 deploy.sh', modified('deploy.sh'), 'chmod 644 deploy.sh'],
   ['creates an empty folder', 'mkdir empty', [{ path: 'empty', change: 'added' }], 'rmdir empty'],
   [
     'removes a folder',
@@ -113,31 +100,31 @@ const ways: [name: string, line: string, changed: object[], undo: string][] = [
   [
     'creates a ref',
     'git update-ref refs/heads/evil HEAD',
-    [{ path: '.git/refs/heads/evil', change: 'modified' }],
+    modified('.git/refs/heads/evil'),
     'git update-ref -d refs/heads/evil',
   ],
   [
     'points HEAD to another branch',
     'cp .git/HEAD /tmp/HEAD; git symbolic-ref HEAD refs/heads/evil',
-    [{ path: '.git/HEAD', change: 'modified' }],
+    modified('.git/HEAD'),
     'cat /tmp/HEAD > .git/HEAD',
   ],
   [
     'changes only the index',
     'cp .git/index /tmp/index; git update-index --assume-unchanged deploy.sh || git rm -q --cached -r . || git read-tree --empty',
-    [{ path: '.git/index', change: 'modified' }],
+    modified('.git/index'),
     'cat /tmp/index > .git/index',
   ],
   [
     'changes the configuration of a nested repository',
     'git -C sub config alias.status "!echo EVIL"',
-    [{ path: 'sub/.git/config', change: 'modified' }],
+    modified('sub/.git/config'),
     'git -C sub config --unset alias.status',
   ],
   [
     'replaces a nested repository with a gitdir file',
     'mv sub/.git /tmp/git; echo gitdir: ../x > sub/.git',
-    [{ path: 'sub/.git', change: 'modified' }],
+    modified('sub/.git'),
     'rm sub/.git; mv /tmp/git sub/.git',
   ],
 ];
@@ -152,23 +139,16 @@ const impossible = [
 ];
 
 test('a background command that changes files makes an approved call ask again', async () => {
-  const interpreter = {
-    tool: 'bash',
-    args: {
-      command: 'while :; do until [ -e go ]; do sleep 0.02; done; . ./go > /dev/null 2>&1; rm go; done',
-      run_in_background: true,
-    },
-  };
-  const { run } = await system.client.createRun({
-    plan: plan(
-      [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }],
-      [{ tool: 'write_file', args: { path: 'dir/inner.txt', content: 'inner\n' } }],
-      [bash('git init -q sub; git add deploy.sh')],
-      [interpreter],
-      [bash('bash ./deploy.sh > ran.txt')],
-    ),
-    policy,
-  });
+  const interpreter = background(
+    'while :; do until [ -e go ]; do sleep 0.02; done; . ./go > /dev/null 2>&1; rm go; done',
+  );
+  const { run } = await submit(
+    [write('deploy.sh', 'echo SAFE\n')],
+    [write('dir/inner.txt', 'inner\n')],
+    [bash('git init -q sub; git add deploy.sh')],
+    [interpreter],
+    [bash('bash ./deploy.sh > ran.txt')],
+  );
   for (let decided = 0; decided < 2; decided++) await decide(await nextApproval(system.client, run.id));
   let shown = await nextApproval(system.client, run.id);
   await until('the command runs', async () => (await system.client.listTasks(run.id))[0]?.status === 'running');
@@ -213,10 +193,10 @@ while not os.path.exists("go"): time.sleep(0.02)
 m[5:9] = b"EVIL"
 os.remove("go")
 time.sleep(1000)`;
-    const mapping = { tool: 'bash', args: { command: `python3 -c '${program}'`, run_in_background: true } };
+    const mapping = background(`python3 -c '${program}'`);
     const { run } = await system.client.createRun({
       plan: plan(
-        [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }],
+        [write('deploy.sh', 'echo SAFE\n')],
         [mapping],
         [{ tool: 'ask_user', args: { question: 'Is it mapped?' } }],
         [bash('true')],
@@ -259,19 +239,10 @@ test('an approved call runs at once when the background command changed nothing'
 });
 
 test('background commands are frozen while an approved call runs, and continue later', async () => {
-  const counting = {
-    tool: 'bash',
-    args: {
-      command: 'while :; do echo x >> /tmp/c; [ -e ran.txt ] && echo x >> after.txt; done',
-      run_in_background: true,
-    },
-  };
+  const counting = background('while :; do echo x >> /tmp/c; [ -e ran.txt ] && echo x >> after.txt; done');
   const call = bash('echo one > ran.txt; sleep 0.5; cat after.txt >> ran.txt 2> /dev/null; true');
   // The question keeps the run open, so that the command continues.
-  const { run } = await system.client.createRun({
-    plan: plan([counting], [call], [{ tool: 'ask_user', args: { question: 'Well?' } }]),
-    policy,
-  });
+  const { run } = await submit([counting], [call], [{ tool: 'ask_user', args: { question: 'Well?' } }]);
   await decide(await nextApproval(system.client, run.id));
   await decide(await nextApproval(system.client, run.id));
   const question = await nextApproval(system.client, run.id);
@@ -295,16 +266,16 @@ test('an edited call asks again, too, when its files have changed', async () => 
 });
 
 test('other calls of the turn and a sub-agent cannot change an approved call', async () => {
-  const sub = [{ steps: [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo EVIL\n' } }] }];
+  const sub = [{ steps: [write('deploy.sh', 'echo EVIL\n')] }];
   const { run } = await system.client.createRun({
     plan: {
       groups: [
-        { steps: [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }] },
+        { steps: [write('deploy.sh', 'echo SAFE\n')] },
         {
           steps: [
             { name: 'sub', tool: 'task', args: { description: 'write', plan: sub } },
             { tool: 'bash', args: { command: 'bash ./deploy.sh > ran.txt' } },
-            { tool: 'write_file', args: { path: 'deploy.sh', content: 'echo EVIL\n' } },
+            write('deploy.sh', 'echo EVIL\n'),
           ],
         },
         { steps: [{ tool: 'task_merge', args: { task_id: { $from: 'sub', pointer: '/task_id' } } }] },
@@ -336,19 +307,13 @@ test('a worker killed during an approved call leaves no frozen command and one e
 });
 
 test('an approved background command starts before its call settles', async () => {
-  const command = {
-    tool: 'bash',
-    args: { command: 'bash ./deploy.sh > ran.txt; sleep 1000', run_in_background: true },
-  };
-  const { run } = await system.client.createRun({
-    plan: plan(
-      [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }],
-      [command],
-      [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo EVIL\n' } }],
-      [{ tool: 'ask_user', args: { question: 'Well?' } }],
-    ),
-    policy,
-  });
+  const command = background('bash ./deploy.sh > ran.txt; sleep 1000');
+  const { run } = await submit(
+    [write('deploy.sh', 'echo SAFE\n')],
+    [command],
+    [write('deploy.sh', 'echo EVIL\n')],
+    [{ tool: 'ask_user', args: { question: 'Well?' } }],
+  );
   const shown = await nextApproval(system.client, run.id);
   expect(shown.preview).toMatchObject({ background: true });
   await decide(shown);
@@ -362,7 +327,7 @@ test('an approved background command starts before its call settles', async () =
 });
 
 test('an approved background command does not start beside another one', async () => {
-  const quiet = { tool: 'bash', args: { command: 'sleep 1000', run_in_background: true } };
+  const quiet = background('sleep 1000');
   const { run } = await system.client.createRun({
     plan: { groups: [{ steps: [quiet] }, { on_error: 'continue', steps: [quiet] }] },
     policy,
@@ -376,14 +341,11 @@ test('an approved background command does not start beside another one', async (
 });
 
 test('an approval lists the repositories of the run, with their configuration', async () => {
-  const { run } = await system.client.createRun({
-    plan: plan(
-      [{ tool: 'write_file', args: { path: 'a', content: '' } }],
-      [bash('git init -q sub; git -C sub config alias.st "!echo EVIL"; git update-ref refs/heads/x HEAD')],
-      [bash('cd sub && git st')],
-    ),
-    policy,
-  });
+  const { run } = await submit(
+    [write('a', '')],
+    [bash('git init -q sub; git -C sub config alias.st "!echo EVIL"; git update-ref refs/heads/x HEAD')],
+    [bash('cd sub && git st')],
+  );
   const first = await nextApproval(system.client, run.id);
   expect(first.repositories).toEqual([]);
   await decide(first);
@@ -396,7 +358,7 @@ test('an approval lists the repositories of the run, with their configuration', 
 });
 
 test('a held merge shows the snapshot and the changes of the sub-agent', async () => {
-  const sub = [{ steps: [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SUB\n' } }] }];
+  const sub = [{ steps: [write('deploy.sh', 'echo SUB\n')] }];
   const { run } = await system.client.createRun({
     plan: {
       groups: [

@@ -95,7 +95,7 @@ test('the model reads the edited call; the approval keeps the original', async (
       decision: 'edit',
       args: { ...args, create_only: false },
       message: 'shorter, please',
-      by: 'the operator',
+      by: 'admin',
     },
   });
   expect(await client.getApproval(second.id)).toMatchObject({ decision: { decision: 'approve', args: null } });

@@ -22,9 +22,7 @@ beforeAll(async () => {
   host = `127.0.0.1:${port}`;
   elsewhere = `127.0.0.1:${port === 65_535 ? port - 1 : port + 1}`;
 });
-afterAll(() => {
-  site.close();
-});
+afterAll(() => site.close());
 
 const allowed = { rules: [{ match: {}, action: 'allow' as const }] };
 const connections = (events: RunEvent[]) =>

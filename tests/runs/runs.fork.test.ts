@@ -23,10 +23,7 @@ test('a fork from before the failed step, with another plan, is published', asyn
     '1',
     '2 current',
   ]);
-  const { run: fork } = await client.forkRun(run.id, {
-    from_step: 1,
-    plan: plan(kept, [bash('echo right >> a.txt')]),
-  });
+  const { run: fork } = await client.forkRun(run.id, { from_step: 1, plan: plan(kept, [bash('echo right >> a.txt')]) });
   const done = await finished(client, fork.id);
   expect(done).toMatchObject({ status: 'succeeded', forked_from: { run_id: run.id } });
   expect(await inTree(fork.id, 'a.txt')).toBe('a\nfirst\nright\n');

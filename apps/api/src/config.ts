@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type CallerLimits, callerLimitsFrom } from '@holdpoint/callers';
 import type { OperatorPolicy } from '@holdpoint/contract';
 import { type Ceilings, ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
@@ -30,6 +31,8 @@ export interface Config {
   space: SpaceLimits;
   /** What no run may pass. */
   ceilings: Ceilings;
+  /** Rates of keys and tenants, and runs that a tenant may have active at once. */
+  callerLimits: CallerLimits;
   /** Where sources may lie and where a publish may write; the workers' setting. */
   roots?: Roots;
   /** Binds every run; the workers' setting. Its file is read at the start. */
@@ -76,9 +79,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   };
 }
 
-function boundsOf(env: Record<string, string | undefined>): Pick<Config, 'ceilings' | 'roots' | 'operatorPolicy'> {
+function boundsOf(
+  env: Record<string, string | undefined>,
+): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'operatorPolicy'> {
   try {
-    return { ceilings: ceilingsFrom(env), roots: rootsFrom(env), operatorPolicy: operatorPolicyFrom(env) };
+    return {
+      ceilings: ceilingsFrom(env),
+      callerLimits: callerLimitsFrom(env),
+      roots: rootsFrom(env),
+      operatorPolicy: operatorPolicyFrom(env),
+    };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
   }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Callers, Holder } from '@holdpoint/callers';
+import type { Scope } from '@holdpoint/contract';
 import type { Bounds } from '@holdpoint/contract/wire';
-import type { Engine, EngineDeps, OutputStore } from '@holdpoint/engine';
+import type { Engine, EngineDeps, OpenEngine, OutputStore } from '@holdpoint/engine';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
@@ -8,12 +10,12 @@ import type { Registry } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { KeyCheck } from './auth/api-key.ts';
 import type { RunNotifications } from './live/run-notifications.ts';
 
-/** What the routes work with. */
-export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
-  engine: Engine;
+/** What the server is built with. */
+export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
+  openEngine: OpenEngine;
+  callers: Callers;
   logger: FastifyBaseLogger;
   catalog: Registry;
   /** What background commands print. */
@@ -40,7 +42,6 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   space: Pick<SpaceWatch, 'low'>;
   secrets: Secrets;
   notifications: RunNotifications;
-  isKey: KeyCheck;
   /** The address that the server is bound to. On loopback, requests must name a loopback host. */
   host: string;
   /** Names that clients may use for the server, beside addresses and the names of this machine. Lower case. */
@@ -65,5 +66,22 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** There is one key, so the log names one person for every decision and request. */
-export const operator = 'the operator';
+/** What a route works with: for the caller of one request, whose tenant alone the engine shows. */
+export interface ApiDeps extends ServerDeps {
+  engine: Engine;
+  holder: Holder;
+}
+
+/** Which key a route asks for: one with a scope, any key in force, or none. */
+export type Access = Scope | 'any key' | 'open';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Declared by every route: the guard and the OpenAPI document read it here. */
+    access?: Access;
+  }
+  interface FastifyRequest {
+    /** Set by the guard, on every route that is not open. */
+    deps: ApiDeps;
+  }
+}

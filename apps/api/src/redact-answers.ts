@@ -1,15 +1,16 @@
 import { Readable, Transform } from 'node:stream';
-import { defaultTenant } from '@holdpoint/contract';
 import type { RedactionStream, Redactor } from '@holdpoint/secrets';
-import type { ApiDeps, App } from './deps.ts';
+import type { App } from './deps.ts';
 
 /** Downloads of files and archives are what the workspace has. Everything else is text that a secret may stand in. */
 const redactedTypes = /^(application\/(problem\+)?json|text\/event-stream|text\/x-patch)/;
 
 /** No answer has the value of a secret, also where it was stored before the secret was set. */
-export function redactAnswers(app: App, { secrets }: Pick<ApiDeps, 'secrets'>): void {
-  app.addHook('onSend', async (_request, reply, payload) => {
-    const redactor = secrets.redactor(defaultTenant);
+export function redactAnswers(app: App): void {
+  app.addHook('onSend', async ({ deps }, reply, payload) => {
+    // Without a key, an answer has only what the client sent. To redact that would confirm a guess.
+    if (deps === undefined) return payload;
+    const redactor = deps.secrets.redactor(deps.holder.caller.tenant);
     const type = String(reply.getHeader('content-type') ?? '');
     if (redactor.isEmpty || !redactedTypes.test(type)) return payload;
     if (typeof payload === 'string') return redactText(redactor, payload, type);

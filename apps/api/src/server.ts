@@ -1,13 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import swagger from '@fastify/swagger';
-import { defaultTenant } from '@holdpoint/contract';
 import apiReference from '@scalar/fastify-api-reference';
 import { fastify, LogController } from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { guardAccess, requireDeclaredAccess } from './auth/guard-access.ts';
 import { guardHost } from './auth/guard-host.ts';
-import { requireKey } from './auth/require-key.ts';
 import { setSecurityHeaders } from './auth/security-headers.ts';
-import type { ApiDeps, App } from './deps.ts';
+import type { App, ServerDeps } from './deps.ts';
 import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
 import { pathOf } from './path-of.ts';
 import { redactAnswers } from './redact-answers.ts';
@@ -18,6 +17,8 @@ import { dryRunRoute } from './routes/changes/dry-run.ts';
 import { publishRoutes } from './routes/changes/publish.ts';
 import { readValidationRoute } from './routes/changes/read-validation.ts';
 import { readEventsRoutes } from './routes/events/read-events.ts';
+import { keysRoutes } from './routes/keys/keys.ts';
+import { readMeRoute } from './routes/keys/read-me.ts';
 import { probeRoutes } from './routes/operations/probe.ts';
 import { readBoundsRoute } from './routes/operations/read-bounds.ts';
 import { readQueuesRoute } from './routes/operations/read-queues.ts';
@@ -49,7 +50,7 @@ const secretRoute = '/v1/secrets/:name';
 const newRequestId = (): string => `req_${randomUUIDv7()}`;
 
 /** The API, ready to listen. Its streams end when the caller aborts `closing`. */
-export async function buildServer(deps: ApiDeps): Promise<App> {
+export async function buildServer(deps: ServerDeps): Promise<App> {
   const app: App = fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -77,14 +78,17 @@ export async function buildServer(deps: ApiDeps): Promise<App> {
   });
   setSecurityHeaders(app);
   app.addHook('onRequest', guardHost(deps));
-  app.addHook('onRequest', requireKey(deps));
-  app.addHook('preValidation', async ({ body, routeOptions }) => {
+  app.decorateRequest('deps');
+  app.addHook('onRequest', guardAccess(deps));
+  requireDeclaredAccess(app);
+  app.addHook('preValidation', async ({ body, routeOptions, deps }) => {
     checkDepth(body);
     if (routeOptions.url === secretRoute) return;
     checkText(body);
-    checkSecretValues(deps.secrets.redactor(defaultTenant), body);
+    // Open routes take no body.
+    if (deps !== undefined) checkSecretValues(deps.secrets.redactor(deps.holder.caller.tenant), body);
   });
-  redactAnswers(app, deps);
+  redactAnswers(app);
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request;
     // Without the query: a client may have put a secret there.
@@ -106,32 +110,34 @@ function takeNoBody(app: App): void {
   });
 }
 
-function addRoutes(app: App, deps: ApiDeps): void {
-  createRunRoute(app, deps);
-  retryRunRoute(app, deps);
-  sendMessageRoute(app, deps);
-  tasksRoutes(app, deps);
-  readStuckRoute(app, deps);
-  readRunsRoutes(app, deps);
-  steerRunsRoutes(app, deps);
-  forkRunRoute(app, deps);
-  undoRunRoute(app, deps);
-  readStepsRoutes(app, deps);
-  readEventsRoutes(app, deps);
-  readApprovalsRoutes(app, deps);
-  decideRoute(app, deps);
-  diffRoute(app, deps);
-  dryRunRoute(app, deps);
-  publishRoutes(app, deps);
-  readValidationRoute(app, deps);
-  listSnapshotsRoute(app, deps);
-  readFilesRoutes(app, deps);
-  downloadArchiveRoute(app, deps);
-  readToolsRoutes(app, deps);
-  secretsRoutes(app, deps);
-  readWorkersRoute(app, deps);
-  readBoundsRoute(app, deps);
-  readQueuesRoute(app, deps);
+function addRoutes(app: App, deps: ServerDeps): void {
+  createRunRoute(app);
+  retryRunRoute(app);
+  sendMessageRoute(app);
+  tasksRoutes(app);
+  readStuckRoute(app);
+  readRunsRoutes(app);
+  steerRunsRoutes(app);
+  forkRunRoute(app);
+  undoRunRoute(app);
+  readStepsRoutes(app);
+  readEventsRoutes(app);
+  readApprovalsRoutes(app);
+  decideRoute(app);
+  diffRoute(app);
+  dryRunRoute(app);
+  publishRoutes(app);
+  readValidationRoute(app);
+  listSnapshotsRoute(app);
+  readFilesRoutes(app);
+  downloadArchiveRoute(app);
+  readToolsRoutes(app);
+  secretsRoutes(app);
+  readWorkersRoute(app);
+  readBoundsRoute(app);
+  readQueuesRoute(app);
+  keysRoutes(app);
+  readMeRoute(app);
   probeRoutes(app, deps);
 }
 
@@ -150,7 +156,7 @@ async function describe(app: App): Promise<void> {
     },
     ...openApiTransforms(),
   });
-  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  app.get('/openapi.json', { config: { access: 'open' }, schema: { hide: true } }, () => app.swagger());
   await app.register(apiReference, {
     routePrefix: '/docs',
     configuration: { url: '/openapi.json', telemetry: false, withDefaultFonts: false },

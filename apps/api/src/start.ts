@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { openCallers } from '@holdpoint/callers';
 import { findRunningRedis } from '@holdpoint/embedded-redis';
 import {
   type EngineDeps,
@@ -17,9 +18,9 @@ import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import { createRegistry, holdpoint, idleRules, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
-import { type KeyCheck, openApiKey } from './auth/api-key.ts';
+import { openKeyFile } from './auth/key-file.ts';
 import { type Config, ConfigError } from './config.ts';
-import type { ApiDeps, App } from './deps.ts';
+import type { App, ServerDeps } from './deps.ts';
 import { RunNotifications } from './live/run-notifications.ts';
 import { buildServer } from './server.ts';
 
@@ -32,7 +33,7 @@ export interface RunningApi {
 }
 
 export interface Pace
-  extends Partial<Pick<ApiDeps, 'heartbeatMs' | 'publicationWaitMs' | 'mostConnections' | 'requestMs'>> {
+  extends Partial<Pick<ServerDeps, 'heartbeatMs' | 'publicationWaitMs' | 'mostConnections' | 'requestMs'>> {
   /** Milliseconds that clients have to read the rest of their answers when the server closes. @default 5000 */
   closeGraceMs?: number;
   /** Called when Redis is not the one of this installation any more. @default ends the process */
@@ -48,7 +49,7 @@ export async function startApi(
   const catalog = createRegistry([holdpoint]);
   assertNoIdleRule(config, catalog);
   const connections = await openRedis({ address: await findRunningRedis(config) }, logger);
-  const { installation, isKey } = await openData({ redis: connections.state, dataDir: config.dataDir }, connections);
+  const { installation, firstKey } = await openData({ redis: connections.state, dataDir: config.dataDir }, connections);
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
   const now = openClock();
   const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
@@ -62,11 +63,16 @@ export async function startApi(
     newId,
     now,
     catalog,
-    operatorPolicy: config.operatorPolicy,
+    operatorPolicy: () => config.operatorPolicy,
     ceilings: config.ceilings,
+    activeRuns: config.callerLimits.activeRuns,
   };
   const app = await buildServer({
-    engine: openEngine(deps),
+    openEngine: openEngine(deps),
+    callers: await openCallers({
+      ...{ redis: connections.state, now, newId: () => newId('key'), firstKey },
+      limits: config.callerLimits,
+    }),
     ...deps,
     logger,
     catalog,
@@ -84,7 +90,6 @@ export async function startApi(
     space,
     secrets: config.secrets,
     notifications: new RunNotifications(connections.subscriber),
-    isKey,
     host: config.host,
     hostNames: config.hostNames,
     closing: closing.signal,
@@ -131,10 +136,10 @@ function assertNoIdleRule({ operatorPolicy }: Config, catalog: Registry): void {
 }
 
 /** Opens the key last, so that a refused data directory stays unchanged. */
-async function openData(sides: Sides, connections: Connections): Promise<{ installation: string; isKey: KeyCheck }> {
+async function openData(sides: Sides, connections: Connections): Promise<{ installation: string; firstKey: string }> {
   try {
     const installation = await bindInstallation(sides);
-    return { installation, isKey: await openApiKey(sides.dataDir) };
+    return { installation, firstKey: await openKeyFile(sides.dataDir) };
   } catch (error) {
     await connections.close();
     throw error;

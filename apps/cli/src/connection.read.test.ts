@@ -14,9 +14,7 @@ const connect = (url: string, env: Record<string, string> = {}) =>
 
 it.each(['http://127.0.0.1:4747', 'http://127.9.9.9', 'http://localhost:1', 'http://[::1]:2', 'http://2130706433'])(
   'reads the key of the data directory for this machine: %s',
-  (url) => {
-    expect(connect(url).key).toBe('the-key');
-  },
+  (url) => expect(connect(url).key).toBe('the-key'),
 );
 
 it.each([

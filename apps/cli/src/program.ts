@@ -1,22 +1,27 @@
 import { Command } from 'commander';
-import { approvalsCommand, listApprovalsCommand } from './commands/approvals/approvals.ts';
+import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './commands/approvals/approvals.ts';
 import { approveCommand, editCommand, rejectCommand, respondCommand } from './commands/approvals/decisions.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
-import { showApprovalCommand } from './commands/approvals/show.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
 import { apiProcessCommand, workerProcessCommand } from './commands/foreground.ts';
 import { adoptCommand, migrateCommand } from './commands/installation.ts';
+import {
+  createKeyCommand,
+  listKeysCommand,
+  revokeKeyCommand,
+  rotateKeyCommand,
+  whoamiCommand,
+} from './commands/keys.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
-import { listFilesCommand, readFileCommand } from './commands/runs/files.ts';
+import { listFilesCommand, listSnapshotsCommand, readFileCommand } from './commands/runs/files.ts';
 import { forkRunCommand } from './commands/runs/fork.ts';
 import { getRunCommand, listRunsCommand, listStepsCommand, readValidationCommand } from './commands/runs/inspect.ts';
 import { publishRunCommand } from './commands/runs/publish.ts';
 import { retryRunCommand, undoRunCommand } from './commands/runs/rewind.ts';
-import { listSnapshotsCommand } from './commands/runs/snapshots.ts';
 import {
   cancelRunCommand,
   discardRunCommand,
@@ -100,6 +105,13 @@ export function createProgram(shell: Shell): Command {
   secrets.addCommand(setSecretCommand(shell));
   secrets.addCommand(removeSecretCommand(shell));
   program.addCommand(secrets);
+  const keys = new Command('keys').description('keys of callers, and what they allow');
+  keys.addCommand(listKeysCommand(shell));
+  keys.addCommand(createKeyCommand(shell));
+  keys.addCommand(rotateKeyCommand(shell));
+  keys.addCommand(revokeKeyCommand(shell));
+  keys.addCommand(whoamiCommand(shell));
+  program.addCommand(keys);
 
   const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));

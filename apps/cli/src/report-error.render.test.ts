@@ -30,9 +30,7 @@ it.each([
   [new CommanderError(0, 'commander.helpDisplayed', 'help'), 0],
   [new TypeError('a mistake'), 1],
   ['not even an error', 1],
-])('%s ends with %d', (error, code) => {
-  expect(describeError(error).exitCode).toBe(code);
-});
+])('%s ends with %d', (error, code) => expect(describeError(error).exitCode).toBe(code));
 
 it('renders the details and what to do next', () => {
   const error = new ApiError({
@@ -75,6 +73,6 @@ it.each([
   ['validator_failed', 1],
   ['publish_failed', 1],
   ['publish_expired', 3],
-])('%s ends with %d', (code, exitCode) => {
-  expect(describeError(new ApiError({ code, status: 409, detail: '', next: '' })).exitCode).toBe(exitCode);
-});
+])('%s ends with %d', (code, exitCode) =>
+  expect(describeError(new ApiError({ code, status: 409, detail: '', next: '' })).exitCode).toBe(exitCode),
+);

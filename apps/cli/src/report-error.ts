@@ -22,13 +22,7 @@ export function describeError(error: unknown): ErrorReport {
       ...error.conflicts.map(({ path, reason, detail }) => `${path}: ${reason} (${detail})`),
       ...(error.status >= 500 && error.requestId !== undefined ? [`request ${error.requestId}`] : []),
     ];
-    return {
-      exitCode: exitOf(error),
-      code: error.code,
-      message: error.detail,
-      details,
-      next: nextHere(error),
-    };
+    return { exitCode: exitOf(error), code: error.code, message: error.detail, details, next: nextHere(error) };
   }
   if (error instanceof ConnectionError) {
     const next = 'Start the system with `npm start`, or give its address with --url or HOLDPOINT_URL.';
@@ -56,6 +50,8 @@ function nextHere({ code, next, approvalId }: ApiError): string {
     case 'publish_conflict':
       if (approvalId === undefined) return next;
       return `Look at the versions, then resolve each file: ${commandLine('approvals', 'show', approvalId)}`;
+    case 'key_not_found':
+      return `To list keys: ${commandLine('keys', 'list')}`;
     case 'unauthorized':
       return 'Set HOLDPOINT_KEY, or HOLDPOINT_DATA to the data directory of that system.';
     default:

@@ -7,6 +7,7 @@ import {
   approvalPageSchema,
   approvalSchema,
   attemptListSchema,
+  type CreateKey,
   type CreateRun,
   type Decide,
   type Diff,
@@ -18,6 +19,13 @@ import {
   type ForkRun,
   fileListSchema,
   healthSchema,
+  type IssuedKey,
+  issuedKeySchema,
+  type Key,
+  keyPageSchema,
+  keySchema,
+  type Me,
+  meSchema,
   type Page,
   type Publication,
   type Publish,
@@ -29,6 +37,7 @@ import {
   type Readiness,
   type ResumeRun,
   type RetryRun,
+  type RotateKey,
   type Run,
   type RunDetail,
   type RunEvent,
@@ -140,27 +149,23 @@ export function createClient(options: ClientOptions) {
 
     getRun,
 
-    async cancelRun(id: string, body: { message?: string } = {}, { signal }: Options = {}): Promise<Run> {
-      return (await ask({ method: 'POST', path: at('runs', id, '/cancel'), body, signal }, runSchema)).body;
-    },
+    cancelRun: async (id: string, body: { message?: string } = {}, { signal }: Options = {}): Promise<Run> =>
+      (await ask({ method: 'POST', path: at('runs', id, '/cancel'), body, signal }, runSchema)).body,
 
     /** What runs settles, nothing new starts. Again on a paused run: nothing. @throws ApiError `run_not_active` */
-    async pauseRun(id: string, { signal }: Options = {}): Promise<Run> {
-      return (await ask({ method: 'POST', path: at('runs', id, '/pause'), signal }, runSchema)).body;
-    },
+    pauseRun: async (id: string, { signal }: Options = {}): Promise<Run> =>
+      (await ask({ method: 'POST', path: at('runs', id, '/pause'), signal }, runSchema)).body,
 
     /** Grants each limit again, and resumes paused sub-agents too. @throws ApiError `run_not_paused`, `limit_reached_above`, `tools_changed` */
-    async resumeRun(id: string, body: ResumeRun = {}, { signal }: Options = {}): Promise<Run> {
-      return (await ask({ method: 'POST', path: at('runs', id, '/resume'), body, signal }, runSchema)).body;
-    },
+    resumeRun: async (id: string, body: ResumeRun = {}, { signal }: Options = {}): Promise<Run> =>
+      (await ask({ method: 'POST', path: at('runs', id, '/resume'), body, signal }, runSchema)).body,
 
     /**
      * Retries a failed, canceled or paused run from one of its steps. `undone` and `restored` are those of `undoSteps`.
      * @throws ApiError `run_not_retryable`, `external_effects`, `tools_changed`, …
      */
-    async retryRun(id: string, body: RetryRun = {}, { signal }: Options = {}): Promise<Undone> {
-      return (await ask({ method: 'POST', path: at('runs', id, '/retry'), body, signal }, undoneSchema)).body;
-    },
+    retryRun: async (id: string, body: RetryRun = {}, { signal }: Options = {}): Promise<Undone> =>
+      (await ask({ method: 'POST', path: at('runs', id, '/retry'), body, signal }, undoneSchema)).body,
 
     /** Sends a message to a run: its model reads the message before its next turn. @throws ApiError `run_not_active` */
     async sendMessage(
@@ -174,26 +179,21 @@ export function createClient(options: ClientOptions) {
     },
 
     /** Background commands and sub-agents, oldest first. */
-    async listTasks(runId: string, { signal }: Options = {}): Promise<Task[]> {
-      return (await ask({ path: at('runs', runId, '/tasks'), signal }, taskListSchema)).body.data;
-    },
+    listTasks: async (runId: string, { signal }: Options = {}): Promise<Task[]> =>
+      (await ask({ path: at('runs', runId, '/tasks'), signal }, taskListSchema)).body.data,
 
-    async getTask(id: string, { signal }: Options = {}): Promise<Task> {
-      return (await ask({ path: at('tasks', id), signal }, taskSchema)).body;
-    },
+    getTask: async (id: string, { signal }: Options = {}): Promise<Task> =>
+      (await ask({ path: at('tasks', id), signal }, taskSchema)).body,
 
-    async readTaskOutput(id: string, query: TaskOutputQuery = {}, { signal }: Options = {}): Promise<TaskOutput> {
-      return (await ask({ path: at('tasks', id, '/output'), query: { ...query }, signal }, taskOutputSchema)).body;
-    },
+    readTaskOutput: async (id: string, query: TaskOutputQuery = {}, { signal }: Options = {}): Promise<TaskOutput> =>
+      (await ask({ path: at('tasks', id, '/output'), query: { ...query }, signal }, taskOutputSchema)).body,
 
     /** Kills the process tree of a background command, or cancels a sub-agent. A task that is over stays as it is. */
-    async killTask(id: string, { signal }: Options = {}): Promise<Task> {
-      return (await ask({ method: 'POST', path: at('tasks', id, '/kill'), signal }, taskSchema)).body;
-    },
+    killTask: async (id: string, { signal }: Options = {}): Promise<Task> =>
+      (await ask({ method: 'POST', path: at('tasks', id, '/kill'), signal }, taskSchema)).body,
 
-    async stuck({ signal }: Options = {}): Promise<Stuck> {
-      return (await ask({ path: '/v1/stuck', signal }, stuckSchema)).body;
-    },
+    stuck: async ({ signal }: Options = {}): Promise<Stuck> =>
+      (await ask({ path: '/v1/stuck', signal }, stuckSchema)).body,
 
     /**
      * Starts a new run that continues after a step of this one. This run is unchanged. `created` is that of `createRun`.
@@ -214,30 +214,25 @@ export function createClient(options: ClientOptions) {
      * Undoes the steps of a paused run after `to_step`. Waits until the files are back, at most 30 s; then `restored` is false.
      * @throws ApiError `run_not_paused`, `run_not_idle`, `external_effects`, …
      */
-    async undoSteps(id: string, body: UndoRun, { signal }: Options = {}): Promise<Undone> {
-      return (await ask({ method: 'POST', path: at('runs', id, '/undo'), body, signal }, undoneSchema)).body;
-    },
+    undoSteps: async (id: string, body: UndoRun, { signal }: Options = {}): Promise<Undone> =>
+      (await ask({ method: 'POST', path: at('runs', id, '/undo'), body, signal }, undoneSchema)).body,
 
     /** In the order they were planned. */
-    async listSteps(runId: string, query: PageQuery = {}, { signal }: Options = {}): Promise<Page<Step>> {
-      return (await ask({ path: at('runs', runId, '/steps'), query: { ...query }, signal }, stepPageSchema)).body;
-    },
+    listSteps: async (runId: string, query: PageQuery = {}, { signal }: Options = {}): Promise<Page<Step>> =>
+      (await ask({ path: at('runs', runId, '/steps'), query: { ...query }, signal }, stepPageSchema)).body,
 
-    async getStep(id: string, { signal }: Options = {}): Promise<StepDetail> {
-      return (await ask({ path: at('steps', id), signal }, stepDetailSchema)).body;
-    },
+    getStep: async (id: string, { signal }: Options = {}): Promise<StepDetail> =>
+      (await ask({ path: at('steps', id), signal }, stepDetailSchema)).body,
 
-    async listAttempts(stepId: string, { signal }: Options = {}): Promise<Attempt[]> {
-      return (await ask({ path: at('steps', stepId, '/attempts'), signal }, attemptListSchema)).body.data;
-    },
+    listAttempts: async (stepId: string, { signal }: Options = {}): Promise<Attempt[]> =>
+      (await ask({ path: at('steps', stepId, '/attempts'), signal }, attemptListSchema)).body.data,
 
-    async listEvents(
+    listEvents: async (
       runId: string,
       query: { after?: number; limit?: number } = {},
       { signal }: Options = {},
-    ): Promise<Page<RunEvent>> {
-      return (await ask({ path: at('runs', runId, '/events'), query: { ...query }, signal }, eventPageSchema)).body;
-    },
+    ): Promise<Page<RunEvent>> =>
+      (await ask({ path: at('runs', runId, '/events'), query: { ...query }, signal }, eventPageSchema)).body,
 
     /**
      * A run's events from `after` on, each exactly once and in order, past lost connections. Ends when the run has ended and no
@@ -283,37 +278,31 @@ export function createClient(options: ClientOptions) {
       return (await ask(request, approvalPageSchema)).body;
     },
 
-    async getApproval(id: string, { signal }: Options = {}): Promise<Approval> {
-      return (await ask({ path: at('approvals', id), signal }, approvalSchema)).body;
-    },
+    getApproval: async (id: string, { signal }: Options = {}): Promise<Approval> =>
+      (await ask({ path: at('approvals', id), signal }, approvalSchema)).body,
 
     /** The first decision wins; the same again is answered as the first was. @throws ApiError `already_decided`, `action_changed`, … */
-    async decideApproval(id: string, body: Decide, { signal }: Options = {}): Promise<Approval> {
-      return (await ask({ method: 'POST', path: at('approvals', id, '/decision'), body, signal }, approvalSchema)).body;
-    },
+    decideApproval: async (id: string, body: Decide, { signal }: Options = {}): Promise<Approval> =>
+      (await ask({ method: 'POST', path: at('approvals', id, '/decision'), body, signal }, approvalSchema)).body,
 
-    async diff(runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<Diff> {
-      return (await ask({ path: at('runs', runId, '/diff'), query: { ...query }, signal }, diffSchema)).body;
-    },
+    diff: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<Diff> =>
+      (await ask({ path: at('runs', runId, '/diff'), query: { ...query }, signal }, diffSchema)).body,
 
     /** Text which `git apply` accepts. */
-    async patch(runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<string> {
-      return transport.askText({ path: at('runs', runId, '/diff'), query: { ...query, format: 'patch' }, signal });
-    },
+    patch: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<string> =>
+      transport.askText({ path: at('runs', runId, '/diff'), query: { ...query, format: 'patch' }, signal }),
 
     /** The states of the workspace, oldest first. */
-    async listSnapshots(runId: string, { signal }: Options = {}): Promise<Snapshot[]> {
-      return (await ask({ path: at('runs', runId, '/snapshots'), signal }, snapshotListSchema)).body.data;
-    },
+    listSnapshots: async (runId: string, { signal }: Options = {}): Promise<Snapshot[]> =>
+      (await ask({ path: at('runs', runId, '/snapshots'), signal }, snapshotListSchema)).body.data,
 
     /** The files of a snapshot, by default of the one that the run is at. `path`: only this file, or what lies in this folder. */
-    async listFiles(
+    listFiles: async (
       runId: string,
       query: { snapshot?: string | undefined; path?: string | undefined } = {},
       { signal }: Options = {},
-    ): Promise<FileEntry[]> {
-      return (await ask({ path: at('runs', runId, '/files'), query: { ...query }, signal }, fileListSchema)).body.data;
-    },
+    ): Promise<FileEntry[]> =>
+      (await ask({ path: at('runs', runId, '/files'), query: { ...query }, signal }, fileListSchema)).body.data,
 
     /** Content of the workspace that no snapshot can hold. */
     async listUnknown(
@@ -326,26 +315,24 @@ export function createClient(options: ClientOptions) {
     },
 
     /** The bytes of a file. Read them to their end, or end the loop: until then the connection is taken. */
-    async readFile(
+    readFile: async (
       runId: string,
       query: { path: string; snapshot?: string | undefined },
       { signal }: Options = {},
-    ): Promise<AsyncGenerator<Uint8Array>> {
-      return transport.askBytes({ path: at('runs', runId, '/files/content'), query: { ...query }, signal });
-    },
+    ): Promise<AsyncGenerator<Uint8Array>> =>
+      transport.askBytes({ path: at('runs', runId, '/files/content'), query: { ...query }, signal }),
 
     /**
      * The bytes of an archive with the files of a snapshot. Read them to their end, or end the loop.
      * @param query.only `changed`: what the run added or changed. @default all
      * @param query.format @default tar.gz
      */
-    async downloadArchive(
+    downloadArchive: async (
       runId: string,
       query: { snapshot?: string | undefined; only?: 'all' | 'changed'; format?: 'tar.gz' | 'zip' } = {},
       { signal }: Options = {},
-    ): Promise<AsyncGenerator<Uint8Array>> {
-      return transport.askBytes({ path: at('runs', runId, '/archive'), query: { ...query }, signal });
-    },
+    ): Promise<AsyncGenerator<Uint8Array>> =>
+      transport.askBytes({ path: at('runs', runId, '/archive'), query: { ...query }, signal }),
 
     /** What a publish would do now, with every conflict. Changes nothing. */
     async previewPublish(runId: string, body: DryRun = {}, { signal }: Options = {}): Promise<PublishPreview> {
@@ -354,34 +341,50 @@ export function createClient(options: ClientOptions) {
     },
 
     /** The validator results of the last publish. @throws ApiError `not_validated` */
-    async getValidation(runId: string, { signal }: Options = {}): Promise<Validation> {
-      return (await ask({ path: at('runs', runId, '/validation'), signal }, validationSchema)).body;
-    },
+    getValidation: async (runId: string, { signal }: Options = {}): Promise<Validation> =>
+      (await ask({ path: at('runs', runId, '/validation'), signal }, validationSchema)).body,
 
     /**
      * Waits for the outcome, at most 30 s; after that the status is `requested`. `parked`: the publish waits for the decision on `approval_id`.
      * @throws ApiError `publish_conflict` with `conflicts` and, when a decision can settle them, `approvalId`; `validator_failed`,
      * `publish_rejected`, `publish_expired`, `publish_failed`
      */
-    async publish(runId: string, body: Publish = {}, { signal }: Options = {}): Promise<Publication> {
-      return (await ask({ method: 'POST', path: at('runs', runId, '/publish'), body, signal }, publicationSchema)).body;
-    },
+    publish: async (runId: string, body: Publish = {}, { signal }: Options = {}): Promise<Publication> =>
+      (await ask({ method: 'POST', path: at('runs', runId, '/publish'), body, signal }, publicationSchema)).body,
 
     /** Removes the workspace of a run that has ended. */
-    async discard(runId: string, { signal }: Options = {}): Promise<Publication> {
-      return (await ask({ method: 'POST', path: at('runs', runId, '/discard'), signal }, publicationSchema)).body;
+    discard: async (runId: string, { signal }: Options = {}): Promise<Publication> =>
+      (await ask({ method: 'POST', path: at('runs', runId, '/discard'), signal }, publicationSchema)).body,
+
+    listTools: async (query: { toolset?: string } = {}, { signal }: Options = {}): Promise<Tool[]> =>
+      (await ask({ path: '/v1/tools', query: { ...query }, signal }, toolListSchema)).body.data,
+
+    listToolsets: async ({ signal }: Options = {}): Promise<{ name: string; tools: number }[]> =>
+      (await ask({ path: '/v1/toolsets', signal }, toolsetListSchema)).body.data,
+
+    getToolset: async (name: string, query: { format?: ToolFormat } = {}, { signal }: Options = {}): Promise<Toolset> =>
+      (await ask({ path: at('toolsets', name), query: { ...query }, signal }, toolsetSchema)).body,
+
+    /** Who the key says that the caller is, and what it allows. */
+    async getMe({ signal }: Options = {}): Promise<Me> {
+      return (await ask({ path: '/v1/me', signal }, meSchema)).body;
     },
 
-    async listTools(query: { toolset?: string } = {}, { signal }: Options = {}): Promise<Tool[]> {
-      return (await ask({ path: '/v1/tools', query: { ...query }, signal }, toolListSchema)).body.data;
+    /** Newest first, revoked and expired ones too. */
+    async listKeys(
+      query: PageQuery & { tenant?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<Page<Key>> {
+      return (await ask({ path: '/v1/keys', query: { ...query }, signal }, keyPageSchema)).body;
     },
 
-    async listToolsets({ signal }: Options = {}): Promise<{ name: string; tools: number }[]> {
-      return (await ask({ path: '/v1/toolsets', signal }, toolsetListSchema)).body.data;
+    async getKey(id: string, { signal }: Options = {}): Promise<Key> {
+      return (await ask({ path: at('keys', id), signal }, keySchema)).body;
     },
 
-    async getToolset(name: string, query: { format?: ToolFormat } = {}, { signal }: Options = {}): Promise<Toolset> {
-      return (await ask({ path: at('toolsets', name), query: { ...query }, signal }, toolsetSchema)).body;
+    /** The answer has the text of the key, which cannot be read again. */
+    async createKey(body: CreateKey, { signal }: Options = {}): Promise<IssuedKey> {
+      return (await ask({ method: 'POST', path: '/v1/keys', body, signal }, issuedKeySchema)).body;
     },
 
     /** Names of the secrets that runs may use. No call returns a value. */
@@ -399,18 +402,24 @@ export function createClient(options: ClientOptions) {
       return (await ask({ method: 'DELETE', path: at('secrets', name), signal }, secretSchema)).body;
     },
 
-    async listWorkers({ signal }: Options = {}): Promise<Worker[]> {
-      return (await ask({ path: '/v1/workers', signal }, workerListSchema)).body.data;
+    /** Gives the key another text; the one before stays valid for `grace_s` seconds. */
+    async rotateKey(id: string, body: RotateKey = {}, { signal }: Options = {}): Promise<IssuedKey> {
+      return (await ask({ method: 'POST', path: at('keys', id, '/rotate'), body, signal }, issuedKeySchema)).body;
     },
+
+    async revokeKey(id: string, { signal }: Options = {}): Promise<Key> {
+      return (await ask({ method: 'DELETE', path: at('keys', id), signal }, keySchema)).body;
+    },
+
+    listWorkers: async ({ signal }: Options = {}): Promise<Worker[]> =>
+      (await ask({ path: '/v1/workers', signal }, workerListSchema)).body.data,
 
     /** The operator's settings that bind every run, from the API process. */
-    async getBounds({ signal }: Options = {}): Promise<ApiBounds> {
-      return (await ask({ path: '/v1/bounds', signal }, apiBoundsSchema)).body;
-    },
+    getBounds: async ({ signal }: Options = {}): Promise<ApiBounds> =>
+      (await ask({ path: '/v1/bounds', signal }, apiBoundsSchema)).body,
 
-    async listQueues({ signal }: Options = {}): Promise<Queue[]> {
-      return (await ask({ path: '/v1/queues', signal }, queueListSchema)).body.data;
-    },
+    listQueues: async ({ signal }: Options = {}): Promise<Queue[]> =>
+      (await ask({ path: '/v1/queues', signal }, queueListSchema)).body.data,
 
     /** The process is up. */
     async health({ signal }: Options = {}): Promise<void> {
@@ -418,9 +427,8 @@ export function createClient(options: ClientOptions) {
     },
 
     /** Redis answers. @throws ApiError `unavailable` when it does not */
-    async ready({ signal }: Options = {}): Promise<Readiness> {
-      return (await ask({ path: '/readyz', signal }, readinessSchema)).body;
-    },
+    ready: async ({ signal }: Options = {}): Promise<Readiness> =>
+      (await ask({ path: '/readyz', signal }, readinessSchema)).body,
 
     /** Waits for what is under way and closes the connections. Idle ones keep no process alive. */
     close: (): Promise<void> => transport.close(),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readEvents, type ServerSentEvent } from './sse.ts';
+import { readEvents, type ServerSentEvent } from './stream.ts';
 
 async function read(chunks: readonly (string | Uint8Array)[]): Promise<ServerSentEvent[]> {
   async function* body() {

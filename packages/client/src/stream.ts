@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError, ConnectionError } from './errors.ts';
 import type { Request, Transport } from './request.ts';
-import { readEvents, type ServerSentEvent } from './sse.ts';
 
 /** Pauses between tries to reconnect, ms. A server restarts within their sum. */
 const pauses = [100, 250, 500, 1000, 2000, 4000, 4000, 4000, 4000, 4000];
@@ -73,3 +72,44 @@ async function* guarded(
 
 const mayReconnect = (error: unknown): boolean =>
   error instanceof ConnectionError || (error instanceof ApiError && error.retryable);
+
+/** One server-sent event. */
+export interface ServerSentEvent {
+  id: string | undefined;
+  event: string;
+  data: string;
+}
+
+/** Reads a text/event-stream (WHATWG HTML, 9.2.6). Skips comments and events without data. */
+export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
+  let event = '';
+  let id: string | undefined;
+  let data: string[] = [];
+  for await (const line of lines(body)) {
+    if (line === '') {
+      if (data.length > 0) yield { id, event: event === '' ? 'message' : event, data: data.join('\n') };
+      event = '';
+      data = [];
+      continue;
+    }
+    const colon = line.indexOf(':');
+    if (colon === 0) continue;
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (field === 'event') event = value;
+    else if (field === 'data') data.push(value);
+    else if (field === 'id') id = value;
+  }
+}
+
+/** Complete lines only: drops the rest of a line that a cut connection left. */
+async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true });
+    const whole = rest.split(/\r\n|\n|\r(?!$)/);
+    rest = whole.pop() ?? '';
+    yield* whole;
+  }
+}

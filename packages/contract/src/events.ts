@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
+import { tenantSchema } from './caller.ts';
 import { capabilityReportSchema } from './capabilities.ts';
 import { pathChangeSchema } from './diff.ts';
 import { grantSchema } from './grant.ts';
@@ -13,6 +14,7 @@ import {
 } from './ids.ts';
 import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadOf, payloadSchema } from './payload.ts';
+import { verdictSchema } from './policy.ts';
 import { conflictSummarySchema, type PublishPlan, publishedSchema, type Resolution } from './publish.ts';
 import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import type { ValidatorResult } from './validation.ts';
@@ -112,6 +114,7 @@ const runEvents = [
     spec: payloadSchema,
     ...runHeaderSchema.shape,
     created_by: z.string(),
+    tenant: tenantSchema.optional().describe('Absent: default'),
     tools: toolVersionsSchema.optional(),
     forked_from: forkedFromSchema.optional(),
     parent: parentSchema.optional(),
@@ -190,6 +193,9 @@ export const callSchema = z.strictObject({
   risk: riskSchema,
   gate: z.literal('input').optional(),
   sequential: z.literal(true).optional(),
+  looks: z.literal(true).optional().describe('The tool may have a question when it sees the workspace'),
+  verdict: verdictSchema.optional().describe('Of the policies in force when the call was planned'),
+  policies: z.string().optional().describe('Which policies those were'),
 });
 
 const stepEvents = [
@@ -199,6 +205,11 @@ const stepEvents = [
     attempt,
     worker: z.string(),
     epoch: epoch.optional(),
+    writes: z.literal(true).optional(),
+  }),
+  stepEvent('step.held', {
+    attempt,
+    reason: z.string().describe('Why a person has to be asked after all. The attempt did nothing'),
     writes: z.literal(true).optional(),
   }),
   stepEvent('step.deferred', {

@@ -8,6 +8,7 @@ export const idPrefixes = {
   task: 'task',
   message: 'msg',
   event: 'evt',
+  key: 'key',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -22,6 +23,7 @@ export const runIdSchema = idSchema(idPrefixes.run);
 export const stepIdSchema = idSchema(idPrefixes.step);
 export const approvalIdSchema = idSchema(idPrefixes.approval);
 export const taskIdSchema = idSchema(idPrefixes.task);
+export const keyIdSchema = idSchema(idPrefixes.key);
 export const messageIdSchema = idSchema(idPrefixes.message);
 
 /** The hex SHA-1 of a commit in a run's shadow repository. */

@@ -1,34 +1,75 @@
 import { z } from 'zod';
-import { effectSchema, riskSchema } from './vocabulary.ts';
+import { callerKindSchema } from './caller.ts';
+import { matchSchema } from './policy-match.ts';
+import { decisionKindSchema } from './vocabulary.ts';
 
 export const policyActionSchema = z.enum(['allow', 'hold', 'deny']);
 export type PolicyAction = z.infer<typeof policyActionSchema>;
 
-/** A rule applies when every field of `match` equals the call's; an empty match applies to every call. */
+const seconds = z.int().min(1).max(315_360_000);
+
+/** Who may decide a held call. A caller of kind `agent` never decides. */
+export const decidersSchema = z
+  .strictObject({
+    names: z.array(z.string().min(1).max(200)).min(1).max(200).describe('Globs on names of callers'),
+    kinds: z.array(callerKindSchema.exclude(['agent'])).min(1),
+    quorum: z.int().min(1).max(20).describe('How many different callers must approve. One rejection decides'),
+    not_submitter: z.boolean().describe('true: who submitted the run may not decide'),
+  })
+  .partial();
+export type Deciders = z.infer<typeof decidersSchema>;
+
+export const onExpirySchema = z.enum(['reject', 'allow']);
+export const escalationSchema = z.strictObject({
+  after_s: seconds,
+  to: z.array(z.string().min(1).max(200)).min(1).max(50),
+});
+
+/** What a rule that holds says about the approval. */
+const approvalTerms = {
+  decisions: z
+    .array(decisionKindSchema)
+    .min(1)
+    .max(4)
+    .optional()
+    .describe('Decisions that are offered; `reject` always is. Default: all'),
+  deciders: decidersSchema.optional(),
+  expires_s: seconds.optional().describe("Default: the run's `approval_timeout_s`"),
+  on_expiry: onExpirySchema
+    .optional()
+    .describe('What happens when nobody has decided. Default: `reject`, nothing runs'),
+  preview: z
+    .literal('run')
+    .optional()
+    .describe('Run the call on a throw-away fork without network, and show the result with the approval'),
+  remind_after_s: seconds.optional(),
+  escalate: escalationSchema.optional(),
+};
+
+export const policyRuleSchema = z.strictObject({
+  name: z.string().min(1).max(100).optional(),
+  match: matchSchema,
+  action: policyActionSchema,
+  reason: z.string().max(500).optional(),
+  ...approvalTerms,
+});
+export type PolicyRule = z.infer<typeof policyRuleSchema>;
+
+export const maxRules = 1000;
+
 export const policySchema = z.strictObject({
   rules: z
-    .array(
-      z.strictObject({
-        match: z.strictObject({
-          effect: effectSchema.optional(),
-          risk: riskSchema.optional(),
-          tool: z.string().min(1).optional(),
-        }),
-        action: policyActionSchema,
-        reason: z.string().max(500).optional(),
-      }),
-    )
-    .max(100)
+    .array(policyRuleSchema)
+    .max(maxRules)
     .default([])
-    .describe('The first rule that matches decides. No match: external effects are held, everything else is allowed.'),
+    .describe(
+      'For each part of a call (a simple command, a path, a host) the first rule that matches decides, and the strictest verdict is the verdict on the call. No match: the built-in rules decide',
+    ),
   publish: z
     .enum(['allow', 'hold'])
     .default('allow')
     .describe('hold: a publish shows its plan and waits for a decision'),
-  approval_timeout_s: z
-    .int()
-    .min(1)
-    .max(315_360_000)
+  approval_timeout_s: seconds
     .default(7 * 24 * 3600)
     .describe('Seconds until an open approval expires and its step settles without having run. At most ten years.'),
 });
@@ -42,3 +83,46 @@ export const operatorPolicySchema = z.strictObject({
   publish: policySchema.shape.publish,
 });
 export type OperatorPolicy = z.infer<typeof operatorPolicySchema>;
+
+export const policyNameSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'expected lower case letters, digits and hyphens, at most 63')
+  .refine((name) => !['run', 'operator', 'builtin'].includes(name), 'run, operator and builtin are reserved');
+
+/** One version of a named policy. Versions count from 1 and never change. */
+export const policyVersionSchema = z.strictObject({
+  name: policyNameSchema,
+  version: z.int().min(1),
+  digest: z.string().describe('`sha256:` and 64 hex digits, of the document as canonical JSON'),
+  document: policySchema,
+  created_at: z.iso.datetime(),
+  by: z.string(),
+});
+export type PolicyVersion = z.infer<typeof policyVersionSchema>;
+
+/** A part of a call that a rule can match alone. `detail`: the words of the command, the path or the host. */
+export const callPartSchema = z.strictObject({
+  kind: z.enum(['call', 'command', 'path', 'host']),
+  detail: z.string(),
+});
+export type CallPart = z.infer<typeof callPartSchema>;
+
+/** What the policies say about a call, as it is recorded with the step. */
+export const verdictSchema = z.strictObject({
+  action: policyActionSchema,
+  reason: z.string(),
+  rule: z
+    .strictObject({
+      policy: z.string().describe('`run`, `operator`, `builtin`, or the name of a policy'),
+      version: z.int().optional(),
+      digest: z.string(),
+      index: z.int().describe('Position in `rules`, from 0'),
+      name: z.string().optional(),
+    })
+    .optional()
+    .describe('The rule that decided; absent when no rule matched'),
+  part: callPartSchema.optional().describe('The part that the rule matched'),
+  ...approvalTerms,
+  deciders: z.array(decidersSchema).optional().describe('Every entry must be satisfied: one per rule that holds'),
+});
+export type Verdict = z.infer<typeof verdictSchema>;

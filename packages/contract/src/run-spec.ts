@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callerSchema } from './caller.ts';
 import { limitsSchema } from './limits.ts';
 import { planSchema } from './plan.ts';
 import { operatorPolicySchema, policySchema } from './policy.ts';
@@ -78,6 +79,7 @@ export const runSpecSchema = z.strictObject({
   models: modelsSchema.default([]),
   validators: validatorsSchema.default([]),
   publish: publishDefaultsSchema.prefault({}),
+  submitted_by: callerSchema.pick({ name: true, kind: true }).optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)),
   priority: prioritySchema.default('normal'),
 });

@@ -92,9 +92,6 @@ function placeOf(as: SecretUse['as']): string {
   return 'placeholder';
 }
 
-/** The tenant of the first key, and of everything that was made before there were tenants. */
-export const defaultTenant = 'default';
-
 /** Whose secrets a call uses, and which. */
 export interface SecretScope {
   tenant: string;

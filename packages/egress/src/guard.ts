@@ -18,6 +18,8 @@ interface Pinned {
 
 /** Decides what one run may reach. */
 export interface Guard {
+  /** Whether a rule names the host and port. Contacts nothing. */
+  lists(target: { host: string; port: number }): boolean;
   /**
    * Finds a rule, resolves the name on this host, and judges every answer.
    *
@@ -25,8 +27,6 @@ export interface Guard {
    * the signal's reason when it aborts.
    */
   check(target: { host: string; port: number }, signal: AbortSignal): Promise<Pinned>;
-  /** Finds a rule, and resolves nothing. Throws `EgressError` EURLINVALID, ENETWORKOFF, EHOSTNOTALLOWED. */
-  assertListed(target: { host: string; port: number }): void;
   /** Judges a connected socket's `remoteAddress`. Throws `EgressError` EADDRESSREFUSED. */
   confirm(pinned: Pinned, remoteAddress: string | undefined): string;
 }
@@ -48,26 +48,23 @@ export function createGuard(options: GuardOptions): Guard {
   const ranges = parseAddressRanges(options.allowAddresses ?? []);
   const rules = parseRules(options.rules, ranges);
   const resolve = options.resolve ?? systemResolve;
-  const listed = (target: { host: string; port: number }) => {
-    const host = parseHost(target.host);
-    if (!host) {
-      throw new EgressError('EURLINVALID', `${JSON.stringify(target.host.slice(0, 300))} is not a host name.`, {
-        next: 'Correct the host.',
-      });
-    }
-    const asked = { host: host.host, port: target.port };
-    if (rules.length === 0) throw networkOff(asked);
-    if (!isListed(rules, asked)) throw notAllowed(asked, host.kind === 'address');
-    return { host, asked };
-  };
   return {
-    assertListed(target) {
-      listed(target);
+    lists({ host, port }) {
+      const parsed = parseHost(host);
+      return parsed !== null && isListed(rules, { host: parsed.host, port });
     },
     async check(target, signal) {
       signal.throwIfAborted();
+      const host = parseHost(target.host);
+      if (!host) {
+        throw new EgressError('EURLINVALID', `${JSON.stringify(target.host.slice(0, 300))} is not a host name.`, {
+          next: 'Correct the host.',
+        });
+      }
+      const asked = { host: host.host, port: target.port };
+      if (rules.length === 0) throw networkOff(asked);
       // before the resolver, so that unlisted names are never looked up
-      const { host, asked } = listed(target);
+      if (!isListed(rules, asked)) throw notAllowed(asked, host.kind === 'address');
       const answers = host.kind === 'address' ? [host.host] : await askResolver(resolve, host.host, signal);
       if (answers.length === 0) throw unresolved(asked.host);
       return { ...asked, addresses: answers.map((answer) => judge(ranges, asked.host, answer)) };

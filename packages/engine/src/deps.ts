@@ -15,12 +15,14 @@ export interface EngineDeps {
   catalog: ToolCatalog;
   logger: Logger;
   newId: NewId;
-  /** Binds every run, in addition to its own policy. */
-  operatorPolicy?: OperatorPolicy | undefined;
+  /** The operator's policy as it is now. It binds every run, in addition to its own policy. */
+  operatorPolicy?: (() => OperatorPolicy | undefined) | undefined;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Bounds of every run's limits, whatever it was submitted with. */
   ceilings?: Ceilings;
+  /** Runs that a tenant may have active at once, without their sub-agents. @default unlimited */
+  activeRuns?: number | undefined;
 }
 
 /** A run's workspace is discarded when either bound is passed. An unpublished change set stays. */

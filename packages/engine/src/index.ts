@@ -14,7 +14,7 @@ export type { ApprovalState, RunState, StepState, TaskState } from './domain/sta
 export { createDurably } from './files/write-durably.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
 export { notificationChannel, notificationPattern, runOfChannel, workerIndex, workerKey } from './log/keys.ts';
-export { type Engine, openEngine } from './open-engine.ts';
+export { type Engine, type OpenEngine, openEngine } from './open-engine.ts';
 export { operatorPolicyFrom } from './operator-policy-from-env.ts';
 export { type OutputStore, openOutputStore } from './outputs/output-store.ts';
 export type { Logger } from './ports/index.ts';

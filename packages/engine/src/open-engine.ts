@@ -1,4 +1,4 @@
-import type { Payload } from '@holdpoint/contract';
+import type { Caller, Payload } from '@holdpoint/contract';
 import { decideApproval, describeEdit, listPendingApprovals, viewApproval } from './approvals/index.ts';
 import {
   findSubmitted,
@@ -15,13 +15,13 @@ import {
   submitRun,
   undoSteps,
 } from './commands/index.ts';
+import type { Idempotency, Submission } from './commands/submit-run.ts';
 import type { EngineDeps } from './deps.ts';
-import type { RunState } from './domain/index.ts';
+import { EngineError, type RunState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
 import {
   activeIndex,
   fromPayload,
-  ownerOf,
   readApproval,
   readLog,
   readRun,
@@ -31,6 +31,7 @@ import {
   readWholeLog,
   repairsKey,
 } from './log/index.ts';
+import { ownedBy } from './owned-by.ts';
 import {
   findRewindPoint,
   getStep,
@@ -40,77 +41,132 @@ import {
   listSnapshots,
   listSteps,
 } from './queries/index.ts';
+import type { RunFilter } from './queries/list-runs.ts';
 
-/** What callers may ask of the engine. Every method reads or appends to the log of one run; workers do the work. */
+/** The engine for requests: each of them is made by a caller. */
 export function openEngine(deps: EngineDeps) {
-  /** A function of the engine with its first argument filled in. */
-  const on =
-    <First, Rest extends unknown[], Result>(first: First, act: (first: First, ...rest: Rest) => Result) =>
-    (...rest: Rest): Result =>
-      act(first, ...rest);
+  return { as: (caller: Caller) => engineFor(deps, caller), reconciler: openReconciler(deps) };
+}
+export type OpenEngine = ReturnType<typeof openEngine>;
+
+/** A function of the engine with its first argument filled in. */
+const on =
+  <First, Rest extends unknown[], Result>(first: First, act: (first: First, ...rest: Rest) => Result) =>
+  (...rest: Rest): Result =>
+    act(first, ...rest);
+
+/**
+ * What a caller may ask of the engine. A method that takes an id refuses the id of another tenant as one that does not exist; what it
+ * returns is given to the methods that take a run, a view or a payload. Workers do the work.
+ */
+function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
   const { redis } = deps;
+  const owned = ownedBy(redis, tenant);
+  /** A function of the engine, for the runs of the tenant. */
+  const ofRun =
+    <First, Rest extends unknown[], Result>(
+      first: First,
+      act: (first: First, runId: string, ...rest: Rest) => Promise<Result>,
+    ) =>
+    async (runId: string, ...rest: Rest): Promise<Result> => {
+      await owned.run(runId);
+      return act(first, runId, ...rest);
+    };
+  /** The same, with the name of the caller in its request. */
+  const byCaller = <Request extends { by: string }, Result>(
+    act: (deps: EngineDeps, runId: string, request: Request) => Promise<Result>,
+  ) => {
+    const checked = ofRun(deps, act);
+    return (runId: string, request: Omit<Request, 'by'>) => checked(runId, { ...request, by } as Request);
+  };
   return {
     runs: {
-      submit: on(deps, submitRun),
-      findSubmitted: on(deps, findSubmitted),
+      submit: (request: Omit<Submission, 'by' | 'kind' | 'tenant'>) =>
+        submitRun(deps, { ...request, by, kind, tenant }),
+      findSubmitted: (idempotency: Idempotency) => findSubmitted(deps, { tenant, idempotency }),
       /** @throws EngineError run_not_found */
-      get: on(deps, getRun),
-      find: on(redis, readRun),
-      list: on(deps, listRuns),
+      get: ofRun(deps, getRun),
+      find: async (runId: string) => ((await owned.isMine(runId)) ? readRun(redis, runId) : undefined),
+      list: (filter: Omit<RunFilter, 'tenant'>, page: { limit: number; cursor?: string }) =>
+        listRuns(deps, { ...filter, tenant }, page),
       spec: on(deps, readSpec),
       /** The sub-agents of a run that are not over, and theirs. */
       agents: on(deps, listAgents),
-      steps: on(deps, listSteps),
-      step: on(deps, getStep),
-      attempts: on(deps, listAttempts),
+      steps: ofRun(deps, listSteps),
+      async step(id: string) {
+        await owned.part('step', id);
+        return getStep(deps, id);
+      },
+      attempts: ofRun(deps, listAttempts),
       snapshots: on(deps, listSnapshots),
       /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),
-      sendMessage: on(deps, sendMessage),
-      pause: on(deps, requestPause),
-      resume: on(deps, requestResume),
-      cancel: on(deps, requestCancel),
-      undo: on(deps, undoSteps),
-      retry: on(deps, retryRun),
-      fork: on(deps, forkRun),
+      sendMessage: byCaller(sendMessage),
+      pause: (runId: string) => ofRun(deps, requestPause)(runId, by),
+      resume: byCaller(requestResume),
+      cancel: byCaller(requestCancel),
+      undo: byCaller(undoSteps),
+      retry: byCaller(retryRun),
+      fork: byCaller(forkRun),
     },
     approvals: {
-      list: on(deps, listPendingApprovals),
-      get: on(deps, viewApproval),
-      find: on(redis, readApproval),
-      decide: on(deps, decideApproval),
+      list: (filter: { run_id?: string }, page: { limit: number; cursor?: string }) =>
+        listPendingApprovals(deps, { ...filter, tenant }, page),
+      async get(id: string) {
+        await owned.part('approval', id);
+        return viewApproval(deps, id);
+      },
+      find: ofRun(redis, readApproval),
+      async decide(id: string, request: Omit<Parameters<typeof decideApproval>[2], 'by'>) {
+        await owned.part('approval', id);
+        // No scope of any key changes this.
+        if (kind === 'agent')
+          throw new EngineError('decision_not_allowed', `${by} is an agent, and agents decide nothing`);
+        return decideApproval(deps, id, { ...request, by });
+      },
       describeEdit: on(deps, describeEdit),
     },
-    publications: { request: on(deps, requestPublication), discard: on(deps, requestDiscarding) },
-    tasks: {
-      list: on(redis, readTasks),
-      find: on(redis, readTask),
-      runOf: on(redis, ownerOf),
-      kill: on(deps, requestTaskKill),
+    publications: {
+      request: byCaller(requestPublication),
+      discard: (runId: string) => ofRun(deps, requestDiscarding)(runId, by),
     },
-    events: { list: on(redis, readLog), all: on(redis, readWholeLog) },
-    reconciler: {
-      /** When a periodic job last ran, and whether it is overdue by the clock of Redis. `undefined` before its first time. */
-      async lastDone(work: PeriodicWork) {
-        const last = await lastDone(redis, work);
-        return last && { ...last, overdue: isOverdue(last, await timeOf(redis)) };
-      },
-      /** How often each class of a stuck run was repaired. */
-      async repairs(): Promise<Record<string, number>> {
-        const counts = Object.entries(await redis.hgetall(repairsKey));
-        return Object.fromEntries(counts.map(([name, count]) => [name, Number(count)]));
-      },
-      /** Every run that has not ended. */
-      async *activeRuns(): AsyncGenerator<RunState> {
-        for (const id of await redis.zrange(activeIndex, '0', '-1')) {
-          const run = await readRun(redis, id);
-          if (run) yield run;
-        }
+    tasks: {
+      list: ofRun(redis, readTasks),
+      find: ofRun(redis, readTask),
+      /** @throws EngineError task_not_found */
+      runOf: (taskId: string) => owned.part('task', taskId),
+      kill: (runId: string, taskId: string) => ofRun(deps, requestTaskKill)(runId, taskId, by),
+    },
+    events: {
+      list: ofRun(redis, readLog),
+      async *all(runId: string) {
+        await owned.run(runId);
+        yield* readWholeLog(redis, runId);
       },
     },
     /** The value of a payload, from the log or the blob store. */
     read: <Value>(payload: Payload<Value>): Promise<Value> => fromPayload(deps.blobs, payload),
   };
 }
+export type Engine = ReturnType<typeof engineFor>;
 
-export type Engine = ReturnType<typeof openEngine>;
+/** What concerns the runs of all tenants. */
+const openReconciler = ({ redis }: EngineDeps) => ({
+  /** When a periodic job last ran, and whether it is overdue by the clock of Redis. `undefined` before its first time. */
+  async lastDone(work: PeriodicWork) {
+    const last = await lastDone(redis, work);
+    return last && { ...last, overdue: isOverdue(last, await timeOf(redis)) };
+  },
+  /** How often each class of a stuck run was repaired. */
+  async repairs(): Promise<Record<string, number>> {
+    const counts = Object.entries(await redis.hgetall(repairsKey));
+    return Object.fromEntries(counts.map(([name, count]) => [name, Number(count)]));
+  },
+  /** Every run that has not ended. */
+  async *activeRuns(): AsyncGenerator<RunState> {
+    for (const id of await redis.zrange(activeIndex, '0', '-1')) {
+      const run = await readRun(redis, id);
+      if (run) yield run;
+    }
+  },
+});

@@ -8,8 +8,9 @@ const mostNamed = 20;
  * Logs that the event loop was blocked, and which jobs ran: one of them blocked it. A blocked loop renews no lock and receives no cancel,
  * so every job of this worker may be lost.
  */
-export function reportLate(logger: Pick<Logger, 'warn'>, workers: Pick<RunningWorkers, 'running'>) {
-  return (delay: LoopDelay): void => {
+export const reportLate =
+  (logger: Pick<Logger, 'warn'>, workers: Pick<RunningWorkers, 'running'>) =>
+  (delay: LoopDelay): void => {
     const running = workers.running();
     logger.warn(
       {
@@ -21,4 +22,3 @@ export function reportLate(logger: Pick<Logger, 'warn'>, workers: Pick<RunningWo
       'the event loop of this worker was held up',
     );
   };
-}

@@ -21,9 +21,8 @@ import {
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
-import { hostLimits } from './adapters/host-limits.ts';
+import { hostLimits, ownerAllocator } from './adapters/host.ts';
 import { modelFetch } from './adapters/model-fetch.ts';
-import { ownerAllocator } from './adapters/owner.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
@@ -96,7 +95,7 @@ export async function startWorkers(
     }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
-    operatorPolicy: config.operatorPolicy,
+    operatorPolicy: () => config.operatorPolicy,
     workspaces: createWorkspacePort(workspaces, sandbox, secrets),
     planners: {
       scripted: scriptedPlanner,

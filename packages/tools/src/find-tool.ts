@@ -1,8 +1,7 @@
-import type { Problem } from '@holdpoint/contract';
+import { nearestNames, type Problem } from '@holdpoint/contract';
 import { boundArgs } from './bound-args.ts';
 import { ToolsError } from './errors.ts';
 import { type ArgumentIssue, invalid, invalidArgs } from './invalid-args.ts';
-import { nearestNames } from './nearest-names.ts';
 import type { Tool } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 

@@ -1,10 +1,10 @@
-import { nearestNames } from './nearest-names.ts';
+import { nearestNames } from '@holdpoint/contract';
 import type { ToolDefinition } from './registry.ts';
 
 interface Match {
-  tool?: string | undefined;
-  effect?: string | undefined;
-  risk?: string | undefined;
+  tool?: string | readonly string[] | undefined;
+  effect?: string | readonly string[] | undefined;
+  risk?: string | readonly string[] | undefined;
 }
 
 /** A policy rule that matches no call, so it holds and denies nothing. */
@@ -21,15 +21,15 @@ export function idleRules(
   tools: readonly Pick<ToolDefinition, 'name' | 'effect' | 'risk'>[],
 ): IdleRule[] {
   return rules.flatMap(({ match }, index) => {
-    if (match.tool === undefined) return [];
+    if (typeof match.tool !== 'string') return [];
     const tool = tools.find(({ name }) => name === match.tool);
     if (tool === undefined) return [{ index, field: 'tool', detail: unknownTool(match.tool, tools) }];
     const idle: IdleRule[] = [];
-    if (match.effect !== undefined && !mayHave(tool.effect, match.effect)) {
+    if (typeof match.effect === 'string' && !mayHave(tool.effect, match.effect)) {
       const are = tool.effect === 'by run' ? 'workspace or external' : tool.effect;
       idle.push({ index, field: 'effect', detail: never(tool.name, `has the effect ${match.effect}`, are) });
     }
-    if (match.risk !== undefined && match.risk !== tool.risk) {
+    if (typeof match.risk === 'string' && match.risk !== tool.risk) {
       idle.push({ index, field: 'risk', detail: never(tool.name, `has the risk ${match.risk}`, tool.risk) });
     }
     return idle;

@@ -27,5 +27,7 @@ export interface NetworkResponse {
 export interface Network {
   /** The allowlist: `host`, `host:port` or `*.host:port`. Never empty. */
   hosts: readonly string[];
+  /** Whether the run's allowlist names the host. */
+  isListed(target: { host: string; port: number }): boolean;
   fetch(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse>;
 }

@@ -44,6 +44,7 @@ describe('registry.describe', () => {
       args: { to: 'mail', times: 1 },
       effect: 'external',
       risk: 'medium',
+      touches: { paths: [], hosts: [] },
     });
     expect(registry.describe(call({ to: 'file' }))).toMatchObject({ ok: true, effect: 'workspace' });
   });

@@ -7,6 +7,8 @@ import {
   type Problem,
   type Risk,
   type ToolOutcome,
+  type Touches,
+  touchesSchema,
 } from '@holdpoint/contract';
 import { ToolsError } from './errors.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
@@ -14,7 +16,7 @@ import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-t
 import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
 import { TextWorkError } from './text-work/text-work.ts';
-import type { RunFacts, Tool, ToolContext } from './tool.ts';
+import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 
 /** A tool as models, clients and people see it. */
@@ -30,7 +32,17 @@ export interface ToolDefinition {
 
 /** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults: JSON, as the log keeps them. */
 export type CallDescription =
-  | { ok: true; args: Json; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
+  | {
+      ok: true;
+      args: Json;
+      effect: Effect;
+      risk: Risk;
+      gate?: 'input';
+      sequential?: true;
+      touches: Touches;
+      /** The tool looks at the workspace before it runs (`asks`). */
+      looks?: true;
+    }
   | { ok: false; error: Problem; issues: ArgumentIssue[] };
 
 export interface Registry {
@@ -50,6 +62,8 @@ export interface Registry {
    * @throws every other error, such as a `SandboxError`: the infrastructure failed, and the queue retries
    */
   execute(call: ToolCall & { context: ToolContext }): Promise<ToolOutcome>;
+  /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
+  asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
   /** What a person sees before a decision; null when the tool shows only its arguments. Changes nothing. */
   preview(call: ToolCall & { context: ToolContext }): Promise<Preview | null>;
 }
@@ -89,7 +103,9 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       if (tool.gate !== undefined && call.unattended) return { ok: false, error: noPersonError(tool), issues: [] };
       const effect =
         typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
-      return { ok: true, args: args as Json, effect, risk: tool.risk, gate: tool.gate, sequential: tool.sequential };
+      const touches = touchesSchema.parse(tool.touches?.(args) ?? {});
+      const { risk, gate, sequential } = tool;
+      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, looks: tool.asks && true };
     },
 
     async execute(call) {
@@ -105,6 +121,18 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);
         if (isData(error)) return { status: 'failed', error: asData(error) };
+        throw error;
+      }
+    },
+
+    async asks(call) {
+      const found = findTool(byName, call);
+      if (!found.ok) return null;
+      try {
+        return (await found.tool.asks?.(call.context, found.args)) ?? null;
+      } catch (error) {
+        // The call itself fails with the same error.
+        if (isData(error)) return null;
         throw error;
       }
     },

@@ -6,6 +6,7 @@ import type {
   Risk,
   TaskHandle,
   ToolOutcome,
+  Touches,
   WorkspaceFiles,
 } from '@holdpoint/contract';
 import type { z } from 'zod';
@@ -50,6 +51,9 @@ export interface ToolContext {
   model?: string;
 }
 
+/** What a tool may use to find out whether a person has to be asked. */
+export type LookContext = Pick<ToolContext, 'files' | 'network' | 'signal'>;
+
 export interface Tool<Input extends z.ZodType = z.ZodType> {
   name: string;
   /** For the model: what the tool does, when to use it, what it returns. */
@@ -61,6 +65,13 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   /** The call changes something besides files that other calls see, such as a task. It keeps its order within the turn like a write. */
   sequential?: true;
   input: Input;
+  /** What the call touches, by its arguments. Pure. @default nothing */
+  touches?(args: z.output<Input>): Partial<Touches>;
+  /**
+   * Why a person has to be asked before this call, as the workspace is now. It changes nothing. It is asked before the call becomes runnable
+   * and again after its attempt began. It adds a question to the policy and never removes one.
+   */
+  asks?(context: LookContext, args: z.output<Input>): Promise<string | undefined>;
   execute(context: ToolContext, args: z.output<Input>): Promise<ToolOutcome>;
   preview?(context: ToolContext, args: z.output<Input>): Promise<Preview>;
 }

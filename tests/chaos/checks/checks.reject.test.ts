@@ -9,8 +9,7 @@ import { openLedger } from '../ledger.ts';
 import { externalEffects, publications, workspaceEffects } from './effects.ts';
 import { filesKept, lossIsReported, notReady, wrongRedis } from './installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
-import { logsBounded } from './logs.ts';
-import { loopsFree } from './loops.ts';
+import { logsBounded, loopsFree } from './logs.ts';
 import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './rest.ts';
 
 const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
@@ -117,58 +116,58 @@ const noRepairs = { repairs: {}, runs: {}, paused: {} } as Stuck;
 type Log = ReturnType<typeof ledger>;
 type Row = [
   string,
-  (found: Found, one: FoundRun, log: Log) => unknown,
+  (planted: { found: Found; one: FoundRun; log: Log }) => unknown,
   (found: Found, log: Log) => { wrong: string[] },
 ];
 
 test.each<Row>([
-  ['an acknowledged run that is gone', (found) => found.runs.clear(), acknowledged],
+  ['an acknowledged run that is gone', ({ found }) => found.runs.clear(), acknowledged],
   [
     'a decision that is not in the log',
-    (_, __, log) => Object.assign(first(log.decided), { message: 'no' }),
+    ({ log }) => Object.assign(first(log.decided), { message: 'no' }),
     acknowledged,
   ],
   [
     'a message that is not in the log',
-    (_, __, log) => log.messages.push({ at: at(1000), runId: run, messageId: 'x', text: '' }),
+    ({ log }) => log.messages.push({ at: at(1000), runId: run, messageId: 'x', text: '' }),
     acknowledged,
   ],
-  ['a gap in the sequence numbers', (_, one) => one.events.splice(3, 1), dense],
-  ['a state that differs from its log', (_, one) => Object.assign(one.hash, { open: '7' }), folded],
-  ['an effect that is there twice', (_, one) => one.marks.set('m1-1', 2), workspaceEffects],
-  ['an effect that is missing', (_, one) => one.marks.clear(), workspaceEffects],
+  ['a gap in the sequence numbers', ({ one }) => one.events.splice(3, 1), dense],
+  ['a state that differs from its log', ({ one }) => Object.assign(one.hash, { open: '7' }), folded],
+  ['an effect that is there twice', ({ one }) => one.marks.set('m1-1', 2), workspaceEffects],
+  ['an effect that is missing', ({ one }) => one.marks.clear(), workspaceEffects],
   [
     'an effect of a step that was rejected',
-    (_, one) => Object.assign(first(one.steps), { status: 'rejected' }),
+    ({ one }) => Object.assign(first(one.steps), { status: 'rejected' }),
     workspaceEffects,
   ],
-  ['an effect that no step has', (_, one) => one.marks.set('m9-9', 1), workspaceEffects],
-  ['an external effect that happens twice', (_, __, log) => log.visits.set('m1-1', [1000, 2000]), externalEffects],
-  ['a rejected step that started', (_, one) => Object.assign(first(one.steps), { status: 'rejected' }), neverRan],
-  ['two ends of one approval', (_, one) => one.events.push(one.events[7] as LoggedEvent), firstDecision],
-  ['two winners', (_, __, log) => log.decided.push({ ...first(log.decided), message: 'I, too' }), firstDecision],
-  ['a stuck run', (_, one) => Object.assign(one.run, { status: 'running' }), atRest],
-  ['a workspace with a writer', (_, one) => Object.assign(one.run, { writer: step }), leases],
-  ['a workspace that was not restored', (_, one) => Object.assign(one.run, { restore: 'due' }), leases],
-  ['a task of an ended run', (_, one) => one.tasks.push({ id: 'x', status: 'running' } as TaskState), leases],
+  ['an effect that no step has', ({ one }) => one.marks.set('m9-9', 1), workspaceEffects],
+  ['an external effect that happens twice', ({ log }) => log.visits.set('m1-1', [1000, 2000]), externalEffects],
+  ['a rejected step that started', ({ one }) => Object.assign(first(one.steps), { status: 'rejected' }), neverRan],
+  ['two ends of one approval', ({ one }) => one.events.push(one.events[7] as LoggedEvent), firstDecision],
+  ['two winners', ({ log }) => log.decided.push({ ...first(log.decided), message: 'I, too' }), firstDecision],
+  ['a stuck run', ({ one }) => Object.assign(one.run, { status: 'running' }), atRest],
+  ['a workspace with a writer', ({ one }) => Object.assign(one.run, { writer: step }), leases],
+  ['a workspace that was not restored', ({ one }) => Object.assign(one.run, { restore: 'due' }), leases],
+  ['a task of an ended run', ({ one }) => one.tasks.push({ id: 'x', status: 'running' } as TaskState), leases],
   [
     'a run that failed because a worker died',
-    (_, one) => Object.assign(one.run, { status: 'failed', reason: { code: 'EWORKERLOST', message: '' } }),
+    ({ one }) => Object.assign(one.run, { status: 'failed', reason: { code: 'EWORKERLOST', message: '' } }),
     failures,
   ],
   [
     'a job of an ended run',
-    (found) => found.jobs.push({ queue: 'steps', id: step, runId: run, state: 'delayed' }),
+    ({ found }) => found.jobs.push({ queue: 'steps', id: step, runId: run, state: 'delayed' }),
     wakeUps,
   ],
   [
     'a job of no run',
-    (found) => found.jobs.push({ queue: 'steps', id: step, runId: id('run', 2), state: 'failed' }),
+    ({ found }) => found.jobs.push({ queue: 'steps', id: step, runId: id('run', 2), state: 'failed' }),
     wakeUps,
   ],
   [
     'an approval that is not listed',
-    (_, one) => {
+    ({ one }) => {
       Object.assign(one.run, { status: 'waiting' });
       Object.assign(first(one.approvals), { status: 'pending' });
     },
@@ -176,19 +175,19 @@ test.each<Row>([
   ],
   [
     'a worker that started with the wrong Redis',
-    (_, __, log) => Object.assign(log.wrongRedis, { started: 1 }),
+    ({ log }) => Object.assign(log.wrongRedis, { started: 1 }),
     (_, log) => wrongRedis(log),
   ],
   [
     'a system that says it is ready while Redis refuses writes',
-    (_, __, log) => log.refusals.push({ how: 'read-only', saidReady: true }),
+    ({ log }) => log.refusals.push({ how: 'read-only', saidReady: true }),
     (_, log) => notReady(log),
   ],
-  ['a workspace that is gone', (_, __, log) => log.filesLost.push('runs/run_1/shadow.git'), filesKept],
-  ['files that cannot be read', (_, one) => Object.assign(one, { unreadable: 'gone' }), filesKept],
+  ['a workspace that is gone', ({ log }) => log.filesLost.push('runs/run_1/shadow.git'), filesKept],
+  ['files that cannot be read', ({ one }) => Object.assign(one, { unreadable: 'gone' }), filesKept],
   [
     'a loss that is not reported',
-    (found, _, log) => {
+    ({ found, log }) => {
       found.runs.clear();
       log.lost.push({ from: 900, to: 1100 });
     },
@@ -196,17 +195,17 @@ test.each<Row>([
   ],
   [
     'a loss outside the time in which Redis lost its tail',
-    (found, _, log) => {
+    ({ found, log }) => {
       found.runs.clear();
       log.lost.push({ from: 1100, to: 1200 });
     },
     acknowledged,
   ],
-  ['an ended run in the active index', (found) => found.active.push(run), wakeUps],
+  ['an ended run in the active index', ({ found }) => found.active.push(run), wakeUps],
 ])('%s is caught', (_, plant, check) => {
   const { found, one } = validRun();
   const log = ledger();
-  plant(found, one, log);
+  plant({ found, one, log });
   expect(check(found, log).wrong).not.toEqual([]);
 });
 
@@ -273,14 +272,7 @@ test('a thread that computed for too long is caught, one that only waited is not
   const line = (late_ms: number, busy_ms: number, { seconds = 60, running = ['run_1/step_1'] } = {}) =>
     [
       { time: 1_000_000, msg: 'starting' },
-      {
-        time: 1_000_000 + seconds * 1000,
-        event: 'loop_late',
-        late_ms,
-        busy_ms,
-        running,
-        msg: 'blocked',
-      },
+      { time: 1_000_000 + seconds * 1000, event: 'loop_late', late_ms, busy_ms, running, msg: 'blocked' },
     ]
       .map((one) => `${JSON.stringify(one)}\n`)
       .join('');

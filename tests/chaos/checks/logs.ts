@@ -8,7 +8,7 @@ const mostPerSecond = 10;
 const longestLine = 20_000;
 
 /** Logs by name. */
-export type Logs = ReadonlyMap<string, string>;
+type Logs = ReadonlyMap<string, string>;
 
 export function readLogs(directory: string): Logs {
   const names = readdirSync(directory).filter((name) => name.endsWith('.log'));
@@ -54,4 +54,36 @@ function errorIn(line: string): string | undefined {
   if (entry.err === undefined) return undefined;
   const { time = 0, pid, msg, queue, run_id, reqId, err } = entry;
   return [Math.floor(time / 1000), pid, queue, run_id, reqId, msg, err.message?.slice(0, 100)].join(' ');
+}
+
+/** Milliseconds that a thread may compute without yielding. */
+const longestMs = 100;
+/** Milliseconds after its first line in which a process without a running step may compile its code: 0.4-0.7 s were seen. */
+const startMs = 10_000;
+
+/**
+ * No thread blocked its event loop. Processes are stopped and the machine is busy here, so a delay counts only as far as the thread was
+ * computing during it, which the process logs (`loop_late`).
+ */
+export function loopsFree(logs: Logs): Verdict {
+  const wrong: string[] = [];
+  let looked = 0;
+  for (const [name, text] of logs) {
+    looked += 1;
+    const began = timeOf(text.split('\n', 1)[0] ?? '');
+    for (const line of text.split('\n')) {
+      if (!line.includes('"event":"loop_late"')) continue;
+      const { busy_ms, late_ms, running } = JSON.parse(line);
+      const isStart = (running ?? []).length === 0 && timeOf(line) - began <= startMs;
+      if (busy_ms > longestMs && !isStart)
+        wrong.push(`${name}: computed for ${busy_ms} of ${late_ms} ms: ${JSON.stringify(running ?? [])}`);
+    }
+  }
+  return verdict('no event loop was blocked', looked, 'logs', wrong);
+}
+
+/** Milliseconds since the epoch, or 0 for a line that is not a log entry. */
+function timeOf(line: string): number {
+  const { time } = /"time":(?<time>\d+)/.exec(line)?.groups ?? {};
+  return Number(time ?? 0);
 }

@@ -1,6 +1,5 @@
 export { exited, mib, quota, timedOut } from './ends.ts';
 export { type Cases, form, inForm } from './form.ts';
 export { argumentsOf, descendants, descriptorsOf, pids, processesIn, processesWith } from './process-table.ts';
-export { removeTree } from './remove-tree.ts';
 export { type InScene, inScene, type Scene, useScene } from './scene.ts';
-export { makeDirectory, runProgram, systemPath, type User, users } from './users.ts';
+export { makeDirectory, removeTree, runProgram, systemPath, type User, users } from './users.ts';

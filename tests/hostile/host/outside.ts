@@ -45,16 +45,13 @@ export function systemPicture(): Record<string, string> {
 }
 
 /** Files of this host with the word in their name, in the directories where a command might have left one. */
-export function namesWith(word: string): string[] {
-  return writable.flatMap((directory) => {
+export const namesWith = (word: string): string[] =>
+  writable.flatMap((directory) => {
     const names = readable(() => readdirSync(directory).join('\0')).split('\0');
     return names.filter((name) => name.includes(word)).map((name) => join(directory, name));
   });
-}
 
-function digest(path: string): string {
-  return createHash('sha256').update(readFileSync(path)).digest('hex');
-}
+const digest = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 function readable(read: () => string): string {
   try {

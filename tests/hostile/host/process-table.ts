@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Pids of this host. */
-export function pids(): number[] {
-  return readdirSync('/proc')
+export const pids = (): number[] =>
+  readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
-}
 
 /** Processes with this workspace mounted: commands, tool hosts and their children. No process inside can undo the mount. */
 export function processesIn(workspacePath: string): number[] {
@@ -21,11 +20,10 @@ export function processesIn(workspacePath: string): number[] {
 }
 
 /** Processes with a word in their arguments, in any namespace. */
-export function processesWith(word: string): number[] {
-  return pids().filter(
+export const processesWith = (word: string): number[] =>
+  pids().filter(
     (pid) => pid !== process.pid && tryRead(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.includes(word),
   );
-}
 
 /** Children, grandchildren and so on of a process. */
 export function descendants(root: number): number[] {
@@ -43,9 +41,7 @@ export function descriptorsOf(pid: number): Map<number, string> {
   return new Map(numbers.map((name) => [Number(name), tryRead(() => readlinkSync(`/proc/${pid}/fd/${name}`)) ?? '']));
 }
 
-export function argumentsOf(pid: number): string {
-  return tryRead(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? '';
-}
+export const argumentsOf = (pid: number): string => tryRead(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? '';
 
 function parentOf(pid: number): number | undefined {
   const text = tryRead(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));

@@ -18,8 +18,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { exited } from './ends.ts';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { processesIn } from './process-table.ts';
-import { removeTree } from './remove-tree.ts';
-import { bwrapCandidate, firstFreeUid, type User } from './users.ts';
+import { bwrapCandidate, firstFreeUid, removeTree, type User } from './users.ts';
 import { startWorker, type Worker } from './worker.ts';
 
 /** One worker on this host, with everything around it that must not change. */
@@ -146,9 +145,8 @@ export async function openScene(user: User, options: { limits?: Partial<ProcessL
 }
 
 /** Its first argument is the secret. Other users see arguments on a host, but must not see them inside. */
-function startBystander(secret: string, { uid, gid }: { uid: number; gid: number }): ChildProcess {
-  return spawn('/bin/bash', ['-c', 'while read -r line; do :; done', secret], {
+const startBystander = (secret: string, { uid, gid }: { uid: number; gid: number }): ChildProcess =>
+  spawn('/bin/bash', ['-c', 'while read -r line; do :; done', secret], {
     stdio: ['pipe', 'ignore', 'ignore'],
     ...(process.getuid?.() === 0 && { uid, gid }),
   });
-}

@@ -1,4 +1,4 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,4 +70,10 @@ export function startAs(user: User, entry: string, args: readonly string[], opti
   const show = ['--mount', '--propagation', 'private', '--', bash, '-p', '-c', remapScript, 'remap', remap.mountPoint];
   const moved = [...program.map((path) => remap.hostPath(path)), ...args];
   return spawn(unshare, [...show, ...remap.sources, '--', ...drop, ...moved], options);
+}
+
+/** Removes a tree, including unreadable directories and paths over the maximum length, which Node's rm cannot remove. */
+export function removeTree(path: string): void {
+  execFileSync('chmod', ['-R', 'u+rwX', path]);
+  execFileSync('rm', ['-rf', path]);
 }

@@ -1,6 +1,5 @@
 import { git, runScript } from '../real-git.ts';
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
+import { commitFolder, type Scenario } from '../scenario.ts';
 
 const pointer = (content: string) =>
   `printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%s\\nsize %s\\n' "$(printf '${content}' | sha256sum | cut -d ' ' -f 1)" ${content.length}`;

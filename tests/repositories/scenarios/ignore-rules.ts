@@ -1,6 +1,5 @@
 import { runScript } from '../real-git.ts';
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
+import { commitFolder, type Scenario } from '../scenario.ts';
 
 /** Rules in nested folders, with negation, in the repository's own exclude file, changed by the run, and for tracked files. */
 export const ignoreRules: Scenario = {

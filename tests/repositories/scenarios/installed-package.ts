@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { projectDir } from '../../harness/processes.ts';
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
+import { commitFolder, type Scenario } from '../scenario.ts';
 
 /** The files of an installed dependency: a real tree of hundreds of files. */
 export function installedPackage(name: string, { isBounded }: { isBounded?: true } = {}): Scenario {

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { git, runScript } from '../real-git.ts';
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
-import { files, work } from './small-files.ts';
+import { commitFolder, files, type Scenario, work } from '../scenario.ts';
 
 const bare: Scenario = {
   name: 'a bare repository',

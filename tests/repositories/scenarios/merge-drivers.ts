@@ -1,5 +1,4 @@
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
+import { commitFolder, type Scenario } from '../scenario.ts';
 
 /** Both sides change different lines of the same files, for which `.gitattributes` disables merging or selects union. */
 export const mergeDrivers: Scenario = {

@@ -1,5 +1,4 @@
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
+import { commitFolder, type Scenario } from '../scenario.ts';
 
 const deep = Array.from({ length: 60 }, (_, depth) => `d${depth}`).join('/');
 

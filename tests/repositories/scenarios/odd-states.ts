@@ -1,7 +1,5 @@
 import { git, runScript } from '../real-git.ts';
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
-import { files, work } from './small-files.ts';
+import { commitFolder, files, type Scenario, work } from '../scenario.ts';
 
 /** Replace refs: git shows another blob and another commit in place of the original ones. */
 const replaced: Scenario = {

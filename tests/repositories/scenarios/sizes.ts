@@ -1,5 +1,4 @@
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
+import { commitFolder, type Scenario } from '../scenario.ts';
 
 /** Larger than what git or a snapshot holds in memory. */
 const large: Scenario = {

@@ -1,6 +1,5 @@
 import { git, runScript } from '../real-git.ts';
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
+import { commitFolder, type Scenario } from '../scenario.ts';
 
 /** Checked-out submodules, including nested ones. In a workspace they are empty folders. */
 export const submodules: Scenario = {

@@ -1,16 +1,13 @@
 import { join } from 'node:path';
 import { projectDir } from '../../harness/processes.ts';
-import type { Scenario } from '../scenario.ts';
-import { commitFolder } from './commit-folder.ts';
+import { commitFolder, type Scenario } from '../scenario.ts';
 
 /** A small library whose tests run in the sandbox: as a step, and as a validator. */
 export const withTests: Scenario = {
   name: 'a package with its tests',
   isBounded: true,
   asDirectory: 'full',
-  make: (folder) => ({
-    path: commitFolder(folder, `cp -r '${join(projectDir, 'examples/repos/pagelist')}/.' .`),
-  }),
+  make: (folder) => ({ path: commitFolder(folder, `cp -r '${join(projectDir, 'examples/repos/pagelist')}/.' .`) }),
   edits: [
     '! node --test > /tmp/failed',
     `sed -i 's|return Math.floor(total / perPage) + 1;|return Math.max(1, Math.ceil(total / perPage));|' src/*.js && node --test > /dev/null`,

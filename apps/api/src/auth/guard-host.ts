@@ -1,7 +1,7 @@
 import { isIP, isIPv4 } from 'node:net';
 import { hostname } from 'node:os';
 import type { onRequestAsyncHookHandler } from 'fastify';
-import type { ApiDeps } from '../deps.ts';
+import type { ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
 
 /**
@@ -10,7 +10,7 @@ import { ApiProblem } from '../errors/api-problem.ts';
  * operator lists. It refuses every page of another origin.
  */
 export const guardHost =
-  ({ host, hostNames }: Pick<ApiDeps, 'host' | 'hostNames'>): onRequestAsyncHookHandler =>
+  ({ host, hostNames }: Pick<ServerDeps, 'host' | 'hostNames'>): onRequestAsyncHookHandler =>
   async ({ headers }) => {
     const asked = headers.host ?? '';
     const name = nameOf(asked);

@@ -1,3 +1,4 @@
+import { RateError } from '@holdpoint/callers';
 import type { ProblemDetails } from '@holdpoint/contract/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../deps.ts';
@@ -26,6 +27,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (problem.status >= 500) request.log.error({ err: error, code: problem.code }, 'a request failed');
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
   if (problem.status === 503) reply.header('retry-after', '1');
+  if (problem.status === 429) reply.header('retry-after', error instanceof RateError ? error.retryAfterS : 5);
   const body: ProblemDetails = { ...problem, instance: pathOf(request), request_id: request.id };
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(body));
 }

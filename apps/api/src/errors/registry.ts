@@ -1,3 +1,4 @@
+import type { CallerErrorCode } from '@holdpoint/callers';
 import type { EngineErrorCode } from '@holdpoint/engine';
 import type { RedisTroubleCode } from '@holdpoint/engine/redis';
 import type { SecretErrorCode } from '@holdpoint/secrets';
@@ -14,7 +15,17 @@ export const apiProblems = {
   unauthorized: {
     status: 401,
     title: 'Not authorized',
-    next: "Send `Authorization: Bearer <key>`. The key is in the file api-key of the server's data directory.",
+    next: "Send `Authorization: Bearer <key>`. A caller with keys:admin creates keys; the first one is in the file api-key of the server's data directory.",
+  },
+  missing_scope: {
+    status: 403,
+    title: 'Missing scope',
+    next: 'Have a caller with keys:admin create a key with this scope.',
+  },
+  unknown_scope: {
+    status: 422,
+    title: 'Unknown scope',
+    next: 'Use the scopes that the page docs/callers.md lists; GET /v1/me shows those of your key. Nothing was changed.',
   },
   misdirected_request: {
     status: 421,
@@ -160,6 +171,7 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   publication_closed: { status: 409, title: 'The change set is closed' },
   publication_pending: { status: 409, title: 'A publish is under way' },
   snapshot_changed: { status: 409, title: 'The snapshot has changed' },
+  too_many_runs: { status: 429, title: 'Too many active runs' },
   idempotency_key_reused: { status: 422, title: 'Idempotency key used again' },
   blob_missing: { status: 500, title: 'Stored data is missing' },
   blob_damaged: { status: 500, title: 'Stored data is damaged' },
@@ -174,6 +186,18 @@ export const secretProblems: Record<SecretErrorCode, ProblemKind & { code: strin
   ESECRETSTORE: { status: 500, code: 'secret_store_damaged', title: 'The secret store is damaged' },
   ESECRETSTOREOFF: { status: 409, code: 'secret_store_off', title: 'No secret store' },
   ESECRETTAKEN: { status: 409, code: 'secret_taken', title: 'The name is taken' },
+};
+
+export const callerProblems: Record<CallerErrorCode, ProblemKind> = {
+  unauthorized: { status: 401, title: 'Not authorized' },
+  key_not_found: { status: 404, title: 'No such key' },
+  invalid_key: { status: 422, title: 'Invalid key' },
+  key_not_allowed: { status: 403, title: 'More than the caller has' },
+  key_name_taken: { status: 409, title: 'The name is taken' },
+  key_revoked: { status: 409, title: 'The key was revoked' },
+  key_in_file: { status: 409, title: 'The key is in the key file' },
+  key_changed: { status: 409, title: 'The key has changed' },
+  too_many_streams: { status: 429, title: 'Too many open streams' },
 };
 
 /** Why Redis refuses a command or does not answer. */

@@ -1,3 +1,4 @@
+import { CallerError, RateError } from '@holdpoint/callers';
 import type { ProblemDetails } from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import { redisTrouble } from '@holdpoint/engine/redis';
@@ -8,6 +9,7 @@ import { PlacedError } from './placed-error.ts';
 import {
   type ApiProblemCode,
   apiProblems,
+  callerProblems,
   engineProblems,
   type ProblemKind,
   redisProblems,
@@ -31,6 +33,16 @@ export function toProblem(error: unknown): Problem {
   }
   if (error instanceof PlacedError) return { ...toProblem(error.cause), errors: [...error.errors] };
   if (error instanceof EngineError) return problem(error.code, engineProblems[error.code], error.message, error.next);
+  if (error instanceof CallerError) {
+    const { errors } = error;
+    return {
+      ...problem(error.code, callerProblems[error.code], error.message, error.next),
+      ...(errors.length === 0 ? {} : { errors: [...errors] }),
+    };
+  }
+  if (error instanceof RateError) {
+    return problem(error.code, { status: 429, title: 'Too many requests' }, error.message, error.next);
+  }
   if (error instanceof WorkspaceError) {
     const { code, ...kind } = workspaceProblems[error.code];
     return problem(code, kind, error.message, error.next);

@@ -1,17 +1,25 @@
 import { Readable } from 'node:stream';
+import { changedChannel, type Holder, type OpenStream } from '@holdpoint/callers';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps } from '../deps.ts';
 
 /**
- * Sends server-sent events until the frames end, the client goes away, or the server closes. The stream pulls frames as fast as the
- * client reads them, so a slow client costs a buffer of 64 KiB.
+ * Sends server-sent events until the frames end, the client goes away, its key is revoked or expires, or the server closes. The stream pulls
+ * frames as fast as the client reads them, so a slow client costs a buffer of 64 KiB.
+ * @throws CallerError `too_many_streams`
  */
-export function sendStream(
-  deps: Pick<ApiDeps, 'closing'>,
+export async function sendStream(
+  deps: Pick<ApiDeps, 'closing' | 'callers' | 'holder' | 'notifications' | 'logger'>,
   reply: FastifyReply,
   frames: (signal: AbortSignal) => AsyncGenerator<string>,
-): FastifyReply {
-  const stream = frames(AbortSignal.any([clientGone(reply), deps.closing]));
+): Promise<FastifyReply> {
+  const gone = AbortSignal.any([clientGone(reply), deps.closing]);
+  const counted = await deps.callers.openStream(deps.holder);
+  const refused = new AbortController();
+  void watchKey(deps, counted, gone)
+    .catch((error: unknown) => deps.logger.warn({ err: error }, 'a stream ends, because its key cannot be watched'))
+    .then(() => refused.abort());
+  const stream = frames(AbortSignal.any([gone, refused.signal]));
   return reply
     .headers({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -23,6 +31,32 @@ export function sendStream(
     })
     .send(Readable.from(stream, { objectMode: false, highWaterMark: 64 * 1024 }));
 }
+
+/** Twice in the time after which a stream that is not renewed stops counting. */
+const renewMs = 25_000;
+
+/** Resolves when the client is gone, or its key is not valid any more. A notification says that the key changed. */
+async function watchKey(
+  { notifications, holder, logger }: Pick<ApiDeps, 'notifications' | 'holder' | 'logger'>,
+  counted: OpenStream,
+  gone: AbortSignal,
+): Promise<void> {
+  const unknown = (error: unknown): boolean => {
+    // Without Redis the stream has no events either, and goes on with it.
+    logger.warn({ err: error, key_id: holder.keyId }, 'the key of a stream cannot be looked at');
+    return true;
+  };
+  const changes = await notifications.subscribe(changedChannel(holder.keyId));
+  // First: the key may have changed before the subscription.
+  while (!gone.aborted && (await counted.renew().catch(unknown))) {
+    await changes.next({ timeoutMs: Math.min(renewMs, untilExpiry(holder)), signal: gone });
+  }
+  changes.close();
+  await counted.close().catch(unknown);
+}
+
+const untilExpiry = ({ expiresAt }: Holder): number =>
+  expiresAt === null ? renewMs : Math.max(Date.parse(expiresAt) - Date.now(), 0) + 100;
 
 /** Aborted when the connection of the request closes. */
 export function clientGone(reply: FastifyReply): AbortSignal {

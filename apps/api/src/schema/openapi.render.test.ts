@@ -1,3 +1,4 @@
+import { allScopes } from '@holdpoint/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -16,7 +17,7 @@ const operationSchema = z.strictObject({
   summary: z.string(),
   description: z.string().optional(),
   tags: z.array(z.string()),
-  security: z.array(z.looseObject({})).optional(),
+  security: z.array(z.strictObject({ key: z.array(z.string()) })),
   parameters: z
     .array(
       z.strictObject({
@@ -47,6 +48,7 @@ const documentSchema = z.strictObject({
 });
 
 const routes = [
+  'delete /v1/keys/{id}',
   'delete /v1/secrets/{name}',
   'get /healthz',
   'get /readyz',
@@ -54,6 +56,9 @@ const routes = [
   'get /v1/approvals/{id}',
   'get /v1/bounds',
   'get /v1/events',
+  'get /v1/keys',
+  'get /v1/keys/{id}',
+  'get /v1/me',
   'get /v1/queues',
   'get /v1/runs',
   'get /v1/runs/{id}',
@@ -77,6 +82,8 @@ const routes = [
   'get /v1/toolsets/{name}',
   'get /v1/workers',
   'post /v1/approvals/{id}/decision',
+  'post /v1/keys',
+  'post /v1/keys/{id}/rotate',
   'post /v1/runs',
   'post /v1/runs/{id}/cancel',
   'post /v1/runs/{id}/discard',
@@ -142,9 +149,17 @@ describe('the OpenAPI document', () => {
     expect(answer).toEqual({ 'application/gzip': bytes, 'application/zip': bytes });
   });
 
-  test('says that everything but the probes needs the key', () => {
-    const open = operations().filter(({ operation }) => operation.security?.length === 0);
-    expect(open.map(({ name }) => name).sort()).toEqual(['get /healthz', 'get /readyz']);
+  test('says which scope each operation needs, and that the probes need no key', () => {
+    const needing = (needs: string) =>
+      operations()
+        .filter(({ operation }) => JSON.stringify(operation.security) === needs)
+        .map(({ name }) => name)
+        .sort();
+    expect(needing('[]')).toEqual(['get /healthz', 'get /readyz']);
+    expect(needing('[{"key":[]}]')).toEqual(['get /v1/me']);
+    const scoped = operations().flatMap(({ operation }) => operation.security.flatMap(({ key }) => key));
+    expect(scoped).toHaveLength(operations().length - 3);
+    for (const scope of scoped) expect(allScopes).toContain(scope);
   });
 
   test('is shown at /docs, without anything from elsewhere', async () => {

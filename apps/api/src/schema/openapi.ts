@@ -1,6 +1,7 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger';
 import { problemDetailsSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
+import type { Access } from '../deps.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -24,7 +25,7 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
   });
 
   return {
-    transform: ({ schema, url }) => {
+    transform: ({ schema, url, route }) => {
       if (!schema || schema.hide) return { schema: { hide: true }, url };
       const { body, querystring, params, response, ...rest } = schema;
       const parts = { body, querystring, params };
@@ -39,6 +40,7 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
       return {
         schema: {
           ...rest,
+          security: securityOf(route.config?.access),
           ...Object.fromEntries(converted),
           response: { ...Object.fromEntries(answers), default: problem },
         },
@@ -52,6 +54,12 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
       return whole as ReturnType<SwaggerTransformObject>;
     },
   };
+}
+
+/** OpenAPI 3.1 lets any scheme name what it needs: here the scope. */
+function securityOf(access: Access | undefined): { key: string[] }[] {
+  if (access === undefined || access === 'open') return [];
+  return [{ key: access === 'any key' ? [] : [access] }];
 }
 
 type Answer = z.ZodType | { description?: string; content: Record<string, { schema: z.ZodType }> };

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type CallerLimits, callerLimitsFrom } from '@holdpoint/callers';
 import { type Client, createClient } from '@holdpoint/client';
 import { type ProblemDetails, problemDetailsSchema } from '@holdpoint/contract/wire';
 import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
@@ -36,6 +37,7 @@ export interface TestApi {
 interface Options extends Pace {
   models?: ModelSettings;
   ceilings?: Ceilings;
+  callerLimits?: Partial<CallerLimits>;
   logger?: Logger;
   secrets?: Secrets;
   host?: string;
@@ -44,7 +46,7 @@ interface Options extends Pace {
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
   const { models = {}, ceilings = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', ...rest } = options;
-  const { hostNames = [], secrets = noSecrets, ...pace } = rest;
+  const { hostNames = [], callerLimits = {}, secrets = noSecrets, ...pace } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
   const redis = await startTestRedis(dataDir);
   const config = {
@@ -59,6 +61,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     space: { floor: 0, reserve: 0 },
     ceilings,
     secrets,
+    callerLimits: { ...callerLimitsFrom({}), ...callerLimits },
     telemetry: false,
   } as const;
   const connections = connect(redis.path, pino({ level: 'silent' }));
@@ -119,9 +122,15 @@ export async function problemOf(response: Response): Promise<ProblemDetails> {
   return problem;
 }
 
-/** What is in Redis: equal before and after what must change nothing. Queues write their own `meta` key when they are opened. */
+/** What is in Redis: equal before and after what must change nothing. Queues write their own `meta` key when they are opened, and requests count. */
 export async function contentOf({ redis }: Pick<EngineDeps, 'redis'>): Promise<Record<string, string>> {
-  const keys = (await redis.keys('*')).filter((key) => !key.endsWith(':meta')).sort();
-  const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
-  return Object.fromEntries(keys.map((key, at) => [key, dumps[at]?.toString('base64') ?? '']));
+  const keys = (await redis.keys('*')).filter((key) => !/:meta$|^hp:\{keys\}:(used$|rate:|streams:)/.test(key)).sort();
+  const contents = await Promise.all(keys.map((key) => contentOfKey(redis, key)));
+  return Object.fromEntries(keys.map((key, at) => [key, contents[at] ?? '']));
+}
+
+/** The dump of a hash has its fields in an order that changes by itself. */
+async function contentOfKey(redis: EngineDeps['redis'], key: string): Promise<string> {
+  if ((await redis.type(key)) === 'hash') return JSON.stringify(Object.entries(await redis.hgetall(key)).sort());
+  return (await redis.dumpBuffer(key))?.toString('base64') ?? '';
 }

@@ -16,22 +16,20 @@ fish: holdpoint completion fish > ~/.config/fish/completions/holdpoint.fish
 
 The shell completes the command \`holdpoint\`, so that name has to be on your PATH.`;
 
-export function completionCommand(shell: Shell): Command {
-  return new Command('completion')
+export const completionCommand = (shell: Shell): Command =>
+  new Command('completion')
     .description('print the script that lets a shell complete this command with Tab')
     .addArgument(new Argument('<shell>', 'name of the shell').choices(Object.keys(shellScripts)))
     .addHelpText('after', help)
     .action((name: ShellName) => shell.write(shellScripts[name]));
-}
 
 /** What the scripts call. It is not in the help. */
-export function completeCommand(shell: Shell): Command {
-  return new Command('__complete').argument('[words...]').action(async (words: string[], _, command: Command) => {
+export const completeCommand = (shell: Shell): Command =>
+  new Command('__complete').argument('[words...]').action(async (words: string[], _, command: Command) => {
     const found = await completeWords(command.parent ?? command, words, (kind) => listIds(shell, kind));
     if (found === 'file') return shell.print(':file');
     for (const { value, description } of found) shell.print(`${value}\t${oneLine(description, 80)}`);
   });
-}
 
 /** None when the API does not answer at once: a Tab shows no errors. */
 async function listIds(shell: Shell, kind: 'run' | 'approval'): Promise<Candidate[]> {

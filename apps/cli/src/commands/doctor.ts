@@ -3,12 +3,11 @@ import type { Finding } from '../doctor/finding.ts';
 import { plain } from '../output/index.ts';
 import { type Colors, exitCodes, type Shell } from '../shell/index.ts';
 
-export function doctorCommand(shell: Shell): Command {
-  return new Command('doctor')
+export const doctorCommand = (shell: Shell): Command =>
+  new Command('doctor')
     .description('check this machine and the running system')
     .option('--json', 'one JSON object')
     .action(({ json }: { json?: true }) => doctor(shell, json === true));
-}
 
 async function doctor(shell: Shell, json: boolean): Promise<void> {
   // A lazy import: only this command needs the sandbox and a Redis client.

@@ -6,12 +6,11 @@ import { drainMarginMs, endChildren, endProcess, isAlive, readSystemRecord, rele
 /** After the workers' own limit: the API and Redis stop last. */
 const marginMs = 60_000;
 
-export function downCommand(shell: Shell): Command {
-  return new Command('down')
+export const downCommand = (shell: Shell): Command =>
+  new Command('down')
     .description('stop what `up` started on this data directory; runs continue at the next start')
     .option('--json', 'one JSON object')
     .action(({ json }: { json?: true }) => down(shell, json === true));
-}
 
 async function down(shell: Shell, json: boolean): Promise<void> {
   const { dataDir, drainMs } = shell.config;

@@ -3,15 +3,14 @@ import { Command } from 'commander';
 import type { Shell } from '../shell/index.ts';
 
 /** Runs one part of the system: in a container, or under a supervisor such as systemd. */
-function foregroundCommand(
+const foregroundCommand = (
   shell: Shell,
   { name, summary, help }: { name: 'api' | 'worker'; summary: string; help: string },
-) {
-  return new Command(name)
+) =>
+  new Command(name)
     .description(summary)
     .addHelpText('after', help)
     .action(() => execute(shell, name));
-}
 
 export const apiProcessCommand = (shell: Shell): Command =>
   foregroundCommand(shell, {

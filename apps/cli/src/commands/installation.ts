@@ -23,14 +23,13 @@ A data directory holds the files of runs, and Redis their logs. Both carry the i
 does not match: a wrong REDIS_URL, a wrong HOLDPOINT_DATA, or a Redis that came back empty. Use this command only when you know that the
 two belong together. Folders of runs without a log in Redis move to trash/ in the data directory for a week.`;
 
-export function adoptCommand(shell: Shell): Command {
-  return new Command('adopt')
+export const adoptCommand = (shell: Shell): Command =>
+  new Command('adopt')
     .description('declare that this data directory and this Redis belong together')
     .option('--yes', 'bind them; without this option the command only shows what it would do')
     .option('--json', 'one JSON object')
     .addHelpText('after', adoptHelp)
     .action((options: AdoptOptions) => adopt(shell, options));
-}
 
 async function adopt(shell: Shell, { yes, json }: AdoptOptions): Promise<void> {
   const { config } = shell;
@@ -71,14 +70,13 @@ The data directory and Redis carry the number of their data format. A version th
 command changes both to the format of this version. Back up both first: an earlier version cannot read them afterwards. When it is
 interrupted, run it again: it continues.`;
 
-export function migrateCommand(shell: Shell): Command {
-  return new Command('migrate')
+export const migrateCommand = (shell: Shell): Command =>
+  new Command('migrate')
     .description('migrate the data of an earlier version to the format of this version')
     .option('--yes', 'migrate; without this option the command only shows what it would do')
     .option('--json', 'one JSON object')
     .addHelpText('after', migrateHelp)
     .action((options: MigrateOptions) => migrateData(shell, options));
-}
 
 async function migrateData(shell: Shell, { yes, json }: MigrateOptions): Promise<void> {
   const { dataDir } = shell.config;

@@ -48,11 +48,7 @@ it('shows why a run waits for a sub-agent, and how to continue', async () => {
   const run = await submitted('--plan', plan);
   const beneath = { run_id: run.id, task_id: 'task_1', title: 'part\u001b[2J one', depth: 1, approvals: 0 };
   const reason = { code: 'max_tokens', message: 'It took 9 tokens.', next: 'Resume it, or cancel it.' };
-  const waiting: RunDetail = {
-    ...run,
-    status: 'waiting',
-    waiting_for: [{ ...beneath, status: 'paused', reason }],
-  };
+  const waiting: RunDetail = { ...run, status: 'waiting', waiting_for: [{ ...beneath, status: 'paused', reason }] };
   const text = runText(waiting, { colors: colorsFor(false), now: Date.now() }).join('\n');
   expect(text).toMatch(/waits for +run_.*\(part<U\+001B>\[2J one\) paused: max_tokens: It took 9 tokens\./);
   const steps = nextSteps(waiting).join('\n');

@@ -8,9 +8,8 @@ import {
   readPlan,
   type SourceOptions,
 } from '../plan/index.ts';
-import { CliError, type Shell } from '../shell/index.ts';
+import { type ApiOptions, apiCommand, CliError, count, label, type Shell, several } from '../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
-import { type ApiOptions, apiCommand, count, label, several } from './options.ts';
 import { secretHeader, secretVariable } from './secret-options.ts';
 
 type SecretUses = NonNullable<CreateRun['secrets']>;

@@ -1,8 +1,7 @@
 import { secretBytes } from '@holdpoint/contract';
 import type { Command } from 'commander';
 import { table } from '../output/index.ts';
-import { CliError, type Shell } from '../shell/index.ts';
-import { type ApiOptions, apiCommand } from './options.ts';
+import { type ApiOptions, apiCommand, CliError, type Shell } from '../shell/index.ts';
 
 export function listSecretsCommand(shell: Shell): Command {
   return apiCommand('list', 'list the names of secrets; no command shows a value').action(

@@ -2,11 +2,10 @@ import { isTaskOver } from '@holdpoint/contract';
 import type { Task } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import { duration, oneLine, plain, table } from '../output/index.ts';
-import type { Shell } from '../shell/index.ts';
-import { type ApiOptions, apiCommand } from './options.ts';
+import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
 
-export function listTasksCommand(shell: Shell): Command {
-  return apiCommand('list', 'list background commands and sub-agents of a run')
+export const listTasksCommand = (shell: Shell): Command =>
+  apiCommand('list', 'list background commands and sub-agents of a run')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const tasks = await (await shell.connect(url)).listTasks(runId);
@@ -14,7 +13,6 @@ export function listTasksCommand(shell: Shell): Command {
       if (tasks.length === 0) return shell.say('No tasks.');
       for (const line of table(['TASK', 'WHAT', 'STATUS', 'RESULT', 'TOOK'], tasks.map(rowOf))) shell.print(line);
     });
-}
 
 const rowOf = (task: Task): string[] => [
   task.id,
@@ -31,8 +29,8 @@ interface OutputOptions extends ApiOptions {
 
 const waitSeconds = 20;
 
-export function taskOutputCommand(shell: Shell): Command {
-  return apiCommand('output', 'print the output of a background command')
+export const taskOutputCommand = (shell: Shell): Command =>
+  apiCommand('output', 'print the output of a background command')
     .argument('<task>', 'id of the task')
     .addOption(new Option('--stream <name>', 'stdout or stderr').choices(['stdout', 'stderr']).default('stdout'))
     .option('--follow', 'continue until the command ends')
@@ -48,14 +46,12 @@ export function taskOutputCommand(shell: Shell): Command {
         if (isAll && (!follow || isTaskOver(page.status))) return;
       }
     });
-}
 
-export function killTaskCommand(shell: Shell): Command {
-  return apiCommand('kill', 'kill a background command and its processes, or cancel a sub-agent')
+export const killTaskCommand = (shell: Shell): Command =>
+  apiCommand('kill', 'kill a background command and its processes, or cancel a sub-agent')
     .argument('<task>', 'id of the task')
     .action(async (taskId: string, { url, json }: ApiOptions) => {
       const task = await (await shell.connect(url)).killTask(taskId);
       if (json) return shell.printJson(task);
       shell.print(`${task.id} ${task.ended_at === null ? 'is being killed' : `is ${task.status}`}`);
     });
-}

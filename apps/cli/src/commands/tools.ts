@@ -2,8 +2,7 @@ import { toolFormatSchema } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import { oneLine, plainJson, table } from '../output/index.ts';
-import type { Shell } from '../shell/index.ts';
-import { type ApiOptions, apiCommand } from './options.ts';
+import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
 
 interface ListOptions extends ApiOptions {
   toolset?: string;
@@ -12,8 +11,8 @@ interface ListOptions extends ApiOptions {
 
 const defaultToolset = 'holdpoint';
 
-export function listToolsCommand(shell: Shell): Command {
-  return apiCommand('list', 'list tools that runs may call')
+export const listToolsCommand = (shell: Shell): Command =>
+  apiCommand('list', 'list tools that runs may call')
     .option('--toolset <name>', 'only tools of this toolset')
     .addOption(
       new Option('--format <format>', 'print definitions for this provider, in JSON').choices(toolFormatSchema.options),
@@ -35,4 +34,3 @@ export function listToolsCommand(shell: Shell): Command {
       ]);
       for (const line of table(['TOOLSET', 'TOOL', 'EFFECT', 'RISK', 'WHAT IT DOES'], rows)) shell.print(line);
     });
-}

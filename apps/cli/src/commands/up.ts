@@ -3,7 +3,16 @@ import { freeBytes, releaseReserve } from '@holdpoint/engine/space';
 import { Command } from 'commander';
 import { keyFileOf, readKey } from '../connection.ts';
 import { boundsText, ceilingsText, pairs, plain, sandboxLine } from '../output/index.ts';
-import { CliError, type Config, commandLine, exitCodes, Interrupted, onInterrupt, type Shell } from '../shell/index.ts';
+import {
+  CliError,
+  type Config,
+  commandLine,
+  count,
+  exitCodes,
+  Interrupted,
+  onInterrupt,
+  type Shell,
+} from '../shell/index.ts';
 import {
   checkHealth,
   claim,
@@ -16,20 +25,18 @@ import {
   startSystem,
   updateSystemRecord,
 } from '../system/index.ts';
-import { count } from './options.ts';
 
 interface UpOptions {
   workers: number;
   json?: true;
 }
 
-export function upCommand(shell: Shell): Command {
-  return new Command('up')
+export const upCommand = (shell: Shell): Command =>
+  new Command('up')
     .description('start Redis, the API and workers on this machine, until Ctrl-C')
     .option('--workers <n>', 'number of worker processes', count, 1)
     .option('--json', 'print one JSON object when ready')
     .action((options: UpOptions) => up(shell, options));
-}
 
 async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
@@ -112,14 +119,7 @@ function newRecord(): SystemRecord {
   const self = identify(process.pid);
   if (self === undefined)
     throw new CliError('child_failed', 'This operating system does not report when a process started.');
-  return {
-    format: 1,
-    ...self,
-    started_at: new Date().toISOString(),
-    address: null,
-    redis_socket: null,
-    children: [],
-  };
+  return { format: 1, ...self, started_at: new Date().toISOString(), address: null, redis_socket: null, children: [] };
 }
 
 const isStorageError = (error: unknown): error is Error =>

@@ -1,7 +1,6 @@
 import { exitCodeOf, followRun, howToDecide, nextSteps } from '../follow-run.ts';
 import { timeline } from '../output/index.ts';
-import type { Shell } from '../shell/index.ts';
-import { type ApiOptions, apiCommand, type FollowOptions, withFollowOptions } from './options.ts';
+import { type ApiOptions, apiCommand, type FollowOptions, type Shell, withFollowOptions } from '../shell/index.ts';
 
 export function watchCommand(shell: Shell) {
   const command = apiCommand('watch', 'follow a run until it ends')
@@ -20,8 +19,8 @@ export function watchCommand(shell: Shell) {
 
 const pageSize = 500;
 
-export function logsCommand(shell: Shell) {
-  return apiCommand('logs', "print a run's events")
+export const logsCommand = (shell: Shell) =>
+  apiCommand('logs', "print a run's events")
     .argument('<run>', 'id of the run')
     .option('-f, --follow', 'continue until the run ends')
     .action(async (runId: string, { url, json = false, follow = false }: ApiOptions & { follow?: boolean }) => {
@@ -40,4 +39,3 @@ export function logsCommand(shell: Shell) {
         after = page.next_cursor === null ? undefined : Number(page.next_cursor);
       }
     });
-}

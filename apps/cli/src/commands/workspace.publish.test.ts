@@ -121,7 +121,7 @@ it('a paused run continues after an undo', async () => {
   expect((await holdpoint('watch', run, '--no-wait', '--timeout', '60')).code).toBe(5);
   expect((await json('runs', 'files', run)).data).toHaveLength(2);
   const log = (await holdpoint('logs', run)).stdout;
-  expect(log).toMatch(/run\.rewound +2 steps undone by the operator: after step_/);
+  expect(log).toMatch(/run\.rewound +2 steps undone by admin: after step_/);
   expect(log).toMatch(/workspace\.restored/);
   expect((await holdpoint('runs', 'cancel', run)).code).toBe(0);
 });

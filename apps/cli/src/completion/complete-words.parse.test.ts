@@ -30,9 +30,7 @@ it.each([
   ['no text for an option that takes any', ['run', '--title', 'r'], []],
   ['nothing hidden', ['__'], []],
   ['no ids when the API does not answer', ['watch', ''], []],
-])('completes %s', async (_, words, expected) => {
-  expect(await complete(...words)).toEqual(expected);
-});
+])('completes %s', async (_, words, expected) => expect(await complete(...words)).toEqual(expected));
 
 it('describes each candidate on its line', async () => {
   const { stdout } = await call(['__complete', '--', 'runs', 'canc'], env);

@@ -7,9 +7,8 @@ import { execa } from 'execa';
 import type { Config } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
-export async function checkPrograms(config: Config): Promise<Finding[]> {
-  return Promise.all([checkGit(config), checkPython(config), checkRipgrep(), checkToolchains(config)]);
-}
+export const checkPrograms = async (config: Config): Promise<Finding[]> =>
+  Promise.all([checkGit(config), checkPython(config), checkRipgrep(), checkToolchains(config)]);
 
 async function checkGit({ path }: Config): Promise<Finding> {
   const version = await versionOf('git', path);

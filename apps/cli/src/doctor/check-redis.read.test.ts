@@ -37,6 +37,5 @@ it('advice on a silent embedded server does not name REDIS_URL', async () => {
   expect(finding?.next).toContain('server.log');
 });
 
-it('without a running system, `up` will start the embedded server', async () => {
-  expect((await find({}))[0]).toMatchObject({ level: 'ok', text: expect.stringContaining('`up`') });
-});
+it('without a running system, `up` will start the embedded server', async () =>
+  expect((await find({}))[0]).toMatchObject({ level: 'ok', text: expect.stringContaining('`up`') }));

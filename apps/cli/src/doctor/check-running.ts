@@ -45,8 +45,8 @@ export async function checkStuck(client: Client): Promise<Finding[]> {
 const maxLateMs = 1000;
 
 /** Workers whose event loop was blocked: a blocked worker renews no locks and sees no cancel. */
-export function checkLoops(workers: readonly Worker[]): Finding[] {
-  return workers.flatMap(({ id, loop }): Finding[] => {
+export const checkLoops = (workers: readonly Worker[]): Finding[] =>
+  workers.flatMap(({ id, loop }): Finding[] => {
     if (loop === undefined || loop.late_ms <= maxLateMs) return [];
     const { late_ms, busy_ms } = loop;
     const isOwnWork = busy_ms > late_ms / 2;
@@ -60,4 +60,3 @@ export function checkLoops(workers: readonly Worker[]): Finding[] {
       },
     ];
   });
-}

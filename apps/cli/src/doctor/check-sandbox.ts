@@ -34,9 +34,8 @@ export async function checkSandbox(config: Config, reported: unknown): Promise<F
 }
 
 /** Workers try their sandbox in the data directory. Whether a sandbox can reach a directory depends on the parents. */
-function existingDirectory(dataDir: string): string {
-  return existsSync(dataDir) ? dataDir : existingDirectory(dirname(dataDir));
-}
+const existingDirectory = (dataDir: string): string =>
+  existsSync(dataDir) ? dataDir : existingDirectory(dirname(dataDir));
 
 /** Checks whether commands could change the program that isolates them: unless the worker is root, they run as its user. */
 export function checkBubblewrap(config: Pick<Config, 'path' | 'projectDir'>): Finding[] {
@@ -54,9 +53,7 @@ export function checkBubblewrap(config: Pick<Config, 'path' | 'projectDir'>): Fi
   ];
 }
 
-function unpackedBwrap({ projectDir }: Pick<Config, 'projectDir'>): string {
-  return join(projectDir, '.cache/bubblewrap');
-}
+const unpackedBwrap = ({ projectDir }: Pick<Config, 'projectDir'>): string => join(projectDir, '.cache/bubblewrap');
 
 export function judgeSandbox(capabilities: Capabilities): Finding[] {
   const next = capabilities.notes.join(' ');

@@ -42,17 +42,15 @@ it.each([
   ['yes', 'everysec', 'warn'],
   ['no', 'always', 'fail'],
   [undefined, undefined, 'warn'],
-])('appendonly %s, appendfsync %s: %s', (append, fsync, level) => {
-  expect(judgeDurability(append, fsync).level).toBe(level);
-});
+])('appendonly %s, appendfsync %s: %s', (append, fsync, level) =>
+  expect(judgeDurability(append, fsync).level).toBe(level),
+);
 
 it.each([
   ['noeviction', 'ok'],
   ['allkeys-lru', 'fail'],
   [undefined, 'warn'],
-])('maxmemory-policy %s: %s', (policy, level) => {
-  expect(judgeMemoryPolicy(policy).level).toBe(level);
-});
+])('maxmemory-policy %s: %s', (policy, level) => expect(judgeMemoryPolicy(policy).level).toBe(level));
 
 it('periodic work fails once it is overdue', () => {
   const last_at = '2026-01-01T00:00:00.000Z';
@@ -91,9 +89,8 @@ describe('storage', () => {
     writeFileSync(join(data, path), Buffer.alloc(kib * 1024, 1));
   };
 
-  it('is empty before the first start', async () => {
-    expect(await checkStorage(data)).toMatchObject({ level: 'ok', text: 'nothing yet' });
-  });
+  it('is empty before the first start', async () =>
+    expect(await checkStorage(data)).toMatchObject({ level: 'ok', text: 'nothing yet' }));
 
   it('lists its parts, and the largest runs first', async () => {
     put('redis/appendonly.aof', 64);

@@ -68,11 +68,7 @@ async function askApi(
     return { findings: [silent, ...stuck], bounds, workers, runs };
   } catch (error) {
     const { message, next } = describeError(error);
-    return {
-      findings: [{ name, level: 'fail', text: message, next }],
-      workers: [],
-      runs: [],
-    };
+    return { findings: [{ name, level: 'fail', text: message, next }], workers: [], runs: [] };
   }
 }
 

@@ -19,12 +19,11 @@ export function diffStat(diff: Diff, colors: Colors): string[] {
 }
 
 /** A patch that is safe for a terminal, with coloured lines. */
-export function patchLines(patch: string, colors: Colors): string[] {
-  return patch
+export const patchLines = (patch: string, colors: Colors): string[] =>
+  patch
     .replace(/\n$/, '')
     .split('\n')
     .map((line) => paint(line, colors)(plain(line)));
-}
 
 function paint(line: string, colors: Colors): (text: string) => string {
   if (line.startsWith('+++') || line.startsWith('---') || line.startsWith('diff ')) return colors.bold;

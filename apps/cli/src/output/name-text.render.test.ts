@@ -21,13 +21,9 @@ it.each([
   ['a full-width letter', 'ａ.txt', '<U+FF41>.txt'],
   ['a slash that is none', 'a\u2215b', 'a<U+2215>b'],
   ['a letter in two parts', 'cafe\u0301', 'cafe<U+0301>'],
-])('escapes %s', (_, name, shown) => {
-  expect(nameText(name)).toBe(shown);
-});
+])('escapes %s', (_, name, shown) => expect(nameText(name)).toBe(shown));
 
 it.each(['src/index.ts', 'café', 'straße', '日本語 名.txt', 'руководство.md', 'αβγ', '😀.txt', 'a <b> c'])(
   'leaves %s unchanged',
-  (name) => {
-    expect(nameText(name)).toBe(name);
-  },
+  (name) => expect(nameText(name)).toBe(name),
 );

@@ -9,13 +9,10 @@ import { sandboxLine } from './system-text.ts';
 import { ago, bytes, duration, until } from './units.ts';
 
 describe('outside text', () => {
-  it('cannot control the terminal', () => {
-    expect(plain('a\u001b[2Jb\rc\u009b1m\u202ed\u0000')).toBe('a<U+001B>[2Jb<U+000D>c<U+009B>1m<U+202E>d<U+0000>');
-  });
+  it('cannot control the terminal', () =>
+    expect(plain('a\u001b[2Jb\rc\u009b1m\u202ed\u0000')).toBe('a<U+001B>[2Jb<U+000D>c<U+009B>1m<U+202E>d<U+0000>'));
 
-  it('keeps lines, tabs and letters', () => {
-    expect(plain('é\tß\n日本 😀')).toBe('é\tß\n日本 😀');
-  });
+  it('keeps lines, tabs and letters', () => expect(plain('é\tß\n日本 😀')).toBe('é\tß\n日本 😀'));
 
   it('has the same value as JSON', () => {
     const value = { 'a\u200b': 'b\u009b2J\u202e\u{e0041}\u007f é\n' };
@@ -33,9 +30,7 @@ describe('outside text', () => {
     ['--upload-pack=x', "'--upload-pack=x'"],
     ['ma\u200bin', "'ma<U+200B>in'"],
     ['mаin', "'m<U+0430>in'"],
-  ])('%s becomes one shell word', (name, word) => {
-    expect(shellWord(name)).toBe(word);
-  });
+  ])('%s becomes one shell word', (name, word) => expect(shellWord(name)).toBe(word));
 
   it('fits on one line, cut with an ellipsis', () => {
     expect(oneLine(' a\n  b\tc ')).toBe('a b c');
@@ -72,9 +67,7 @@ it.each([
   [3_599_999, '59 min 59 s'],
   [3_600_000, '1 h 00 min'],
   [90_061_000, '25 h 01 min'],
-])('%d ms is %s', (ms, text) => {
-  expect(duration(ms)).toBe(text);
-});
+])('%d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
 
 it('renders times relative to now', () => {
   const now = Date.parse('2026-01-02T00:00:00Z');
@@ -92,9 +85,7 @@ it.each([
   [1536, '1.5 KiB'],
   [300 * 1024, '300 KiB'],
   [1024 ** 3 * 2.25, '2.3 GiB'],
-])('%d bytes are %s', (count, text) => {
-  expect(bytes(count)).toBe(text);
-});
+])('%d bytes are %s', (count, text) => expect(bytes(count)).toBe(text));
 
 it('aligns table columns with colours', () => {
   const { red } = colorsFor(true);
@@ -118,13 +109,9 @@ it.each([
   [{ todos: [1] }, 'todos=[1]'],
   [{}, ''],
   ['{"cut', '{"cut'],
-])('shortens arguments %j', (args, text) => {
-  expect(shortArgs(args)).toBe(text);
-});
+])('shortens arguments %j', (args, text) => expect(shortArgs(args)).toBe(text));
 
-it('cuts long arguments', () => {
-  expect(shortArgs({ command: 'x'.repeat(100) })).toHaveLength(60);
-});
+it('cuts long arguments', () => expect(shortArgs({ command: 'x'.repeat(100) })).toHaveLength(60));
 
 it('hides a password', () => {
   expect(withoutPassword('redis://user:secret@host:6379/2')).toBe('redis://user:***@host:6379/2');

@@ -13,14 +13,11 @@ const escaped = new RegExp(`${unseen.source}|<(?=U\\+)`, 'gv');
  * Makes outside text (a command's output, a model's message) safe for a terminal: unseen characters become `<U+200B>`, so they can neither
  * hide in, nor move the cursor over, what a person is about to approve.
  */
-export function plain(text: string): string {
-  return text.replace(escaped, visible);
-}
+export const plain = (text: string): string => text.replace(escaped, visible);
 
 /** JSON text with every unseen character as `\\u200b`: the same value, safe for a terminal. */
-export function plainJson(value: unknown, indent?: number): string {
-  return (JSON.stringify(value, null, indent) ?? 'null').replace(unseenOf, escapeUnits);
-}
+export const plainJson = (value: unknown, indent?: number): string =>
+  (JSON.stringify(value, null, indent) ?? 'null').replace(unseenOf, escapeUnits);
 
 const escapeUnits = (character: string): string =>
   character
@@ -40,9 +37,8 @@ export function oneLine(text: string, width = Number.POSITIVE_INFINITY): string 
 }
 
 /** @param shown text that `plain` has already escaped */
-export function cut(shown: string, width: number): string {
-  return shown.length <= width ? shown : `${shown.slice(0, Math.max(0, width - 1))}…`;
-}
+export const cut = (shown: string, width: number): string =>
+  shown.length <= width ? shown : `${shown.slice(0, Math.max(0, width - 1))}…`;
 
 /** One character as `<U+200B>`. */
 const visible = (character: string): string =>

@@ -91,8 +91,8 @@ function versionLines(title: string, version: Version, colors: Colors): string[]
 }
 
 /** Each validator with its result and output. */
-export function validationText({ results }: Pick<Validation, 'results'>, colors: Colors): string[] {
-  return results.flatMap((result) => {
+export const validationText = ({ results }: Pick<Validation, 'results'>, colors: Colors): string[] =>
+  results.flatMap((result) => {
     const passed = result.status === 'passed';
     const how = passed ? colors.green(result.status) : colors.red(result.status.replace('_', ' '));
     const why = result.detail ?? (passed ? undefined : `exit code ${result.exit_code}`);
@@ -103,7 +103,6 @@ export function validationText({ results }: Pick<Validation, 'results'>, colors:
       ...outputLines('stderr', result.stderr, result.stderr_bytes),
     ];
   });
-}
 
 function outputLines(name: string, text: string, bytes: number): string[] {
   if (text === '') return [];

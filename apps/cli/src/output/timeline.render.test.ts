@@ -74,11 +74,11 @@ it('shows a held publish and an undo', () => {
   const rewound: RunEvent = {
     ...{ ...base, seq: 2, type: 'run.rewound' },
     data: {
-      ...{ by: 'the operator', to_step: null, turn: 0, steps: [], open: 0, snapshot: 'a'.repeat(40) },
+      ...{ by: 'admin', to_step: null, turn: 0, steps: [], open: 0, snapshot: 'a'.repeat(40) },
       undone: [{ id: step.step_id }],
     },
   };
-  expect(words(line(rewound))).toEqual(['run.rewound one step undone by the operator: from its beginning']);
+  expect(words(line(rewound))).toEqual(['run.rewound one step undone by admin: from its beginning']);
 });
 
 it('fits the width', () => {

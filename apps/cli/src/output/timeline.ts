@@ -111,6 +111,8 @@ function detailOf(event: RunEvent, call: string): string {
       return `${call} (${event.data.reason})`;
     case 'step.started':
       return `${call}${event.data.attempt > 1 ? ` (attempt ${event.data.attempt})` : ''}`;
+    case 'step.held':
+      return `${call} waits for a person after all: ${event.data.reason}; nothing ran`;
     case 'step.retried':
     case 'step.indeterminate':
       return `${call} ${problemText(event.data.reason)}`;
@@ -180,14 +182,13 @@ function detailOf(event: RunEvent, call: string): string {
   }
 }
 
-function blockageText({ approvals, paused, blocker }: AgentReport): string {
-  return [
+const blockageText = ({ approvals, paused, blocker }: AgentReport): string =>
+  [
     ...(approvals > 0 ? [`${approvals} approvals open`] : []),
     ...(paused > 0
       ? [`${paused} paused${blocker === undefined ? '' : ` (${blocker.run_id} ${problemText(blocker.reason)})`}`]
       : []),
   ].join(', ');
-}
 
 const problemText = ({ code, message }: Problem): string => `${code}: ${message}`;
 const took = (ms: number | undefined): string => (ms === undefined ? '' : `(${duration(ms)})`);

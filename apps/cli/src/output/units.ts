@@ -14,9 +14,7 @@ export function clock(time: string): string {
 }
 
 /** `5 s ago`, `3 min ago`, `2 h ago`, `4 d ago` */
-export function ago(time: string, now: number): string {
-  return `${span(now - Date.parse(time))} ago`;
-}
+export const ago = (time: string, now: number): string => `${span(now - Date.parse(time))} ago`;
 
 /** `in 7 d`, `in 20 min`, `now` when it is over. */
 export function until(time: string, now: number): string {

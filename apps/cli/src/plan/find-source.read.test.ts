@@ -39,9 +39,7 @@ describe('a source', () => {
       { source: join(work, '.git/info') },
       { type: 'directory', path: join(work, '.git/info') },
     ],
-  ])('%s', async (_, options, expected) => {
-    expect(await findSource(root, options)).toEqual(expected);
-  });
+  ])('%s', async (_, options, expected) => expect(await findSource(root, options)).toEqual(expected));
 
   it.each([
     ['a missing directory', { source: join(root, 'nope') }, /There is no/],

@@ -82,9 +82,7 @@ describe('names the place of a mistake', () => {
       'groups:\n  - steps:\n      - { name: a, tool: t }\n      - { name: a, tool: t }\n',
       /^p\.yaml:4:17: .*the name a is taken/,
     ],
-  ])('%s', (_, text, expected) => {
-    expect(mistakes(text)[0]).toMatch(expected);
-  });
+  ])('%s', (_, text, expected) => expect(mistakes(text)[0]).toMatch(expected));
 
   it('all mistakes at once', () => {
     const found = mistakes('titel: x\nlimits: { max_turns: 0 }\ngroups:\n  - steps:\n      - { tool: 7 }\n');

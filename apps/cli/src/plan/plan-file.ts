@@ -52,10 +52,9 @@ export function checkPlanFile(value: unknown): { ok: true; file: PlanFile } | { 
   return { ok: false, mistakes: [...mistakesOf(head.error), ...mistakesOf(plan.error)] };
 }
 
-function mistakesOf(error: z.ZodError | undefined): PlanMistake[] {
-  return (error?.issues ?? []).flatMap((issue): PlanMistake[] => {
+const mistakesOf = (error: z.ZodError | undefined): PlanMistake[] =>
+  (error?.issues ?? []).flatMap((issue): PlanMistake[] => {
     const { path, message } = issue;
     if (issue.code !== 'unrecognized_keys') return [{ path, message }];
     return issue.keys.map((key) => ({ path, key, message: `${key} is not known here` }));
   });
-}

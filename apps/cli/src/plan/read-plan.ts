@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { ApiError } from '@holdpoint/client';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import { CliError } from '../shell/index.ts';
 import { checkPlanFile, type PlanFile, type PlanMistake } from './plan-file.ts';
@@ -19,10 +20,7 @@ export async function readPlan(input: {
     throw new CliError(
       'bad_plan',
       `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        cause,
-        next: 'Give the path of a plan; examples/ has some.',
-      },
+      { cause, next: 'Give the path of a plan; examples/ has some.' },
     );
   }
   return parsePlan(text, file);
@@ -86,3 +84,28 @@ function keyOffset(node: Node, key: string): number | undefined {
 }
 
 const startOf = (node: Node): number => node.range?.[0] ?? 0;
+
+/**
+ * Adds the place in the file to mistakes that the server finds in a plan.
+ *
+ * @param fromFile fields of the request that come from the file; an error in any other field is returned unchanged
+ */
+export function placeInPlan(error: unknown, plan: ParsedPlan | undefined, fromFile: readonly string[]): unknown {
+  if (!(error instanceof ApiError) || plan === undefined || error.errors.length === 0) return error;
+  if (error.status !== 400 && error.status !== 422) return error;
+  const places = error.errors.map(({ pointer, detail }) => ({
+    path: pointer.split('/').slice(1).map(unescapePointer),
+    detail,
+  }));
+  if (places.some(({ path: [field] }) => field !== undefined && !fromFile.includes(String(field)))) return error;
+  const lines = places.map(({ path, detail }) => {
+    const inFile = path[0] === 'plan' ? path.slice(1) : path;
+    return `${plan.place(inFile)}: ${inFile.join('.')}: ${detail}`;
+  });
+  return new CliError('bad_plan', lines.join('\n'), { cause: error });
+}
+
+function unescapePointer(part: string): string | number {
+  const text = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  return /^\d+$/.test(text) ? Number(text) : text;
+}

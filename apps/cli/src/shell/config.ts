@@ -101,9 +101,10 @@ function colorOf(of: { NO_COLOR?: string | undefined; FORCE_COLOR?: string | und
 }
 
 /** `up` reads in a child's log that it is ready, so the log level is at least `info`. */
-function childEnvironmentOf(env: NodeJS.ProcessEnv, log: string | undefined): Record<string, string> {
-  return { ...definedIn(env), HOLDPOINT_LOG: log === 'debug' ? 'debug' : 'info' };
-}
+const childEnvironmentOf = (env: NodeJS.ProcessEnv, log: string | undefined): Record<string, string> => ({
+  ...definedIn(env),
+  HOLDPOINT_LOG: log === 'debug' ? 'debug' : 'info',
+});
 
 const definedIn = (env: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(

@@ -1,6 +1,16 @@
-export { type Colors, colorsFor } from './colors.ts';
 export { commandLine, commandName } from './command-name.ts';
 export { type Config, readConfig } from './config.ts';
 export { CliError, type ExitCode, exitCodes } from './errors.ts';
 export { Interrupted, interruptSignal, onInterrupt } from './interrupt.ts';
-export type { Shell, Terminal } from './shell.ts';
+export {
+  type ApiOptions,
+  apiCommand,
+  count,
+  type FollowOptions,
+  jsonObject,
+  label,
+  seconds,
+  several,
+  withFollowOptions,
+} from './options.ts';
+export { type Colors, colorsFor, type Shell, type Terminal } from './shell.ts';

@@ -1,5 +1,5 @@
+import { styleText } from 'node:util';
 import type { Client } from '@holdpoint/client';
-import type { Colors } from './colors.ts';
 import type { Config } from './config.ts';
 import type { ExitCode } from './errors.ts';
 
@@ -41,4 +41,22 @@ export interface Shell {
   /** @param url the value of --url. @param key used instead of the one from the environment */
   connect(url?: string, key?: string): Promise<Client>;
   close(): Promise<void>;
+}
+
+const names = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const;
+type ColorName = (typeof names)[number];
+/** Each function colours a text, or returns it unchanged. */
+export type Colors = Readonly<Record<ColorName, (text: string) => string>>;
+
+export function colorsFor(enabled: boolean): Colors {
+  const paint = (name: ColorName) => (text: string) =>
+    enabled ? styleText(name, text, { validateStream: false }) : text;
+  return {
+    bold: paint('bold'),
+    dim: paint('dim'),
+    red: paint('red'),
+    green: paint('green'),
+    yellow: paint('yellow'),
+    cyan: paint('cyan'),
+  };
 }

@@ -12,6 +12,4 @@ export function identify(pid: number): ProcessIdentity | undefined {
   return found ? { pid, began: `${bootId()}/${found.start}` } : undefined;
 }
 
-export function isAlive({ pid, began }: ProcessIdentity): boolean {
-  return identify(pid)?.began === began;
-}
+export const isAlive = ({ pid, began }: ProcessIdentity): boolean => identify(pid)?.began === began;

@@ -57,9 +57,8 @@ export function endOfLog({ spec, logStart }: Pick<Child, 'spec' | 'logStart'>, l
   return text.trimEnd().split('\n').slice(-lines);
 }
 
-function endOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
+const endOf = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`));
   });
-}

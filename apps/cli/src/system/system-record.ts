@@ -131,6 +131,4 @@ function writeAside(dataDir: string, record: SystemRecord): string {
   return aside;
 }
 
-function errnoOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}
+const errnoOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);

@@ -30,10 +30,7 @@ function environment(env: Readonly<Record<string, string>>): Record<string, stri
 
 /** Starts the command as a process without a terminal. */
 export function start(args: readonly string[], env: Readonly<Record<string, string>>): Running {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: environment(env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(process.execPath, [main, ...args], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
   const ended = once(child, 'close').then(([code]): Ended => ({ code, stdout, stderr }));

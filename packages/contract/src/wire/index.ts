@@ -2,6 +2,7 @@ export * from './approval.ts';
 export * from './diff.ts';
 export * from './event.ts';
 export * from './fork.ts';
+export * from './key.ts';
 export * from './operation.ts';
 export * from './page.ts';
 export * from './problem.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tenantSchema } from '../caller.ts';
 import { runIdSchema } from '../ids.ts';
 import { givenLimitsSchema, limitsSchema } from '../limits.ts';
 import { planSchema } from '../plan.ts';
@@ -117,6 +118,11 @@ const runShape = {
     .strictObject({ run_id: z.string(), step_id: z.string().nullable() })
     .nullable()
     .describe('The run that this one continues, and the last step that it kept'),
+  created_by: z
+    .string()
+    .nullable()
+    .describe('The caller that submitted it; for a sub-agent, the id of the run it works for'),
+  tenant: tenantSchema,
   created_at: time,
   started_at: time.nullable(),
   ended_at: time.nullable(),

@@ -50,7 +50,7 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
   const theirs = await readSpec(deps, run);
   const spec: RunSpec = {
     ...theirs,
-    ...boundBy(deps.operatorPolicy, theirs),
+    ...boundBy(deps.operatorPolicy?.(), theirs),
     title: task.about.title,
     goal: asked.goal,
     models: allowedModels(theirs),
@@ -61,13 +61,14 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
   };
   const snapshot = run.snapshot ?? '';
   const depth = (run.parent?.depth ?? 0) + 1;
-  await trackRun(deps.redis, childId);
+  await trackRun(deps.redis, childId, run.tenant);
   const created = await append(
     deps,
     childId,
     createRun(spec, {
       stored: await toPayload(deps.blobs, spec),
       by: run.id,
+      tenant: run.tenant,
       tools: deps.catalog.versions(spec.toolset),
       parent: { run_id: run.id, step_id: task.about.step_id, task_id: task.id, snapshot, depth },
     }),

@@ -9,11 +9,11 @@ import {
   EngineError,
   expire,
   expirePublish,
-  judgeCall,
   type Transition,
 } from '../domain/index.ts';
 import { append, fromPayload, readSpec, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
 import { describeEdit } from './describe-edit.ts';
+import { judgeDescribed } from './judge-step.ts';
 import { type ApprovalView, type PublishApproval, type StepApproval, viewApproval } from './view-approval.ts';
 
 interface DecisionRequest {
@@ -120,13 +120,13 @@ async function checkEdited(deps: EngineDeps, view: StepApproval, args: Json): Pr
   const { run, step } = view;
   const described = await describeEdit(deps, view, args);
   if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
-  const { effect, risk } = described;
+  const { effect } = described;
   if (step.effect === 'read' && effect !== 'read') {
     const message = 'a call that only reads cannot become one that writes: other calls beside it have begun';
     throw new EngineError('invalid_decision', message);
   }
   const { tool } = step.call;
-  const verdict = judgeCall(await readSpec(deps, run), deps.operatorPolicy, { tool, effect, risk });
+  const { verdict } = judgeDescribed(deps, await readSpec(deps, run), { tool, args, described });
   if (verdict.action === 'deny') {
     throw new EngineError('invalid_decision', `the policy denies the edited call: ${verdict.reason}`);
   }

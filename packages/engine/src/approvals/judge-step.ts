@@ -1,12 +1,92 @@
-import type { RunSpec } from '@holdpoint/contract';
-import type { WorkerDeps } from '../deps.ts';
-import { judgeCall, type PolicyVerdict, type StepState } from '../domain/index.ts';
+import { hasNetwork, type Json, type RunSpec, type Verdict } from '@holdpoint/contract';
+import { type CallFacts, describeTouches, nothingTouched } from '@holdpoint/policy';
+import type { EngineDeps, WorkerDeps } from '../deps.ts';
+import { judgeCall, policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
+import { fromPayload, readSpec } from '../log/index.ts';
+import type { Description } from '../ports/index.ts';
+import { askTool } from './ask-tool.ts';
+
+type Described = Extract<Description, { ok: true }>;
+
+/** The verdict of the policies in force on a call, with their name. @param args as the caller wrote them */
+export function judgeDescribed(
+  { operatorPolicy }: Pick<EngineDeps, 'operatorPolicy'>,
+  spec: RunSpec,
+  call: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'gate' | 'touches'> },
+): { verdict: Verdict; policies: string } {
+  const current = operatorPolicy?.();
+  const verdict = withQuestion(judgeCall(spec, current, factsOf(spec, call)), call.described.gate);
+  return { verdict, policies: policiesInForce(spec, current) };
+}
+
+const factsOf = (
+  { toolset, labels, submitted_by }: RunSpec,
+  { tool, args, described }: Parameters<typeof judgeDescribed>[2],
+): CallFacts => {
+  const { effect, risk, touches } = described;
+  return {
+    toolset,
+    tool,
+    effect,
+    risk,
+    args,
+    touches: touches ? describeTouches(touches) : nothingTouched,
+    labels,
+    submitted_by,
+  };
+};
 
 /** A question to a person parks whatever the policy says, unless the policy denies it. */
-export function judgeStep({ operatorPolicy }: WorkerDeps, spec: RunSpec, step: StepState): PolicyVerdict {
-  const { effect } = step;
-  const { tool, risk } = step.call;
-  const { action, reason } = judgeCall(spec, operatorPolicy, { tool, effect, risk });
-  if (step.call.gate === 'input' && action !== 'deny') return { action: 'hold', reason: 'the agent asks a person' };
-  return { action, reason };
+const withQuestion = (verdict: Verdict, gate: 'input' | undefined): Verdict =>
+  gate === 'input' && verdict.action !== 'deny' ? { action: 'hold', reason: 'the agent asks a person' } : verdict;
+
+/**
+ * The verdict on a step as it is now. The recorded one counts while the policies are those that made it; under others the call is judged
+ * again, and the stricter verdict counts.
+ */
+export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, step: StepState): Promise<Verdict> {
+  const { verdict, policies, tool, gate } = step.call;
+  const isEdited = step.approval !== undefined;
+  if (verdict !== undefined && !isEdited && policies === policiesInForce(spec, deps.operatorPolicy?.())) return verdict;
+  const args = await fromPayload(deps.blobs, step.args);
+  const described = deps.catalog.describe({
+    ...{ toolset: spec.toolset, tool, args },
+    ...{ network: hasNetwork(spec.network), unattended: run.parent !== undefined },
+  });
+  // A tool that is gone: the run pauses for the change of its tools, or the call fails.
+  const known = described.ok ? described : { effect: step.effect, risk: step.call.risk, gate };
+  const judged = judgeDescribed(deps, spec, { tool, args, described: known }).verdict;
+  return verdict === undefined || isEdited ? judged : stricter(judged, verdict);
+}
+
+/** The same with a look at the workspace: a tool adds its question to what the policy allows. */
+export async function judgeInPlace(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const verdict = await judgeStep(deps, run, await readSpec(deps, run), step);
+  if (verdict.action !== 'allow') return verdict;
+  const question = await askTool(deps, run, step, signal);
+  return question === undefined ? verdict : { action: 'hold', reason: question };
+}
+
+/**
+ * The verdict on a call whose attempt has begun. The policy may have become stricter since the call passed the gate, and the workspace may
+ * have changed under the tool's question. A decision of a person answers a hold, never a denial.
+ */
+export async function judgeBegun(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const isDecided = step.approval !== undefined;
+  // A call that waited for its task was let through when it began.
+  if (isDecided || step.deferred !== undefined) {
+    const verdict = await judgeStep(deps, run, await readSpec(deps, run), step);
+    return verdict.action === 'hold' ? { ...verdict, action: 'allow' } : verdict;
+  }
+  return judgeInPlace(deps, run, step, signal);
 }

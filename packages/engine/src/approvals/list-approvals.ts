@@ -1,17 +1,18 @@
+import { defaultTenant, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
-import { approvalIndex, ownerOf } from '../log/index.ts';
+import { approvalIndexOf, ownerOf } from '../log/index.ts';
 import { type Page, walkBack } from '../queries/index.ts';
 import { type ApprovalView, viewApproval } from './view-approval.ts';
 
 /** Approvals that wait for a decision, newest first. @param page.cursor the last id of the page before */
 export async function listPendingApprovals(
   deps: Pick<EngineDeps, 'redis' | 'blobs'>,
-  filter: { run_id?: string },
+  filter: { run_id?: string; tenant?: Tenant },
   page: { limit: number; cursor?: string },
 ): Promise<Page<ApprovalView>> {
   const items: ApprovalView[] = [];
-  for await (const id of walkBack(deps, approvalIndex, page.cursor)) {
+  for await (const id of walkBack(deps, approvalIndexOf(filter.tenant ?? defaultTenant), page.cursor)) {
     if (filter.run_id !== undefined && (await ownerOf(deps.redis, id)) !== filter.run_id) continue;
     const view = await viewApproval(deps, id).catch(unlessGone);
     if (view?.approval.status !== 'pending') continue;

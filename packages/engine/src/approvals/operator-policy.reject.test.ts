@@ -18,7 +18,7 @@ const writing = [[{ name: 'a', args: { effect: 'workspace' } }]];
 
 const under = (deps: InMemoryWorker['deps'], operatorPolicy: OperatorPolicy | undefined): InMemoryWorker['deps'] => ({
   ...deps,
-  operatorPolicy,
+  operatorPolicy: () => operatorPolicy,
 });
 async function submit(deps: InMemoryWorker['deps'], groups = writing): Promise<string> {
   const { runId } = await submitRun(deps, { spec: specOf(groups, { policy: allowAll }), by: 'test' });

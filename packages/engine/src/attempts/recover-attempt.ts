@@ -10,6 +10,8 @@ export interface Interruption {
   /** @default true */
   retryable?: boolean;
   error?: unknown;
+  /** The call was not made: nothing can have taken effect. */
+  neverBegan?: true;
 }
 
 /** After this many attempts without an outcome the run pauses, because the step may be what kills its workers. */
@@ -29,7 +31,7 @@ export async function recoverAttempt(
     { run_id: run.id, step_id: step.id, attempt: step.attempt, reason: interruption.reason, err: interruption.error },
     'an attempt ended without an outcome',
   );
-  if (step.effect === 'external') return park(deps, run, step, interruption.reason);
+  if (step.effect === 'external' && !interruption.neverBegan) return park(deps, run, step, interruption.reason);
   const exhausted =
     interruption.lastTry || interruption.retryable === false || (step.interruptions + 1) % attemptsPerRound === 0;
   const pause = exhausted && (run.status === 'running' || run.status === 'waiting');

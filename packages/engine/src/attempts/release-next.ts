@@ -19,12 +19,16 @@ export async function settleAndRelease(
   const steps = (await readTurnSteps(deps.redis, run)).map((one): StepState => {
     return one.id === step.id ? { ...one, status: 'succeeded' } : one;
   });
-  const verdicts = new Map(steps.map((one) => [one.id, judgeStep(deps, spec, one)]));
-  const gates = releasable(steps, ({ id }) => verdicts.get(id)?.action ?? 'hold').map((one) => ({
-    step: one,
-    ...(verdicts.get(one.id) ?? { action: 'hold' as const, reason: '' }),
-  }));
-  const allowed = gates.flatMap((gate) => (gate.action === 'allow' ? [{ ...gate, action: gate.action }] : []));
+  const verdicts = new Map(
+    await Promise.all(steps.map(async (one) => [one.id, await judgeStep(deps, run, spec, one)] as const)),
+  );
+  const gates = releasable(steps, ({ id }) => verdicts.get(id)?.action ?? 'hold').map((one) => {
+    const { action = 'hold' as const, reason = '' } = verdicts.get(one.id) ?? {};
+    return { step: one, action, reason };
+  });
+  const allowed = gates.flatMap((gate) =>
+    gate.action === 'allow' && gate.step.call.looks === undefined ? [{ ...gate, action: gate.action }] : [],
+  );
   if (allowed.length === 0 || allowed.length < gates.length) return false;
   const gate = gateSteps(run, allowed);
   const ids = allowed.map(({ step: { id } }) => id);

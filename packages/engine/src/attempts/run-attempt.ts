@@ -1,6 +1,7 @@
-import type { Json, ToolOutcome } from '@holdpoint/contract';
+import type { Json, ToolOutcome, Verdict } from '@holdpoint/contract';
+import { judgeBegun } from '../approvals/judge-step.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { type AttemptResult, heads, judgeCall, type RunState, type StepState, scopeOf } from '../domain/index.ts';
+import { type AttemptResult, heads, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
@@ -13,26 +14,8 @@ import { openTaskHandle } from './task-handle.ts';
 export type Executed =
   | { kind: 'result'; result: AttemptResult }
   | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
+  | { kind: 'held'; verdict: Verdict }
   | { kind: 'indeterminate'; interruption: Interruption };
-
-/**
- * A call that passed the gate before the operator's policy became stricter, or whose edited arguments were judged by a process with an older
- * policy, does not run. When the policy holds it now and no person decided, the planner has to make it again: then it parks.
- */
-async function refusal(
-  deps: WorkerDeps,
-  run: RunState,
-  { call: { tool, risk }, effect, approval }: StepState,
-): Promise<ToolOutcome | undefined> {
-  const { operatorPolicy } = deps;
-  if (operatorPolicy === undefined) return undefined;
-  const spec = await readSpec(deps, run);
-  const { action, reason } = judgeCall(spec, operatorPolicy, { tool, effect, risk });
-  if (action === 'allow' || (action === 'hold' && approval !== undefined)) return undefined;
-  const message = `Not run: the policy ${action === 'deny' ? 'denies' : 'holds'} this call by now (${reason}).`;
-  const next = action === 'deny' ? 'Do without this call.' : 'Make the call again: it waits for a person then.';
-  return { status: 'failed', error: { code: 'EPERMISSION', message, next } };
-}
 
 /** Makes the call of an attempt that has been recorded. Records nothing but connections. */
 export async function runAttempt(
@@ -42,6 +25,7 @@ export async function runAttempt(
   context: JobContext,
 ): Promise<Executed> {
   const startedAt = performance.now();
+  let neverBegan: true | undefined = true;
   try {
     const writes = step.effect !== 'read';
     if (writes) {
@@ -49,9 +33,13 @@ export async function runAttempt(
       await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
     }
     const taskId = step.task ?? deps.newId('task');
+    const verdict = await judgeBegun(deps, run, step, context.signal);
+    if (verdict.action === 'hold') return { kind: 'held', verdict };
+    neverBegan = undefined;
     const made =
-      (await refusal(deps, run, step)) ??
-      (await withAllowedModel(deps, run, await call(deps, run, step, taskId, context)));
+      verdict.action === 'deny'
+        ? denied(verdict)
+        : await withAllowedModel(deps, run, await call(deps, run, step, taskId, context));
     leaveIfAborted(context.signal);
     const reason = abortReason(context.signal);
     if (made.status === 'deferred') {
@@ -86,9 +74,19 @@ export async function runAttempt(
     if (reason === 'lock-lost') throw error;
     if (reason === 'shutdown') throw new HandBack();
     const { problem, retryable } = readError(error);
-    return { kind: 'indeterminate', interruption: { reason: problem, retryable, error } };
+    return { kind: 'indeterminate', interruption: { reason: problem, retryable, error, neverBegan } };
   }
 }
+
+const denied = ({ reason }: Verdict): ToolOutcome => ({
+  status: 'failed',
+  error: {
+    code: 'EPERMISSION',
+    message: `Not run: the policy denies this call by now (${reason}).`,
+    next: 'Continue without this call, or find another way that the policy allows.',
+  },
+  touched: [],
+});
 
 /** A call that begins a sub-agent with a model that the run does not name fails. */
 async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: ToolOutcome): Promise<ToolOutcome> {
@@ -134,6 +132,7 @@ async function call(
       limits: spec.limits.command ?? {},
       network: spec.network,
       scope: scopeOf(run, spec),
+      granted: grantedHosts(deps, run, step, args),
       onConnection: connections.record,
       signal,
     },
@@ -144,4 +143,11 @@ async function call(
 async function dropSecrets(deps: WorkerDeps, run: RunState): Promise<void> {
   const { secrets = [] } = await readSpec(deps, run);
   if (secrets.length > 0) await dropChanges(deps, run);
+}
+
+/** The hosts of a call that a person approved. They are open for this call alone, and only in a run that has a network. */
+function grantedHosts(deps: WorkerDeps, run: RunState, step: StepState, args: Json): readonly string[] {
+  if (step.approved_snapshot === undefined) return [];
+  const described = deps.catalog.describe({ toolset: run.header.toolset, tool: step.call.tool, args, network: true });
+  return described.ok ? (described.touches?.hosts ?? []) : [];
 }

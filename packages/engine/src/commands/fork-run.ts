@@ -15,6 +15,7 @@ import {
 import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { planAgain, readTurn } from './plan-again.ts';
+import { reservePlace } from './reserve-place.ts';
 import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
 
@@ -47,16 +48,18 @@ export async function forkRun(
   request: ForkRequest,
 ): Promise<{ runId: string; created: boolean }> {
   const { by, idempotency } = request;
-  const known = idempotency && (await findSubmitted(deps, { by, idempotency }));
-  if (known !== undefined) return { runId: known, created: false };
   const { run, steps, approvals } = await listSteps(deps, runId);
+  const { tenant } = run;
+  const known = idempotency && (await findSubmitted(deps, { tenant, idempotency }));
+  if (known !== undefined) return { runId: known, created: false };
   assertWorkspace(run);
   const point = await findRewindPoint(deps, { run, steps }, request.fromStep);
   const theirs = await readSpec(deps, run);
-  const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy, theirs) };
+  const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy?.(), theirs) };
   const fork = await forkAt(deps, run, point, approvals);
 
-  const child = await reserveRun(deps, { by, idempotency });
+  const child = await reserveRun(deps, { tenant, idempotency });
+  await reservePlace(deps, child, tenant);
   const recordedFork = await append(deps, run.id, recordFork({ child, step_id: point.to, snapshot: point.snapshot }));
   // A refusal means that an earlier request with this key recorded the fork, or that the workspace was just discarded.
   if (!recordedFork.ok) assertWorkspace(await getRun(deps, run.id));
@@ -65,10 +68,10 @@ export async function forkRun(
     child,
     fork.inherited.flatMap((event) => (event.type === 'step.created' ? [event.step_id] : [])),
   );
-  await trackRun(deps.redis, child);
+  await trackRun(deps.redis, child, tenant);
   const stored = await toPayload(deps.blobs, spec);
   const tools = deps.catalog.versions(spec.toolset);
-  const appended = await append(deps, child, createRun(spec, { stored, by, tools, fork }));
+  const appended = await append(deps, child, createRun(spec, { stored, by, tenant, tools, fork }));
   if (appended.ok) await wakeRun(deps, { id: child, header: spec }, fork.from.turn + 1);
   return { runId: child, created: appended.ok };
 }

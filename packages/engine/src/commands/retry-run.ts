@@ -1,9 +1,10 @@
-import { isSettled } from '@holdpoint/contract';
+import { isSettled, isTerminal } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, type RunState, resumed } from '../domain/index.ts';
 import { retryWhileContended } from '../log/index.ts';
 import { listSteps } from '../queries/index.ts';
+import { reservePlace } from './reserve-place.ts';
 import { toolsToAccept } from './tools-to-accept.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';
 
@@ -32,6 +33,7 @@ export async function retryRun(deps: EngineDeps, runId: string, request: Retry):
     const alive = past.steps.filter((step) => step.status !== 'undone');
     const place = placeOf(run, alive, request.fromStep);
     const rewind = await prepareRewind(deps, past, { ...request, toStep: place });
+    if (isTerminal(run.status)) await reservePlace(deps, runId, run.tenant);
     const tools = await toolsToAccept(deps, run, request.acceptNewVersion ?? false);
     undone = rewind.undone.map((step) => step.id);
     // Approvals of undone steps are closed with them.

@@ -3,6 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, recordMessage } from '../domain/index.ts';
 import { append, idempotencyKey, readFields, retryWhileContended } from '../log/index.ts';
 import { getRun } from './steer-run.ts';
+import { idempotencySpace } from './submit-run.ts';
 
 /**
  * Sends a message to a run. When this returns, the message is in the log; a model reads it before its next turn, and cannot end the run
@@ -38,12 +39,12 @@ const window = 24 * 3600;
 async function reserve(
   deps: EngineDeps,
   runId: string,
-  { text, by, key }: { text: string; by: string; key?: string | undefined },
+  { text, key }: { text: string; key?: string | undefined },
 ): Promise<string> {
   const fresh = deps.newId('message');
   if (key === undefined) return fresh;
   const digest = (value: string): string => createHash('sha256').update(value).digest('hex');
-  const place = idempotencyKey(digest(`${by}\n${runId}\n${key}`));
+  const place = idempotencyKey(digest(`${idempotencySpace()}\n${runId}\n${key}`));
   const entry = `${digest(text)} ${fresh}`;
   if (await deps.redis.set(place, entry, 'EX', window, 'NX')) return fresh;
   const [said, id] = ((await deps.redis.get(place)) ?? entry).split(' ');

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { RunSpec } from '@holdpoint/contract';
+import { type CallerKind, canonicalJson, defaultTenant, type RunSpec, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { boundBy, canonicalJson, createRun, EngineError } from '../domain/index.ts';
+import { boundBy, createRun, EngineError } from '../domain/index.ts';
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
+import { reservePlace } from './reserve-place.ts';
 
 const idempotencyWindow = 24 * 3600;
 
@@ -14,9 +15,12 @@ export interface Idempotency {
   body: unknown;
 }
 
-interface Submission {
+export interface Submission {
   spec: RunSpec;
   by: string;
+  kind?: CallerKind;
+  /** @default the tenant `default` */
+  tenant?: Tenant;
   idempotency?: Idempotency | undefined;
 }
 
@@ -26,7 +30,7 @@ interface Submission {
  */
 export async function findSubmitted(
   deps: Pick<EngineDeps, 'redis'>,
-  request: { by: string; idempotency: Idempotency },
+  request: { tenant?: Tenant; idempotency: Idempotency },
 ): Promise<string | undefined> {
   const runId = readReserved(request.idempotency, await deps.redis.get(keyOf(request)));
   return runId !== undefined && (await readRun(deps.redis, runId)) ? runId : undefined;
@@ -40,13 +44,14 @@ export async function submitRun(
   deps: EngineDeps,
   submission: Submission,
 ): Promise<{ runId: string; created: boolean }> {
-  const { by, idempotency } = submission;
-  const spec = { ...submission.spec, ...boundBy(deps.operatorPolicy) };
-  const runId = await reserveRun(deps, { by, idempotency });
+  const { by, kind, tenant, idempotency } = submission;
+  const spec = { ...submission.spec, submitted_by: kind && { name: by, kind }, ...boundBy(deps.operatorPolicy?.()) };
+  const runId = await reserveRun(deps, { tenant, idempotency });
   const stored = await toPayload(deps.blobs, spec);
-  await trackRun(deps.redis, runId);
+  await reservePlace(deps, runId, tenant);
+  await trackRun(deps.redis, runId, tenant);
   const tools = deps.catalog.versions(spec.toolset);
-  const appended = await append(deps, runId, createRun(spec, { stored, by, tools }));
+  const appended = await append(deps, runId, createRun(spec, { stored, by, tenant, tools }));
   if (appended.ok) await wakeRun(deps, { id: runId, header: spec }, 1);
   return { runId, created: appended.ok };
 }
@@ -54,12 +59,12 @@ export async function submitRun(
 /** The id of a run to be. A key's run id is chosen before the run exists, so that a client whose answer was lost meets the same run again. */
 export async function reserveRun(
   deps: EngineDeps,
-  { by, idempotency }: { by: string; idempotency: Idempotency | undefined },
+  { tenant, idempotency }: { tenant?: Tenant | undefined; idempotency: Idempotency | undefined },
 ): Promise<string> {
   const fresh = deps.newId('run');
   if (idempotency === undefined) return fresh;
   const entry = `${digest(canonicalJson(idempotency.body))} ${fresh}`;
-  const key = keyOf({ by, idempotency });
+  const key = keyOf({ tenant, idempotency });
   if (await deps.redis.set(key, entry, 'EX', idempotencyWindow, 'NX')) return fresh;
   return readReserved(idempotency, await deps.redis.get(key)) ?? fresh;
 }
@@ -71,8 +76,12 @@ function readReserved({ body }: Idempotency, entry: string | null): string | und
   throw new EngineError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
 }
 
-const keyOf = ({ by, idempotency }: { by: string; idempotency: Idempotency }): string =>
-  idempotencyKey(digest(`${by}\n${idempotency.key}`));
+const keyOf = ({ tenant, idempotency }: { tenant?: Tenant | undefined; idempotency: Idempotency }): string =>
+  idempotencyKey(digest(`${idempotencySpace(tenant)}\n${idempotency.key}`));
+
+/** Idempotency keys are those of a tenant. The name of the first one is as it was before there were tenants; no tenant can be called that. */
+export const idempotencySpace = (tenant: Tenant = defaultTenant): string =>
+  tenant === defaultTenant ? 'the operator' : tenant;
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '@holdpoint/contract';
 
 /**
  * The digest that a decision names: the exact call (tool, arguments) on the exact workspace state. The same call on another snapshot has
@@ -14,13 +15,4 @@ export function actionDigest(action: {
   const { toolset, tool, args, snapshot, uses } = action;
   const text = canonicalJson([toolset, tool, args, snapshot, ...(uses === undefined ? [] : [uses])]);
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
-}
-
-/** JSON with sorted keys, so that equal values have equal text. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

@@ -58,6 +58,10 @@ const registry = {
     next: 'Wait until it is done, or decide on its approval; then publish again.',
   },
   snapshot_changed: { retryable: false, next: 'Read the diff again and publish the snapshot it names.' },
+  too_many_runs: {
+    retryable: true,
+    next: 'Wait until a run of the tenant has ended, or cancel one; the operator sets the limit with HOLDPOINT_TENANT_RUNS.',
+  },
   idempotency_key_reused: { retryable: false, next: 'Use a new Idempotency-Key for a different request.' },
   blob_missing: { retryable: false, next: 'Restore the data directory: the blob store and Redis belong together.' },
   blob_damaged: {

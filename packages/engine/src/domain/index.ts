@@ -1,12 +1,12 @@
 export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
-export { actionDigest, canonicalJson } from './digest.ts';
-export { EngineError } from './errors.ts';
+export { actionDigest } from './digest.ts';
+export { EngineError, type EngineErrorCode } from './errors.ts';
 export { forkField, namedField, runField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { grantsOf, toGrant } from './grants.ts';
 export { heads } from './heads.ts';
 export { isAbandoned } from './id-time.ts';
-export { boundBy, holdsPublish, judgeCall, type PolicyVerdict } from './judge-call.ts';
+export { boundBy, holdsPublish, judgeCall, policiesInForce, stricter } from './judge-call.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
 export { scopeOf } from './secret-scope.ts';
@@ -38,6 +38,7 @@ export {
 export { createRun, type Fork, recordFork } from './transitions/create-run.ts';
 export { type Decision, decide, expire } from './transitions/decide.ts';
 export { type Gate, gateSteps, mayWrite, releasable } from './transitions/gate-steps.ts';
+export { holdAttempt } from './transitions/hold-attempt.ts';
 export { recordMessage } from './transitions/message.ts';
 export { type PlannerOutput, planTurn, type TurnStep } from './transitions/plan-turn.ts';
 export {

@@ -1,32 +1,33 @@
-import { createHash } from 'node:crypto';
-import type { Effect, OperatorPolicy, Policy, PolicyAction, Risk } from '@holdpoint/contract';
-import { canonicalJson } from './digest.ts';
+import type { OperatorPolicy, PolicyAction, RunSpec, Verdict } from '@holdpoint/contract';
+import { type BoundPolicies, type CallFacts, compilePolicy, judge } from '@holdpoint/policy';
 
 /** The policies that bind a run. `operator`: those in force when the run, or a run that it continues, was accepted. */
-interface Bound {
-  policy: Policy;
-  operator?: readonly OperatorPolicy[] | undefined;
-}
+type Bound = Pick<RunSpec, 'policy' | 'operator'>;
 
 const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, deny: 2 };
+
+/** The stricter of two verdicts. The first one when both are as strict. */
+export const stricter = (one: Verdict, other: Verdict): Verdict =>
+  strictness[other.action] > strictness[one.action] ? other : one;
 
 /**
  * The strictest verdict on a call by the run's policy and the operator's policies, recorded and current: a later change of the operator's
  * policy never relaxes the recorded ones. Pure.
  */
-export function judgeCall(
-  bound: Bound,
-  current: OperatorPolicy | undefined,
-  call: { tool: string; effect: Effect; risk: Risk },
-): PolicyVerdict {
-  let strictest = judge(bound.policy, call);
-  for (const operator of withCurrent(bound.operator, current)) {
-    const found = matchingRule(operator.rules, call);
-    if (found === undefined || strictness[found.rule.action] <= strictness[strictest.action]) continue;
-    const { action, reason } = found.rule;
-    strictest = { action, reason: reason ?? `rule ${found.number} of the operator's policy: ${action}` };
-  }
-  return strictest;
+export const judgeCall = (bound: Bound, current: OperatorPolicy | undefined, facts: CallFacts): Verdict =>
+  judge(policiesOf(bound, current), facts);
+
+/** Equal for the same policies: a recorded verdict with this name needs no second look. */
+export const policiesInForce = (bound: Bound, current: OperatorPolicy | undefined): string => {
+  const { run, operator } = policiesOf(bound, current);
+  return [run, ...operator].map(({ policy }) => policy.digest.slice('sha256:'.length, 'sha256:'.length + 16)).join(' ');
+};
+
+function policiesOf({ policy, operator }: Bound, current: OperatorPolicy | undefined): BoundPolicies {
+  return {
+    run: { name: 'run', policy: compilePolicy(policy) },
+    operator: withCurrent(operator, current).map((one) => ({ name: 'operator', policy: compilePolicy(one) })),
+  };
 }
 
 export const holdsPublish = (bound: Bound, current: OperatorPolicy | undefined): 'run' | 'operator' | undefined => {
@@ -52,45 +53,5 @@ export function boundBy(
   return all.length === 0 ? {} : { operator: all };
 }
 
-const digests = new WeakMap<OperatorPolicy, string>();
-
 /** Policies with the same content have the same digest: `sha256:` and 64 hex digits. */
-export function operatorPolicyDigest(policy: OperatorPolicy): string {
-  const known = digests.get(policy);
-  if (known !== undefined) return known;
-  const digest = `sha256:${createHash('sha256').update(canonicalJson(policy)).digest('hex')}`;
-  digests.set(policy, digest);
-  return digest;
-}
-
-export interface PolicyVerdict {
-  action: PolicyAction;
-  reason: string;
-}
-
-/** The verdict of one policy on a call. Pure. */
-export function judge(policy: Policy, call: { tool: string; effect: Effect; risk: Risk }): PolicyVerdict {
-  const found = matchingRule(policy.rules, call);
-  if (found) {
-    const { action, reason } = found.rule;
-    return { action, reason: reason ?? `rule ${found.number} of the run's policy: ${action}` };
-  }
-  if (call.effect === 'external')
-    return { action: 'hold', reason: 'effects outside the workspace are held by default' };
-  return { action: 'allow', reason: 'nothing outside the staging workspace can change' };
-}
-
-/** The first rule that matches, and its number, from 1. */
-function matchingRule(
-  rules: Policy['rules'],
-  call: { tool: string; effect: Effect; risk: Risk },
-): { rule: Policy['rules'][number]; number: number } | undefined {
-  const index = rules.findIndex(
-    ({ match }) =>
-      (match.effect === undefined || match.effect === call.effect) &&
-      (match.risk === undefined || match.risk === call.risk) &&
-      (match.tool === undefined || match.tool === call.tool),
-  );
-  const rule = rules[index];
-  return rule && { rule, number: index + 1 };
-}
+export const operatorPolicyDigest = (policy: OperatorPolicy): string => compilePolicy(policy).digest;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Problem, Repetition } from '@holdpoint/contract';
-import { canonicalJson } from './digest.ts';
+import { canonicalJson, type Problem, type Repetition } from '@holdpoint/contract';
 
 /** The part of a settled step that shows progress. */
 interface SettledCall {

@@ -1,8 +1,13 @@
 import { type OperatorPolicy, operatorPolicySchema, policySchema } from '@holdpoint/contract';
+import type { CallFacts } from '@holdpoint/policy';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { boundBy, holdsPublish, judge, judgeCall } from './judge-call.ts';
+import { boundBy, holdsPublish, judgeCall } from './judge-call.ts';
 
+const facts = (call: Pick<CallFacts, 'tool' | 'effect' | 'risk'>): CallFacts => ({
+  ...call,
+  ...{ toolset: 'holdpoint', args: {}, touches: { paths: [], commands: [], hosts: [] }, labels: {} },
+});
 const actions = ['allow', 'hold', 'deny'] as const;
 const strictness = (action: string) => actions.indexOf(action as never);
 const rule = fc.record({
@@ -17,11 +22,13 @@ const rule = fc.record({
   action: fc.constantFrom(...actions),
 });
 const rules = fc.array(rule, { maxLength: 4 });
-const call = fc.record({
-  tool: fc.constantFrom('edit', 'bash', 'read_file'),
-  effect: fc.constantFrom('read', 'workspace', 'external'),
-  risk: fc.constantFrom('low', 'medium', 'high'),
-});
+const call = fc
+  .record({
+    tool: fc.constantFrom('edit', 'bash', 'read_file'),
+    effect: fc.constantFrom('read', 'workspace', 'external'),
+    risk: fc.constantFrom('low', 'medium', 'high'),
+  })
+  .map(facts);
 const operator = rules.map((some) => operatorPolicySchema.parse({ rules: some }));
 
 test('a call is allowed only if the policy of the run and every one of the operator allow it', () => {
@@ -29,7 +36,7 @@ test('a call is allowed only if the policy of the run and every one of the opera
     fc.property(rules, fc.array(operator, { maxLength: 3 }), fc.option(operator), call, (own, recorded, now, one) => {
       const policy = policySchema.parse({ rules: own });
       const { action } = judgeCall({ policy, operator: recorded }, now ?? undefined, one);
-      expect(strictness(action)).toBeGreaterThanOrEqual(strictness(judge(policy, one).action));
+      expect(strictness(action)).toBeGreaterThanOrEqual(strictness(judgeCall({ policy }, undefined, one).action));
       for (const each of [...recorded, ...(now === null ? [] : [now])]) {
         // The verdict of one operator policy alone: the run allows everything.
         const all = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
@@ -42,9 +49,10 @@ test('a call is allowed only if the policy of the run and every one of the opera
 test('without a matching rule the policy of the run decides', () => {
   const policy = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
   const operatorPolicy = operatorPolicySchema.parse({ rules: [{ match: { tool: 'bash' }, action: 'hold' }] });
-  const judged = (tool: string) => judgeCall({ policy }, operatorPolicy, { tool, effect: 'workspace', risk: 'low' });
+  const judged = (tool: string) =>
+    judgeCall({ policy }, operatorPolicy, facts({ tool, effect: 'workspace', risk: 'low' }));
   expect(judged('edit').action).toBe('allow');
-  expect(judged('bash')).toEqual({ action: 'hold', reason: "rule 1 of the operator's policy: hold" });
+  expect(judged('bash')).toMatchObject({ action: 'hold', rule: { policy: 'operator', index: 0 } });
 });
 
 test('any policy can hold a publish, and the result names it', () => {

@@ -1,8 +1,14 @@
-import { policySchema } from '@holdpoint/contract';
+import { type Policy, policySchema } from '@holdpoint/contract';
+import type { CallFacts } from '@holdpoint/policy';
 import { expect, test } from 'vitest';
-import { judge } from './judge-call.ts';
+import { judgeCall } from './judge-call.ts';
 
-const bash = { tool: 'bash', effect: 'workspace', risk: 'medium' } as const;
+const touches = { paths: [], commands: [], hosts: [] };
+const bash: CallFacts = {
+  ...{ toolset: 'holdpoint', tool: 'bash', args: {}, touches, labels: {} },
+  ...{ effect: 'workspace', risk: 'medium' },
+};
+const judge = (policy: Policy, call: CallFacts) => judgeCall({ policy }, undefined, call);
 
 test('without rules only external effects are held', () => {
   const policy = policySchema.parse({});
@@ -20,6 +26,6 @@ test('the first matching rule decides and gives the reason', () => {
     ],
   });
   expect(judge(policy, { ...bash, tool: 'edit' }).action).toBe('hold');
-  expect(judge(policy, bash)).toEqual({ action: 'deny', reason: 'frozen' });
+  expect(judge(policy, bash)).toMatchObject({ action: 'deny', reason: 'frozen', rule: { policy: 'run', index: 1 } });
   expect(judge(policy, { ...bash, risk: 'high' }).action).toBe('allow');
 });

@@ -2,7 +2,7 @@ import { defaultTenant, type RunSpec, type SecretScope } from '@holdpoint/contra
 import type { RunState } from './state.ts';
 
 /** Whose secrets a run uses, and which. */
-export const scopeOf = (_run: RunState, { secrets = [] }: Pick<RunSpec, 'secrets'>): SecretScope => ({
-  tenant: defaultTenant,
+export const scopeOf = (run: Pick<RunState, 'tenant'>, { secrets = [] }: Pick<RunSpec, 'secrets'>): SecretScope => ({
+  tenant: run.tenant ?? defaultTenant,
   secrets,
 });

@@ -2,8 +2,8 @@ import { isTerminal } from '@holdpoint/contract';
 import { requestDiscarding } from '../commands/steer-run.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { EngineError, leaseToDrop, type RunState } from '../domain/index.ts';
-import { append, ownerOf, readRawLog, readRun, runIndex, trackActive } from '../log/index.ts';
-import { walkBack } from '../queries/index.ts';
+import { append, ownerOf, readRawLog, readRun, trackActive } from '../log/index.ts';
+import { walkAllRuns } from '../queries/list-runs.ts';
 
 const day = 24 * 3_600_000;
 /** Files that no log refers to stay in the trash for a week: a log that Redis lost may return from a backup. */
@@ -19,7 +19,7 @@ export async function collectGarbage(deps: WorkerDeps, signal: AbortSignal): Pro
   await deps.confirmInstallation();
   const needed = new Set<string>();
   let ended = 0;
-  for await (const runId of walkBack(deps, runIndex)) {
+  for await (const runId of walkAllRuns(deps)) {
     if (signal.aborted) return;
     for await (const text of readRawLog(deps.redis, runId)) {
       for (const [, sha256 = ''] of text.matchAll(/"sha256":"([0-9a-f]{64})"/g)) needed.add(sha256);

@@ -1,4 +1,5 @@
 import type { Problem } from '@holdpoint/contract';
+import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { awaitDecision } from '../approvals/index.ts';
 import {
   appendWithTask,
@@ -134,6 +135,9 @@ async function attempt(
       if (result.interruption.retryable !== false && !context.lastTry) throw result.interruption.error;
       return done;
     }
+    case 'held':
+      await parkAttempt(deps, run, { ...step, attempt: number }, result.verdict, context.signal);
+      return 'again';
     case 'deferred': {
       const { until, taskId, created } = result;
       const wait = { until: new Date(until).toISOString(), taskId, created };

@@ -3,15 +3,15 @@ import { isAbandoned, recordRepair } from '../domain/index.ts';
 import {
   activeIndex,
   append,
-  approvalIndex,
+  approvalIndexOf,
   countRepair,
   idsAfter,
+  listTenants,
   ownerOf,
   readApproval,
   readRun,
   readStep,
   trackApproval,
-  untrackApproval,
 } from '../log/index.ts';
 import { diagnose, type Finding, orphanedJobs } from '../reconcile/diagnose.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
@@ -32,12 +32,11 @@ export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void
       );
     });
   }
-  for await (const approvalId of walk(deps, approvalIndex)) {
-    if (signal.aborted) return;
-    const runId = await ownerOf(deps.redis, approvalId);
-    const approval = runId === null ? undefined : await readApproval(deps.redis, runId, approvalId);
-    if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now()))
-      await untrackApproval(deps.redis, approvalId);
+  for (const tenant of await listTenants(deps.redis)) {
+    for await (const approvalId of walk(deps, approvalIndexOf(tenant))) {
+      if (signal.aborted) return;
+      await unlistApproval(deps, approvalIndexOf(tenant), approvalId);
+    }
   }
   for await (const { runId, stepId } of orphanedJobs(deps, signal)) {
     await report(deps, runId, { class: 'orphaned_delayed_job', subject: stepId });
@@ -48,6 +47,13 @@ export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void
     deps.logger.warn({ jobs: woken }, 'woke jobs that a wrong clock had put off');
     await countRepair(deps, 'overslept', woken);
   }
+}
+
+async function unlistApproval(deps: WorkerDeps, index: string, approvalId: string): Promise<void> {
+  const runId = await ownerOf(deps.redis, approvalId);
+  const approval = runId === null ? undefined : await readApproval(deps.redis, runId, approvalId);
+  if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now()))
+    await deps.redis.zrem(index, approvalId);
 }
 
 /** Sends the wake-ups that a run requires. Each stuck part is recorded in its log. */

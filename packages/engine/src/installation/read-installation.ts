@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runIndex } from '../log/index.ts';
-import { stateKey } from '../log/keys.ts';
+import { listTenants } from '../log/indexes.ts';
+import { runIndexOf, stateKey } from '../log/keys.ts';
 import { type InstallationRecord, readFileRecord, readRedisRecord } from './record.ts';
 import type { Sides } from './sides.ts';
 
@@ -12,12 +12,14 @@ export interface InstallationState {
 }
 
 export async function readInstallation({ redis, dataDir }: Sides): Promise<InstallationState> {
-  const [file, stored, known] = await Promise.all([
-    readFileRecord(dataDir),
-    readRedisRecord(redis),
-    redis.zcard(runIndex),
-  ]);
+  const [file, stored, known] = await Promise.all([readFileRecord(dataDir), readRedisRecord(redis), countRuns(redis)]);
   return { dataDir: { ...file, runs: (await runsIn(dataDir)).length }, redis: { ...stored, runs: known } };
+}
+
+async function countRuns(redis: Sides['redis']): Promise<number> {
+  const tenants = await listTenants(redis);
+  const counts = await Promise.all(tenants.map((tenant) => redis.zcard(runIndexOf(tenant))));
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** How many runs have files in the data directory and no log in this Redis. */

@@ -6,7 +6,9 @@ export {
   idsAfter,
   idsBefore,
   isApprovalListed,
+  listTenants,
   ownerOf,
+  tenantOf,
   trackActive,
   trackApproval,
   trackRun,
@@ -16,12 +18,15 @@ export {
 export {
   activeIndex,
   approvalIndex,
+  approvalIndexOf,
   controlChannel,
   healthKey,
   idempotencyKey,
   lockKey,
+  placeIndex,
   repairsKey,
   runIndex,
+  runIndexOf,
 } from './keys.ts';
 export { fromPayload, toPayload } from './payload.ts';
 export { prime, takePrimed } from './primed-steps.ts';

@@ -1,13 +1,29 @@
+import { defaultTenant, type Tenant, tenantSchema } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import { activeIndex, approvalIndex, ownerKey, runIndex } from './keys.ts';
+import { runField } from '../domain/fields/run.ts';
+import { activeIndex, approvalIndexOf, ownerKey, runIndexOf, stateKey, tenantIndex } from './keys.ts';
 
 /**
  * Indexes find runs, steps and approvals; they are never the truth. Each entry is written before the append that makes it true, so that
  * everything in a log can be found. Readers skip an entry without its append, and the sweeper removes it.
  */
 
-export async function trackRun(redis: Redis, runId: string): Promise<void> {
-  await Promise.all([redis.zadd(runIndex, 0, runId), redis.zadd(activeIndex, 0, runId)]);
+export async function trackRun(redis: Redis, runId: string, tenant: Tenant = defaultTenant): Promise<void> {
+  // First: garbage collection looks at the runs of every tenant that is listed.
+  if (tenant !== defaultTenant) await redis.sadd(tenantIndex, tenant);
+  await Promise.all([redis.zadd(runIndexOf(tenant), 0, runId), redis.zadd(activeIndex, 0, runId)]);
+}
+
+/** Every tenant that has ever had a run. */
+export const listTenants = async (redis: Redis): Promise<Tenant[]> => [
+  defaultTenant,
+  ...(await redis.smembers(tenantIndex)),
+];
+
+/** The tenant of a run; undefined when there is no such run. */
+export async function tenantOf(redis: Redis, runId: string): Promise<Tenant | undefined> {
+  const [status, tenant] = await redis.hmget(stateKey(runId), runField.status.name, runField.tenant.name);
+  return status == null ? undefined : tenantSchema.parse(tenant ?? defaultTenant);
 }
 
 export async function trackActive(redis: Redis, runId: string): Promise<void> {
@@ -27,14 +43,20 @@ export const ownerOf = (redis: Redis, id: string): Promise<string | null> => red
 
 export async function trackApproval(redis: Redis, approvalId: string, runId: string): Promise<void> {
   await claimOwner(redis, runId, [approvalId]);
-  await redis.zadd(approvalIndex, 0, approvalId);
+  await redis.zadd(await indexOfApproval(redis, approvalId), 0, approvalId);
 }
 
 export const isApprovalListed = async (redis: Redis, approvalId: string): Promise<boolean> =>
-  (await redis.zscore(approvalIndex, approvalId)) !== null;
+  (await redis.zscore(await indexOfApproval(redis, approvalId), approvalId)) !== null;
 
 export async function untrackApproval(redis: Redis, approvalId: string): Promise<void> {
-  await redis.zrem(approvalIndex, approvalId);
+  await redis.zrem(await indexOfApproval(redis, approvalId), approvalId);
+}
+
+/** An approval is listed with the tenant of its run. */
+async function indexOfApproval(redis: Redis, approvalId: string): Promise<string> {
+  const runId = await ownerOf(redis, approvalId);
+  return approvalIndexOf((runId === null ? undefined : await tenantOf(redis, runId)) ?? defaultTenant);
 }
 
 /** Ids of an index, newest first, those after `before` (exclusive) only. */

@@ -1,3 +1,5 @@
+import { defaultTenant, type Tenant } from '@holdpoint/contract';
+
 /** Redis keys. All keys of one run share its hash tag, so that one script may touch them all, on a cluster too. */
 export const stateKey = (runId: string): string => `hp:{${runId}}:state`;
 export const logKey = (runId: string): string => `hp:{${runId}}:log`;
@@ -10,11 +12,18 @@ export const controlChannel = 'hp:control';
 
 /** Which run a step or an approval belongs to. */
 export const ownerKey = (id: string): string => `hp:owner:${id}`;
-/** Sorted sets of equal scores: ids sort by the time they were made. */
+/** Sorted sets of equal scores: ids sort by the time they were made. These two are of the tenant `default`. */
 export const runIndex = 'hp:index:runs';
+export const approvalIndex = 'hp:index:approvals';
+export const runIndexOf = (tenant: Tenant): string => indexOf(runIndex, tenant);
+export const approvalIndexOf = (tenant: Tenant): string => indexOf(approvalIndex, tenant);
+const indexOf = (index: string, tenant: Tenant): string => (tenant === defaultTenant ? index : `${index}:${tenant}`);
+/** The other tenants that have ever had a run. */
+export const tenantIndex = 'hp:index:tenants';
+/** The runs of a tenant that may be active: those that a limit counts. */
+export const placeIndex = (tenant: Tenant): string => `hp:places:${tenant}`;
 /** Runs that may need a wake-up: the sweeper checks them. */
 export const activeIndex = 'hp:index:active';
-export const approvalIndex = 'hp:index:approvals';
 export const idempotencyKey = (key: string): string => `hp:idempotency:${key}`;
 export const workerKey = (workerId: string): string => `hp:worker:${workerId}`;
 export const workerIndex = 'hp:index:workers';

@@ -1,12 +1,12 @@
 import { hasNetwork, type Problem, type RefusedCalls, type RunSpec } from '@holdpoint/contract';
 import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts';
+import { judgeDescribed } from '../approvals/judge-step.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   changedTools,
   closeRun,
   endRun,
   isLooping,
-  judgeCall,
   limitReached,
   type PlannerOutput,
   pauseRun,
@@ -100,7 +100,7 @@ async function planned(
     case 'calls': {
       const { calls, refused } = await withinRoom(deps, run, decision.calls, spec);
       const all = await Promise.all(calls.map((call) => turnStep(deps, run, spec, call)));
-      const { steps, nothingElsePending } = autoApprove(deps, all, spec);
+      const { steps, nothingElsePending } = autoApprove(all);
       const hasTasks = run.open_tasks > 0;
       return {
         transition: planTurn(run, { ...output, refused, steps }),
@@ -148,33 +148,29 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
     const written = await toPayload(deps.blobs, args);
     return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error };
   }
-  const { effect, risk, gate, sequential } = described;
+  const { effect, risk, gate, sequential, looks } = described;
   const checked = await toPayload(deps.blobs, described.args);
-  return { id, ...named, args: checked, effect, risk, gate, sequential };
+  const { verdict, policies } = judgeDescribed(deps, spec, { tool: call.tool, args, described });
+  return { id, ...named, args: checked, effect, risk, gate, sequential, looks, verdict, policies };
 }
 
 /**
  * Lets through what the policy simply allows, in the entry that records the turn, as far as the order of its calls lets them begin. What
  * is held or denied, and whatever waits for another call, is for the gate.
  */
-function autoApprove(
-  { operatorPolicy }: WorkerDeps,
-  all: readonly TurnStep[],
-  spec: RunSpec,
-): { steps: TurnStep[]; nothingElsePending: boolean } {
-  const verdictOf = (step: TurnStep) => judgeCall(spec, operatorPolicy, step);
+function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElsePending: boolean } {
   const ready = new Set(
     unblocked(all, (step) => ({
       isSettled: step.error !== undefined,
       writes: step.effect !== 'read' || step.sequential === true,
-      isDenied: verdictOf(step).action === 'deny',
+      isDenied: step.verdict?.action === 'deny',
     })),
   );
   let nothingElsePending = true;
   const steps = all.map((step) => {
     if (!ready.has(step)) return step;
-    const { action, reason } = verdictOf(step);
-    if (action === 'allow' && step.gate === undefined) return { ...step, passes: reason };
+    const { verdict, looks } = step;
+    if (verdict?.action === 'allow' && looks === undefined) return { ...step, passes: verdict.reason };
     nothingElsePending = false;
     return step;
   });

@@ -1,4 +1,4 @@
-import type { Effect, Json, Problem, Risk } from '@holdpoint/contract';
+import type { Effect, Json, Problem, Risk, Touches } from '@holdpoint/contract';
 
 export interface Call {
   toolset: string;
@@ -8,7 +8,18 @@ export interface Call {
 
 export type Description =
   /** `sequential`: it keeps its place among the calls of its turn as one that writes does. */
-  | { ok: true; args: Json; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
+  | {
+      ok: true;
+      args: Json;
+      effect: Effect;
+      risk: Risk;
+      gate?: 'input';
+      sequential?: true;
+      /** When absent, a policy can match the tool and its effect only. */
+      touches?: Touches;
+      /** The tool may have a question when it sees the workspace: `Executor.asks`. */
+      looks?: true;
+    }
   /** `issues`: what is wrong with the arguments, by JSON pointer. */
   | { ok: false; error: Problem; issues?: readonly { pointer: string; detail: string }[] };
 

@@ -36,12 +36,19 @@ export interface ExecutionContext {
   limits: CommandLimits;
   network: Network;
   scope: SecretScope;
+  /** `host:port` beside the allowlist that a person opened for this call alone. */
+  granted: readonly string[];
   /** Called for every connection that the call made or was refused, when the connection ends. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;
 }
 
 export interface Executor {
+  /** Why a person has to be asked before the call, as the workspace is now. Changes nothing. */
+  asks(
+    call: Call,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'scope' | 'signal'>,
+  ): Promise<string | undefined>;
   /** What a person should see before deciding; undefined when the call itself says it all. */
   preview(
     call: Call,

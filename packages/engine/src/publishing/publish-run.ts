@@ -78,7 +78,7 @@ async function reasonToHold(
     const others = more.length === 0 ? '' : ` and ${more.length} more`;
     return `the run made or changed what cannot be published: ${first}${others}. Approve to publish without it`;
   }
-  const by = holdsPublish(spec, deps.operatorPolicy);
+  const by = holdsPublish(spec, deps.operatorPolicy?.());
   return by && `the ${by}'s policy holds a publish`;
 }
 

@@ -9,7 +9,7 @@ export interface Attempt {
   started_at: string;
   ended_at?: string;
   /** Absent while it runs. */
-  end?: 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'retried' | 'indeterminate';
+  end?: 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'held' | 'retried' | 'indeterminate';
   reason?: EventOf<'step.retried'>['data']['reason'];
   duration_ms?: number;
   capabilities?: CapabilityReport | undefined;
@@ -29,6 +29,11 @@ function note(attempts: Map<number, Attempt>, event: LoggedEvent): void {
     case 'step.started': {
       const { attempt, worker } = event.data;
       attempts.set(attempt, { number: attempt, worker, started_at: event.time });
+      return;
+    }
+    case 'step.held': {
+      const { attempt, reason } = event.data;
+      end(attempts, attempt, { ended_at: event.time, end: 'held', reason: { code: 'EHELD', message: reason } });
       return;
     }
     case 'step.retried':

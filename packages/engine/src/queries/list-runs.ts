@@ -1,11 +1,13 @@
-import type { RunStatus } from '@holdpoint/contract';
+import { defaultTenant, type RunStatus, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import { idsBefore, readRun, runIndex } from '../log/index.ts';
+import { idsBefore, listTenants, readRun, runIndexOf } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
 export interface RunFilter {
+  /** @default the tenant `default` */
+  tenant?: Tenant;
   status?: readonly RunStatus[];
   label?: { name: string; value: string };
   /** RFC 3339. */
@@ -27,7 +29,7 @@ export async function listRuns(
   page: { limit: number; cursor?: string },
 ): Promise<Page<RunState>> {
   const items: RunState[] = [];
-  for await (const id of walkBack(deps, runIndex, page.cursor)) {
+  for await (const id of walkBack(deps, runIndexOf(filter.tenant ?? defaultTenant), page.cursor)) {
     const run = await readRun(deps.redis, id);
     if (!run) continue;
     if (filter.created_after !== undefined && Date.parse(run.created_at) <= Date.parse(filter.created_after)) break;
@@ -52,5 +54,21 @@ export async function* walkBack(deps: Deps, index: string, cursor?: string): Asy
     yield* ids;
     before = ids.at(-1);
     if (ids.length < batch) return;
+  }
+}
+
+/** The ids of the runs of all tenants, newest first. */
+export async function* walkAllRuns(deps: Deps): AsyncGenerator<string> {
+  const walks = (await listTenants(deps.redis)).map((tenant) => walkBack(deps, runIndexOf(tenant)));
+  const heads = await Promise.all(walks.map((walk) => walk.next()));
+  for (;;) {
+    let newest: number | undefined;
+    for (const [at, { value: id }] of heads.entries()) {
+      if (id !== undefined && (newest === undefined || id > (heads[newest]?.value ?? ''))) newest = at;
+    }
+    const walk = newest === undefined ? undefined : walks[newest];
+    if (newest === undefined || walk === undefined) return;
+    yield heads[newest]?.value ?? '';
+    heads[newest] = await walk.next();
   }
 }

@@ -1,6 +1,7 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
 import { reportEnd, reportToParent } from '../agents/index.ts';
 import { judgeStep, pendingApproval, previewCall, requestApproval } from '../approvals/index.ts';
+import { judgeInPlace } from '../approvals/judge-step.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   cancelStep,
@@ -103,7 +104,8 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
   }
   if (steps.some((step) => step.status === 'pending')) {
     const spec = await readSpec(deps, run);
-    const ready = releasable(steps, (step) => judgeStep(deps, spec, step).action);
+    const denied = await deniedSteps(deps, run, spec, steps);
+    const ready = releasable(steps, ({ id }) => (denied.has(id) ? 'deny' : 'allow'));
     if (ready.length > 0) {
       await openGates(deps, run, spec, ready, signal);
       return 'again';
@@ -123,6 +125,17 @@ async function close(deps: WorkerDeps, run: RunState, end: RunEnd): Promise<'set
   return 'settled';
 }
 
+async function deniedSteps(
+  deps: WorkerDeps,
+  run: RunState,
+  spec: RunSpec,
+  steps: readonly StepState[],
+): Promise<ReadonlySet<string>> {
+  const pending = steps.filter(({ status }) => status === 'pending');
+  const verdicts = await Promise.all(pending.map((step) => judgeStep(deps, run, spec, step)));
+  return new Set(pending.flatMap(({ id }, index) => (verdicts[index]?.action === 'deny' ? [id] : [])));
+}
+
 async function openGates(
   deps: WorkerDeps,
   run: RunState,
@@ -130,15 +143,17 @@ async function openGates(
   steps: StepState[],
   signal: AbortSignal,
 ): Promise<void> {
-  // A preview shows the files of the tree: on a wrong tree a person would see other files than the decision is bound to.
-  const isHeld = steps.some((step) => judgeStep(deps, spec, step).action === 'hold');
-  if (isHeld && (await judgeTree(deps, run)) !== 'sound') return;
+  // A look and a preview show the files of the tree: on a wrong tree a person would see other files than the decision is bound to.
+  const verdicts = await Promise.all(steps.map((step) => judgeStep(deps, run, spec, step)));
+  const looks = steps.some(({ call }, index) => call.looks || verdicts[index]?.action === 'hold');
+  if (looks && (await judgeTree(deps, run)) !== 'sound') return;
   await requestApproval(deps, run, async (open) => {
     const gates = await Promise.all(
       steps.map(async (step): Promise<Gate> => {
-        const { action, reason } = judgeStep(deps, spec, step);
+        const verdict = await judgeInPlace(deps, run, step, signal);
+        const { action, reason } = verdict;
         if (action !== 'hold') return { step, action, reason };
-        return { step, action, reason, ...(await open()), ...(await previewCall(deps, run, step, signal)) };
+        return { step, action, verdict, ...(await open()), ...(await previewCall(deps, run, step, signal)) };
       }),
     );
     return gateSteps(run, gates);

@@ -1,8 +1,10 @@
-import type { ExecutionContext } from '../ports/index.ts';
+import type { Call, ExecutionContext } from '../ports/index.ts';
 
 /** What goes wrong, and when: may change while a test runs. */
 export interface Faults {
   execute?: (context: ExecutionContext) => void | Promise<void>;
+  /** The question of the tool, when it looks at the tree before a call. */
+  asks?: (call: Call, tree: readonly string[]) => string | undefined;
   /** Before the background commands of a run stand still. */
   freeze?: () => void | Promise<void>;
   /** While a background command runs. */

@@ -34,6 +34,7 @@ export function inMemoryExecutor(
   executions: { stepId: string; attempt: number }[],
 ): Executor {
   return {
+    asks: async (call, { runId }) => faults.asks?.(call, treeOf(runId)),
     async preview(call, { tasks }) {
       const { merges } = argsOf(call);
       if (merges === undefined) return { kind: 'command', command: 'count', cwd: '.', network: [] };

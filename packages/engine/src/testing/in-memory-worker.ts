@@ -41,6 +41,7 @@ const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
   describe({ tool, args }) {
     if (tool !== 'count') return { ok: false, error: { code: 'EUNKNOWNTOOL', message: `no tool ${tool}` } };
     const { effect, gate, kills } = argsOf({ args });
-    return { ok: true, args, effect, risk: 'low', gate, sequential: kills === undefined ? undefined : true };
+    const sequential = kills === undefined ? undefined : true;
+    return { ok: true, args, effect, risk: 'low', gate, sequential, looks: faults.asks && true };
   },
 });

@@ -1,15 +1,15 @@
 import type { ProcessLimits, SecretScope } from '@holdpoint/contract';
+import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
+import { splitSignal } from './command-end.ts';
 import { redactExecutor } from './redact-executor.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
-import { runTask } from './run-task.ts';
-import { runValidator } from './run-validator.ts';
-import { splitSignal } from './split-signal.ts';
+import { runTask, runValidator } from './run-shell.ts';
 
 interface Deps {
   registry: Registry;
@@ -57,15 +57,26 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
   };
 
   const executor: Executor = {
+    async asks(call, { runId, epoch, network: { allow }, scope, signal }) {
+      const context = await contextOf({
+        ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, scope, signal },
+        network: lookedAt(allow, allowAddresses),
+        rest: { tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
+      });
+      return (await registry.asks({ ...call, context })) ?? undefined;
+    },
     async preview(call, { runId, epoch, network: { allow }, scope, tasks, signal }) {
       const rest = { tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
-      const network = allow.length === 0 ? undefined : { hosts: allow, fetch: noFetch };
+      const network = lookedAt(allow, allowAddresses);
       const bounds = { wallMs: previewWallMs, limits: {}, network, scope, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
       return (await registry.preview({ ...call, context })) ?? undefined;
     },
-    async execute(call, { runId, epoch, stepId, wallMs, limits, network, scope, onConnection, signal, ...more }) {
-      await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
+    async execute(
+      call,
+      { runId, epoch, stepId, wallMs, limits, network, granted, scope, onConnection, signal, ...more },
+    ) {
+      await using way = await openCallNetwork({ network, granted, scope, onConnection }, { allowAddresses, secrets });
       const { attempt, ...rest } = more;
       const bounds = { wallMs, limits, way, scope, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });
@@ -122,7 +133,12 @@ function stricter(run: Partial<ProcessLimits>, call: Partial<ProcessLimits>): Pa
 
 const previewWallMs = 10_000;
 
-const noFetch: Network['fetch'] = () => Promise.reject(new Error('a preview fetches nothing'));
+/** The network of a call that only looks: it knows the allowlist and fetches nothing. */
+function lookedAt(allow: readonly string[], allowAddresses: readonly string[]): Network | undefined {
+  if (allow.length === 0) return undefined;
+  const { lists } = createGuard({ rules: allow, allowAddresses });
+  return { hosts: allow, isListed: lists, fetch: () => Promise.reject(new Error('a look fetches nothing')) };
+}
 
 /** A preview changes no task. */
 const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {
@@ -132,6 +148,11 @@ const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {
   kill: async () => undefined,
   merge: async () => ({ status: 'refused', problem: { code: 'EPREVIEW', message: 'A preview merges nothing.' } }),
 };
+
+const refuseMerge = async () => ({
+  status: 'refused' as const,
+  problem: { code: 'EPREVIEW', message: 'A look merges nothing.' },
+});
 
 async function mountOf(
   workspaces: Workspaces,

@@ -19,6 +19,7 @@ export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
       onConnection({ ...connection, host: redactorOf(scope).text(connection.host) });
   return {
     ...executor,
+    asks: (call, context) => withoutSecrets(context.scope, () => executor.asks(call, context)),
     preview: (call, context) => withoutSecrets(context.scope, () => executor.preview(call, context)),
     async execute(call, context) {
       const { scope } = context;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { SecretScope } from '@holdpoint/contract';
 import {
   createAuthority,
@@ -21,11 +22,17 @@ export interface CallNetwork extends AsyncDisposable {
 
 /** Opens what the run's allowlist lets through; undefined when the run has no network. Reports every connection to the engine. */
 export async function openCallNetwork(
-  { network, scope, onConnection }: Pick<ExecutionContext, 'network' | 'scope' | 'onConnection'>,
+  {
+    network,
+    granted,
+    scope,
+    onConnection,
+  }: Pick<ExecutionContext, 'network' | 'scope' | 'onConnection'> & Partial<Pick<ExecutionContext, 'granted'>>,
   operator: { allowAddresses: readonly string[]; secrets: Secrets },
 ): Promise<CallNetwork | undefined> {
   if (network.allow.length === 0) return undefined;
-  const guard = createGuard({ rules: network.allow, allowAddresses: operator.allowAddresses });
+  const rules = [...network.allow, ...(granted ?? []).filter(isName)];
+  const guard = createGuard({ rules, allowAddresses: operator.allowAddresses });
   const headers = openInjectedHeaders(headersOf(scope, operator.secrets));
   const injected = headers.isEmpty ? {} : { injected: { headers, authority: await createAuthority() } };
   const guarded = openGuardedFetch({ guard, onConnection, headers });
@@ -33,6 +40,7 @@ export async function openCallNetwork(
   return {
     network: {
       hosts: network.allow,
+      isListed: guard.lists,
       async fetch({ url, method, headers, max_bytes, timeout_ms }, signal) {
         const answer = await guarded.fetch({
           ...{ url, method, headers, signal },
@@ -52,6 +60,9 @@ export async function openCallNetwork(
     },
   };
 }
+
+/** An allowlist names hosts: a decision opens no address. */
+const isName = (target: string): boolean => isIP(target.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')) === 0;
 
 /** The values are read when a request is sent. */
 const headersOf = ({ tenant, secrets: uses }: SecretScope, secrets: Secrets): InjectedHeader[] =>

@@ -128,10 +128,18 @@ function patchOf(files: readonly FileDiff[]): { patch: string; cut: boolean } {
   return { patch, cut: false };
 }
 
-function toMade({ id, base, base_commit, files, bytes, skipped, submodules }: Materialised): MadeWorkspace {
-  return { snapshot: id, base, base_commit, files, bytes, skipped: skipped.length, submodules };
-}
+const toMade = ({ id, base, base_commit, files, bytes, skipped, submodules }: Materialised): MadeWorkspace => ({
+  snapshot: id,
+  base,
+  base_commit,
+  files,
+  bytes,
+  skipped: skipped.length,
+  submodules,
+});
 
-function toTaken({ id, files_changed, skipped }: Snapshot): Awaited<ReturnType<WorkspacePort['snapshot']>> {
-  return { snapshot: id, files_changed, skipped: skipped.length };
-}
+const toTaken = ({ id, files_changed, skipped }: Snapshot): Awaited<ReturnType<WorkspacePort['snapshot']>> => ({
+  snapshot: id,
+  files_changed,
+  skipped: skipped.length,
+});

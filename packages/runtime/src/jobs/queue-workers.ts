@@ -66,9 +66,7 @@ export async function startQueueWorkers({ deps, config, connections, telemetry }
     maxStalledCount: 1_000_000,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
-    settings: {
-      backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random),
-    },
+    settings: { backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random) },
     ...(telemetry === undefined ? {} : { telemetry }),
   });
 
@@ -151,6 +149,5 @@ export async function startQueueWorkers({ deps, config, connections, telemetry }
   };
 }
 
-function retryAfterOf(error: Error | undefined): number | undefined {
-  return error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;
-}
+const retryAfterOf = (error: Error | undefined): number | undefined =>
+  error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;

@@ -24,9 +24,7 @@ test.for<[string, Partial<RunDecision>[], string]>([
     [{ decision: 'edit', args: {}, message: 'so' }, { isIndeterminate: true }],
     `A person changed the arguments before it ran: {}. They say: so\n${ranAgain}`,
   ],
-])('%s', ([, decided, words]) => {
-  expect(note(...decided)).toBe(words);
-});
+])('%s', ([, decided, words]) => expect(note(...decided)).toBe(words));
 
 test('long arguments keep both ends and the count left out; a message stays whole', () => {
   const content = `begin${'x'.repeat(10_000)}end`;

@@ -7,9 +7,8 @@ const longestArgs = 16_000;
  * What people decided about a call that ran, in words for the model that made it. The call stays in the conversation as the model made it,
  * so its result must say what ran in its place.
  */
-export function decisionNote({ decided = [] }: Pick<SettledStep, 'decided'>): string {
-  return decided.map(worded).filter(Boolean).join('\n');
-}
+export const decisionNote = ({ decided = [] }: Pick<SettledStep, 'decided'>): string =>
+  decided.map(worded).filter(Boolean).join('\n');
 
 function worded({ decision, args, message, isIndeterminate }: RunDecision): string {
   const said = message === undefined || message.trim() === '' ? '' : `They say: ${message}`;

@@ -4,6 +4,7 @@ import type { Network, NetworkRequest, NetworkResponse } from '../network.ts';
 export function loopbackNetwork(options: { allow: readonly string[]; timeout_ms?: number }): Network {
   return {
     hosts: options.allow,
+    isListed: ({ host, port }) => options.allow.includes(`${host}:${port}`),
     async fetch(request, signal) {
       const { host } = parse(request.url);
       if (!options.allow.includes(host)) {

@@ -60,7 +60,7 @@ describe('an approval', () => {
     expect(await pending()).not.toContain(approval.id);
     expect((await api.client.listApprovals({ run_id: runId })).data).toEqual([]);
     expect((await api.client.listApprovals({ run_id: runId, status: ['rejected'] })).data).toMatchObject([
-      { id: approval.id, status: 'rejected', decision: { decision: 'reject', by: 'the operator' } },
+      { id: approval.id, status: 'rejected', decision: { decision: 'reject', by: 'admin' } },
     ]);
   });
 
@@ -95,7 +95,7 @@ describe('a decision', () => {
       action_digest: approval.action_digest,
       message: 'fine',
     });
-    expect(decided).toMatchObject({ status: 'approved', decision: { message: 'fine', by: 'the operator' } });
+    expect(decided).toMatchObject({ status: 'approved', decision: { message: 'fine', by: 'admin' } });
     await worker.drive(runId);
     expect((await api.client.getRun(runId)).status).toBe('succeeded');
   });
@@ -156,9 +156,13 @@ test('an edit is described once, with the network of its run, by the API and by 
     },
   };
   const edit = { decision: 'edit', action_digest, args: { path: 'b.txt', content: 'other' } } as const;
-  const engine = openEngine({ ...api.engine, catalog: recording });
+  const engine = openEngine({ ...api.engine, catalog: recording }).as({
+    name: 'ann',
+    kind: 'person',
+    tenant: 'default',
+  });
   await checkEdit({ engine }, id, edit);
-  await engine.approvals.decide(id, { ...edit, by: 'test' });
+  await engine.approvals.decide(id, edit);
   const call = { toolset: 'holdpoint', tool: 'write_file', args: edit.args, network: true, unattended: false };
   expect(described).toEqual([call, call]);
 });

@@ -1,13 +1,14 @@
 import { approvalSchema, decideSchema, idParamsSchema } from '@holdpoint/contract/wire';
-import { type ApiDeps, type App, operator } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { toApproval } from './approval-view.ts';
 import { checkEdit } from './check-edit.ts';
 
 /** POST /v1/approvals/{id}/decision: the first decision wins, and binds to the call it was made for. */
-export function decideRoute(app: App, deps: ApiDeps): void {
+export function decideRoute(app: App): void {
   app.post(
     '/v1/approvals/:id/decision',
     {
+      config: { access: 'approvals:decide' },
       schema: {
         tags: ['approvals'],
         operationId: 'decideApproval',
@@ -21,13 +22,12 @@ export function decideRoute(app: App, deps: ApiDeps): void {
         response: { 200: approvalSchema },
       },
     },
-    async ({ params, body }) => {
+    async ({ params, body, deps }) => {
       await checkEdit(deps, params.id, body);
       const { decision, action_digest, args, message } = body;
       const view = await deps.engine.approvals.decide(params.id, {
         decision,
         action_digest,
-        by: operator,
         args,
         message,
       });

@@ -4,10 +4,11 @@ import type { ApiDeps, App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { toApproval } from './approval-view.ts';
 
-export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
+export function readApprovalsRoutes(app: App): void {
   app.get(
     '/v1/approvals',
     {
+      config: { access: 'approvals:read' },
       schema: {
         tags: ['approvals'],
         operationId: 'listApprovals',
@@ -16,7 +17,7 @@ export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: approvalPageSchema },
       },
     },
-    async ({ query: { status, run_id, limit, cursor } }) => {
+    async ({ query: { status, run_id, limit, cursor }, deps }) => {
       const page = { limit, cursor };
       const { items, next } =
         run_id === undefined
@@ -30,6 +31,7 @@ export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
   app.get(
     '/v1/approvals/:id',
     {
+      config: { access: 'approvals:read' },
       schema: {
         tags: ['approvals'],
         operationId: 'getApproval',
@@ -38,7 +40,7 @@ export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: approvalSchema },
       },
     },
-    async ({ params }) => toApproval(deps, await deps.engine.approvals.get(params.id)),
+    async ({ params, deps }) => toApproval(deps, await deps.engine.approvals.get(params.id)),
   );
 }
 

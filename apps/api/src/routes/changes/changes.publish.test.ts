@@ -270,7 +270,7 @@ describe('a publish that the policy holds', () => {
     expect((await api.client.getRun(id)).publication).toMatchObject({ status: 'parked', approval_id: approval.id });
     const decision = { decision: 'approve', action_digest: approval.action_digest } as const;
     const decided = await api.client.decideApproval(approval.id, decision);
-    expect(decided).toMatchObject({ status: 'approved', decision: { by: 'the operator' } });
+    expect(decided).toMatchObject({ status: 'approved', decision: { by: 'admin' } });
     await worker.tend(id);
     expect((await api.client.getRun(id)).publication.status).toBe('published');
     const { target } = plan;

@@ -1,15 +1,16 @@
 import { type Diff, diffQuerySchema, diffSchema, idParamsSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { streamJson } from '../../live/stream-json.ts';
 import { findRun } from '../runs/find-run.ts';
 import { findNamed, workspaceOf } from '../snapshots/find-snapshot.ts';
 
 /** GET /v1/runs/{id}/diff: what changed between two snapshots of a run. */
-export function diffRoute(app: App, deps: ApiDeps): void {
+export function diffRoute(app: App): void {
   app.get(
     '/v1/runs/:id/diff',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['changes'],
         operationId: 'diffRun',
@@ -26,7 +27,7 @@ export function diffRoute(app: App, deps: ApiDeps): void {
         },
       },
     },
-    async ({ params, query: { from, to, path, format, include_ignored } }, reply) => {
+    async ({ params, query: { from, to, path, format, include_ignored }, deps }, reply) => {
       const run = await findRun(deps, params.id);
       const { base, snapshot } = workspaceOf(run);
       const includeIgnored = include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored;

@@ -1,15 +1,16 @@
 import { isUnstorable } from '@holdpoint/contract';
 import { dryRunSchema, idParamsSchema, publishPreviewSchema } from '@holdpoint/contract/wire';
 import { holdsPublish } from '@holdpoint/engine';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { findRun } from '../runs/find-run.ts';
 import { assertSucceeded, checkTarget, previewPublish } from './check-publish.ts';
 
 /** POST /v1/runs/{id}/publish/dry-run: what a publish would do now. */
-export function dryRunRoute(app: App, deps: ApiDeps): void {
+export function dryRunRoute(app: App): void {
   app.post(
     '/v1/runs/:id/publish/dry-run',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['changes'],
         operationId: 'previewPublish',
@@ -21,7 +22,7 @@ export function dryRunRoute(app: App, deps: ApiDeps): void {
         response: { 200: publishPreviewSchema },
       },
     },
-    async ({ params, body }) => {
+    async ({ params, body, deps }) => {
       const run = await findRun(deps, params.id);
       const options = body ?? {};
       assertSucceeded(run);
@@ -32,7 +33,7 @@ export function dryRunRoute(app: App, deps: ApiDeps): void {
         run_id: run.id,
         ...plan,
         validators: spec.validators.map(({ command }) => command),
-        needs_approval: holdsPublish(spec, deps.operatorPolicy) !== undefined || plan.left_out.some(isUnstorable),
+        needs_approval: holdsPublish(spec, deps.operatorPolicy?.()) !== undefined || plan.left_out.some(isUnstorable),
       };
     },
   );

@@ -1,17 +1,18 @@
 import { idParamsSchema, type Publication, publicationSchema, publishSchema } from '@holdpoint/contract/wire';
 import type { RunState } from '@holdpoint/engine';
-import { type ApiDeps, type App, operator } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { awaitRun } from '../../live/await-run.ts';
 import { findRun } from '../runs/find-run.ts';
 import { toRun } from '../runs/run-view.ts';
 import { assertSucceeded, checkTarget } from './check-publish.ts';
 import { refusalOf } from './publish-refusal.ts';
 
-export function publishRoutes(app: App, deps: ApiDeps): void {
+export function publishRoutes(app: App): void {
   const response = { 200: publicationSchema, 202: publicationSchema };
   app.post(
     '/v1/runs/:id/publish',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['changes'],
         operationId: 'publishRun',
@@ -24,14 +25,14 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
         response,
       },
     },
-    async ({ params, body }, reply) => {
+    async ({ params, body, deps }, reply) => {
       const before = await findRun(deps, params.id);
       const options = body ?? {};
       assertSucceeded(before);
       await checkTarget(deps, before, options);
       const run = await awaitRun(deps, reply, {
         runId: before.id,
-        ask: () => deps.engine.publications.request(before.id, { by: operator, ...options }),
+        ask: () => deps.engine.publications.request(before.id, { ...options }),
         isPending: ({ publication }) => publication === 'requested',
       });
       const refusal = await refusalOf(deps, run);
@@ -43,6 +44,7 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
   app.post(
     '/v1/runs/:id/discard',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['changes'],
         operationId: 'discardRun',
@@ -51,11 +53,11 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
         response,
       },
     },
-    async ({ params }, reply) => {
+    async ({ params, deps }, reply) => {
       const { id } = await findRun(deps, params.id);
       const run = await awaitRun(deps, reply, {
         runId: id,
-        ask: () => deps.engine.publications.discard(id, operator),
+        ask: () => deps.engine.publications.discard(id),
         isPending: ({ publication }) => publication === 'discarding',
       });
       return reply.code(run.publication === 'discarded' ? 200 : 202).send(toPublication(run));

@@ -1,13 +1,14 @@
 import { idParamsSchema, validationSchema } from '@holdpoint/contract/wire';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { findRun } from '../runs/find-run.ts';
 
 /** GET /v1/runs/{id}/validation: the validator results of the last publish. */
-export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {
+export function readValidationRoute(app: App): void {
   app.get(
     '/v1/runs/:id/validation',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['changes'],
         operationId: 'getValidation',
@@ -17,7 +18,7 @@ export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'engine'>): vo
         response: { 200: validationSchema },
       },
     },
-    async ({ params }) => {
+    async ({ params, deps }) => {
       const run = await findRun(deps, params.id);
       if (run.validated === undefined) throw new ApiProblem('not_validated', `no validator of ${run.id} has run`);
       const { snapshot, passed, results } = run.validated;

@@ -1,16 +1,17 @@
 import { eventPageSchema, idParamsSchema, listEventsQuerySchema } from '@holdpoint/contract/wire';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { sendStream } from '../../live/stream.ts';
 import { findRun } from '../runs/find-run.ts';
 import { allFrames } from './all-frames.ts';
 import { runFrames } from './run-frames.ts';
 
-export function readEventsRoutes(app: App, deps: ApiDeps): void {
+export function readEventsRoutes(app: App): void {
   app.get(
     '/v1/runs/:id/events',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['events'],
         operationId: 'listEvents',
@@ -29,11 +30,12 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
+      const { deps } = request;
       const { id } = await findRun(deps, request.params.id);
       const { after, limit } = request.query;
       if (wantsStream(request)) {
         const from = lastEventId(request) ?? after ?? 0;
-        sendStream(deps, reply, (signal) => runFrames(deps, id, from, signal));
+        await sendStream(deps, reply, (signal) => runFrames(deps, id, from, signal));
         return reply;
       }
       // One event more than the limit shows whether there is another page.
@@ -48,6 +50,7 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
   app.get(
     '/v1/events',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['events'],
         operationId: 'followRuns',
@@ -59,8 +62,8 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
         },
       },
     },
-    async (_request, reply) => {
-      sendStream(deps, reply, (signal) => allFrames(deps, signal));
+    async ({ deps }, reply) => {
+      await sendStream(deps, reply, (signal) => allFrames(deps, signal));
       return reply;
     },
   );

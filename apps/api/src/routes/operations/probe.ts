@@ -1,16 +1,20 @@
 import { healthSchema, readinessSchema } from '@holdpoint/contract/wire';
 import { probeWrite } from '@holdpoint/engine/redis';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { App, ServerDeps } from '../../deps.ts';
 import { checkSpace } from '../runs/check-space.ts';
 import { readPeriodic } from './read-periodic.ts';
 import { readWorkers } from './read-workers.ts';
 
 /** For supervisors: /healthz says that the process is up, /readyz that it can take requests. */
-export function probeRoutes(app: App, deps: Pick<ApiDeps, 'engine' | 'redis' | 'logger' | 'now' | 'space'>): void {
-  const open = { tags: ['operations'], security: [] };
+export function probeRoutes(
+  app: App,
+  deps: Pick<ServerDeps, 'openEngine' | 'redis' | 'logger' | 'now' | 'space'>,
+): void {
+  const open = { tags: ['operations'] };
   app.get(
     '/healthz',
     {
+      config: { access: 'open' },
       logLevel: 'warn',
       schema: { ...open, operationId: 'health', summary: 'The process is up', response: { 200: healthSchema } },
     },
@@ -19,6 +23,7 @@ export function probeRoutes(app: App, deps: Pick<ApiDeps, 'engine' | 'redis' | '
   app.get(
     '/readyz',
     {
+      config: { access: 'open' },
       logLevel: 'warn',
       schema: {
         ...open,

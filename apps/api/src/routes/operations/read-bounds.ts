@@ -1,10 +1,11 @@
 import { apiBoundsSchema } from '@holdpoint/contract/wire';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 
-export function readBoundsRoute(app: App, { bounds, ceilings = {} }: Pick<ApiDeps, 'bounds' | 'ceilings'>): void {
+export function readBoundsRoute(app: App): void {
   app.get(
     '/v1/bounds',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['operations'],
         operationId: 'getBounds',
@@ -13,6 +14,6 @@ export function readBoundsRoute(app: App, { bounds, ceilings = {} }: Pick<ApiDep
         response: { 200: apiBoundsSchema },
       },
     },
-    async () => ({ ...bounds, ceilings }),
+    async ({ deps: { bounds, ceilings = {} } }) => ({ ...bounds, ceilings }),
   );
 }

@@ -4,10 +4,11 @@ import type { ApiDeps, App } from '../../deps.ts';
 
 const names = Object.keys(queueNames) as (keyof typeof queueNames)[];
 
-export function readQueuesRoute(app: App, { queues }: Pick<ApiDeps, 'queues'>): void {
+export function readQueuesRoute(app: App): void {
   app.get(
     '/v1/queues',
     {
+      config: { access: 'queues:admin' },
       schema: {
         tags: ['operations'],
         operationId: 'listQueues',
@@ -15,7 +16,7 @@ export function readQueuesRoute(app: App, { queues }: Pick<ApiDeps, 'queues'>): 
         response: { 200: queueListSchema },
       },
     },
-    async () => ({ data: await Promise.all(names.map((name) => count(queues, name))) }),
+    async ({ deps }) => ({ data: await Promise.all(names.map((name) => count(deps.queues, name))) }),
   );
 }
 

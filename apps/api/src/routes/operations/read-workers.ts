@@ -20,10 +20,11 @@ const heartbeatSchema = z.object({
   loop: z.object({ late_ms: z.int(), busy_ms: z.int() }).optional(),
 });
 
-export function readWorkersRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): void {
+export function readWorkersRoute(app: App): void {
   app.get(
     '/v1/workers',
     {
+      config: { access: 'queues:admin' },
       schema: {
         tags: ['operations'],
         operationId: 'listWorkers',
@@ -31,7 +32,7 @@ export function readWorkersRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'logger
         response: { 200: workerListSchema },
       },
     },
-    async () => ({ data: await readWorkers(deps) }),
+    async ({ deps }) => ({ data: await readWorkers(deps) }),
   );
 }
 

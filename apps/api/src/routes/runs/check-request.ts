@@ -16,7 +16,7 @@ import { checkSource } from './check-source.ts';
  * `invalid_model_name`; WorkspaceError about the source
  */
 export async function checkRequest(
-  deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses' | 'ceilings' | 'secrets'>,
+  deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses' | 'ceilings' | 'secrets' | 'holder'>,
   body: CreateRunBody,
 ): Promise<Goal> {
   checkToolset(deps, body.toolset);

@@ -1,7 +1,6 @@
-import { defaultTenant, toPointer } from '@holdpoint/contract';
+import { nearestNames, toPointer } from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
-import { createGuard, EgressError } from '@holdpoint/egress';
-import { nearestNames } from '@holdpoint/tools';
+import { createGuard } from '@holdpoint/egress';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
@@ -10,11 +9,11 @@ import { ApiProblem } from '../../errors/api-problem.ts';
  * @throws ApiProblem `unknown_secret`, `invalid_secret_use`
  */
 export function checkSecrets(
-  { secrets, allowAddresses, catalog }: Pick<ApiDeps, 'secrets' | 'allowAddresses' | 'catalog'>,
+  { secrets, allowAddresses, catalog, holder }: Pick<ApiDeps, 'secrets' | 'allowAddresses' | 'catalog' | 'holder'>,
   { secrets: uses, network, toolset }: Pick<CreateRunBody, 'secrets' | 'network' | 'toolset'>,
 ): void {
   if (uses.length === 0) return;
-  const names = secrets.list(defaultTenant).map(({ name }) => name);
+  const names = secrets.list(holder.caller.tenant).map(({ name }) => name);
   const unknown = uses.flatMap(({ name }, index): PointerError[] => {
     if (names.includes(name)) return [];
     const nearest = nearestNames(name, names).join(', ');
@@ -30,13 +29,9 @@ export function checkSecrets(
     }
     if (!('header' in as)) return [];
     const [, host = '', port = '443'] = /^([^:]+)(?::(\d+))?$/.exec(as.header.host) ?? [];
-    try {
-      guard.assertListed({ host, port: Number(port) });
-      return [];
-    } catch (error) {
-      if (!(error instanceof EgressError)) throw error;
-      return [{ pointer: toPointer(['secrets', index, 'as', 'header', 'host']), detail: error.message }];
-    }
+    if (guard.lists({ host, port: Number(port) })) return [];
+    const detail = `${host}:${port} is not on this run's network allowlist`;
+    return [{ pointer: toPointer(['secrets', index, 'as', 'header', 'host']), detail }];
   });
   refuse('invalid_secret_use', unusable);
 }

@@ -1,7 +1,7 @@
 import type { Goal, RunSpec } from '@holdpoint/contract';
 import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contract/wire';
 import { cutAtCeilings, type Idempotency } from '@holdpoint/engine';
-import { type ApiDeps, type App, operator } from '../../deps.ts';
+import type { ApiDeps, App } from '../../deps.ts';
 import { checkRequest } from './check-request.ts';
 import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
@@ -9,10 +9,11 @@ import { idempotencyKey } from './idempotency-key.ts';
 import { toRun } from './run-view.ts';
 
 /** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key matches an earlier request. */
-export function createRunRoute(app: App, deps: ApiDeps): void {
+export function createRunRoute(app: App): void {
   app.post(
     '/v1/runs',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['runs'],
         operationId: 'createRun',
@@ -24,6 +25,7 @@ export function createRunRoute(app: App, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
+      const { deps } = request;
       const { body } = request;
       const key = idempotencyKey(request);
       const submitted = await submit(deps, body, key === undefined ? undefined : { key, body });
@@ -35,11 +37,11 @@ export function createRunRoute(app: App, deps: ApiDeps): void {
 }
 
 async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempotency | undefined) {
-  const known = idempotency && (await deps.engine.runs.findSubmitted({ by: operator, idempotency }));
+  const known = idempotency && (await deps.engine.runs.findSubmitted(idempotency));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
   const goal = await checkRequest(deps, body);
-  return deps.engine.runs.submit({ spec: specOf(deps, body, goal), by: operator, idempotency });
+  return deps.engine.runs.submit({ spec: specOf(deps, body, goal), idempotency });
 }
 
 const specOf = (

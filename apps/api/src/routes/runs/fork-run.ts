@@ -1,6 +1,6 @@
 import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@holdpoint/contract/wire';
 import { cutAtCeilings, type RunState } from '@holdpoint/engine';
-import { type ApiDeps, type App, operator } from '../../deps.ts';
+import type { ApiDeps, App } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel } from './check-model.ts';
@@ -12,10 +12,11 @@ import { idempotencyKey } from './idempotency-key.ts';
 import { toRun } from './run-view.ts';
 
 /** POST /v1/runs/{id}/fork: 201 when this request made the fork, 200 when its Idempotency-Key matches an earlier request. */
-export function forkRunRoute(app: App, deps: ApiDeps): void {
+export function forkRunRoute(app: App): void {
   app.post(
     '/v1/runs/:id/fork',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['runs'],
         operationId: 'forkRun',
@@ -29,6 +30,7 @@ export function forkRunRoute(app: App, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
+      const { deps } = request;
       const parent = await findRun(deps, request.params.id);
       const key = idempotencyKey(request);
       const forked = await fork(deps, parent, { body: request.body, key });
@@ -42,7 +44,7 @@ export function forkRunRoute(app: App, deps: ApiDeps): void {
 async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: ForkRunBody; key: string | undefined }) {
   const { id, header } = parent;
   const idempotency = key === undefined ? undefined : { key, body: { fork_of: id, ...body } };
-  const known = idempotency && (await deps.engine.runs.findSubmitted({ by: operator, idempotency }));
+  const known = idempotency && (await deps.engine.runs.findSubmitted(idempotency));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
   const { from_step: fromStep, limits, ...others } = body;
@@ -58,5 +60,5 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
     step_not_settled: '/from_step',
     invalid_fork: changes.plan === undefined ? '/model' : '/plan',
   };
-  return placeEngineError(places, () => deps.engine.runs.fork(id, { fromStep, changes, by: operator, idempotency }));
+  return placeEngineError(places, () => deps.engine.runs.fork(id, { fromStep, changes, idempotency }));
 }

@@ -4,10 +4,11 @@ import type { ApiDeps, App } from '../../deps.ts';
 import { findRun } from './find-run.ts';
 import { toRun, toRunDetail } from './run-view.ts';
 
-export function readRunsRoutes(app: App, deps: ApiDeps): void {
+export function readRunsRoutes(app: App): void {
   app.get(
     '/v1/runs',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['runs'],
         operationId: 'listRuns',
@@ -16,7 +17,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: runPageSchema },
       },
     },
-    async ({ query: { status, label, created_after, limit, cursor } }) => {
+    async ({ query: { status, label, created_after, limit, cursor }, deps }) => {
       const filter = { status, label: label === undefined ? undefined : readLabel(label), created_after };
       const page = await deps.engine.runs.list(filter, { limit, cursor });
       return { data: page.items.map(toRun), next_cursor: page.next ?? null, has_more: page.next !== undefined };
@@ -26,6 +27,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
   app.get(
     '/v1/runs/:id',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['runs'],
         operationId: 'getRun',
@@ -34,10 +36,10 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: runDetailSchema },
       },
     },
-    async ({ params }) => {
+    async ({ params, deps }) => {
       const run = await findRun(deps, params.id);
       const [spec, agents] = await Promise.all([deps.engine.runs.spec(run), openAgents(deps, run)]);
-      return toRunDetail(run, spec, { agents, current: deps.operatorPolicy });
+      return toRunDetail(run, spec, { agents, current: deps.operatorPolicy?.() });
     },
   );
 }

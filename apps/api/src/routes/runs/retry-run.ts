@@ -1,5 +1,5 @@
 import { idParamsSchema, retryRunSchema, undoneSchema } from '@holdpoint/contract/wire';
-import { type ApiDeps, type App, operator } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { awaitRun } from '../../live/await-run.ts';
 import { checkRunId } from './find-run.ts';
@@ -13,10 +13,11 @@ const places = {
 };
 
 /** POST /v1/runs/{id}/retry: 200 when the files are restored and the run continues, 202 when a worker has yet to restore them. */
-export function retryRunRoute(app: App, deps: ApiDeps): void {
+export function retryRunRoute(app: App): void {
   app.post(
     '/v1/runs/:id/retry',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['runs'],
         operationId: 'retryRun',
@@ -30,7 +31,7 @@ export function retryRunRoute(app: App, deps: ApiDeps): void {
         response: { 200: undoneSchema, 202: undoneSchema },
       },
     },
-    async ({ params, body }, reply) => {
+    async ({ params, body, deps }, reply) => {
       const runId = checkRunId(params.id);
       const { from_step: fromStep, keep_external_effects, accept_new_version } = retryRunSchema.parse(body ?? {});
       let undone: string[] = [];
@@ -39,7 +40,7 @@ export function retryRunRoute(app: App, deps: ApiDeps): void {
         async ask() {
           const request = {
             fromStep,
-            ...{ keepExternalEffects: keep_external_effects, acceptNewVersion: accept_new_version, by: operator },
+            ...{ keepExternalEffects: keep_external_effects, acceptNewVersion: accept_new_version },
           };
           undone = await placeEngineError(places, () => deps.engine.runs.retry(runId, request));
         },

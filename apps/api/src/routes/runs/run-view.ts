@@ -1,4 +1,4 @@
-import { allowedModels, type OperatorPolicy, type RunSpec, type TreeUsage } from '@holdpoint/contract';
+import { allowedModels, defaultTenant, type OperatorPolicy, type RunSpec, type TreeUsage } from '@holdpoint/contract';
 import type { Run, RunDetail } from '@holdpoint/contract/wire';
 import { noUsage, operatorPolicyDigest, type RunState, usedByTree, withCurrent } from '@holdpoint/engine';
 
@@ -29,6 +29,8 @@ export function toRun(run: RunState, now = Date.now()): Run {
     workspace: { base: run.base ?? null, snapshot: run.snapshot ?? null },
     publication: toPublication(run),
     forked_from: run.forked_from ? { run_id: run.forked_from.run_id, step_id: run.forked_from.step_id } : null,
+    created_by: run.created_by ?? null,
+    tenant: run.tenant ?? defaultTenant,
     created_at: run.created_at,
     started_at: run.started_at ?? null,
     ended_at: run.ended_at ?? null,

@@ -249,8 +249,8 @@ describe('a message', () => {
     expect((await api.client.getRun(id)).messages).toBe(2);
     const said = (await eventsOf(id)).flatMap((event) => (event.type === 'message.received' ? [event.data] : []));
     expect(said).toEqual([
-      { message_id: first?.message_id, text: 'faster', by: 'the operator' },
-      { message_id: other?.message_id, text: 'slower', by: 'the operator' },
+      { message_id: first?.message_id, text: 'faster', by: 'admin' },
+      { message_id: other?.message_id, text: 'slower', by: 'admin' },
     ]);
     // Without a key each is one of its own.
     await api.client.sendMessage(id, 'faster');

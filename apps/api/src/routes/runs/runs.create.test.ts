@@ -290,7 +290,7 @@ describe('steering', () => {
     expect((await api.client.cancelRun(run.id)).status).toBe('canceled');
     const events = (await api.client.listEvents(run.id)).data;
     expect(events.map(({ type }) => type)).toEqual(['run.created', 'run.canceling', 'run.canceled']);
-    expect(events[1]).toMatchObject({ data: { by: 'the operator', message: 'never mind' } });
+    expect(events[1]).toMatchObject({ data: { by: 'admin', message: 'never mind' } });
   });
 
   test('without a body is fine', async () => {

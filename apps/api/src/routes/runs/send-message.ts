@@ -1,13 +1,14 @@
 import { idParamsSchema, sendMessageSchema, sentMessageSchema } from '@holdpoint/contract/wire';
-import { type ApiDeps, type App, operator } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { checkRunId } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 
 /** POST /v1/runs/{id}/messages: 201 when this request recorded it, 200 when its Idempotency-Key matches an earlier request. */
-export function sendMessageRoute(app: App, deps: ApiDeps): void {
+export function sendMessageRoute(app: App): void {
   app.post(
     '/v1/runs/:id/messages',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['runs'],
         operationId: 'sendMessage',
@@ -21,9 +22,10 @@ export function sendMessageRoute(app: App, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
+      const { deps } = request;
       const runId = checkRunId(request.params.id);
       const key = idempotencyKey(request);
-      const message = { text: request.body.text, by: operator, key };
+      const message = { text: request.body.text, key };
       const { messageId, created } = await deps.engine.runs.sendMessage(runId, message);
       return reply.code(created ? 201 : 200).send({ message_id: messageId });
     },

@@ -1,12 +1,13 @@
 import { cancelRunSchema, idParamsSchema, resumeRunSchema, runSchema } from '@holdpoint/contract/wire';
-import { type ApiDeps, type App, operator } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { checkRunId, findRun } from './find-run.ts';
 import { toRun } from './run-view.ts';
 
-export function steerRunsRoutes(app: App, deps: ApiDeps): void {
+export function steerRunsRoutes(app: App): void {
   app.post(
     '/v1/runs/:id/cancel',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['runs'],
         operationId: 'cancelRun',
@@ -17,10 +18,10 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: runSchema },
       },
     },
-    async ({ params, body }) => {
+    async ({ params, body, deps }) => {
       const id = checkRunId(params.id);
       const message = body?.message;
-      await deps.engine.runs.cancel(id, { by: operator, message });
+      await deps.engine.runs.cancel(id, { message });
       return toRun(await findRun(deps, id));
     },
   );
@@ -28,6 +29,7 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
   app.post(
     '/v1/runs/:id/pause',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['runs'],
         operationId: 'pauseRun',
@@ -38,9 +40,9 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: runSchema },
       },
     },
-    async ({ params }) => {
+    async ({ params, deps }) => {
       const id = checkRunId(params.id);
-      await deps.engine.runs.pause(id, operator);
+      await deps.engine.runs.pause(id);
       return toRun(await findRun(deps, id));
     },
   );
@@ -48,6 +50,7 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
   app.post(
     '/v1/runs/:id/resume',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['runs'],
         operationId: 'resumeRun',
@@ -61,9 +64,9 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: runSchema },
       },
     },
-    async ({ params, body }) => {
+    async ({ params, body, deps }) => {
       const id = checkRunId(params.id);
-      await deps.engine.runs.resume(id, { by: operator, acceptNewVersion: body?.accept_new_version ?? false });
+      await deps.engine.runs.resume(id, { acceptNewVersion: body?.accept_new_version ?? false });
       return toRun(await findRun(deps, id));
     },
   );

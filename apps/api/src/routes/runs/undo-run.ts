@@ -1,5 +1,5 @@
 import { idParamsSchema, undoneSchema, undoRunSchema } from '@holdpoint/contract/wire';
-import { type ApiDeps, type App, operator } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { awaitRun } from '../../live/await-run.ts';
 import { checkRunId } from './find-run.ts';
@@ -8,10 +8,11 @@ import { toRun } from './run-view.ts';
 const places = { step_not_found: '/to_step', step_not_settled: '/to_step', external_effects: '/keep_external_effects' };
 
 /** POST /v1/runs/{id}/undo: 200 when the files are back, 202 when a worker has yet to do that. */
-export function undoRunRoute(app: App, deps: ApiDeps): void {
+export function undoRunRoute(app: App): void {
   app.post(
     '/v1/runs/:id/undo',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['runs'],
         operationId: 'undoSteps',
@@ -25,16 +26,14 @@ export function undoRunRoute(app: App, deps: ApiDeps): void {
         response: { 200: undoneSchema, 202: undoneSchema },
       },
     },
-    async ({ params, body }, reply) => {
+    async ({ params, body, deps }, reply) => {
       const runId = checkRunId(params.id);
       const { to_step: toStep, keep_external_effects: keepExternalEffects } = body;
       let undone: string[] = [];
       const run = await awaitRun(deps, reply, {
         runId,
         async ask() {
-          undone = await placeEngineError(places, () =>
-            deps.engine.runs.undo(runId, { toStep, keepExternalEffects, by: operator }),
-          );
+          undone = await placeEngineError(places, () => deps.engine.runs.undo(runId, { toStep, keepExternalEffects }));
         },
         isPending: ({ restore }) => restore === 'due',
       });

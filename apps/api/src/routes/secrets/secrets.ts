@@ -1,12 +1,14 @@
-import { defaultTenant } from '@holdpoint/contract';
 import { secretListSchema, secretParamsSchema, secretSchema, setSecretSchema } from '@holdpoint/contract/wire';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 
 /** /v1/secrets: names of secrets, and values that only go in. */
-export function secretsRoutes(app: App, { secrets }: Pick<ApiDeps, 'secrets'>): void {
+const config = { access: 'secrets:write' } as const;
+
+export function secretsRoutes(app: App): void {
   app.get(
     '/v1/secrets',
     {
+      config,
       schema: {
         tags: ['secrets'],
         operationId: 'listSecrets',
@@ -14,12 +16,13 @@ export function secretsRoutes(app: App, { secrets }: Pick<ApiDeps, 'secrets'>): 
         response: { 200: secretListSchema },
       },
     },
-    async () => ({ data: secrets.list(defaultTenant) }),
+    async ({ deps: { secrets, holder } }) => ({ data: secrets.list(holder.caller.tenant) }),
   );
 
   app.put(
     '/v1/secrets/:name',
     {
+      config,
       schema: {
         tags: ['secrets'],
         operationId: 'setSecret',
@@ -31,12 +34,13 @@ export function secretsRoutes(app: App, { secrets }: Pick<ApiDeps, 'secrets'>): 
         response: { 200: secretSchema },
       },
     },
-    async ({ params, body }) => secrets.set(params.name, body.value, { tenant: defaultTenant }),
+    async ({ params, body, deps: { secrets, holder } }) => secrets.set(params.name, body.value, holder.caller),
   );
 
   app.delete(
     '/v1/secrets/:name',
     {
+      config,
       schema: {
         tags: ['secrets'],
         operationId: 'removeSecret',
@@ -46,6 +50,6 @@ export function secretsRoutes(app: App, { secrets }: Pick<ApiDeps, 'secrets'>): 
         response: { 200: secretSchema },
       },
     },
-    async ({ params }) => secrets.remove(params.name, { tenant: defaultTenant }),
+    async ({ params, deps: { secrets, holder } }) => secrets.remove(params.name, holder.caller),
   );
 }

@@ -8,10 +8,11 @@ import { findSnapshot, workspaceOf } from './find-snapshot.ts';
 const types = { 'tar.gz': 'application/gzip', zip: 'application/zip' } as const;
 
 /** GET /v1/runs/{id}/archive: the files of a snapshot in one download. */
-export function downloadArchiveRoute(app: App, deps: ApiDeps): void {
+export function downloadArchiveRoute(app: App): void {
   app.get(
     '/v1/runs/:id/archive',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['snapshots'],
         operationId: 'downloadArchive',
@@ -26,7 +27,7 @@ export function downloadArchiveRoute(app: App, deps: ApiDeps): void {
         },
       },
     },
-    async ({ params, query: { snapshot: asked, only, format } }, reply) => {
+    async ({ params, query: { snapshot: asked, only, format }, deps }, reply) => {
       const run = await findRun(deps, params.id);
       const snapshot = await findSnapshot(deps, run, asked);
       const from = { runId: run.id, snapshot, format };

@@ -1,14 +1,15 @@
 import { idParamsSchema, type Snapshot, snapshotListSchema } from '@holdpoint/contract/wire';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { numberSteps } from '../steps/number-steps.ts';
 import { workspaceOf } from './find-snapshot.ts';
 
 /** GET /v1/runs/{id}/snapshots: the states that a client can read, compare, restore and fork from. */
-export function listSnapshotsRoute(app: App, { engine }: Pick<ApiDeps, 'engine'>): void {
+export function listSnapshotsRoute(app: App): void {
   app.get(
     '/v1/runs/:id/snapshots',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['snapshots'],
         operationId: 'listSnapshots',
@@ -20,11 +21,11 @@ export function listSnapshotsRoute(app: App, { engine }: Pick<ApiDeps, 'engine'>
         response: { 200: snapshotListSchema },
       },
     },
-    async ({ params }) => {
-      const { run, steps } = await engine.runs.steps(checkRunId(params.id));
+    async ({ params, deps }) => {
+      const { run, steps } = await deps.engine.runs.steps(checkRunId(params.id));
       workspaceOf(run);
       const numbered = new Map(numberSteps(steps).map((one) => [one.step.id, one]));
-      const data = (await engine.runs.snapshots(run)).map(({ by, ...snapshot }): Snapshot => {
+      const data = (await deps.engine.runs.snapshots(run)).map(({ by, ...snapshot }): Snapshot => {
         const found = by !== null && 'step' in by ? numbered.get(by.step) : undefined;
         return {
           ...snapshot,

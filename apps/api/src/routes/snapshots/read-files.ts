@@ -1,6 +1,6 @@
 import { fileListSchema, idParamsSchema, listFilesQuerySchema, readFileQuerySchema } from '@holdpoint/contract/wire';
 import { WorkspaceError } from '@holdpoint/workspace';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
 import { streamJson } from '../../live/stream-json.ts';
 import { binarySchema } from '../../schema/binary.ts';
@@ -8,10 +8,11 @@ import { findRun } from '../runs/find-run.ts';
 import { attachment } from './attachment.ts';
 import { findSnapshot } from './find-snapshot.ts';
 
-export function readFilesRoutes(app: App, deps: ApiDeps): void {
+export function readFilesRoutes(app: App): void {
   app.get(
     '/v1/runs/:id/files',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['snapshots'],
         operationId: 'listFiles',
@@ -21,7 +22,7 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
         response: { 200: fileListSchema },
       },
     },
-    async ({ params, query: { snapshot: asked, path } }, reply) => {
+    async ({ params, query: { snapshot: asked, path }, deps }, reply) => {
       const run = await findRun(deps, params.id);
       const snapshot = await findSnapshot(deps, run, asked);
       const wanted = { runId: run.id, snapshot, path };
@@ -33,6 +34,7 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
   app.get(
     '/v1/runs/:id/files/content',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['snapshots'],
         operationId: 'readFile',
@@ -46,7 +48,7 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
         },
       },
     },
-    async ({ params, query: { snapshot: asked, path } }, reply) => {
+    async ({ params, query: { snapshot: asked, path }, deps }, reply) => {
       const run = await findRun(deps, params.id);
       const snapshot = await findSnapshot(deps, run, asked);
       const file = await deps.workspaces.read({ runId: run.id, snapshot, path }).catch((error: unknown) => {

@@ -5,16 +5,17 @@ import {
   stepDetailSchema,
   stepPageSchema,
 } from '@holdpoint/contract/wire';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { numberSteps } from './number-steps.ts';
 import { toAttempt, toStep, toStepDetail } from './step-view.ts';
 
-export function readStepsRoutes(app: App, deps: ApiDeps): void {
+export function readStepsRoutes(app: App): void {
   app.get(
     '/v1/runs/:id/steps',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['steps'],
         operationId: 'listSteps',
@@ -24,7 +25,7 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: stepPageSchema },
       },
     },
-    async ({ params, query: { limit, cursor } }) => {
+    async ({ params, query: { limit, cursor }, deps }) => {
       const { run, steps: found } = await deps.engine.runs.steps(checkRunId(params.id));
       const steps = numberSteps(found);
       const start = cursor === undefined ? 0 : steps.findIndex(({ step }) => step.id === cursor) + 1;
@@ -42,6 +43,7 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
   app.get(
     '/v1/steps/:id',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['steps'],
         operationId: 'getStep',
@@ -50,7 +52,7 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: stepDetailSchema },
       },
     },
-    async ({ params }) => {
+    async ({ params, deps }) => {
       const { run, step } = await deps.engine.runs.step(params.id);
       const value = step.outcome?.value;
       const [args, result] = await Promise.all([
@@ -64,6 +66,7 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
   app.get(
     '/v1/steps/:id/attempts',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['steps'],
         operationId: 'listAttempts',
@@ -72,7 +75,7 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: attemptListSchema },
       },
     },
-    async ({ params }) => {
+    async ({ params, deps }) => {
       const { run, step } = await deps.engine.runs.step(params.id);
       const attempts = await deps.engine.runs.attempts(run.id, step.id);
       return { data: attempts.map(toAttempt) };

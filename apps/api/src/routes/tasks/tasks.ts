@@ -7,14 +7,14 @@ import {
   taskSchema,
 } from '@holdpoint/contract/wire';
 import { notificationChannel, type TaskState } from '@holdpoint/engine';
-import { type ApiDeps, type App, operator } from '../../deps.ts';
+import type { ApiDeps, App } from '../../deps.ts';
 import { clientGone } from '../../live/stream.ts';
 import { findRun } from '../runs/find-run.ts';
 import { findTask } from './find-task.ts';
 import { toTask } from './task-view.ts';
 
-export function tasksRoutes(app: App, deps: ApiDeps): void {
-  const show = async (runId: string, task: TaskState) => {
+export function tasksRoutes(app: App): void {
+  const show = async (deps: ApiDeps, runId: string, task: TaskState) => {
     const { child } = task.about;
     return toTask(runId, task, child === undefined ? undefined : await deps.engine.runs.find(child));
   };
@@ -22,6 +22,7 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
   app.get(
     '/v1/runs/:id/tasks',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['tasks'],
         operationId: 'listTasks',
@@ -30,16 +31,17 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
         response: { 200: taskListSchema },
       },
     },
-    async ({ params }) => {
+    async ({ params, deps }) => {
       const { id } = await findRun(deps, params.id);
       const tasks = await deps.engine.tasks.list(id);
-      return { data: await Promise.all(tasks.map((task) => show(id, task))) };
+      return { data: await Promise.all(tasks.map((task) => show(deps, id, task))) };
     },
   );
 
   app.get(
     '/v1/tasks/:id',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['tasks'],
         operationId: 'getTask',
@@ -48,15 +50,16 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
         response: { 200: taskSchema },
       },
     },
-    async ({ params }) => {
+    async ({ params, deps }) => {
       const { runId, task } = await findTask(deps, params.id);
-      return show(runId, task);
+      return show(deps, runId, task);
     },
   );
 
   app.get(
     '/v1/tasks/:id/output',
     {
+      config: { access: 'runs:read' },
       schema: {
         tags: ['tasks'],
         operationId: 'readTaskOutput',
@@ -66,7 +69,7 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
         response: { 200: taskOutputSchema },
       },
     },
-    async ({ params, query: { stream, cursor, max_bytes, wait_s } }, reply) => {
+    async ({ params, query: { stream, cursor, max_bytes, wait_s }, deps }, reply) => {
       const signal = AbortSignal.any([clientGone(reply), deps.closing]);
       const until = deps.now() + wait_s * 1000;
       const { runId } = await findTask(deps, params.id);
@@ -92,6 +95,7 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
   app.post(
     '/v1/tasks/:id/kill',
     {
+      config: { access: 'runs:write' },
       schema: {
         tags: ['tasks'],
         operationId: 'killTask',
@@ -102,11 +106,11 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
         response: { 200: taskSchema },
       },
     },
-    async ({ params }) => {
+    async ({ params, deps }) => {
       const { runId, task } = await findTask(deps, params.id);
-      await deps.engine.tasks.kill(runId, task.id, operator);
+      await deps.engine.tasks.kill(runId, task.id);
       const now = await findTask(deps, params.id);
-      return show(runId, now.task);
+      return show(deps, runId, now.task);
     },
   );
 }

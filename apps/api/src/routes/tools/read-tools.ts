@@ -12,10 +12,11 @@ import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
-export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>): void {
+export function readToolsRoutes(app: App): void {
   app.get(
     '/v1/tools',
     {
+      config: { access: 'tools:read' },
       schema: {
         tags: ['tools'],
         operationId: 'listTools',
@@ -24,7 +25,7 @@ export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>)
         response: { 200: toolListSchema },
       },
     },
-    async ({ query }) => {
+    async ({ query, deps: { catalog } }) => {
       const names = query.toolset === undefined ? catalog.toolsets() : [known(catalog, query.toolset)];
       return { data: names.flatMap((name) => catalog.list(name).map((tool) => toTool(name, tool))) };
     },
@@ -33,6 +34,7 @@ export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>)
   app.get(
     '/v1/toolsets',
     {
+      config: { access: 'tools:read' },
       schema: {
         tags: ['tools'],
         operationId: 'listToolsets',
@@ -40,12 +42,15 @@ export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>)
         response: { 200: toolsetListSchema },
       },
     },
-    async () => ({ data: catalog.toolsets().map((name) => ({ name, tools: catalog.list(name).length })) }),
+    async ({ deps: { catalog } }) => ({
+      data: catalog.toolsets().map((name) => ({ name, tools: catalog.list(name).length })),
+    }),
   );
 
   app.get(
     '/v1/toolsets/:name',
     {
+      config: { access: 'tools:read' },
       schema: {
         tags: ['tools'],
         operationId: 'getToolset',
@@ -55,7 +60,7 @@ export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>)
         response: { 200: toolsetSchema },
       },
     },
-    async ({ params, query: { format } }) => {
+    async ({ params, query: { format }, deps: { catalog } }) => {
       const name = known(catalog, params.name);
       const tools = catalog.list(name);
       const shown = format === undefined ? tools.map((tool) => toTool(name, tool)) : formats[format](tools);

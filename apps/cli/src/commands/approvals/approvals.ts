@@ -1,12 +1,12 @@
 import { approvalStatusSchema } from '@holdpoint/contract';
+import type { Approval } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
-import { approvalTable } from '../../output/index.ts';
-import type { Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand, count } from '../options.ts';
+import { approvalTable, approvalText } from '../../output/index.ts';
+import { type ApiOptions, apiCommand, commandLine, count, type Shell } from '../../shell/index.ts';
 
 /** Without a subcommand: the inbox on a terminal, else the list. */
-export function approvalsCommand(shell: Shell): Command {
-  return apiCommand('approvals', 'list open approvals; on a terminal, decide them one by one').action(
+export const approvalsCommand = (shell: Shell): Command =>
+  apiCommand('approvals', 'list open approvals; on a terminal, decide them one by one').action(
     async ({ url, json }: ApiOptions) => {
       if (json || !shell.interactive) return listApprovals(shell, { limit: 50, url, json });
       const client = await shell.connect(url);
@@ -14,7 +14,6 @@ export function approvalsCommand(shell: Shell): Command {
       await inbox({ shell, client });
     },
   );
-}
 
 interface ListOptions extends ApiOptions {
   run?: string;
@@ -23,14 +22,13 @@ interface ListOptions extends ApiOptions {
   cursor?: string;
 }
 
-export function listApprovalsCommand(shell: Shell): Command {
-  return apiCommand('list', 'list open approvals')
+export const listApprovalsCommand = (shell: Shell): Command =>
+  apiCommand('list', 'list open approvals')
     .option('--run <run>', 'only approvals of this run and its sub-agents')
     .addOption(new Option('--all', 'include decided approvals (needs --run)'))
     .option('--limit <n>', 'list at most this many', count, 50)
     .option('--cursor <cursor>', 'continue an earlier list')
     .action((options: ListOptions) => listApprovals(shell, options));
-}
 
 async function listApprovals(shell: Shell, { url, json, run, all, limit, cursor }: ListOptions): Promise<void> {
   const client = await shell.connect(url);
@@ -40,4 +38,34 @@ async function listApprovals(shell: Shell, { url, json, run, all, limit, cursor 
   if (page.data.length === 0) return shell.say('No open approvals.');
   for (const line of approvalTable(page.data, Date.now())) shell.print(line);
   if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
+}
+
+export const showApprovalCommand = (shell: Shell) =>
+  apiCommand('show', 'show one approval: the exact call and what it would change')
+    .argument('<approval>', 'id of the approval')
+    .action(async (approvalId: string, { url, json }: ApiOptions) => {
+      const approval = await (await shell.connect(url)).getApproval(approvalId);
+      if (json) return shell.printJson(approval);
+      for (const line of approvalText(approval, { colors: shell.colors, now: Date.now() })) shell.print(line);
+      if (approval.status !== 'pending') return;
+      for (const decision of approval.allowed_decisions) shell.say(lineFor(decision, approval));
+    });
+
+function lineFor(decision: Approval['allowed_decisions'][number], { id, kind, action_digest }: Approval): string {
+  const digest = `--digest ${action_digest}`;
+  switch (decision) {
+    case 'approve':
+      return commandLine('approvals', decision, id, digest);
+    case 'reject':
+      return commandLine('approvals', decision, id);
+    case 'edit':
+      if (kind === 'conflict') {
+        return commandLine('approvals', 'resolve', id, `--run <path> --source <path> --text <path>=<file> ${digest}`);
+      }
+      return commandLine('approvals', decision, id, `--args '{…}' ${digest}`);
+    case 'respond':
+      return commandLine('approvals', decision, id, "'…'");
+    default:
+      return decision satisfies never;
+  }
 }

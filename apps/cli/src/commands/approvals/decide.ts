@@ -58,9 +58,7 @@ async function confirmed(shell: Shell, { decision, json }: DecideInput, shown: A
     throw new CliError(
       'usage',
       `Without --digest, ${decision} needs a terminal, where a person reads the call first.`,
-      {
-        next: `Read it with \`${commandLine('approvals', 'show', shown.id)}\`, then pass its digest with --digest.`,
-      },
+      { next: `Read it with \`${commandLine('approvals', 'show', shown.id)}\`, then pass its digest with --digest.` },
     );
   }
   const answer = await confirm({ message: `${decision} exactly this?`, initialValue: false });

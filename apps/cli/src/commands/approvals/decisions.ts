@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import { CliError, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand, jsonObject } from '../options.ts';
+import { type ApiOptions, apiCommand, CliError, jsonObject, type Shell } from '../../shell/index.ts';
 import { decide } from './decide.ts';
 import { readText } from './read-text.ts';
 
@@ -9,12 +8,11 @@ export interface DecisionOptions extends ApiOptions {
   message?: string;
 }
 
-export function withDigest(command: Command): Command {
-  return command.option(
+export const withDigest = (command: Command): Command =>
+  command.option(
     '--digest <sha256:…>',
     'decide only if the call still has this digest (default: confirm on the terminal)',
   );
-}
 
 export const approveCommand = (shell: Shell): Command =>
   decisionCommand(shell, 'approve', 'approve a held call or publish exactly as shown', 'note for the log');

@@ -2,8 +2,7 @@ import { text as ask, cancel, isCancel, log, outro, select } from '@clack/prompt
 import { ApiError, type Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { actionText, approvalText, cut, isAboutPublish, oneLine, plain, plainJson } from '../../output/index.ts';
-import { CliError, type Shell } from '../../shell/index.ts';
-import { jsonObject } from '../options.ts';
+import { CliError, jsonObject, type Shell } from '../../shell/index.ts';
 import { askResolutions } from './resolutions.ts';
 
 type Decision = Decide['decision'];
@@ -82,10 +81,7 @@ async function askDetails(
     }
     case 'edit': {
       if (approval.kind === 'conflict') return askResolutions(shell, approval);
-      const given = await ask({
-        message: 'All arguments, as JSON',
-        initialValue: plainJson(approval.action.args),
-      });
+      const given = await ask({ message: 'All arguments, as JSON', initialValue: plainJson(approval.action.args) });
       return isCancel(given) ? undefined : { args: jsonObject(given) };
     }
     default:
@@ -93,9 +89,7 @@ async function askDetails(
   }
 }
 
-function hintOf(decision: Decision, kind: Approval['kind']): string {
-  return hints[kind][decision] ?? '';
-}
+const hintOf = (decision: Decision, kind: Approval['kind']): string => hints[kind][decision] ?? '';
 
 const ofCall = {
   approve: 'run it as shown',

@@ -15,12 +15,12 @@ export function conflictsOf(shown: Approval): { path: string; seen: string | nul
 }
 
 /** The decision's arguments: a choice for each file, bound to the version that was shown. */
-export function toArgs(
+export const toArgs = (
   conflicts: readonly { path: string; seen: string | null }[],
   choiceOf: (path: string) => Choice,
-): NonNullable<Decide['args']> {
-  return { resolutions: conflicts.map(({ path, seen }): Resolution => ({ path, ...choiceOf(path), seen })) };
-}
+): NonNullable<Decide['args']> => ({
+  resolutions: conflicts.map(({ path, seen }): Resolution => ({ path, ...choiceOf(path), seen })),
+});
 
 /** Asks for a version of each file in conflict. @returns undefined when the user cancels */
 export async function askResolutions(shell: Shell, shown: Approval): Promise<Pick<Decide, 'args'> | undefined> {

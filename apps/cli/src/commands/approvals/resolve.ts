@@ -1,7 +1,6 @@
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError, type Shell } from '../../shell/index.ts';
-import { apiCommand, several } from '../options.ts';
+import { apiCommand, CliError, type Shell, several } from '../../shell/index.ts';
 import { decide } from './decide.ts';
 import { type DecisionOptions, withDigest } from './decisions.ts';
 import { readText } from './read-text.ts';

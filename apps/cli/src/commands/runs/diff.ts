@@ -1,7 +1,6 @@
 import { findSnapshot } from '../../find-snapshot.ts';
 import { diffStat, leftOutText, patchLines } from '../../output/index.ts';
-import type { Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
+import { type ApiOptions, apiCommand, type Shell } from '../../shell/index.ts';
 
 interface DiffOptions extends ApiOptions {
   stat?: true;

@@ -4,8 +4,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { CliError, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
+import { type ApiOptions, apiCommand, CliError, type Shell } from '../../shell/index.ts';
 import { atOption } from './files.ts';
 
 interface DownloadOptions extends ApiOptions {
@@ -15,8 +14,8 @@ interface DownloadOptions extends ApiOptions {
   output?: string;
 }
 
-export function downloadRunCommand(shell: Shell): Command {
-  return apiCommand('download', 'download the files of the workspace as an archive')
+export const downloadRunCommand = (shell: Shell): Command =>
+  apiCommand('download', 'download the files of the workspace as an archive')
     .argument('<run>', 'id of the run')
     .option('--changed', 'only files that the run added or changed')
     .option(...atOption)
@@ -43,7 +42,6 @@ export function downloadRunCommand(shell: Shell): Command {
       if (json) return shell.printJson({ file, bytes: size });
       shell.print(file);
     });
-}
 
 /** Writes the whole file or none. @throws CliError `file_exists`, `cannot_write` */
 async function save(bytes: AsyncIterable<Uint8Array>, file: string): Promise<void> {

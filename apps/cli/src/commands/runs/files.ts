@@ -1,14 +1,38 @@
+import type { Snapshot } from '@holdpoint/contract/wire';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { nameText, table, unknownText } from '../../output/index.ts';
-import type { Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
+import { ago, nameText, table, unknownText } from '../../output/index.ts';
+import { type ApiOptions, apiCommand, type Shell } from '../../shell/index.ts';
+
+export const listSnapshotsCommand = (shell: Shell) =>
+  apiCommand('snapshots', 'list the snapshots of a run, oldest first')
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, { url, json }: ApiOptions) => {
+      const snapshots = await (await shell.connect(url)).listSnapshots(runId);
+      if (json) return shell.printJson({ data: snapshots });
+      const now = Date.now();
+      const rows = snapshots.map((snapshot) => rowOf(snapshot, now));
+      for (const line of table(['SNAPSHOT', 'STEP', 'AFTER', 'CHANGED', 'TAKEN', ''], rows)) shell.print(line);
+    });
+
+function rowOf({ id, parent, step, task_id, files_changed, time, current, undone }: Snapshot, now: number): string[] {
+  const other = parent === null ? 'the beginning' : 'background commands';
+  return [
+    id,
+    parent === null ? '0' : (step?.number?.toString() ?? '-'),
+    step === null ? (task_id ?? other) : nameText(step.tool),
+    files_changed === 1 ? '1 file' : `${files_changed} files`,
+    ago(time, now),
+    current ? '<- here' : undone ? 'undone' : '',
+  ];
+}
+
 export const atOption = [
   '--at <snapshot|step>',
   'at a snapshot, or after the step with this number or id (default: now)',
 ] as const;
 
-export function listFilesCommand(shell: Shell) {
-  return apiCommand('files', 'list the files of the workspace')
+export const listFilesCommand = (shell: Shell) =>
+  apiCommand('files', 'list the files of the workspace')
     .argument('<run>', 'id of the run')
     .argument('[path]', 'only this file, or files in this folder')
     .option(...atOption)
@@ -22,10 +46,9 @@ export function listFilesCommand(shell: Shell) {
       const rows = files.map((file) => [file.mode, String(file.bytes), nameText(file.path)]);
       for (const line of table(['MODE', 'BYTES', 'PATH'], rows)) shell.print(line);
     });
-}
 
-export function readFileCommand(shell: Shell) {
-  return apiCommand('cat', 'print a file of the workspace unchanged')
+export const readFileCommand = (shell: Shell) =>
+  apiCommand('cat', 'print a file of the workspace unchanged')
     .argument('<run>', 'id of the run')
     .argument('<path>', 'path in the workspace')
     .option(...atOption)
@@ -38,4 +61,3 @@ export function readFileCommand(shell: Shell) {
       const content = Buffer.concat(chunks);
       shell.printJson({ path, bytes: content.length, base64: content.toString('base64') });
     });
-}

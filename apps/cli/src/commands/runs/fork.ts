@@ -1,9 +1,8 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
 import { stepReference } from '../../find-snapshot.ts';
 import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
-import type { Shell } from '../../shell/index.ts';
+import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../follow-submitted.ts';
-import { type ApiOptions, apiCommand, label, several } from '../options.ts';
 
 interface ForkOptions extends ApiOptions, SubmitOptions {
   fromStep: string;

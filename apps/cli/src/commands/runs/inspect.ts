@@ -14,8 +14,7 @@ import {
   table,
   validationText,
 } from '../../output/index.ts';
-import { exitCodes, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand, count } from '../options.ts';
+import { type ApiOptions, apiCommand, count, exitCodes, type Shell } from '../../shell/index.ts';
 
 interface ListOptions extends ApiOptions {
   status?: z.infer<typeof statusesSchema>;
@@ -24,8 +23,8 @@ interface ListOptions extends ApiOptions {
   cursor?: string;
 }
 
-export function listRunsCommand(shell: Shell): Command {
-  return apiCommand('list', 'list runs, newest first')
+export const listRunsCommand = (shell: Shell): Command =>
+  apiCommand('list', 'list runs, newest first')
     .option('--status <status,…>', 'only runs with this status', statuses)
     .option('--label <name=value>', 'only runs with this label')
     .option('--limit <n>', 'list at most this many', count, 20)
@@ -38,7 +37,6 @@ export function listRunsCommand(shell: Shell): Command {
       for (const line of runTable(page.data, { colors: shell.colors, now: Date.now() })) shell.print(line);
       if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
     });
-}
 
 const statusesSchema = z.array(runStatusSchema);
 
@@ -48,18 +46,17 @@ function statuses(text: string): z.infer<typeof statusesSchema> {
   throw new InvalidArgumentError(`Allowed: ${runStatusSchema.options.join(', ')}.`);
 }
 
-export function getRunCommand(shell: Shell): Command {
-  return apiCommand('get', 'show one run')
+export const getRunCommand = (shell: Shell): Command =>
+  apiCommand('get', 'show one run')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const run = await (await shell.connect(url)).getRun(runId);
       if (json) return shell.printJson(run);
       for (const line of runText(run, { colors: shell.colors, now: Date.now() })) shell.print(line);
     });
-}
 
-export function listStepsCommand(shell: Shell): Command {
-  return apiCommand('steps', 'list the steps of a run in planned order')
+export const listStepsCommand = (shell: Shell): Command =>
+  apiCommand('steps', 'list the steps of a run in planned order')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const steps = await allSteps(await shell.connect(url), runId);
@@ -68,7 +65,6 @@ export function listStepsCommand(shell: Shell): Command {
       for (const line of table(['#', 'TURN', 'STEP', 'NAME', 'CALL', 'STATUS', 'TOOK'], steps.map(rowOf)))
         shell.print(line);
     });
-}
 
 /** All steps of a run, page by page, in the order they were planned. */
 async function allSteps(client: Client, runId: string): Promise<Step[]> {
@@ -96,8 +92,8 @@ const rowOf = (step: Step): string[] => [
     .join('  '),
 ];
 
-export function readValidationCommand(shell: Shell): Command {
-  return apiCommand('validation', 'show the result and output of each validator at the last publish')
+export const readValidationCommand = (shell: Shell): Command =>
+  apiCommand('validation', 'show the result and output of each validator at the last publish')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const validation = await (await shell.connect(url)).getValidation(runId);
@@ -105,4 +101,3 @@ export function readValidationCommand(shell: Shell): Command {
       if (json) return shell.printJson(validation);
       for (const line of validationText(validation, shell.colors)) shell.print(line);
     });
-}

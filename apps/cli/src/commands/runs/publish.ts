@@ -12,8 +12,7 @@ import {
   shellWord,
   validationText,
 } from '../../output/index.ts';
-import { commandLine, exitCodes, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand, seconds } from '../options.ts';
+import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell, seconds } from '../../shell/index.ts';
 
 interface PublishOptions extends ApiOptions {
   branch?: string;
@@ -30,8 +29,8 @@ interface Deps {
   client: Client;
 }
 
-export function publishRunCommand(shell: Shell): Command {
-  return apiCommand(
+export const publishRunCommand = (shell: Shell): Command =>
+  apiCommand(
     'publish',
     'publish what a run changed to its source: a branch of a repository, or the files of a directory',
   )
@@ -62,7 +61,6 @@ export function publishRunCommand(shell: Shell): Command {
       });
       printPublication(shell, publication, json);
     });
-}
 
 /** Asks again until the publish is done: validators take time, and repeating the request starts nothing new. */
 async function publish(

@@ -1,15 +1,14 @@
 import type { Client } from '@holdpoint/client';
 import { stepReference } from '../../find-snapshot.ts';
-import { commandLine, exitCodes, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
+import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell } from '../../shell/index.ts';
 
 interface UndoOptions extends ApiOptions {
   toStep: string;
   keepExternalEffects?: boolean;
 }
 
-export function undoRunCommand(shell: Shell) {
-  return apiCommand('undo', 'undo the last steps of a paused run and restore its files')
+export const undoRunCommand = (shell: Shell) =>
+  apiCommand('undo', 'undo the last steps of a paused run and restore its files')
     .argument('<run>', 'id of the run')
     .requiredOption('--to-step <step>', 'last step to keep: its number in `runs steps`, or its id; 0 keeps none')
     .option('--keep-external-effects', 'also when a step had effects outside the workspace, which remain')
@@ -22,7 +21,6 @@ export function undoRunCommand(shell: Shell) {
         next: `resume:   ${commandLine('runs', 'resume', runId)}`,
       });
     });
-}
 
 interface RetryOptions extends ApiOptions {
   fromStep?: string;
@@ -30,8 +28,8 @@ interface RetryOptions extends ApiOptions {
   acceptNewVersion?: boolean;
 }
 
-export function retryRunCommand(shell: Shell) {
-  return apiCommand('retry', 'repeat a failed, canceled or paused run from one of its steps')
+export const retryRunCommand = (shell: Shell) =>
+  apiCommand('retry', 'repeat a failed, canceled or paused run from one of its steps')
     .argument('<run>', 'id of the run')
     .option(
       '--from-step <step>',
@@ -52,7 +50,6 @@ export function retryRunCommand(shell: Shell) {
         next: `follow:   ${commandLine('watch', runId)}`,
       });
     });
-}
 
 function printRewound(
   shell: Shell,

@@ -1,8 +1,7 @@
-import { CliError, commandLine, type Shell } from '../../shell/index.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
+import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../../shell/index.ts';
 
-export function cancelRunCommand(shell: Shell) {
-  return apiCommand('cancel', 'cancel a run: kill running steps, drop queued ones')
+export const cancelRunCommand = (shell: Shell) =>
+  apiCommand('cancel', 'cancel a run: kill running steps, drop queued ones')
     .argument('<run>', 'id of the run')
     .option('--message <text>', 'reason, for the log')
     .action(async (runId: string, { url, json, message }: ApiOptions & { message?: string }) => {
@@ -11,10 +10,9 @@ export function cancelRunCommand(shell: Shell) {
       if (json) return shell.printJson(run);
       shell.print(`${run.id} is ${run.status}`);
     });
-}
 
-export function pauseRunCommand(shell: Shell) {
-  return apiCommand('pause', 'pause a run: running steps finish, no new step starts')
+export const pauseRunCommand = (shell: Shell) =>
+  apiCommand('pause', 'pause a run: running steps finish, no new step starts')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const run = await (await shell.connect(url)).pauseRun(runId);
@@ -23,14 +21,13 @@ export function pauseRunCommand(shell: Shell) {
       shell.say(`undo:     ${commandLine('runs', 'undo', run.id, '--to-step <number>')}`);
       shell.say(`resume:   ${commandLine('runs', 'resume', run.id)}`);
     });
-}
 
 interface ResumeOptions extends ApiOptions {
   acceptNewVersion?: boolean;
 }
 
-export function resumeRunCommand(shell: Shell) {
-  return apiCommand('resume', 'resume a paused run and its paused sub-agents; limits count from zero again')
+export const resumeRunCommand = (shell: Shell) =>
+  apiCommand('resume', 'resume a paused run and its paused sub-agents; limits count from zero again')
     .argument('<run>', 'id of the run')
     .option('--accept-new-version', 'also when the tools have changed since the run began')
     .action(async (runId: string, { url, json, acceptNewVersion = false }: ResumeOptions) => {
@@ -39,14 +36,13 @@ export function resumeRunCommand(shell: Shell) {
       shell.print(`${run.id} is ${run.status}`);
       shell.say(`follow:   ${commandLine('watch', run.id)}`);
     });
-}
 
 interface SayOptions extends ApiOptions {
   idempotencyKey?: string;
 }
 
-export function sayToRunCommand(shell: Shell) {
-  return apiCommand('say', 'send a message to a run: its model reads it before the next turn')
+export const sayToRunCommand = (shell: Shell) =>
+  apiCommand('say', 'send a message to a run: its model reads it before the next turn')
     .argument('<run>', 'id of the run')
     .argument('<text>', 'the message, in quotes')
     .option('--idempotency-key <key>', 'repeating this key sends the message once')
@@ -59,10 +55,9 @@ export function sayToRunCommand(shell: Shell) {
       const run = await client.getRun(runId);
       if (run.planner === 'scripted') shell.say('It is in the log; a scripted plan does not read messages.');
     });
-}
 
-export function discardRunCommand(shell: Shell) {
-  return apiCommand('discard', 'remove the workspace of an ended run; its log stays')
+export const discardRunCommand = (shell: Shell) =>
+  apiCommand('discard', 'remove the workspace of an ended run; its log stays')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const publication = await (await shell.connect(url)).discard(runId);
@@ -71,4 +66,3 @@ export function discardRunCommand(shell: Shell) {
         `${runId}: ${publication.status === 'discarding' ? 'its workspace is being removed' : publication.status}`,
       );
     });
-}

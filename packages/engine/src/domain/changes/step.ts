@@ -27,6 +27,10 @@ export const stepChanges: ChangesOf<EventsOf<'step'>> = {
     state.set(runField.writer, step_id);
     state.set(runField.head, heads.attempt(step_id, data.attempt));
   },
+  // The status follows from the approval of the same append.
+  'step.held': (state, { data }) => {
+    if (data.writes) state.clear(runField.writer);
+  },
   'step.deferred': (state, { step_id, data: { until, task_id, begins } }) => {
     state.set(stepField.status(step_id), 'deferred');
     state.set(stepField.deferred(step_id), { until, task_id, begins });

@@ -14,6 +14,7 @@ import {
   runHeaderSchema,
   runStatusSchema,
   stepIdSchema,
+  tenantSchema,
   toolVersionsSchema,
   usageSchema,
   validatedSchema,
@@ -26,6 +27,10 @@ export const runTable = {
   seq: integer('Sequence number of the last event.'),
   status: text(runStatusSchema, 'Status of the run.'),
   header: json(runHeaderSchema, 'What lists show: title, toolset, planner, model, labels and priority.'),
+  tenant: optional(text(tenantSchema, 'The tenant that it belongs to; absent: default.')),
+  created_by: optional(
+    text(z.string(), 'Name of the caller that submitted it; absent in runs from before there were callers.'),
+  ),
   created_at: text(z.string(), 'Time of run.created.'),
   started_at: optional(text(z.string(), 'Time of run.started.')),
   ended_at: optional(text(z.string(), 'Time of the end; cleared when the run is resumed.')),

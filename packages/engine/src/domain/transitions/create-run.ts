@@ -1,4 +1,12 @@
-import type { ForkedFrom, NewEvent, Parent, Payload, RunSpec } from '@holdpoint/contract';
+import {
+  defaultTenant,
+  type ForkedFrom,
+  type NewEvent,
+  type Parent,
+  type Payload,
+  type RunSpec,
+  type Tenant,
+} from '@holdpoint/contract';
 import { forkField, isAbsent, publicationIs, runField, type Transition } from '../model.ts';
 
 /** Where a fork begins. */
@@ -19,8 +27,10 @@ export const recordFork = (fork: { child: string; step_id: string | null; snapsh
 
 /** Who creates a run, from what, and with which tools. */
 export interface Creation {
-  stored: Payload;
+  stored: Payload<RunSpec>;
   by: string;
+  /** @default the tenant `default` */
+  tenant?: Tenant | undefined;
   /** The version of each tool. */
   tools: Record<string, string>;
   fork?: Fork;
@@ -28,7 +38,7 @@ export interface Creation {
 }
 
 /** Creates a run. A second create with the same id changes nothing. */
-export function createRun(spec: RunSpec, { stored, by, tools, fork, parent }: Creation): Transition {
+export function createRun(spec: RunSpec, { stored, by, tenant, tools, fork, parent }: Creation): Transition {
   return {
     if: [isAbsent(runField.status)],
     events: [
@@ -42,6 +52,7 @@ export function createRun(spec: RunSpec, { stored, by, tools, fork, parent }: Cr
           model: spec.goal.planner === 'model' ? spec.goal.model : undefined,
           labels: spec.labels,
           created_by: by,
+          tenant: tenant === defaultTenant ? undefined : tenant,
           priority: spec.priority === 'normal' ? undefined : spec.priority,
           tools,
           parent,

@@ -5,6 +5,7 @@ import {
   type Payload,
   type PolicyAction,
   type Shown,
+  type Verdict,
 } from '@holdpoint/contract';
 import { type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
 import { unblocked } from '../turn-order.ts';
@@ -14,15 +15,18 @@ import { parkedChange } from './waiting.ts';
 export type Gate =
   | { step: StepState; action: 'allow'; reason: string }
   | { step: StepState; action: 'deny'; reason: string }
-  | {
-      step: StepState;
-      action: 'hold';
-      reason: string;
-      approvalId: string;
-      expiresAt: string;
-      preview?: Payload<Shown>;
-      uses?: string;
-    };
+  | Held;
+
+/** A call that waits for a decision. */
+export interface Held {
+  step: StepState;
+  action: 'hold';
+  verdict: Verdict;
+  approvalId: string;
+  expiresAt: string;
+  preview?: Payload<Shown>;
+  uses?: string | undefined;
+}
 
 /** Whether the step may change the workspace or anything outside it. */
 export const mayWrite = (step: StepState): boolean => step.effect !== 'read';
@@ -71,22 +75,25 @@ function eventOf(gate: Gate, snapshot: string): NewEvent {
         },
       };
     case 'hold':
-      return {
-        type: 'approval.requested',
-        step_id: step.id,
-        data: {
-          approval_id: gate.approvalId,
-          kind: step.call.gate === 'input' ? 'input' : 'action',
-          snapshot,
-          reason: gate.reason,
-          risk: step.call.risk,
-          preview: gate.preview,
-          uses: gate.uses,
-          allowed_decisions: decisionsFor(step),
-          expires_at: gate.expiresAt,
-        },
-      };
+      return requested(gate, snapshot);
     default:
       return gate satisfies never;
   }
 }
+
+/** Asks a person about a call. @param snapshot the workspace that the decision is about */
+export const requested = ({ step, verdict, ...gate }: Held, snapshot: string): NewEvent => ({
+  type: 'approval.requested',
+  step_id: step.id,
+  data: {
+    approval_id: gate.approvalId,
+    kind: step.call.gate === 'input' ? 'input' : 'action',
+    snapshot,
+    reason: verdict.reason,
+    risk: step.call.risk,
+    preview: gate.preview,
+    uses: gate.uses,
+    allowed_decisions: decisionsFor(step),
+    expires_at: gate.expiresAt,
+  },
+});

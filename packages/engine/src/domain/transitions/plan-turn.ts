@@ -1,4 +1,4 @@
-import type { Effect, EventOf, NewEvent, Payload, Problem, Risk } from '@holdpoint/contract';
+import type { Effect, EventOf, NewEvent, Payload, Problem, Risk, Verdict } from '@holdpoint/contract';
 import { openIs, type RunState, runIs, type Transition, turnIs } from '../model.ts';
 
 /** A call of a turn that is about to be recorded. With `error` it settles now and never runs. */
@@ -12,6 +12,10 @@ export interface TurnStep {
   risk: Risk;
   gate?: 'input';
   sequential?: true;
+  looks?: true;
+  verdict?: Verdict;
+  /** The policies that made the verdict. */
+  policies?: string;
   error?: Problem;
   /** Why it passes the gate now. */
   passes?: string;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import { touchedPaths } from '../../operations/touched.ts';
 
 export const listDirectory = defineTool({
   name: 'list_directory',
@@ -12,6 +13,7 @@ Returns {path, entries: [{name, type, bytes}], total, truncated}; type is file, 
     path: pathArgument.default('.').describe('Directory to list, relative to the workspace root'),
     limit: z.int().min(1).max(2000).default(500).describe('How many entries to return at most'),
   }),
+  touches: ({ path }) => touchedPaths('read', path),
   async execute(context, { path, limit }) {
     const { entries, total } = await context.files.list(path, { limit }, context.signal);
     const value = { path: relativePath(path), entries, total, truncated: entries.length < total };
@@ -38,6 +40,7 @@ export const glob = defineTool({
     type: z.enum(['file', 'directory', 'any']).default('file').describe('What to find'),
     limit: z.int().min(1).max(2000).default(500).describe('How many paths to return at most'),
   }),
+  touches: ({ path }) => touchedPaths('read', path),
   async execute(context, { pattern, path, ignore, include_hidden, type, limit }) {
     const query = { cwd: path, patterns: [pattern], ignore, dot: include_hidden, type, limit };
     const { paths, total, truncated } = await context.files.glob(query, context.signal);

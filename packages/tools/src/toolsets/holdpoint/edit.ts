@@ -3,6 +3,7 @@ import { defineTool } from '../../define-tool.ts';
 import { editFile, previewEdit } from '../../operations/edit-file.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
+import { touchedPaths } from '../../operations/touched.ts';
 
 /** Characters. Longer texts are written with `write_file`. */
 const maxOld = 200_000;
@@ -29,6 +30,7 @@ old_string must occur exactly once: include enough of the lines around it, or se
   effect: 'workspace',
   risk: 'medium',
   input,
+  touches: ({ path }) => touchedPaths('write', path),
   execute: editFile,
   preview: previewEdit,
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { searchText } from '../../operations/search-text.ts';
+import { touchedPaths } from '../../operations/touched.ts';
 
 const withoutNul = z.string().refine((text) => !text.includes('\0'), 'has a NUL byte');
 
@@ -33,5 +34,6 @@ No match is an empty list, not an error. Long lines are cut. Hidden files and fi
   effect: 'read',
   risk: 'low',
   input,
+  touches: ({ path }) => touchedPaths('read', path),
   execute: searchText,
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { readLines } from '../../operations/read-lines.ts';
+import { touchedPaths } from '../../operations/touched.ts';
 
 const input = z.strictObject({
   path: pathArgument.describe('File to read, relative to the workspace root'),
@@ -17,5 +18,6 @@ Read a file before you edit it. For a search over many files use grep.`,
   effect: 'read',
   risk: 'low',
   input,
+  touches: ({ path }) => touchedPaths('read', path),
   execute: readLines,
 });

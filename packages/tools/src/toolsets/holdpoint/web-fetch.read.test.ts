@@ -42,7 +42,26 @@ describe('web_fetch', () => {
       args: { url: 'https://a.test/', format: 'markdown', max_chars: 20_000, start_char: 0 },
       effect: 'read',
       risk: 'medium',
+      touches: { paths: [], hosts: ['a.test:443'] },
+      looks: true,
     });
+  });
+
+  it.each([
+    ['https://listed.test/', undefined],
+    ['https://other.test/a', 'other.test:443 is not on'],
+    ['http://other.test:8080/a', 'other.test:8080 is not on'],
+    ['http://10.0.0.1/', undefined],
+    ['http://[::1]/', undefined],
+    ['file:///etc/passwd', undefined],
+    ['no url', undefined],
+  ])('asks a person about %s: %s', async (url, question) => {
+    const network = loopbackNetwork({ allow: ['listed.test:443'] });
+    const call = { toolset: 'holdpoint', tool: 'web_fetch', args: { url } };
+    const asked = await registry.asks({ ...call, context: bareContext(undefined, network) });
+    if (question === undefined) expect(asked).toBeNull();
+    else expect(asked).toContain(question);
+    expect(await registry.asks({ ...call, context: bareContext() })).toBeNull();
   });
 
   it('returns a page as Markdown', async () => {
@@ -206,6 +225,7 @@ describe('web_fetch', () => {
   it('reports any error of an aborted network as the abort', async () => {
     const controller = new AbortController();
     const network: Network = {
+      isListed: () => true,
       hosts: ['example.org'],
       fetch() {
         controller.abort();
@@ -218,7 +238,7 @@ describe('web_fetch', () => {
 
   it('throws other errors of the network, for the queue to retry', async () => {
     const fetch = () => Promise.reject(Object.assign(new Error('disk'), { code: 'ENOSPC' }));
-    const failing: Network = { hosts: ['example.org'], fetch };
+    const failing: Network = { hosts: ['example.org'], isListed: () => true, fetch };
     await expect(fetchPage('/page', {}, { network: failing })).rejects.toThrow('disk');
   });
 

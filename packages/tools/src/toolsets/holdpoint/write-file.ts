@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
+import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite, writeWholeFile } from '../../operations/write-file.ts';
 
 /** One character becomes at most three bytes of UTF-8. */
@@ -23,6 +24,7 @@ To change a part of an existing file use edit: it is safer and shorter. Set crea
   effect: 'workspace',
   risk: 'medium',
   input,
+  touches: ({ path }) => touchedPaths('write', path),
   execute: writeWholeFile,
   preview: previewWrite,
 });

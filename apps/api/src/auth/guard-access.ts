@@ -1,0 +1,58 @@
+import type { Admission, Holder } from '@holdpoint/callers';
+import { defaultTenant, type Scope } from '@holdpoint/contract';
+import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify';
+import type { App, ServerDeps } from '../deps.ts';
+import { ApiProblem } from '../errors/api-problem.ts';
+
+/** Lets a request through when its key is in force and has the scope that the route declares, and gives the route its caller. */
+export const guardAccess =
+  (deps: ServerDeps): onRequestAsyncHookHandler =>
+  async (request, reply) => {
+    const { access } = request.routeOptions.config;
+    if (access === 'open') return;
+    const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (key === undefined) throw new ApiProblem('unauthorized', 'this request carries no key');
+    const { holder, rate } = await deps.callers.check(key);
+    if (rate !== undefined) tellRate(reply, rate);
+    // A path without a route has no access: its answer is a 404, for callers only.
+    if (access !== undefined && access !== 'any key') assertScope(holder, access);
+    request.deps = { ...deps, engine: deps.openEngine.as(holder.caller), holder };
+  };
+
+/** A route that declares no access does not start the server. */
+export function requireDeclaredAccess(app: App): void {
+  app.addHook('onRoute', (route) => {
+    // The pages that show the OpenAPI document come from a plugin.
+    if (route.url.startsWith('/docs')) route.config = { ...route.config, access: 'open' };
+    if (route.config?.access === undefined) throw new Error(`the route ${route.url} declares no access`);
+  });
+}
+
+function assertScope({ caller, scopes }: Holder, scope: Scope): void {
+  if (scopes.includes(scope)) return;
+  throw new ApiProblem(
+    'missing_scope',
+    `this request needs the scope ${scope}, which the key of ${caller.name} lacks`,
+    {
+      next: howToGet(caller, scope),
+    },
+  );
+}
+
+function howToGet({ kind, tenant }: Holder['caller'], scope: Scope): string {
+  if (kind === 'agent' && scope === 'approvals:decide') {
+    return 'Agents decide nothing. Have a person decide with a key of their own.';
+  }
+  if (tenant !== defaultTenant && scope === 'queues:admin') {
+    return `It concerns the whole installation: only keys of the tenant ${defaultTenant} can have it.`;
+  }
+  return `Have a caller with keys:admin create a key with this scope: holdpoint keys create NAME --kind ${kind} --scope ${scope}`;
+}
+
+/** draft-ietf-httpapi-ratelimit-headers: the quota in its window, what is left, and seconds until more is. */
+function tellRate(reply: FastifyReply, { limit, burst, remaining, resetMs }: NonNullable<Admission['rate']>): void {
+  reply.headers({
+    'ratelimit-policy': `"key";q=${burst};w=${Math.ceil(burst / limit)}`,
+    ratelimit: `"key";r=${remaining};t=${Math.ceil(resetMs / 1000)}`,
+  });
+}

@@ -1,0 +1,113 @@
+import {
+  createKeySchema,
+  idParamsSchema,
+  issuedKeySchema,
+  keyPageSchema,
+  keySchema,
+  listKeysQuerySchema,
+  rotateKeySchema,
+} from '@holdpoint/contract/wire';
+import type { App } from '../../deps.ts';
+import { checkScopes } from './check-scopes.ts';
+import { toKey } from './key-view.ts';
+
+const tags = ['keys'];
+const config = { access: 'keys:admin' } as const;
+
+export function keysRoutes(app: App): void {
+  app.get(
+    '/v1/keys',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'listKeys',
+        summary: 'List the keys of a tenant, newest first',
+        description:
+          'Revoked and expired keys are listed too. Callers of the tenant `default` may name another tenant.',
+        querystring: listKeysQuerySchema,
+        response: { 200: keyPageSchema },
+      },
+    },
+    async ({ query, deps }) => {
+      const { items, next } = await deps.callers.list(deps.holder, query);
+      return { data: items.map((one) => toKey(deps, one)), next_cursor: next, has_more: next !== null };
+    },
+  );
+
+  app.post(
+    '/v1/keys',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'createKey',
+        summary: 'Create a key',
+        description:
+          'The answer has the text of the key, which nothing stores. A key gets no more than its creator has: scopes, limits, expiry, ' +
+          'and tenant (403 `key_not_allowed`). A key of kind `agent` never holds `approvals:decide` (422 `invalid_key`).',
+        body: createKeySchema,
+        response: { 201: issuedKeySchema },
+      },
+    },
+    async ({ body, deps }, reply) => {
+      const { record, text } = await deps.callers.create(deps.holder, { ...body, scopes: checkScopes(body.scopes) });
+      reply.header('location', `/v1/keys/${record.id}`).header('cache-control', 'no-store');
+      return reply.code(201).send({ ...toKey(deps, record), key: text });
+    },
+  );
+
+  app.get(
+    '/v1/keys/:id',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'getKey',
+        summary: 'Read a key',
+        params: idParamsSchema,
+        response: { 200: keySchema },
+      },
+    },
+    async ({ params, deps }) => toKey(deps, await deps.callers.get(deps.holder, params.id)),
+  );
+
+  app.delete(
+    '/v1/keys/:id',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'revokeKey',
+        summary: 'Revoke a key',
+        description:
+          'After the answer no request with the key is accepted, and its event streams end. Revoking again changes nothing.',
+        params: idParamsSchema,
+        response: { 200: keySchema },
+      },
+    },
+    async ({ params, deps }) => toKey(deps, await deps.callers.revoke(deps.holder, params.id)),
+  );
+
+  app.post(
+    '/v1/keys/:id/rotate',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'rotateKey',
+        summary: 'Give a key another text',
+        description:
+          'Id, name, scopes and limits stay. The text before is valid for `grace_s` seconds more, and any earlier one ends at once.',
+        params: idParamsSchema,
+        body: rotateKeySchema.nullish(),
+        response: { 200: issuedKeySchema },
+      },
+    },
+    async ({ params, body, deps }, reply) => {
+      const { record, text } = await deps.callers.rotate(deps.holder, { id: params.id, graceS: body?.grace_s ?? 0 });
+      reply.header('cache-control', 'no-store');
+      return { ...toKey(deps, record), key: text };
+    },
+  );
+}

@@ -1,0 +1,66 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { CliError } from './errors.ts';
+
+export interface ApiOptions {
+  url?: string;
+  json?: boolean;
+}
+
+/** A command that talks to the API. */
+export const apiCommand = (name: string, summary: string): Command =>
+  new Command(name)
+    .description(summary)
+    .addOption(new Option('--url <address>', 'address of the API (default: HOLDPOINT_URL, or the system running here)'))
+    .addOption(new Option('--json', 'print one JSON object; when following, one per line'));
+
+export interface FollowOptions {
+  timeout?: number;
+  wait: boolean;
+}
+
+export const withFollowOptions = (command: Command): Command =>
+  command
+    .option('--timeout <seconds>', 'stop following after this time and exit 6', seconds)
+    .option('--no-wait', 'stop following when the run waits for a decision and exit 5');
+
+/** @returns milliseconds */
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || value > 2_000_000) throw new InvalidArgumentError('Expected a number of seconds.');
+  return value * 1000;
+}
+
+export function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new InvalidArgumentError('Expected a whole number of at least 1.');
+  return value;
+}
+
+/** Collects `--label name=value` into one record. */
+export function label(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Expected name=value.');
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+/** Collects an option that may be given several times. */
+export const several = (text: string, before: string[] = []): string[] => [...before, text];
+
+/** Parses a JSON object. @throws CliError `usage` */
+export function jsonObject(text: string): Record<string, JsonValue> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new CliError('usage', `This is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new CliError('usage', 'Expected a JSON object of arguments.');
+  }
+  return value as Record<string, JsonValue>; // JSON.parse returns nothing else
+}
+
+type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue };

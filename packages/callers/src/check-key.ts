@@ -1,0 +1,59 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { CallerError, RateError } from './errors.ts';
+import { digestOf, hasKeyForm } from './key-text.ts';
+import { pointerKey, prefix, usedKey } from './keys.ts';
+import type { CallerLimits } from './limits.ts';
+import { effectiveLimits, type Holder, parseStored, type Stored, scopesOf } from './record.ts';
+import { scriptOf } from './script.ts';
+
+const check = scriptOf('check');
+
+/** A request that was accepted. */
+export interface Admission {
+  holder: Holder;
+  /** How much of its rate the key has left; undefined without a rate. */
+  rate: { limit: number; burst: number; remaining: number; resetMs: number } | undefined;
+}
+
+/**
+ * Who presents a key, after one request is taken from the rate of the key and of its tenant. One round trip to Redis and no cache: a
+ * revoked key is refused everywhere from the moment that it is revoked, and all API processes count together.
+ * @throws CallerError `unauthorized`; RateError; the errors of Redis, for a request is never let through unchecked
+ */
+export async function checkKey(
+  { redis, limits }: { redis: Redis; limits: CallerLimits },
+  text: string,
+): Promise<Admission> {
+  if (!hasKeyForm(text)) throw refused('this is no key: it is cut, mistyped, or something else');
+  const digest = digestOf(text);
+  const rates = [limits.key.requests_per_s, limits.key.burst, limits.tenant.requests_per_s, limits.tenant.burst];
+  const reply = await check(redis, [pointerKey(digest), usedKey], [prefix, ...rates.map((rate) => rate ?? 0)]);
+  const [state, found = '', record = '', ...rest] = reply as string[];
+  if (state === 'revoked') throw refused('this key was revoked');
+  if (state === 'expired') throw refused(`this key expired at ${new Date(Number(found)).toISOString()}`);
+  // The first half found it, the second half decides: how long a look-up takes tells nothing about a digest.
+  const isSame = found.length === digest.length && timingSafeEqual(Buffer.from(found), Buffer.from(digest));
+  if (state === 'unknown' || !isSame) throw refused('this key is not known here');
+  if (state === 'limited') {
+    const [of, waitMs] = rest;
+    throw new RateError({ of: of === 'tenant' ? 'tenant' : 'key', waitMs: Number(waitMs) });
+  }
+  const [limit, burst, remaining, resetMs] = rest.map(Number);
+  return {
+    holder: toHolder(parseStored(record), digest, limits),
+    rate:
+      limit === undefined ? undefined : { limit, burst: burst ?? 0, remaining: remaining ?? 0, resetMs: resetMs ?? 0 },
+  };
+}
+
+const refused = (why: string): CallerError => new CallerError('unauthorized', why);
+
+const toHolder = (stored: Stored, digest: string, limits: CallerLimits): Holder => ({
+  caller: { name: stored.name, kind: stored.kind, tenant: stored.tenant },
+  keyId: stored.id,
+  digest,
+  scopes: scopesOf(stored),
+  limits: effectiveLimits(stored, limits),
+  expiresAt: stored.expires_at,
+});

@@ -1,0 +1,18 @@
+import type { Tenant } from '@holdpoint/contract';
+
+/** Redis keys begin with it. They share a hash tag, because scripts find one through another. */
+export const prefix = 'hp:{keys}:';
+export const recordKey = (id: string): string => `${prefix}key:${id}`;
+/** The id and the digest of a key, found by the first half of the digest; the second half is compared in constant time. */
+export const pointerKey = (digest: string): string => `${prefix}hash:${digest.slice(0, 32)}`;
+/** Which key in force has a name. Names differ in more than case. */
+export const nameKey = (tenant: Tenant, name: string): string => `${prefix}name:${tenant}:${name.toLowerCase()}`;
+export const keyIndex = (tenant: Tenant): string => `${prefix}index:${tenant}`;
+/** The id of the key in the key file. */
+export const firstKey = `${prefix}first`;
+/** A hash: when each key was last used, in milliseconds. */
+export const usedKey = `${prefix}used`;
+export const rateKey = (of: 'key' | 'tenant', name: string): string => `${prefix}rate:${of}:${name}`;
+export const streamsKey = (id: string): string => `${prefix}streams:${id}`;
+/** Pub/sub channel: a key was revoked or rotated. Open streams look whether theirs is still valid. */
+export const changedChannel = (id: string): string => `${prefix}changed:${id}`;

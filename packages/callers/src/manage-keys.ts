@@ -1,0 +1,130 @@
+import type { CallerKind, Scope, Tenant } from '@holdpoint/contract';
+import type { KeyLimits } from '@holdpoint/contract/wire';
+import type { Redis } from 'ioredis';
+import { CallerError } from './errors.ts';
+import { createKeyText, digestOf } from './key-text.ts';
+import { changedChannel, keyIndex, nameKey, pointerKey, prefix, recordKey, usedKey } from './keys.ts';
+import type { CallerLimits } from './limits.ts';
+import { assertHoldable, assertHolds, seesTenant } from './may-manage.ts';
+import { effectiveLimits, type Holder, type KeyRecord, parseRecord } from './record.ts';
+import { scriptOf } from './script.ts';
+import { storeKey } from './store-key.ts';
+
+export interface KeyDeps {
+  redis: Redis;
+  limits: CallerLimits;
+  newId: () => string;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+export interface KeyRequest {
+  name: string;
+  kind: CallerKind;
+  scopes: readonly Scope[];
+  tenant?: Tenant | undefined;
+  expires_at?: string | undefined;
+  limits?: Partial<KeyLimits> | undefined;
+}
+
+/** @throws CallerError `invalid_key`, `key_not_allowed`, `key_name_taken`; nothing is stored then */
+export async function createKey(
+  deps: KeyDeps,
+  holder: Holder,
+  { name, kind, scopes, tenant = holder.caller.tenant, expires_at, limits = {} }: KeyRequest,
+): Promise<{ record: KeyRecord; text: string }> {
+  const expires = expires_at === undefined ? null : new Date(expires_at).toISOString();
+  if (expires !== null && Date.parse(expires) <= deps.now()) {
+    const detail = `${expires} is past`;
+    throw new CallerError('invalid_key', detail, [{ pointer: '/expires_at', detail }]);
+  }
+  const asked = { kind, tenant, scopes, limits: effectiveLimits({ limits }, deps.limits), expires_at: expires };
+  assertHoldable(asked);
+  assertHolds(holder, asked);
+  const text = createKeyText();
+  const id = deps.newId();
+  const stored = {
+    ...{ id, name, kind, tenant, scopes: [...new Set(scopes)], limits, expires_at: expires },
+    created_at: new Date(deps.now()).toISOString(),
+    created_by: holder.caller.name,
+  };
+  if ((await storeKey(deps.redis, stored, digestOf(text))) !== id) {
+    const detail = `a key in force of the tenant ${tenant} has the name ${name}`;
+    throw new CallerError('key_name_taken', detail, [{ pointer: '/name', detail }]);
+  }
+  return { record: await getKey(deps, holder, id), text };
+}
+
+/** @throws CallerError `key_not_found`, also for a key of a tenant that the holder does not see */
+export async function getKey(deps: Pick<KeyDeps, 'redis'>, holder: Holder, id: string): Promise<KeyRecord> {
+  const record = await readKey(deps, id);
+  if (record && seesTenant(holder, record.tenant)) return record;
+  throw new CallerError('key_not_found', `there is no key ${id}`);
+}
+
+async function readKey({ redis }: Pick<KeyDeps, 'redis'>, id: string): Promise<KeyRecord | undefined> {
+  const [fields, used] = await Promise.all([redis.hgetall(recordKey(id)), redis.hget(usedKey, id)]);
+  return parseRecord(fields, used);
+}
+
+/** Keys of a tenant, newest first. @param page.cursor the last id of the page before */
+export async function listKeys(
+  deps: Pick<KeyDeps, 'redis'>,
+  holder: Holder,
+  {
+    tenant = holder.caller.tenant,
+    limit,
+    cursor,
+  }: { tenant?: Tenant | undefined; limit: number; cursor?: string | undefined },
+): Promise<{ items: KeyRecord[]; next: string | null }> {
+  if (!seesTenant(holder, tenant)) return { items: [], next: null };
+  const before = cursor === undefined ? '+' : `(${cursor}`;
+  const ids = await deps.redis.zrevrangebylex(keyIndex(tenant), before, '-', 'LIMIT', 0, limit + 1);
+  const records = await Promise.all(ids.slice(0, limit).map((id) => readKey(deps, id)));
+  return {
+    items: records.filter((record) => record !== undefined),
+    next: ids.length > limit ? (ids[limit - 1] ?? null) : null,
+  };
+}
+
+const rotate = scriptOf('rotate');
+const revoke = scriptOf('revoke');
+
+/**
+ * Gives a key another text. The text before is valid for `graceS` seconds more.
+ * @throws CallerError `key_not_found`, `key_not_allowed`, `key_in_file`, `key_revoked`, `key_changed`
+ */
+export async function rotateKey(
+  deps: KeyDeps,
+  holder: Holder,
+  { id, graceS }: { id: string; graceS: number },
+): Promise<{ record: KeyRecord; text: string }> {
+  const record = await manageable(deps, holder, id);
+  if (record.isFirst) throw new CallerError('key_in_file', `the key ${id} is the one in the key file of the server`);
+  const text = createKeyText();
+  const digest = digestOf(text);
+  const known = (await deps.redis.hget(recordKey(id), 'digest')) ?? '';
+  const keys = [recordKey(id), pointerKey(digest), changedChannel(id)];
+  const state = await rotate(deps.redis, keys, [prefix, id, known, digest, graceS]);
+  if (state === 'gone') throw new CallerError('key_not_found', `there is no key ${id}`);
+  if (state === 'revoked') throw new CallerError('key_revoked', `the key ${id} was revoked`);
+  if (state === 'changed') throw new CallerError('key_changed', `the key ${id} has just been rotated`);
+  return { record: await getKey(deps, holder, id), text };
+}
+
+/**
+ * Revokes a key: once this returns, no process accepts it. No-op for a revoked key.
+ * @throws CallerError `key_not_found`, `key_not_allowed`
+ */
+export async function revokeKey(deps: KeyDeps, holder: Holder, id: string): Promise<KeyRecord> {
+  const { tenant, name } = await manageable(deps, holder, id);
+  await revoke(deps.redis, [recordKey(id), nameKey(tenant, name), changedChannel(id)], [prefix, id]);
+  return getKey(deps, holder, id);
+}
+
+async function manageable(deps: KeyDeps, holder: Holder, id: string): Promise<KeyRecord> {
+  const record = await getKey(deps, holder, id);
+  // A key may always revoke and rotate itself.
+  if (id !== holder.keyId) assertHolds(holder, { ...record, limits: effectiveLimits(record, deps.limits) });
+  return record;
+}

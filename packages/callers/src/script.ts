@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+
+/** Runs a Lua script of this package: EVALSHA; then EVAL once if the server does not know it because it is new or restarted. */
+export function scriptOf(name: 'check' | 'store' | 'rotate' | 'revoke' | 'stream') {
+  const source = readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8');
+  const sha = createHash('sha1').update(source).digest('hex');
+  return async (redis: Redis, keys: string[], args: (string | number)[]): Promise<unknown> => {
+    try {
+      return await redis.evalsha(sha, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return redis.eval(source, keys.length, ...keys, ...args);
+    }
+  };
+}

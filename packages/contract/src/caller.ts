@@ -1,0 +1,52 @@
+import { z } from 'zod';
+
+export const callerKindSchema = z.enum(['person', 'service', 'agent']);
+/** Who holds a key: a person, a program of theirs, or an agent, which never decides on approvals. */
+export type CallerKind = z.infer<typeof callerKindSchema>;
+
+/** The tenant of the first key, and of everything that was created before there were tenants. Its keys may manage the keys of all tenants. */
+export const defaultTenant = 'default';
+
+export const tenantSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'expected 1 to 63 lower case letters, digits and hyphens');
+/** Runs, approvals, events, files and keys belong to a tenant. Another tenant's id is unknown. */
+export type Tenant = z.infer<typeof tenantSchema>;
+
+/** Plain ASCII: two names that look the same are the same. */
+export const callerNameSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9])?$/,
+    'expected 1 to 100 letters, digits, spaces and . _ @ + -, beginning and ending with a letter or digit',
+  )
+  .refine((name) => !/^(retention|the operator|the key file|run_.*)$/i.test(name), 'Holdpoint itself has this name');
+
+/** Who sends a request. `created_by` and `by` are the name. */
+export const callerSchema = z.strictObject({ name: z.string(), kind: callerKindSchema, tenant: tenantSchema });
+export type Caller = z.infer<typeof callerSchema>;
+
+/** What a key may do, by scope. */
+export const scopes = {
+  'runs:read': 'Read runs, steps, tasks, events, files and diffs',
+  'runs:write': 'Submit, message, pause, resume, cancel, undo, retry, fork, publish and discard runs',
+  'approvals:read': 'Read approvals',
+  'approvals:decide': 'Decide on approvals. A key of kind agent never has it',
+  'tools:read': 'Read tools and toolsets',
+  'policies:read': 'Read and test policies',
+  'policies:write': 'Change policies',
+  'secrets:read': 'Read the names of secrets; nothing reads their values',
+  'secrets:write': 'Set and remove secrets',
+  'audit:read': 'Read and export the audit records',
+  'queues:admin': 'Read queues, workers and stuck runs of the whole installation, and pause queues',
+  'keys:admin': 'Create, read, rotate and revoke keys',
+} as const;
+export type Scope = keyof typeof scopes;
+export const allScopes = Object.keys(scopes) as [Scope, ...Scope[]];
+export const scopeSchema = z.enum(allScopes);
+
+/** Whether a caller may hold a scope: agents decide nothing, and only the operator's tenant sees the whole installation. */
+export function isHeldBy({ kind, tenant }: Pick<Caller, 'kind' | 'tenant'>, scope: Scope): boolean {
+  if (scope === 'approvals:decide') return kind !== 'agent';
+  return scope !== 'queues:admin' || tenant === defaultTenant;
+}

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+/** What a call would touch, by its arguments alone: before it runs, and without a look at the workspace. */
+export const touchesSchema = z.strictObject({
+  paths: z
+    .array(z.strictObject({ path: z.string(), access: z.enum(['read', 'write', 'delete']) }))
+    .default([])
+    .describe('Files and directories that the arguments name, relative to the workspace root, `.` and `..` resolved'),
+  command: z.string().optional().describe('A line for a shell'),
+  argv: z.array(z.string()).optional().describe('A program and its arguments, without a shell'),
+  hosts: z.array(z.string()).default([]).describe('`host:port` of every host that the arguments name'),
+});
+export type Touches = z.infer<typeof touchesSchema>;

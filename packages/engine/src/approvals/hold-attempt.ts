@@ -1,0 +1,27 @@
+import type { Verdict } from '@holdpoint/contract';
+import type { WorkerDeps } from '../deps.ts';
+import { holdAttempt, type RunState, type StepState } from '../domain/index.ts';
+import { readStep, retryWhileContended } from '../log/index.ts';
+import { previewCall } from './preview-call.ts';
+import { requestApproval } from './request-approval.ts';
+
+/** Parks a call whose attempt found that a person has to be asked. The attempt did nothing. No-op when the attempt is not running any more. */
+export async function parkAttempt(
+  deps: WorkerDeps,
+  { id: runId }: RunState,
+  step: StepState,
+  verdict: Verdict,
+  signal: AbortSignal,
+): Promise<void> {
+  await retryWhileContended(step.id, async () => {
+    const found = await readStep(deps.redis, runId, step.id);
+    if (found?.step.status !== 'running' || found.step.attempt !== step.attempt) return true;
+    const { run } = found;
+    // A canceled run settles the attempt as it does any other.
+    if (run.status !== 'running' && run.status !== 'waiting') return true;
+    const shown = await previewCall(deps, run, found.step, signal);
+    return requestApproval(deps, run, async (open) =>
+      holdAttempt(run, found.step, { verdict, ...(await open()), ...shown }),
+    );
+  });
+}

@@ -1,0 +1,92 @@
+import { changeDirectory } from './change-directory.ts';
+import { findStarted } from './find-started.ts';
+import { listAssignments } from './list-assignments.ts';
+import { listHosts } from './list-hosts.ts';
+import { listPaths, listRedirectPaths } from './list-paths.ts';
+import type { CommandWord, SimpleCommand } from './simple-command.ts';
+import type { Started } from './started.ts';
+import { anywhere, inSubshell, type Scope, type Walk, withoutText } from './walk.ts';
+
+type Found = Pick<SimpleCommand, 'position'> & Partial<SimpleCommand>;
+
+/** Adds a command with its program, then the commands that the program starts. */
+export function addCommand(walk: Walk, scope: Scope, words: CommandWord[], found: Found): void {
+  const program = words[0]!;
+  const name = program.static ? baseName(program.value) : '';
+  const isBomb = scope.bodyOf.includes(program.value) && (scope.piped || scope.background);
+  const command = addPart(walk, scope, { ...found, program: name, written: program.value, argv: words, bomb: isBomb });
+  if (!program.static) command.unknown = 'the name of the program is not static';
+  else if (name === '') command.unknown = 'the program has no name';
+  if (name === 'echo') command.prints = printed(words.slice(1));
+  if (name === 'cat' && words.length === 1) command.prints = scope.text;
+  changeDirectory(walk, command);
+  start(walk, scope, command);
+}
+
+/** Adds what has no program: assignments, redirects, and what the shell itself evaluates. */
+export function addPart(walk: Walk, scope: Scope, found: Found): SimpleCommand {
+  const command: SimpleCommand = {
+    program: '',
+    written: '',
+    argv: [],
+    assignments: [],
+    redirects: [],
+    hosts: [],
+    paths: [],
+    wrapper: false,
+    substituted: [],
+    bomb: false,
+    ...found,
+    background: scope.background,
+    subshell: scope.subshell,
+    input: [...scope.input],
+  };
+  command.assignments = [...command.assignments, ...listAssignments(command)];
+  command.hosts = listHosts(command);
+  command.paths = [...listPaths(command, walk), ...listRedirectPaths(command, walk)];
+  walk.commands.push(command);
+  return command;
+}
+
+function start(walk: Walk, scope: Scope, command: SimpleCommand): void {
+  for (const started of findStarted(command, scope.text)) {
+    command.wrapper = true;
+    const add = () => addStarted(walk, scope, command, started);
+    if (started.kind !== 'unknown' && started.elsewhere) anywhere(walk, add);
+    else add();
+  }
+}
+
+function addStarted(walk: Walk, scope: Scope, command: SimpleCommand, started: Started): void {
+  const { substituted, position } = command;
+  switch (started.kind) {
+    case 'unknown':
+      command.unknown = started.reason;
+      break;
+    case 'command':
+      addCommand(walk, scope, started.words, { position, substituted, assignments: started.assignments });
+      break;
+    case 'script': {
+      const dialect = started.dialect ?? scope.dialect;
+      const inside = { ...withoutText(scope), dialect, depth: scope.depth + 1, place: position };
+      const read = () => walk.readScript(started.text, inside);
+      if (command.program === 'eval') read();
+      else inSubshell(walk, read);
+      break;
+    }
+    default:
+      started satisfies never;
+  }
+}
+
+/** What `echo` writes, when that is what its arguments say. */
+function printed(words: CommandWord[]): string | undefined {
+  const first = words.findIndex(({ value }) => !['-n', '-e', '-E', '-ne', '-en'].includes(value));
+  const shown = first < 0 ? [] : words.slice(first);
+  const text = shown.map(({ value }) => value).join(' ');
+  return words.every((word) => word.static) && !text.includes('\\') ? text : undefined;
+}
+
+function baseName(written: string): string {
+  return written.slice(written.lastIndexOf('/') + 1);
+}

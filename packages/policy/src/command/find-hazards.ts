@@ -1,0 +1,76 @@
+import type {
+  ArithmeticWord,
+  ParameterExpansionPart,
+  SyntaxNode,
+  TestBinaryExpression,
+  TestUnaryExpression,
+} from 'unbash';
+
+/**
+ * Why the shell may run a command that the text does not show, when it expands `node` itself (not its children).
+ * Bash evaluates the content of variables as code in arithmetic (`x='a[$(id)]'; echo $((x))`), in subscripts, in `${!x}` and in `${x@P}`.
+ */
+export function findHazard(node: SyntaxNode): string | undefined {
+  switch (node.type) {
+    case 'ArithmeticWord':
+      return arithmeticHazard(node);
+    case 'ParameterExpansion':
+      return expansionHazard(node);
+    case 'TestUnary':
+      return testUnaryHazard(node);
+    case 'TestBinary':
+      return testBinaryHazard(node);
+    case 'Assignment':
+      return node.index && !isNumber(node.index.value) ? 'a subscript is evaluated as arithmetic' : undefined;
+    case 'ArrayValue':
+      return node.elements.some(({ value }) => value.startsWith('['))
+        ? 'a subscript is evaluated as arithmetic'
+        : undefined;
+    case 'ArithmeticExpansion':
+    case 'ArithmeticCommand':
+      return node.expression ? undefined : 'arithmetic was not read';
+    case 'ArithmeticCommandExpansion':
+      return 'arithmetic evaluates what a command prints';
+    case 'CommandExpansion':
+    case 'ProcessSubstitution':
+      return node.script ? undefined : 'a substitution was not read';
+    default:
+      return undefined;
+  }
+}
+
+function arithmeticHazard({ value }: ArithmeticWord): string | undefined {
+  return isNumber(value) ? undefined : 'arithmetic evaluates what a variable contains';
+}
+
+function expansionHazard({ prefix, index, operation }: ParameterExpansionPart): string | undefined {
+  if (prefix === '!' && operation?.type !== 'Names') return 'an indirect expansion evaluates what a variable contains';
+  if (index && !isNumber(index.value) && index.value !== '@' && index.value !== '*')
+    return 'a subscript is evaluated as arithmetic';
+  if (operation?.type === 'Unknown') return 'an expansion is not known';
+  if (operation?.type === 'Transform' && !'QEAaUuLKk'.includes(operation.operand.value))
+    return 'a prompt expansion evaluates what a variable contains';
+  if (operation?.type === 'Slice') {
+    const isPlain = [operation.offset, operation.length].every((word) => !word || isNumber(word.value.trim()));
+    return isPlain ? undefined : 'a slice evaluates what a variable contains';
+  }
+  return undefined;
+}
+
+function testUnaryHazard({ operator }: TestUnaryExpression): string | undefined {
+  return operator === '-v' || operator === '-R' ? 'a test of a variable evaluates its subscript' : undefined;
+}
+
+const numericOperators = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
+
+function testBinaryHazard({ operator, left, right }: TestBinaryExpression): string | undefined {
+  if (!numericOperators.has(operator) || (isNumber(left.value) && isNumber(right.value))) return undefined;
+  return 'a numeric test evaluates what a variable contains';
+}
+
+/** Digits only: a name, a subscript or an expansion is evaluated. */
+function isNumber(text: string): boolean {
+  return (
+    text !== '' && [...(text.startsWith('-') ? text.slice(1) : text)].every((digit) => digit >= '0' && digit <= '9')
+  );
+}

@@ -1,0 +1,146 @@
+import { type AndOr, forEachChild, type ParsedScript, type Pipeline, type SyntaxNode } from 'unbash';
+import { addPart } from './add-command.ts';
+import { findHazard } from './find-hazards.ts';
+import { readRedirects } from './read-redirects.ts';
+import { isBashOnly } from './refuse-dialect.ts';
+import { visitCommand } from './visit-command.ts';
+import {
+  anywhere,
+  commandBounds,
+  eitherDirectory,
+  inSubshell,
+  placeOf,
+  repeated,
+  type Scope,
+  Unreadable,
+  type Walk,
+  withoutText,
+} from './walk.ts';
+
+/** Adds the commands of a node and of everything in it. */
+export function visit(walk: Walk, node: SyntaxNode, scope: Scope): void {
+  walk.nodes += 1;
+  if (walk.nodes > commandBounds.nodes || walk.commands.length > commandBounds.commands)
+    throw new Unreadable('it has too many parts');
+  if (walk.depth > commandBounds.depth) throw new Unreadable('it is nested too deeply');
+  if (isBashOnly(node, scope.dialect)) walk.reason ??= 'its shell may read it in another way than bash';
+  const unknown = findHazard(node);
+  if (unknown) addPart(walk, scope, { position: placeOf(node, scope), unknown });
+  const name = assignedName(node);
+  if (name !== undefined)
+    addPart(walk, scope, { position: placeOf(node, scope), assignments: [{ name, value: null }] });
+  visitByType(walk, node, scope);
+}
+
+function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
+  const inside = (changes: Partial<Scope>) => visitChildren(walk, node, { ...scope, ...changes });
+  switch (node.type) {
+    case 'Script':
+      // The parser recovers and reads on: what it finds may run as well, for bash reads line by line.
+      walk.reason ??= (node as ParsedScript).errors?.[0]?.message;
+      break;
+    case 'CommandExpansion':
+    case 'ProcessSubstitution':
+    case 'ArithmeticCommandExpansion':
+      refuseDepth(scope);
+      inSubshell(walk, () => visitSubstituted(walk, node, scope));
+      return;
+    case 'ParameterExpansion':
+      refuseDepth(scope);
+      inside({ depth: scope.depth + 1 });
+      return;
+    case 'Statement':
+      if (!node.background) break;
+      inSubshell(walk, () => inside({ background: true }));
+      return;
+    case 'Coproc':
+      inSubshell(walk, () => inside({ background: true }));
+      return;
+    case 'Subshell':
+      inSubshell(walk, () => inside({ subshell: true }));
+      return;
+    case 'AndOr':
+      visitAndOr(walk, node, scope);
+      return;
+    case 'Pipeline':
+      visitPipeline(walk, node, scope);
+      return;
+    case 'Function':
+      walk.functions.add(node.name.value);
+      anywhere(walk, () => inside({ bodyOf: [...scope.bodyOf, node.name.value], piped: false, background: false }));
+      return;
+    case 'For':
+    case 'Select':
+    case 'While':
+    case 'ArithmeticFor':
+      repeated(walk, () => inside({}));
+      return;
+    case 'Redirected': {
+      const { redirects, input } = readRedirects(node.redirects);
+      if (redirects.length > 0) addPart(walk, scope, { position: placeOf(node, scope), redirects });
+      inside(input ? { input: [] } : {});
+      return;
+    }
+    case 'Command':
+      visitCommand(walk, node, scope, () => inside({}));
+      return;
+    default:
+  }
+  inside({});
+}
+
+/** The parser reads the inside of each expansion again, so that depth costs more than length. */
+function refuseDepth({ depth }: Scope): void {
+  if (depth >= commandBounds.scripts) throw new Unreadable('expansions are nested too deeply');
+}
+
+function visitChildren(walk: Walk, node: SyntaxNode, scope: Scope): void {
+  walk.depth += 1;
+  forEachChild(node, (child) => visit(walk, child, scope));
+  walk.depth -= 1;
+}
+
+function visitSubstituted(walk: Walk, node: SyntaxNode & { script: ParsedScript | undefined }, scope: Scope): void {
+  // The script of an escaped backtick has offsets in a text of its own, so all of it has one place.
+  const place = node.script?.source === undefined ? {} : { place: placeOf(node, scope) };
+  visitChildren(walk, node, { ...withoutText(scope), ...place, depth: scope.depth + 1, input: [] });
+}
+
+/** After `cd a &&` the directory is sure until the list ends; after any other `cd` it may have failed. */
+function visitAndOr(walk: Walk, node: AndOr, scope: Scope): void {
+  const before = walk.directories;
+  node.commands.forEach((command, index) => {
+    visit(walk, command, scope);
+    const isSure = node.operators[index] === '&&' && command.type === 'Command' && command.name?.text === 'cd';
+    if (isSure) walk.directories = walk.entered;
+  });
+  walk.directories = eitherDirectory(before, walk.directories);
+}
+
+function visitPipeline(walk: Walk, node: Pipeline, scope: Scope): void {
+  for (const prefix of node.prefixes) visit(walk, prefix, scope);
+  if (node.commands.length === 1) {
+    visit(walk, node.commands[0]!, scope);
+    return;
+  }
+  const first = walk.commands.length;
+  let text: string | undefined;
+  for (const command of node.commands) {
+    const start = walk.commands.length;
+    const input = start === first ? scope.input : walk.commands.slice(first).map(({ program }) => program);
+    const inside = { ...withoutText(scope), input, piped: true };
+    // A compound may read a part of the text before a shell in it reads the rest.
+    const isGiven = text !== undefined && command.type === 'Command';
+    inSubshell(walk, () => visit(walk, command, isGiven ? { ...inside, text: text! } : inside));
+    text = walk.commands.length === start + 1 ? walk.commands[start]!.prints : undefined;
+  }
+}
+
+/** A variable that the syntax sets, without an assignment. */
+function assignedName(node: SyntaxNode): string | undefined {
+  if (node.type === 'For' || node.type === 'Select') return node.name.value;
+  if (node.type === 'FileDescriptorVariable') return node.name;
+  if (node.type === 'ParameterExpansion' && node.operation?.type === 'Default' && node.operation.operator.endsWith('='))
+    return node.parameter;
+  return undefined;
+}

@@ -1,0 +1,65 @@
+import { nearestNames, toPointer } from '@holdpoint/contract';
+import type { z } from 'zod';
+import { keysAt } from './keys-at.ts';
+import type { PolicyProblem } from './problem.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** The mistakes that a schema finds, each with the nearest valid names. */
+export function schemaProblems(schema: z.ZodType, issues: readonly Issue[], value: unknown): PolicyProblem[] {
+  return issues.flatMap((issue) => describeIssue(schema, issue, [], value));
+}
+
+function describeIssue(schema: z.ZodType, issue: Issue, base: readonly PropertyKey[], value: unknown): PolicyProblem[] {
+  const path = [...base, ...issue.path];
+  const given = valueAt(value, path);
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => {
+        const known = keysAt(schema, path);
+        return {
+          pointer: toPointer([...path, key]),
+          detail: `${JSON.stringify(key)} is not known here. ${nearest(key, known)}`,
+        };
+      });
+    case 'invalid_value': {
+      const allowed = issue.values.map(String);
+      const near = typeof given === 'string' ? ` ${nearest(given, allowed)}` : '';
+      return [{ pointer: toPointer(path), detail: `${shown(given)} is none of ${allowed.join(', ')}.${near}` }];
+    }
+    case 'invalid_union':
+      return closestBranch(issue.errors).flatMap((one) => describeIssue(schema, one, path, value));
+    default:
+      return [{ pointer: toPointer(path), detail: issue.message }];
+  }
+}
+
+const nearest = (name: string, known: readonly string[]): string => `Nearest: ${nearestNames(name, known).join(', ')}`;
+
+/** The alternative that the value seems to mean: it has the right type, and the fewest mistakes. */
+function closestBranch(branches: readonly Issue[][]): readonly Issue[] {
+  const [best] = branches
+    .map((branch) =>
+      branch.flatMap((issue) =>
+        issue.code === 'invalid_union' && issue.path.length === 0 ? closestBranch(issue.errors) : [issue],
+      ),
+    )
+    .sort((a, b) => misfit(a) - misfit(b));
+  return (best ?? []).filter(
+    ({ code }, _index, all) => code === 'unrecognized_keys' || !all.some((one) => one.code === 'unrecognized_keys'),
+  );
+}
+
+const misfit = (issues: readonly Issue[]): number =>
+  issues.length + (issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0) ? 1000 : 0);
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value;
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = (at as Record<PropertyKey, unknown>)[key];
+  }
+  return at;
+}
+
+const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 100) ?? 'nothing';

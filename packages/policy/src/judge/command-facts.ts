@@ -1,0 +1,52 @@
+import { classifyCommand } from '../command/classify-command.ts';
+import { type ParseOptions, parseCommand } from '../command/parse-command.ts';
+import type { CommandPath, CommandWord, SimpleCommand } from '../command/simple-command.ts';
+import type { CommandTable } from '../command/table/command-table.ts';
+import { defaultCommandTable } from '../command/table/default-table.ts';
+import type { Pieces } from '../match/glob.ts';
+import type { TouchedPath } from '../match/path-glob.ts';
+import type { CommandFact } from './call-facts.ts';
+
+/** The simple commands of a line as rules see them; `unparsed`: the shell parser cannot read it. */
+export function commandFacts(
+  line: string,
+  { table = defaultCommandTable, ...options }: ParseOptions & { table?: CommandTable } = {},
+): CommandFact[] | 'unparsed' {
+  const parsed = parseCommand(line, options);
+  if (!parsed.ok) return 'unparsed';
+  // A variable that one command sets changes what the next ones do: `PATH=.; make`.
+  const assigns = parsed.commands.some(({ assignments }) => assignments.length > 0);
+  return parsed.commands.map((command) => ({
+    class: classifyCommand(command, table).class,
+    words: wordsOf(command),
+    assigns,
+    redirects: command.redirects.some(({ access, path, static: isStatic }) => {
+      return access !== 'read' && !(isStatic && table.paths.sinks.includes(path));
+    }),
+    hosts: command.hosts.flatMap(({ host }) => host ?? []),
+    paths: command.paths.map((path) => touched(path, command)),
+  }));
+}
+
+const unknownWord: Pieces = [null];
+
+function wordsOf({ argv, unknown }: SimpleCommand): Pieces[] {
+  const words = argv.map((word) => (word.static ? [word.value] : unknownWord));
+  return unknown === undefined ? words : [unknownWord, ...words.slice(1)];
+}
+
+function touched({ path, access, known }: CommandPath, command: SimpleCommand): TouchedPath {
+  // Braces and names that begin with a dot may become `..`.
+  if (!known || /[{(]|(^|\/)\.[^/]*[*?[]/.test(path)) return { path: unknownWord, access, recursive: true };
+  const recursive = access === 'delete' && reachesBelow(command);
+  if (!/[*?[]/.test(path)) return { path, access, recursive };
+  const pieces = path.split(/([*?[][^/]*)/).map((piece, index) => (index % 2 === 1 ? null : piece));
+  return { path: pieces, access, recursive };
+}
+
+/** `rm` and `unlink` remove folders only with an option. */
+const reachesBelow = ({ program, argv }: SimpleCommand): boolean =>
+  !['rm', 'unlink', 'rmdir'].includes(program) || argv.some(isRecursive);
+
+const isRecursive = ({ option, static: isStatic, value }: CommandWord): boolean =>
+  option && (!isStatic || /^(-[^-]*[rR]|--r)/.test(value));

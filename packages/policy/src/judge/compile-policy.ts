@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, type PolicyRule } from '@holdpoint/contract';
+import type { CallFacts } from './call-facts.ts';
+import { type CompiledRule, compileRule } from './compile-rule.ts';
+
+/** A document of the run, of the operator, or by name. */
+export interface PolicyDocument {
+  rules: readonly PolicyRule[];
+}
+
+export interface CompiledPolicy {
+  /** `sha256:` and 64 hex digits, of the document as canonical JSON. */
+  digest: string;
+  rules: readonly CompiledRule[];
+  /** The rules that a call of this tool may match, in their order. */
+  rulesFor(call: Pick<CallFacts, 'toolset' | 'tool'>): readonly CompiledRule[];
+}
+
+const maxKept = 200;
+const byDocument = new WeakMap<PolicyDocument, CompiledPolicy>();
+const byDigest = new Map<string, CompiledPolicy>();
+
+/**
+ * Compiles once per content. The document must not change afterwards.
+ * @throws GlobError, RegexError, HostPatternError for a document that `checkPolicy` would refuse
+ */
+export function compilePolicy(document: PolicyDocument): CompiledPolicy {
+  const known = byDocument.get(document);
+  if (known !== undefined) return known;
+  const digest = policyDigest(document);
+  const policy = byDigest.get(digest) ?? compile(document, digest);
+  byDocument.set(document, policy);
+  // The policy that was used last is the last to be dropped.
+  byDigest.delete(digest);
+  byDigest.set(digest, policy);
+  const [oldest] = byDigest.keys();
+  if (byDigest.size > maxKept && oldest !== undefined) byDigest.delete(oldest);
+  return policy;
+}
+
+export const policyDigest = (document: unknown): string =>
+  `sha256:${createHash('sha256').update(canonicalJson(document)).digest('hex')}`;
+
+/** Names of tools come from models too: an index of unknown names must not grow. */
+const maxTools = 500;
+
+function compile(document: PolicyDocument, digest: string): CompiledPolicy {
+  const rules = document.rules.map(compileRule);
+  const index = new Map<string, readonly CompiledRule[]>();
+  return {
+    digest,
+    rules,
+    rulesFor({ toolset, tool }) {
+      const key = `${toolset}\0${tool}`;
+      const known = index.get(key);
+      if (known !== undefined) return known;
+      const facts = rules.filter((rule) => mayMatch(rule, toolset, tool));
+      if (index.size >= maxTools) index.clear();
+      index.set(key, facts);
+      return facts;
+    },
+  };
+}
+
+const nothing: Omit<CallFacts, 'toolset' | 'tool'> = {
+  effect: 'read',
+  risk: 'low',
+  args: null,
+  touches: { paths: [], commands: [], hosts: [] },
+  labels: {},
+};
+
+const mayMatch = ({ ofCall }: CompiledRule, toolset: string, tool: string): boolean =>
+  ofCall
+    .filter(({ pointer }) => pointer === '/match/tool' || pointer === '/match/toolset')
+    .every(({ test }) => test({ ...nothing, toolset, tool }, { kind: 'call' }, { left: 0 }) !== 'no');

@@ -1,0 +1,153 @@
+import type { PolicyMatch, PolicyRule } from '@holdpoint/contract';
+import { compileArgument } from '../match/argument.ts';
+import { compileCommand, listOf } from '../match/command.ts';
+import { compileGlob, type Glob } from '../match/glob.ts';
+import { type HostPattern, matchHost, parseHostPattern } from '../match/host-pattern.ts';
+import { compilePathGlob, type TouchedPath } from '../match/path-glob.ts';
+import type { RegexBudget } from '../match/regex.ts';
+import { all, and, any, type Truth } from '../match/truth.ts';
+import type { CallFacts } from './call-facts.ts';
+import type { Part } from './parts.ts';
+
+/** One field of a match. */
+export interface Condition {
+  /** The pointer from the rule: `/match/tool`. */
+  pointer: string;
+  test(facts: CallFacts, part: Part, budget: RegexBudget): Truth;
+}
+
+export interface CompiledRule {
+  index: number;
+  rule: PolicyRule;
+  /** The same for every part of a call. */
+  ofCall: readonly Condition[];
+  ofPart: readonly Condition[];
+}
+
+/** @throws GlobError, RegexError, HostPatternError */
+export function compileRule(rule: PolicyRule, index: number): CompiledRule {
+  const { match } = rule;
+  return { index, rule, ofCall: [...callConditions(match), ...coversExternal(rule)], ofPart: partConditions(rule) };
+}
+
+export class HostPatternError extends Error {
+  override name = 'HostPatternError';
+}
+
+function callConditions(match: PolicyMatch): Condition[] {
+  const { toolset, tool, effect, risk, args = {}, labels = {}, submitted_by } = match;
+  const found: Condition[] = [];
+  const add = (pointer: string, test: (facts: CallFacts, budget: RegexBudget) => Truth) =>
+    found.push({ pointer: `/match/${pointer}`, test: (facts, _part, budget) => test(facts, budget) });
+  if (toolset !== undefined)
+    add(
+      'toolset',
+      named(toolset, (facts) => facts.toolset),
+    );
+  if (tool !== undefined)
+    add(
+      'tool',
+      named(tool, (facts) => facts.tool),
+    );
+  if (effect !== undefined) add('effect', (facts) => sure(listOf(effect).includes(facts.effect)));
+  if (risk !== undefined) add('risk', (facts) => sure(listOf(risk).includes(facts.risk)));
+  for (const [pointer, wanted] of Object.entries(args)) {
+    const matcher = compileArgument(pointer, wanted);
+    add(`args/${escapeKey(pointer)}`, (facts, budget) => matcher.test(facts.args, budget));
+  }
+  for (const [label, wanted] of Object.entries(labels)) {
+    const glob = compileGlob(wanted, false);
+    add(`labels/${escapeKey(label)}`, (facts) => {
+      return sure(Object.hasOwn(facts.labels, label) && glob.test(facts.labels[label] ?? ''));
+    });
+  }
+  if (submitted_by?.name !== undefined) {
+    const globs = compileAll(submitted_by.name);
+    add('submitted_by/name', ({ submitted_by: by }) => (by ? sure(globs.some((glob) => glob.test(by.name))) : 'maybe'));
+  }
+  if (submitted_by?.kind !== undefined) {
+    const kinds = listOf(submitted_by.kind);
+    add('submitted_by/kind', ({ submitted_by: by }) => (by ? sure(kinds.includes(by.kind)) : 'maybe'));
+  }
+  return found;
+}
+
+/** A rule that allows paths or commands alone means the workspace. */
+function coversExternal({ action, match }: PolicyRule): Condition[] {
+  const { paths, command, tool, toolset, effect, hosts } = match;
+  const isLocal = paths !== undefined || command !== undefined;
+  const names = [tool, toolset, effect, hosts].some((field) => field !== undefined);
+  if (action !== 'allow' || !isLocal || names) return [];
+  const test = ({ effect: has, touches }: CallFacts) => sure(has !== 'external' || touches.hosts.length > 0);
+  return [{ pointer: '/match', test }];
+}
+
+function partConditions({ action, match: { paths, command, hosts } }: PolicyRule): Condition[] {
+  const found: Condition[] = [];
+  if (command !== undefined) {
+    const matcher = compileCommand(command);
+    found.push({
+      pointer: '/match/command',
+      test: (_facts, part, budget) => (part.kind === 'command' ? matcher.test(part.command, budget) : 'no'),
+    });
+    // The words of a command say nothing of where its output goes. Its class and its paths do.
+    if (action === 'allow' && command.class === undefined && paths === undefined) found.push(keepsOutput);
+  }
+  if (paths !== undefined) {
+    const wanted = 'globs' in paths ? paths : { globs: paths, access: undefined };
+    const access = wanted.access === undefined ? undefined : listOf(wanted.access);
+    const globs = wanted.globs.map(compilePathGlob);
+    const test = (touched: TouchedPath) =>
+      access?.includes(touched.access) === false ? 'no' : any(globs, (glob) => glob.test(touched));
+    found.push({ pointer: '/match/paths', test: (_facts, part) => testPaths(part, test) });
+  }
+  if (hosts !== undefined) {
+    const patterns = hosts.map((text) => {
+      const pattern = parseHostPattern(text);
+      if (pattern === undefined) throw new HostPatternError('is not a host: write host, host:port, *.host:port or *');
+      return pattern;
+    });
+    found.push({
+      pointer: '/match/hosts',
+      test: (_facts, part) => {
+        if (part.kind === 'host') return testHost(part.host, patterns);
+        if (part.kind !== 'command') return 'no';
+        if (part.command === 'unparsed') return 'maybe';
+        return and(
+          'maybe',
+          any(part.command.hosts, (host) => testHost(parseHostPattern(host), patterns)),
+        );
+      },
+    });
+  }
+  return found;
+}
+
+const keepsOutput: Condition = {
+  pointer: '/match/command',
+  test: (_facts, part) => sure(part.kind !== 'command' || part.command === 'unparsed' || !part.command.redirects),
+};
+
+const testHost = (host: HostPattern | undefined, patterns: readonly HostPattern[]): Truth =>
+  host === undefined ? 'maybe' : any(patterns, (pattern) => matchHost(pattern, host));
+
+/** Every path of a command must match for `yes`; one that may match is enough for `maybe`. */
+function testPaths(part: Part, test: (touched: TouchedPath) => Truth): Truth {
+  if (part.kind === 'path') return test(part.touched);
+  if (part.kind !== 'command') return 'no';
+  if (part.command === 'unparsed') return 'maybe';
+  const { paths } = part.command;
+  if (paths.length === 0) return 'no';
+  if (all(paths, test) === 'yes') return 'yes';
+  return any(paths, test) === 'no' ? 'no' : 'maybe';
+}
+
+function named(names: string | readonly string[], read: (facts: CallFacts) => string): (facts: CallFacts) => Truth {
+  const globs = compileAll(names);
+  return (facts) => sure(globs.some((glob) => glob.test(read(facts))));
+}
+
+const compileAll = (sources: string | readonly string[]): Glob[] =>
+  listOf(sources).map((one) => compileGlob(one, false));
+const sure = (holds: boolean): Truth => (holds ? 'yes' : 'no');
+const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');

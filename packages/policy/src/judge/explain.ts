@@ -1,0 +1,110 @@
+import { type CallPart, type PolicyAction, resolvePointer, type Verdict } from '@holdpoint/contract';
+import { regexBudget } from '../match/regex.ts';
+import { all, type Truth } from '../match/truth.ts';
+import type { CallFacts } from './call-facts.ts';
+import type { CompiledRule, Condition } from './compile-rule.ts';
+import { applies, type BoundPolicies, builtin, judge, type NamedPolicy } from './judge.ts';
+import { describePart, type Part, partsOf } from './parts.ts';
+
+/** How one rule stands to one part of a call. */
+export interface RuleExplanation {
+  index: number;
+  name?: string | undefined;
+  action: PolicyAction;
+  /** `uncertain`: it may match, which is not enough to allow. `after`: a rule before it has decided. */
+  outcome: 'decides' | 'no_match' | 'uncertain' | 'after';
+  /** The fields that do not match, or not surely. */
+  because: { pointer: string; detail: string }[];
+}
+
+export interface PartExplanation {
+  part: CallPart;
+  /** In the order in which they are judged. Without a rule that decides, the policy has nothing to say about this part. */
+  policies: { name: string; version?: number | undefined; rules: RuleExplanation[] }[];
+}
+
+export interface Explanation {
+  verdict: Verdict;
+  parts: PartExplanation[];
+}
+
+/** What `judge` does, with the reason for every rule and part. For people: it looks at rules that `judge` skips. */
+export function explain(policies: BoundPolicies, facts: CallFacts): Explanation {
+  const parts = partsOf(facts).map((part): PartExplanation => {
+    const own = explainPolicy(policies.run, facts, part);
+    const isDecided = own.rules.some(({ outcome }) => outcome === 'decides');
+    const others = [...(isDecided ? [] : [builtin()]), ...policies.operator];
+    return { part: describePart(part), policies: [own, ...others.map((policy) => explainPolicy(policy, facts, part))] };
+  });
+  return { verdict: judge(policies, facts), parts };
+}
+
+function explainPolicy({ name, version, policy }: NamedPolicy, facts: CallFacts, part: Part) {
+  let isDecided = false;
+  const rules = policy.rules.map((compiled): RuleExplanation => {
+    const { index, rule } = compiled;
+    const of = { index, name: rule.name, action: rule.action };
+    if (isDecided) return { ...of, outcome: 'after', because: [] };
+    const { matched, because } = explainRule(compiled, facts, part);
+    if (matched === 'no') return { ...of, outcome: 'no_match', because };
+    isDecided = applies(compiled, matched);
+    return { ...of, outcome: isDecided ? 'decides' : 'uncertain', because };
+  });
+  return { name, version, rules };
+}
+
+function explainRule(compiled: CompiledRule, facts: CallFacts, part: Part) {
+  const budget = { left: regexBudget };
+  const tested = [...compiled.ofCall, ...compiled.ofPart].map((condition) => ({
+    condition,
+    truth: condition.test(facts, part, budget),
+  }));
+  const matched = all(tested, ({ truth }) => truth);
+  const because = tested
+    .filter(({ truth }) => truth !== 'yes' && (matched !== 'no' || truth === 'no'))
+    .map(({ condition: { pointer }, truth }) => ({ pointer, detail: describe(pointer, compiled, truth, facts, part) }));
+  return { matched, because };
+}
+
+function describe(
+  pointer: Condition['pointer'],
+  { rule }: CompiledRule,
+  truth: Truth,
+  facts: CallFacts,
+  part: Part,
+): string {
+  if (pointer === '/match') return 'a rule for paths or commands alone allows nothing outside of the workspace';
+  const wanted = JSON.stringify(resolvePointer(rule, pointer));
+  const found = valueOf(pointer, facts, part);
+  if (truth === 'maybe') return `it may be ${wanted}: ${found}`;
+  return `it is not ${wanted}: ${found}`;
+}
+
+function valueOf(pointer: string, facts: CallFacts, part: Part): string {
+  const [, , field = '', ...rest] = pointer.split('/');
+  switch (field) {
+    case 'toolset':
+    case 'tool':
+    case 'effect':
+    case 'risk':
+      return facts[field];
+    case 'args': {
+      const value = resolvePointer(facts.args, unescapeKey(rest[0] ?? ''));
+      return value === undefined ? 'there is no such argument' : JSON.stringify(value).slice(0, 300);
+    }
+    case 'labels': {
+      const label = unescapeKey(rest[0] ?? '');
+      return Object.hasOwn(facts.labels, label) ? (facts.labels[label] ?? '') : 'the run has no such label';
+    }
+    case 'submitted_by':
+      return facts.submitted_by === undefined ? 'not known' : `${facts.submitted_by.name} (${facts.submitted_by.kind})`;
+    default: {
+      const { kind, detail } = describePart(part);
+      const commandClass =
+        part.kind === 'command' && part.command !== 'unparsed' ? `, class ${part.command.class}` : '';
+      return `the part is the ${kind} ${detail}${commandClass}`;
+    }
+  }
+}
+
+const unescapeKey = (key: string): string => key.replaceAll('~1', '/').replaceAll('~0', '~');

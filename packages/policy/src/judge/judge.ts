@@ -1,0 +1,103 @@
+import type { PolicyAction, Verdict } from '@holdpoint/contract';
+import { type RegexBudget, regexBudget } from '../match/regex.ts';
+import { all, type Truth } from '../match/truth.ts';
+import { builtinPolicy } from './builtin.ts';
+import type { CallFacts } from './call-facts.ts';
+import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
+import type { CompiledRule } from './compile-rule.ts';
+import { mergeTerms } from './merge-terms.ts';
+import { describePart, type Part, partsOf } from './parts.ts';
+
+/** A policy under the name that verdicts give: `run`, `operator`, or the name of a document. */
+export interface NamedPolicy {
+  name: string;
+  version?: number | undefined;
+  policy: CompiledPolicy;
+}
+
+/** The policies that bind a run. */
+export interface BoundPolicies {
+  /** The run's own. The built-in rules judge what it does not match. */
+  run: NamedPolicy;
+  /** The operator's, recorded and current. They only make a verdict stricter: what they do not match is left to the others. */
+  operator: readonly NamedPolicy[];
+}
+
+/** A rule and the part of the call that it matched. */
+export interface Decided {
+  from: NamedPolicy;
+  rule: CompiledRule;
+  part: Part;
+}
+
+export const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, deny: 2 };
+
+/**
+ * The verdict on a call: for each part the first rule of a policy that matches decides, and the strictest decision over all parts and
+ * policies is the verdict. Rules that hold together add up: an approval must satisfy each of them. Pure.
+ */
+export function judge({ run, operator }: BoundPolicies, facts: CallFacts): Verdict {
+  const budget = { left: regexBudget };
+  const parts = partsOf(facts);
+  const own = decide(run, facts, parts, budget);
+  const decided = own.found.concat(
+    own.left.length === 0 ? [] : decide(builtin(), facts, own.left, budget).found,
+    operator.flatMap((policy) => decide(policy, facts, parts, budget).found),
+  );
+  const strictest = Math.max(...decided.map(({ rule }) => strictness[rule.rule.action]));
+  const deciding = decided.filter(({ rule }) => strictness[rule.rule.action] === strictest);
+  const [first] = deciding;
+  if (first === undefined) throw new Error('the built-in rules match every call');
+  return toVerdict(first, deciding);
+}
+
+/** The built-in rules as a policy. */
+export const builtin = (): NamedPolicy => ({ name: 'builtin', policy: compilePolicy(builtinPolicy) });
+
+/** The first rule that matches each part, and the parts that no rule matches. */
+function decide(from: NamedPolicy, facts: CallFacts, parts: readonly Part[], budget: RegexBudget) {
+  const found: Decided[] = [];
+  let left = parts;
+  const [anyPart = { kind: 'call' } as const] = parts;
+  for (const rule of from.policy.rulesFor(facts)) {
+    if (left.length === 0) break;
+    const ofCall = all(rule.ofCall, ({ test }) => test(facts, anyPart, budget));
+    if (!applies(rule, ofCall)) continue;
+    const unmatched: Part[] = [];
+    for (const part of left) {
+      const matched = all(rule.ofPart, ({ test }) => test(facts, part, budget));
+      if (applies(rule, matched)) found.push({ from, rule, part });
+      else unmatched.push(part);
+    }
+    left = unmatched;
+  }
+  return { found, left };
+}
+
+/** What may match is held or denied, and never allowed. */
+export const applies = ({ rule }: CompiledRule, matched: Truth): boolean =>
+  matched === 'yes' || (matched === 'maybe' && rule.action !== 'allow');
+
+function toVerdict({ from, rule: { rule, index }, part }: Decided, deciding: readonly Decided[]): Verdict {
+  const { action, name, reason } = rule;
+  return {
+    action,
+    reason: reason ?? `rule ${index + 1}${name === undefined ? '' : ` (${name})`} of ${ownerOf(from.name)}: ${action}`,
+    rule: { policy: from.name, version: from.version, digest: from.policy.digest, index, name },
+    part: part.kind === 'call' ? undefined : describePart(part),
+    ...(action === 'hold' ? mergeTerms(deciding.map((one) => one.rule.rule)) : {}),
+  };
+}
+
+function ownerOf(policy: string): string {
+  switch (policy) {
+    case 'run':
+      return "the run's policy";
+    case 'operator':
+      return "the operator's policy";
+    case 'builtin':
+      return 'the built-in rules';
+    default:
+      return `the policy ${policy}`;
+  }
+}

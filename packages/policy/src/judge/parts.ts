@@ -1,0 +1,51 @@
+import type { CallPart } from '@holdpoint/contract';
+import type { Pieces } from '../match/glob.ts';
+import { type HostPattern, parseHostPattern } from '../match/host-pattern.ts';
+import { normalPath, type TouchedPath } from '../match/path-glob.ts';
+import type { CallFacts, CommandFact } from './call-facts.ts';
+
+/** What a rule is matched with: one simple command, one path, one host, or the whole call when it touches none of these. */
+export type Part =
+  | { kind: 'call' }
+  | { kind: 'command'; command: CommandFact | 'unparsed' }
+  | { kind: 'path'; touched: TouchedPath }
+  /** `undefined`: not a host, so any rule about hosts may mean it. */
+  | { kind: 'host'; text: string; host: HostPattern | undefined };
+
+export function partsOf({ touches: { paths, commands, hosts } }: CallFacts): Part[] {
+  const parts: Part[] = [
+    ...(commands === 'unparsed' ? [commands] : commands).map((command): Part => ({ kind: 'command', command })),
+    ...paths.map((touched): Part => ({ kind: 'path', touched })),
+    ...hosts.map((text): Part => ({ kind: 'host', text, host: parseHostPattern(text) })),
+  ];
+  return parts.length === 0 ? [{ kind: 'call' }] : parts;
+}
+
+const maxDetail = 300;
+
+/** The part as people read it. */
+export function describePart(part: Part): CallPart {
+  const text = detailOf(part);
+  return { kind: part.kind, detail: text.length > maxDetail ? `${text.slice(0, maxDetail)}…` : text };
+}
+
+function detailOf(part: Part): string {
+  switch (part.kind) {
+    case 'call':
+      return 'the whole call';
+    case 'command':
+      return part.command === 'unparsed'
+        ? 'a command line that cannot be parsed'
+        : part.command.words.map(wordText).join(' ');
+    case 'path': {
+      const { path, access } = part.touched;
+      return `${access} ${typeof path === 'string' ? normalPath(path) : wordText(path)}`;
+    }
+    case 'host':
+      return part.text;
+    default:
+      return part satisfies never;
+  }
+}
+
+export const wordText = (word: Pieces): string => word.map((piece) => piece ?? '…').join('');

@@ -1,0 +1,168 @@
+import { expandBraces } from './expand-braces.ts';
+import { GlobError } from './glob-error.ts';
+import type { Truth } from './truth.ts';
+
+/** A text with unknown pieces: `null` stands for any text, the empty one included. */
+export type Pieces = readonly (string | null)[];
+
+export interface Glob {
+  source: string;
+  /** The text when the glob has no wildcard. */
+  literal: string | undefined;
+  test(text: string): boolean;
+  /** `yes`: every text of these pieces matches. `maybe`: some may. */
+  testPieces(pieces: Pieces): Truth;
+}
+
+/**
+ * `*`: any text without a slash. `**`: any text; `**` and a slash: any folders, or none. `?`: one character, no slash. `[a-c]`, `[!a]`,
+ * `{a,b}`. A backslash takes the next character literally. Takes time linear in the text: a set of positions advances by one character.
+ * @param separated false: the text has no folders, so `*` and `?` match a slash, too
+ * @throws GlobError
+ */
+export function compileGlob(source: string, separated = true): Glob {
+  const programs = expandBraces(source).map((one) => parse(one, separated));
+  const literals = programs.map(literalOf);
+  const [first] = literals;
+  const literal = literals.length === 1 ? first : undefined;
+  const exact = literals.every((one) => one !== undefined) ? new Set(literals) : undefined;
+  const prefixes = programs.map(prefixOf);
+  const test = (text: string): boolean =>
+    exact?.has(text) ??
+    programs.some((program, index) => text.startsWith(prefixes[index] ?? '') && run(program, [text]) === 'yes');
+  return {
+    source,
+    literal,
+    test,
+    testPieces(pieces) {
+      const [only] = pieces;
+      if (pieces.length === 1 && typeof only === 'string') return test(only) ? 'yes' : 'no';
+      const found = programs.map((program) => run(program, pieces));
+      return found.includes('yes') ? 'yes' : found.includes('maybe') ? 'maybe' : 'no';
+    },
+  };
+}
+
+type Token =
+  | { kind: 'char'; char: string }
+  | { kind: 'one'; accepts: (char: string) => boolean }
+  | { kind: 'star'; accepts: (char: string) => boolean }
+  /** `**` before a slash: whole folders. Its slash is the next token. */
+  | { kind: 'folders' };
+
+const notSlash = (char: string) => char !== '/';
+const anyChar = () => true;
+
+function parse(source: string, separated: boolean): Token[] {
+  const chars = [...source];
+  const tokens: Token[] = [];
+  const inFolder = separated ? notSlash : anyChar;
+  for (let at = 0; at < chars.length; at++) {
+    const char = chars[at] ?? '';
+    if (char === '\\') {
+      const next = chars[++at];
+      if (next === undefined) throw new GlobError('ends with a backslash');
+      tokens.push({ kind: 'char', char: next });
+    } else if (char === '*' && chars[at + 1] === '*') {
+      while (chars[at + 1] === '*') at++;
+      const startsFolder = tokens.length === 0 || isSlash(tokens.at(-1));
+      if (!separated || !startsFolder || chars[at + 1] !== '/') tokens.push({ kind: 'star', accepts: anyChar });
+      // `**/**/` is the same as `**/`.
+      else if (tokens.at(-2)?.kind === 'folders') at++;
+      else tokens.push({ kind: 'folders' });
+    } else if (char === '*') tokens.push({ kind: 'star', accepts: inFolder });
+    else if (char === '?') tokens.push({ kind: 'one', accepts: inFolder });
+    else if (char === '[') {
+      const end = chars.indexOf(']', at + (chars[at + 1] === '!' || chars[at + 1] === '^' ? 3 : 2));
+      if (end === -1) throw new GlobError('has a `[` without its `]`; write `\\[` for the character');
+      const accepts = characterSet(chars.slice(at + 1, end));
+      tokens.push({ kind: 'one', accepts: (one) => inFolder(one) && accepts(one) });
+      at = end;
+    } else tokens.push({ kind: 'char', char });
+  }
+  return tokens;
+}
+
+const isSlash = (token: Token | undefined): boolean => token?.kind === 'char' && token.char === '/';
+
+function characterSet(inside: readonly string[]): (char: string) => boolean {
+  const negated = inside[0] === '!' || inside[0] === '^';
+  const ranges: [string, string][] = [];
+  for (let at = negated ? 1 : 0; at < inside.length; at++) {
+    const from = inside[at] ?? '';
+    const to = inside[at + 1] === '-' ? inside[at + 2] : undefined;
+    ranges.push([from, to ?? from]);
+    if (to !== undefined) at += 2;
+  }
+  return (char) => ranges.some(([from, to]) => from <= char && char <= to) !== negated;
+}
+
+function literalOf(tokens: readonly Token[]): string | undefined {
+  const text = prefixOf(tokens);
+  return tokens.every(({ kind }) => kind === 'char') ? text : undefined;
+}
+
+function prefixOf(tokens: readonly Token[]): string {
+  const end = tokens.findIndex(({ kind }) => kind !== 'char');
+  return tokens
+    .slice(0, end === -1 ? undefined : end)
+    .map((token) => (token.kind === 'char' ? token.char : ''))
+    .join('');
+}
+
+/** Takes what is possible and what is certain forward, piece by piece. An unknown piece keeps only an open `**` certain. */
+function run(tokens: readonly Token[], pieces: Pieces): Truth {
+  const end = tokens.length;
+  let possible = enter(tokens, new Uint8Array(end + 1), 0);
+  let certain = possible;
+  for (const piece of pieces) {
+    if (piece === null) {
+      possible = possible.slice().fill(1, possible.indexOf(1));
+      certain = keepOpen(tokens, certain);
+      continue;
+    }
+    for (const char of piece) {
+      const same = certain === possible;
+      possible = step(tokens, possible, char);
+      if (!possible.includes(1)) return 'no';
+      certain = same ? possible : step(tokens, certain, char);
+    }
+  }
+  return certain[end] === 1 ? 'yes' : possible[end] === 1 ? 'maybe' : 'no';
+}
+
+function keepOpen(tokens: readonly Token[], set: Uint8Array): Uint8Array {
+  const kept = new Uint8Array(set.length);
+  tokens.forEach((token, at) => {
+    if (set[at] !== 1) return;
+    if (token.kind === 'star' && token.accepts === anyChar) enter(tokens, kept, at);
+    if (token.kind === 'folders') kept.fill(1, at, at + 2);
+  });
+  return kept;
+}
+
+function step(tokens: readonly Token[], set: Uint8Array, char: string): Uint8Array {
+  const next = new Uint8Array(set.length);
+  tokens.forEach((token, at) => {
+    if (set[at] !== 1) return;
+    if (token.kind === 'star') {
+      if (token.accepts(char)) enter(tokens, next, at);
+    } else if (token.kind === 'folders') {
+      next[at] = 1;
+      next[at + 1] = 1;
+    } else if (token.kind === 'char' ? token.char === char : token.accepts(char)) enter(tokens, next, at + 1);
+  });
+  return next;
+}
+
+/** Reaches a position, and those behind a star, which may stand for no text. Folders may be skipped with their slash. */
+function enter(tokens: readonly Token[], set: Uint8Array, at: number): Uint8Array {
+  set[at] = 1;
+  const { kind } = tokens[at] ?? {};
+  if (kind === 'star') enter(tokens, set, at + 1);
+  if (kind === 'folders') {
+    set[at + 1] = 1;
+    enter(tokens, set, at + 2);
+  }
+  return set;
+}

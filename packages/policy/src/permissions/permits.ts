@@ -1,0 +1,100 @@
+import type { Modes } from '@holdpoint/contract';
+import type { CallFacts, CommandFact } from '../judge/call-facts.ts';
+import { wordText } from '../judge/parts.ts';
+import { matchHost, parseHostPattern } from '../match/host-pattern.ts';
+import { compilePathGlob, normalPath, type TouchedPath } from '../match/path-glob.ts';
+import { any } from '../match/truth.ts';
+import type { Permission } from './permission.ts';
+
+/** `denied`: the permission that the call lacks. `how`: how its run gets it. */
+export type Permitted = { ok: true } | { ok: false; denied: string; how: string };
+
+type Touching = Pick<CallFacts, 'effect' | 'touches'>;
+
+/**
+ * Whether a run has the permissions for all that a call surely or possibly touches. What is not known in advance needs the permission for
+ * everything of its kind.
+ */
+export function permits(
+  permissions: readonly Permission[],
+  { touches: { paths, commands, hosts } }: Touching,
+): Permitted {
+  const missing =
+    first(paths, (path) => lacksPath(permissions, path)) ??
+    (commands === 'unparsed'
+      ? lacksProgram(permissions, undefined)
+      : first(commands, (one) => lacksCommand(permissions, one))) ??
+    first(hosts, (host) => lacksHost(permissions, host));
+  return missing === undefined ? { ok: true } : denied(missing);
+}
+
+const first = <Item>(items: readonly Item[], lacks: (item: Item) => string | undefined): string | undefined =>
+  items.map(lacks).find((one) => one !== undefined);
+
+const denied = (permission: string): Permitted => ({
+  ok: false,
+  denied: permission,
+  how: `Submit the run with the permission ${permission}. A fork or a sub-agent cannot add permissions.`,
+});
+
+function lacksPath(permissions: readonly Permission[], touched: TouchedPath): string | undefined {
+  const kind = touched.access === 'read' ? 'fs:read' : 'fs:write';
+  const has = any(permissions, (one) => (one.kind === kind ? one.glob.test(touched) : 'no')) === 'yes';
+  if (has) return undefined;
+  const { path, recursive } = touched;
+  if (typeof path !== 'string') return path.includes(null) ? kind : `${kind}:${wordText(path)}`;
+  return `${kind}:${normalPath(path)}${recursive ? '/**' : ''}`;
+}
+
+function lacksCommand(
+  permissions: readonly Permission[],
+  { words: [program], paths }: CommandFact,
+): string | undefined {
+  const lacking =
+    program === undefined
+      ? undefined
+      : lacksProgram(permissions, program.includes(null) ? undefined : wordText(program));
+  return lacking ?? first(paths, (path) => lacksPath(permissions, path));
+}
+
+/** @param program undefined: not known before it runs */
+function lacksProgram(permissions: readonly Permission[], program: string | undefined): string | undefined {
+  const has = permissions.some(({ kind, ...one }) => {
+    if (kind !== 'exec' || !('program' in one)) return false;
+    return program === undefined ? one.program.testPieces([null]) === 'yes' : one.program.test(program);
+  });
+  return has ? undefined : `exec:${program ?? '*'}`;
+}
+
+function lacksHost(permissions: readonly Permission[], text: string): string | undefined {
+  const host = parseHostPattern(text);
+  const has =
+    host !== undefined && any(permissions, (one) => (one.kind === 'net' ? matchHost(one.host, host) : 'no')) === 'yes';
+  return has ? undefined : `net:${text}`;
+}
+
+/** Why a mode of the run denies a call. */
+export function deniedByModes({ read_only, deterministic }: Modes, { effect, touches }: Touching): Permitted {
+  const writes = effect !== 'read' || touches.paths.some(({ access }) => access !== 'read');
+  if (read_only && writes)
+    return { ok: false, denied: 'read_only', how: 'The run is read-only. Submit it without modes.read_only.' };
+  if (deterministic && (effect === 'external' || touches.hosts.length > 0)) {
+    const how = 'The run is deterministic, so it has no network. Submit it without modes.deterministic.';
+    return { ok: false, denied: 'deterministic', how };
+  }
+  return { ok: true };
+}
+
+/** The first path that a call may write or delete although it is protected. What is not known in advance may be any path. */
+export function protectedPath(
+  globs: readonly string[],
+  { touches: { paths, commands } }: Touching,
+): string | undefined {
+  const compiled = globs.map(compilePathGlob);
+  const all = [...paths, ...(commands === 'unparsed' ? [] : commands.flatMap((one) => one.paths))];
+  const found = all.find(
+    (touched) => touched.access !== 'read' && any(compiled, (glob) => glob.test(touched)) !== 'no',
+  );
+  if (found === undefined) return undefined;
+  return typeof found.path === 'string' ? normalPath(found.path) : wordText(found.path);
+}

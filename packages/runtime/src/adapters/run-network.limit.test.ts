@@ -1,0 +1,64 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { noSecrets } from '@holdpoint/secrets/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openCallNetwork } from './run-network.ts';
+
+const server = createServer((request, response) => {
+  if (request.url === '/away') response.writeHead(302, { location: 'http://other.localhost/' }).end();
+  else response.end('here');
+});
+let target = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  target = `localhost:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+const signal = new AbortController().signal;
+const scope = { tenant: 'default', secrets: [] };
+const callNetwork = async (granted: readonly string[], allowAddresses = ['127.0.0.0/8', '::1/128']) => {
+  const opened = await openCallNetwork(
+    { network: { allow: ['listed.test'] }, granted, scope, onConnection: () => {} },
+    { allowAddresses, secrets: noSecrets },
+  );
+  if (opened === undefined) throw new TypeError('the call has a network');
+  return opened;
+};
+
+test('reaches a host that was opened for the call, and no other call reaches it', async () => {
+  await using opened = await callNetwork([target]);
+  const { body } = await opened.network.fetch({ url: `http://${target}/` }, signal);
+  expect(String(body)).toBe('here');
+  await using other = await callNetwork([]);
+  await expect(other.network.fetch({ url: `http://${target}/` }, signal)).rejects.toMatchObject({
+    code: 'EHOSTNOTALLOWED',
+  });
+});
+
+test('opens neither where the host redirects to, nor another port of it', async () => {
+  await using opened = await callNetwork([target]);
+  await expect(opened.network.fetch({ url: `http://${target}/away` }, signal)).rejects.toMatchObject({
+    code: expect.stringMatching(/EHOSTNOTALLOWED|EREDIRECTREFUSED/),
+  });
+  await expect(opened.network.fetch({ url: 'http://localhost:1/' }, signal)).rejects.toMatchObject({
+    code: 'EHOSTNOTALLOWED',
+  });
+});
+
+test('a private address stays refused', async () => {
+  await using opened = await callNetwork([target], []);
+  await expect(opened.network.fetch({ url: `http://${target}/` }, signal)).rejects.toMatchObject({
+    code: 'EADDRESSREFUSED',
+  });
+  const address = target.replace('localhost', '127.0.0.1');
+  await using literal = await callNetwork([address]);
+  await expect(literal.network.fetch({ url: `http://${address}/` }, signal)).rejects.toMatchObject({
+    code: 'EHOSTNOTALLOWED',
+  });
+});
+
+test('a run without a network has none, whatever was approved', async () => {
+  const call = { network: { allow: [] }, granted: [target], scope, onConnection: () => {} };
+  expect(await openCallNetwork(call, { allowAddresses: [], secrets: noSecrets })).toBeUndefined();
+});

@@ -1,0 +1,106 @@
+import type { CommandEnd, ProcessLimits, ShellSpec, Validator, ValidatorResult } from '@holdpoint/contract';
+import type { TaskContext, TaskEnd } from '@holdpoint/engine/worker';
+import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
+import { secretVariables } from './call-secrets.ts';
+import { quotaText, splitSignal } from './command-end.ts';
+import { openCallNetwork } from './run-network.ts';
+
+interface Deps {
+  sandbox: Sandbox;
+  secrets: Secrets;
+  allowAddresses: readonly string[];
+}
+
+/** Runs a background command in a sandbox of its own, until it ends or is killed. */
+export async function runTask(
+  { sandbox, secrets, allowAddresses }: Deps,
+  workspace: WorkspaceMount,
+  { command, cwd, env, timeout_ms }: ShellSpec,
+  { taskId, wallMs, limits, network, scope, output, onConnection, onBegun, signal }: TaskContext,
+): Promise<TaskEnd> {
+  await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
+  const { end, duration_ms } = await sandbox.run({
+    workspace,
+    label: taskId,
+    argv: ['/bin/bash', '-c', command],
+    cwd,
+    env: { ...env, ...secretVariables(secrets, scope) },
+    filter: () => secrets.redactor(scope.tenant).stream(),
+    egress: way?.openProxy(),
+    output,
+    onBegun,
+    limits: { ...limits, wall_ms: Math.min(wallMs, timeout_ms ?? wallMs) },
+    ...splitSignal(signal),
+  });
+  return { ...judgeTask(end), duration_ms };
+}
+
+function judgeTask(end: CommandEnd): TaskEnd {
+  switch (end.status) {
+    case 'exited': {
+      const { exit_code, signal } = end;
+      if (exit_code === 0 && signal === null) return { status: 'completed', exit_code };
+      const message = signal === null ? `exit code ${exit_code}` : `ended by ${signal}`;
+      return { status: 'failed', exit_code, reason: { code: 'EEXIT', message } };
+    }
+    case 'timed_out': {
+      const message = `It was still running after ${end.after_ms / 1000} s, and was killed.`;
+      return { status: 'timed_out', exit_code: null, reason: { code: 'ETIMEOUT', message } };
+    }
+    case 'quota': {
+      const message = `It was killed: ${quotaText(end)}.`;
+      return { status: 'failed', exit_code: null, reason: { code: 'EQUOTA', message } };
+    }
+    case 'killed':
+      return { status: 'killed', exit_code: null, reason: { code: 'EKILLED', message: end.reason } };
+    default:
+      return end satisfies never;
+  }
+}
+
+/** Runs a validator in a sandbox without a network. Only exit code 0 is a pass. */
+export async function runValidator(
+  sandbox: Sandbox,
+  workspace: WorkspaceMount,
+  { command, name, timeout_s }: Validator,
+  { limits, ...rest }: Pick<Command, 'filter' | 'signal'> & { limits: Partial<ProcessLimits> },
+): Promise<ValidatorResult> {
+  const { end, stdout, stderr, duration_ms, capabilities } = await sandbox.run({
+    workspace,
+    argv: ['/bin/bash', '-c', command],
+    limits: { ...limits, wall_ms: timeout_s * 1000 },
+    ...rest,
+  });
+  return {
+    name: name ?? command.slice(0, longestName),
+    command,
+    ...judgeValidator(end),
+    stdout: stdout.text,
+    stdout_bytes: stdout.bytes,
+    stderr: stderr.text,
+    stderr_bytes: stderr.bytes,
+    duration_ms,
+    capabilities,
+  };
+}
+
+const longestName = 100;
+
+function judgeValidator(end: CommandEnd): Pick<ValidatorResult, 'status' | 'exit_code' | 'detail'> {
+  switch (end.status) {
+    case 'exited': {
+      const { exit_code, signal } = end;
+      const passed = exit_code === 0 && signal === null;
+      return { status: passed ? 'passed' : 'failed', exit_code, detail: signal && `ended by ${signal}` };
+    }
+    case 'timed_out':
+      return { status: 'timed_out', exit_code: null, detail: `still running after ${end.after_ms / 1000} s` };
+    case 'quota':
+      return { status: 'failed', exit_code: null, detail: quotaText(end) };
+    case 'killed':
+      return { status: 'killed', exit_code: null, detail: end.reason };
+    default:
+      return end satisfies never;
+  }
+}

@@ -1,0 +1,34 @@
+import { posix } from 'node:path';
+import type { Touches } from '@holdpoint/contract';
+
+const root = '/workspace';
+
+/** A path of the arguments as a policy sees it: relative to the workspace root, without `.` and `..`. Links are not followed. */
+export function policyPath(path: string): string {
+  const resolved = posix.resolve(root, path);
+  const relative = posix.relative(root, resolved);
+  if (relative === '') return '.';
+  return relative === '..' || relative.startsWith('../') ? resolved : relative;
+}
+
+/** The paths of a call that reads or writes them. */
+export const touchedPaths = (
+  access: Touches['paths'][number]['access'],
+  ...paths: readonly string[]
+): Pick<Touches, 'paths'> => ({ paths: paths.map((path) => ({ path: policyPath(path), access })) });
+
+/** The host of a URL with its port; none when the text is no URL of the web. */
+export function touchedHost(url: string): Pick<Touches, 'hosts'> {
+  const target = webTarget(url);
+  return { hosts: target === undefined ? [] : [`${target.host}:${target.port}`] };
+}
+
+/** Where a request for a URL goes. */
+export function webTarget(url: string): { host: string; port: number } | undefined {
+  const parsed = URL.parse(url);
+  const standard = parsed && standardPorts[parsed.protocol];
+  if (!parsed || !standard) return undefined;
+  return { host: parsed.hostname, port: parsed.port === '' ? standard : Number(parsed.port) };
+}
+
+const standardPorts: Record<string, number> = { 'http:': 80, 'https:': 443 };
