@@ -60,6 +60,8 @@ afterEach(async () => {
 });
 
 const secrets = Object.keys(values).map((name) => ({ name, as: { env: name } }));
+/** The commands do what a person would have to decide on. */
+const policy = { rules: [{ match: {}, action: 'allow' as const }] };
 const everyForm = (name: string) => [
   `printf '%s\\n' "$${name}"; env | grep ${name}; set | grep ${name}= >&2`,
   `for skip in '' a ab; do printf '%s%s' "$skip" "$${name}" | base64 -w0; echo; printf '%s%s' "$skip" "$${name}" | base64 -w 20; done`,
@@ -81,6 +83,7 @@ test('what commands print of a secret is found nowhere, in any form', { timeout:
   const run = await succeed(client, {
     plan: { groups: steps.map((step) => ({ on_error: 'continue' as const, steps: [step] })) },
     secrets,
+    policy,
   });
   const found = (await client.listSteps(run.id, { limit: 100 })).data;
   expect(found.map(({ status }) => status)).toEqual(steps.map((_, at) => (at % 6 === 5 ? 'failed' : 'succeeded')));
@@ -102,6 +105,7 @@ test('a background command gets secrets, and its stored output has none', async 
       [{ tool: 'task_output', args: { task_id: { $from: 'begin', pointer: '/task_id' } as never, wait_s: 30 } }],
     ),
     secrets,
+    policy,
   });
   const [task] = await client.listTasks(run.id);
   const { text } = await client.readTaskOutput(task?.id ?? '', { stream: 'stdout' });
@@ -125,6 +129,7 @@ test('a command that writes a secret to a file fails, and nothing of the file st
       ],
     },
     secrets,
+    policy,
   });
   const steps = (await client.listSteps(run.id)).data;
   expect(steps.map(({ error }) => error?.code)).toEqual([...lines.map(() => 'ESECRETWRITTEN'), undefined]);
@@ -145,6 +150,7 @@ test('a background command that writes a secret to a file has failed, and nothin
       [bash('ls -A')],
     ),
     secrets,
+    policy,
   });
   const [task] = await client.listTasks(run.id);
   expect(task).toMatchObject({ status: 'failed', reason: { code: 'ESECRETWRITTEN' } });
