@@ -6,6 +6,7 @@ const benches = {
   sandbox: () => import('./sandbox.ts'),
   workspace: () => import('./workspace.ts'),
   memory: () => import('./memory.ts'),
+  keys: () => import('./keys.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -12,6 +12,7 @@ import { pathOf } from './path-of.ts';
 import { redactAnswers } from './redact-answers.ts';
 import { decideRoute } from './routes/approvals/decide.ts';
 import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
+import { readAuditRoutes } from './routes/audit/read-audit.ts';
 import { diffRoute } from './routes/changes/diff.ts';
 import { dryRunRoute } from './routes/changes/dry-run.ts';
 import { publishRoutes } from './routes/changes/publish.ts';
@@ -135,6 +136,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   secretsRoutes(app);
   readWorkersRoute(app);
   readBoundsRoute(app);
+  readAuditRoutes(app);
   readQueuesRoute(app);
   keysRoutes(app);
   readMeRoute(app);

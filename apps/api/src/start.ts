@@ -11,6 +11,7 @@ import {
   openQueues,
   operatorPolicyDigest,
 } from '@holdpoint/engine';
+import { openAudit } from '@holdpoint/engine/audit';
 import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engine/installation';
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
@@ -73,6 +74,7 @@ export async function startApi(
       ...{ redis: connections.state, now, newId: () => newId('key'), firstKey },
       limits: config.callerLimits,
     }),
+    audit: openAudit({ redis: connections.state, dataDir: config.dataDir }),
     ...deps,
     logger,
     catalog,

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { callerLimitsFrom } from '@holdpoint/callers';
 import type { OperatorPolicy } from '@holdpoint/contract';
 import { type Ceilings, ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
 import { createRegistry, holdpoint, idleRules } from '@holdpoint/tools';
@@ -17,6 +18,7 @@ export interface OperatorSettings {
 export function readOperatorSettings(env: Readonly<Record<string, string>>): OperatorSettings {
   let settings: OperatorSettings;
   try {
+    callerLimitsFrom(env);
     const { sourceRoots = [], publishRoots = [] } = rootsFrom(env);
     settings = { policy: operatorPolicyFrom(env), ceilings: ceilingsFrom(env), sourceRoots, publishRoots };
   } catch (cause) {
