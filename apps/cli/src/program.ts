@@ -31,6 +31,7 @@ import {
   resumeRunCommand,
   sayToRunCommand,
 } from './commands/runs/steer.ts';
+import { listSecretsCommand, removeSecretCommand, setSecretCommand } from './commands/secrets.ts';
 import { killTaskCommand, listTasksCommand, taskOutputCommand } from './commands/tasks.ts';
 import { listToolsCommand } from './commands/tools.ts';
 import { upCommand } from './commands/up.ts';
@@ -105,6 +106,11 @@ export function createProgram(shell: Shell): Command {
   policy.addCommand(checkPolicyCommand(shell));
   policy.addCommand(testPolicyCommand(shell));
   program.addCommand(policy);
+  const secrets = new Command('secrets').description('secrets that runs may use, by name');
+  secrets.addCommand(listSecretsCommand(shell));
+  secrets.addCommand(setSecretCommand(shell));
+  secrets.addCommand(removeSecretCommand(shell));
+  program.addCommand(secrets);
   const keys = new Command('keys').description('keys of callers, and what they allow');
   keys.addCommand(listKeysCommand(shell));
   keys.addCommand(createKeyCommand(shell));

@@ -54,11 +54,15 @@ import {
   runEventSchema,
   runPageSchema,
   runSchema,
+  type Secret,
   type SentMessage,
+  type SetSecret,
   type Snapshot,
   type Step,
   type StepDetail,
   type Stuck,
+  secretListSchema,
+  secretSchema,
   sentMessageSchema,
   snapshotListSchema,
   stepDetailSchema,
@@ -393,6 +397,21 @@ export function createClient(options: ClientOptions) {
     /** The answer has the text of the key, which cannot be read again. */
     async createKey(body: CreateKey, { signal }: Options = {}): Promise<IssuedKey> {
       return (await ask({ method: 'POST', path: '/v1/keys', body, signal }, issuedKeySchema)).body;
+    },
+
+    /** Names of the secrets that runs may use. No call returns a value. */
+    async listSecrets({ signal }: Options = {}): Promise<Secret[]> {
+      return (await ask({ path: '/v1/secrets', signal }, secretListSchema)).body.data;
+    },
+
+    /** @throws ApiError `secret_store_off`, `secret_taken` */
+    async setSecret(name: string, body: SetSecret, { signal }: Options = {}): Promise<Secret> {
+      return (await ask({ method: 'PUT', path: at('secrets', name), body, signal }, secretSchema)).body;
+    },
+
+    /** @throws ApiError `secret_not_found`, `secret_taken` */
+    async removeSecret(name: string, { signal }: Options = {}): Promise<Secret> {
+      return (await ask({ method: 'DELETE', path: at('secrets', name), signal }, secretSchema)).body;
     },
 
     /** Gives the key another text; the one before stays valid for `grace_s` seconds. */

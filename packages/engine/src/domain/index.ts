@@ -9,6 +9,7 @@ export { isAbandoned } from './id-time.ts';
 export { boundBy, holdsPublish, judgeCall, policiesInForce, stricter } from './judge-call.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
+export { scopeOf } from './secret-scope.ts';
 export {
   type ApprovalState,
   parseAllApprovals,
