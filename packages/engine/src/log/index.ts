@@ -23,8 +23,10 @@ export {
   healthKey,
   idempotencyKey,
   lockKey,
+  noticeIndex,
   placeIndex,
   repairsKey,
+  ruleIndexOf,
   runIndex,
   runIndexOf,
 } from './keys.ts';
@@ -38,6 +40,7 @@ export {
   readAll,
   readApproval,
   readFields,
+  readRule,
   readRun,
   readStep,
   readTask,
