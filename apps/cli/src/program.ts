@@ -1,6 +1,9 @@
 import { Command } from 'commander';
 import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './commands/approvals/approvals.ts';
+import { decideManyCommand } from './commands/approvals/decide-many.ts';
 import { approveCommand, editCommand, rejectCommand, respondCommand } from './commands/approvals/decisions.ts';
+import { delegateCommand } from './commands/approvals/delegate.ts';
+import { contentCommand } from './commands/approvals/open-content.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -14,6 +17,7 @@ import {
   rotateKeyCommand,
   whoamiCommand,
 } from './commands/keys.ts';
+import { listRulesCommand, revokeRuleCommand } from './commands/rules.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
@@ -91,6 +95,9 @@ export function createProgram(shell: Shell): Command {
   approvals.addCommand(editCommand(shell));
   approvals.addCommand(resolveCommand(shell));
   approvals.addCommand(respondCommand(shell));
+  approvals.addCommand(contentCommand(shell));
+  approvals.addCommand(delegateCommand(shell));
+  approvals.addCommand(decideManyCommand(shell));
   // `approvals` is a command itself, so its options may stand before a subcommand.
   approvals.hook('preAction', (parent, action) => {
     for (const [name, value] of Object.entries(parent.opts())) {
@@ -98,6 +105,11 @@ export function createProgram(shell: Shell): Command {
     }
   });
   program.addCommand(approvals);
+
+  const rules = new Command('rules').description('calls that need no decision any more, because a person said so');
+  rules.addCommand(listRulesCommand(shell));
+  rules.addCommand(revokeRuleCommand(shell));
+  program.addCommand(rules);
 
   const keys = new Command('keys').description('keys of callers, and what they allow');
   keys.addCommand(listKeysCommand(shell));

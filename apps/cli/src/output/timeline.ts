@@ -1,8 +1,8 @@
 import type { AgentReport, Problem } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
+import { cut, nameText, oneLine } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { argsInWords, payloadValue } from './call-text.ts';
-import { cut, nameText, oneLine } from './plain.ts';
 import { clock, duration } from './units.ts';
 
 const typeWidth = 'workspace.publish_requested'.length;

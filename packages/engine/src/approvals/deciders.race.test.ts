@@ -175,7 +175,7 @@ test('reminders and the escalation come once each, from several workers and afte
     await Promise.all([1, 2, 3, 4].map(() => giveNotices(later, signal)));
   };
   const notices = async () =>
-    (await readLog(engine.deps.redis, runId)).flatMap(({ type, data }) =>
+    (await readLog(engine.deps.redis, runId)).flatMap(({ type, data }): (number | string)[] =>
       type === 'approval.reminded' ? [data.times] : type === 'approval.escalated' ? ['escalated'] : [],
     );
   await sweepAt(59);
