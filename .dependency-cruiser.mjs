@@ -11,6 +11,7 @@ const packages = {
   egress: { imports: ['contract'] },
   'embedded-redis': { imports: ['contract', 'process'] },
   sandbox: { imports: ['contract', 'process', 'egress'] },
+  secrets: { imports: ['contract'] },
   workspace: { imports: ['contract', 'process'] },
   models: { imports: ['contract'] },
   tools: { imports: ['contract'], tests: ['process', 'egress', 'sandbox', 'workspace'] },
@@ -18,7 +19,18 @@ const packages = {
   callers: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
   client: { imports: ['contract'] },
   runtime: {
-    imports: ['contract', 'policy', 'telemetry', 'egress', 'sandbox', 'workspace', 'models', 'tools', 'engine'],
+    imports: [
+      'contract',
+      'policy',
+      'telemetry',
+      'egress',
+      'sandbox',
+      'secrets',
+      'workspace',
+      'models',
+      'tools',
+      'engine',
+    ],
     tests: ['process', 'embedded-redis'],
   },
 };

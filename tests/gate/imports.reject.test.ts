@@ -15,6 +15,7 @@ const layers = [
   ['egress', 'sandbox', 'sandbox', 'a.test.ts'],
   ['embedded-redis', 'engine', 'engine', 'a.test.ts'],
   ['sandbox', 'workspace', 'engine', 'a.test.ts'],
+  ['secrets', 'engine', 'engine', 'a.test.ts'],
   ['workspace', 'sandbox', 'sandbox', 'testing/a.ts'],
   ['models', 'tools', 'tools', 'a.test.ts'],
   ['callers', 'engine', 'engine', 'a.test.ts'],

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@holdpoint/client';
 import type { CreateRun } from '@holdpoint/contract/wire';
-import { bash, plan, until } from '../harness/index.ts';
+import { allowBash, bash, plan, until } from '../harness/index.ts';
 import { type ExpectedRun, type Files, listFiles } from './cut.ts';
 
 /** A user's directories and repository, on the disk whose power is cut. */
@@ -49,7 +49,11 @@ async function submit(
   body: CreateRun,
 ): Promise<Pick<ExpectedRun, 'stage' | 'runId' | 'events'>> {
   const { client, signal } = deps;
-  const { run } = await client.createRun({ title: stage, ...body });
+  const { run } = await client.createRun({
+    title: stage,
+    ...body,
+    policy: { ...body.policy, rules: [...(body.policy?.rules ?? []), allowBash] },
+  });
   const events: ExpectedRun['events'] = [];
   const follow = async (): Promise<void> => {
     for await (const event of client.events(run.id, { signal })) events.push(event);

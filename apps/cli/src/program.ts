@@ -5,6 +5,7 @@ import { approveCommand, editCommand, rejectCommand, respondCommand } from './co
 import { delegateCommand } from './commands/approvals/delegate.ts';
 import { contentCommand } from './commands/approvals/open-content.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
+import { auditHeadCommand, exportAuditCommand, verifyAuditCommand } from './commands/audit.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
@@ -17,6 +18,7 @@ import {
   rotateKeyCommand,
   whoamiCommand,
 } from './commands/keys.ts';
+import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
 import { listRulesCommand, revokeRuleCommand } from './commands/rules.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
@@ -33,6 +35,7 @@ import {
   resumeRunCommand,
   sayToRunCommand,
 } from './commands/runs/steer.ts';
+import { listSecretsCommand, removeSecretCommand, setSecretCommand } from './commands/secrets.ts';
 import { killTaskCommand, listTasksCommand, taskOutputCommand } from './commands/tasks.ts';
 import { listToolsCommand } from './commands/tools.ts';
 import { upCommand } from './commands/up.ts';
@@ -111,6 +114,15 @@ export function createProgram(shell: Shell): Command {
   rules.addCommand(revokeRuleCommand(shell));
   program.addCommand(rules);
 
+  const policy = new Command('policy').description('check policies, and try them on calls');
+  policy.addCommand(checkPolicyCommand(shell));
+  policy.addCommand(testPolicyCommand(shell));
+  program.addCommand(policy);
+  const secrets = new Command('secrets').description('secrets that runs may use, by name');
+  secrets.addCommand(listSecretsCommand(shell));
+  secrets.addCommand(setSecretCommand(shell));
+  secrets.addCommand(removeSecretCommand(shell));
+  program.addCommand(secrets);
   const keys = new Command('keys').description('keys of callers, and what they allow');
   keys.addCommand(listKeysCommand(shell));
   keys.addCommand(createKeyCommand(shell));
@@ -118,6 +130,12 @@ export function createProgram(shell: Shell): Command {
   keys.addCommand(revokeKeyCommand(shell));
   keys.addCommand(whoamiCommand(shell));
   program.addCommand(keys);
+
+  const audit = new Command('audit').description('what was called and decided, sealed in a chain');
+  audit.addCommand(verifyAuditCommand(shell));
+  audit.addCommand(auditHeadCommand(shell));
+  audit.addCommand(exportAuditCommand(shell));
+  program.addCommand(audit);
 
   const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));

@@ -4,11 +4,17 @@ import {
   type Approval,
   type ApprovalContent,
   type Attempt,
+  type AuditHead,
+  type AuditRecord,
+  type AuditReport,
   apiBoundsSchema,
   approvalContentSchema,
   approvalPageSchema,
   approvalSchema,
   attemptListSchema,
+  auditHeadSchema,
+  auditPageSchema,
+  auditReportSchema,
   type CreateKey,
   type CreateRun,
   type Decide,
@@ -27,6 +33,7 @@ import {
   healthSchema,
   type IssuedKey,
   issuedKeySchema,
+  jsonLines,
   type Key,
   keyPageSchema,
   keySchema,
@@ -56,11 +63,15 @@ import {
   runEventSchema,
   runPageSchema,
   runSchema,
+  type Secret,
   type SentMessage,
+  type SetSecret,
   type Snapshot,
   type Step,
   type StepDetail,
   type Stuck,
+  secretListSchema,
+  secretSchema,
   sentMessageSchema,
   snapshotListSchema,
   stepDetailSchema,
@@ -113,6 +124,11 @@ export interface ApprovalQuery {
   /** `name=value` of a label of the run. */
   label?: string | undefined;
   older_than_s?: number | undefined;
+}
+export interface AuditQuery {
+  /** ISO 8601, UTC: records of what happened then or later. */
+  since?: string | undefined;
+  run_id?: string | undefined;
 }
 export interface Snapshots {
   /** @default the snapshot the run began with */
@@ -426,6 +442,21 @@ export function createClient(options: ClientOptions) {
       return (await ask({ method: 'POST', path: '/v1/keys', body, signal }, issuedKeySchema)).body;
     },
 
+    /** Names of the secrets that runs may use. No call returns a value. */
+    async listSecrets({ signal }: Options = {}): Promise<Secret[]> {
+      return (await ask({ path: '/v1/secrets', signal }, secretListSchema)).body.data;
+    },
+
+    /** @throws ApiError `secret_store_off`, `secret_taken` */
+    async setSecret(name: string, body: SetSecret, { signal }: Options = {}): Promise<Secret> {
+      return (await ask({ method: 'PUT', path: at('secrets', name), body, signal }, secretSchema)).body;
+    },
+
+    /** @throws ApiError `secret_not_found`, `secret_taken` */
+    async removeSecret(name: string, { signal }: Options = {}): Promise<Secret> {
+      return (await ask({ method: 'DELETE', path: at('secrets', name), signal }, secretSchema)).body;
+    },
+
     /** Gives the key another text; the one before stays valid for `grace_s` seconds. */
     async rotateKey(id: string, body: RotateKey = {}, { signal }: Options = {}): Promise<IssuedKey> {
       return (await ask({ method: 'POST', path: at('keys', id, '/rotate'), body, signal }, issuedKeySchema)).body;
@@ -433,6 +464,29 @@ export function createClient(options: ClientOptions) {
 
     async revokeKey(id: string, { signal }: Options = {}): Promise<Key> {
       return (await ask({ method: 'DELETE', path: at('keys', id), signal }, keySchema)).body;
+    },
+
+    /** Calls, decisions and changes as they were sealed, oldest first. */
+    async listAudit(query: PageQuery & AuditQuery = {}, { signal }: Options = {}): Promise<Page<AuditRecord>> {
+      return (await ask({ path: '/v1/audit', query: { ...query }, signal }, auditPageSchema)).body;
+    },
+
+    /** The same records as lines of JSON, as the files have them. Read them to their end, or end the loop. */
+    async exportAudit(
+      query: AuditQuery & { cursor?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<AsyncGenerator<Uint8Array>> {
+      return transport.askBytes({ path: '/v1/audit', query: { ...query }, headers: { accept: jsonLines }, signal });
+    },
+
+    /** The last sealed record: keep it elsewhere for `verifyAudit`. */
+    async auditHead({ signal }: Options = {}): Promise<AuditHead> {
+      return (await ask({ path: '/v1/audit/head', signal }, auditHeadSchema)).body;
+    },
+
+    /** @param query.head `SEQ:HASH` that was kept elsewhere. @returns findings: what is not as it was sealed */
+    async verifyAudit(query: { head?: string | undefined } = {}, { signal }: Options = {}): Promise<AuditReport> {
+      return (await ask({ path: '/v1/audit/verify', query: { ...query }, signal }, auditReportSchema)).body;
     },
 
     listWorkers: async ({ signal }: Options = {}): Promise<Worker[]> =>

@@ -115,7 +115,7 @@ const runEvents = [
     spec: payloadSchema,
     ...runHeaderSchema.shape,
     created_by: z.string(),
-    tenant: tenantSchema.optional().describe('Absent: default'),
+    tenant: tenantSchema.optional().describe('Default: `default`'),
     tools: toolVersionsSchema.optional(),
     forked_from: forkedFromSchema.optional(),
     parent: parentSchema.optional(),
@@ -195,7 +195,7 @@ export const callSchema = z.strictObject({
   gate: z.literal('input').optional(),
   sequential: z.literal(true).optional(),
   looks: z.literal(true).optional().describe('The tool may have a question when it sees the workspace'),
-  verdict: verdictSchema.optional().describe('Of the policies in force when the call was planned'),
+  verdict: verdictSchema.optional().describe('By the policies in force when the call was planned'),
   policies: z.string().optional().describe('Which policies those were'),
 });
 

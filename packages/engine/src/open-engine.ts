@@ -17,6 +17,7 @@ import {
   findSubmitted,
   forkRun,
   getRun,
+  type Idempotency,
   requestCancel,
   requestDiscarding,
   requestPause,
@@ -24,11 +25,11 @@ import {
   requestResume,
   requestTaskKill,
   retryRun,
+  type Submission,
   sendMessage,
   submitRun,
   undoSteps,
 } from './commands/index.ts';
-import type { Idempotency, Submission } from './commands/submit-run.ts';
 import type { EngineDeps } from './deps.ts';
 import type { RunState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
@@ -53,8 +54,8 @@ import {
   listRuns,
   listSnapshots,
   listSteps,
+  type RunFilter,
 } from './queries/index.ts';
-import type { RunFilter } from './queries/list-runs.ts';
 
 /** The engine for requests: each of them is made by a caller. */
 export function openEngine(deps: EngineDeps) {

@@ -7,16 +7,11 @@ import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
+import { type CatalogTool, checkRules } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import {
-  createHoldpointToolset,
-  createRegistry,
-  duckDuckGoHtml,
-  idleRules,
-  openTextThreads,
-  type ToolDefinition,
-} from '@holdpoint/tools';
+import { createHoldpointToolset, createRegistry, duckDuckGoHtml, openTextThreads } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
@@ -41,7 +36,7 @@ const commandMs = 60_000;
 export async function startWorkers(
   config: RuntimeConfig,
   address: RedisAddress,
-  logger: Logger,
+  { logger, secrets }: { logger: Logger; secrets: Secrets },
 ): Promise<() => Promise<void>> {
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
@@ -76,7 +71,7 @@ export async function startWorkers(
   const registry = createRegistry([createHoldpointToolset({ search })]);
   assertNoIdleRule(
     config,
-    registry.toolsets().flatMap((name) => registry.list(name)),
+    registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset }))),
   );
   const model = openModels({ settings: config.models, fetch: modelFetch(texts) });
   const deps: WorkerDeps = {
@@ -88,12 +83,18 @@ export async function startWorkers(
     newId,
     now,
     catalog: registry,
-    executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
+    executor: createExecutor({
+      ...{ registry, sandbox, workspaces, texts, secrets, now },
+      allowAddresses: config.allowAddresses,
+    }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
     operatorPolicy: () => config.operatorPolicy,
-    workspaces: createWorkspacePort(workspaces, sandbox),
-    planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
+    workspaces: createWorkspacePort(workspaces, sandbox, secrets),
+    planners: {
+      scripted: scriptedPlanner,
+      model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
+    },
     retention: config.retention,
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
@@ -151,8 +152,7 @@ export async function startWorkers(
 }
 
 /** A rule that can never match would hold nothing. */
-function assertNoIdleRule({ operatorPolicy }: RuntimeConfig, tools: readonly ToolDefinition[]): void {
-  const [idle] = idleRules(operatorPolicy?.rules ?? [], tools);
-  if (idle === undefined) return;
-  throw new ConfigError(`HOLDPOINT_POLICY: rules.${idle.index}.match.${idle.field}: ${idle.detail}`);
+function assertNoIdleRule({ operatorPolicy }: RuntimeConfig, tools: readonly CatalogTool[]): void {
+  const [idle] = checkRules(operatorPolicy?.rules ?? [], tools);
+  if (idle !== undefined) throw new ConfigError(`HOLDPOINT_POLICY: ${idle.pointer}: ${idle.detail}`);
 }

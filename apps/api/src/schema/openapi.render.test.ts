@@ -41,17 +41,24 @@ const documentSchema = z.strictObject({
     securitySchemes: z.strictObject({ key: z.strictObject({ type: z.literal('http'), scheme: z.literal('bearer') }) }),
     schemas: z.record(z.string(), z.looseObject({ type: z.literal('object') })),
   }),
-  paths: z.record(z.string().startsWith('/'), z.partialRecord(z.enum(['get', 'post', 'delete']), operationSchema)),
+  paths: z.record(
+    z.string().startsWith('/'),
+    z.partialRecord(z.enum(['get', 'post', 'put', 'delete']), operationSchema),
+  ),
 });
 
 const routes = [
   'delete /v1/keys/{id}',
   'delete /v1/rules/{id}',
+  'delete /v1/secrets/{name}',
   'get /healthz',
   'get /readyz',
   'get /v1/approvals',
   'get /v1/approvals/{id}',
   'get /v1/approvals/{id}/content',
+  'get /v1/audit',
+  'get /v1/audit/head',
+  'get /v1/audit/verify',
   'get /v1/bounds',
   'get /v1/events',
   'get /v1/keys',
@@ -71,6 +78,7 @@ const routes = [
   'get /v1/runs/{id}/steps',
   'get /v1/runs/{id}/tasks',
   'get /v1/runs/{id}/validation',
+  'get /v1/secrets',
   'get /v1/steps/{id}',
   'get /v1/steps/{id}/attempts',
   'get /v1/stuck',
@@ -97,6 +105,7 @@ const routes = [
   'post /v1/runs/{id}/retry',
   'post /v1/runs/{id}/undo',
   'post /v1/tasks/{id}/kill',
+  'put /v1/secrets/{name}',
 ];
 
 const operations = () =>

@@ -10,6 +10,9 @@ import {
 } from '../plan/index.ts';
 import { type ApiOptions, apiCommand, CliError, count, label, type Shell, several } from '../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
+import { secretHeader, secretVariable } from './secret-options.ts';
+
+type SecretUses = NonNullable<CreateRun['secrets']>;
 
 interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
   plan?: string;
@@ -18,6 +21,8 @@ interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
   agentModel?: string[];
   label?: Record<string, string>;
   allow?: string[];
+  secret?: SecretUses;
+  secretHeader?: SecretUses;
   validate?: string[];
   title?: string;
   priority?: 'high' | 'normal' | 'low';
@@ -52,6 +57,16 @@ export function runCommand(shell: Shell): Command {
     )
     .option('--label <name=value>', 'label of the run; may be repeated', label)
     .option('--allow <host[:port]>', 'let tools reach this host; may be repeated (default: none)', several)
+    .option(
+      '--secret <NAME[=VARIABLE]>',
+      'give commands this secret as a variable (default: of the same name); may be repeated',
+      secretVariable,
+    )
+    .option(
+      '--secret-header <NAME@host=header: text>',
+      'let the proxy add this header to requests to the host, {} is the secret; may be repeated',
+      secretHeader,
+    )
     .option(
       '--validate <command>',
       'validator: a command that must pass before a publish; may be repeated (default: none)',
@@ -93,6 +108,7 @@ async function bodyOf(
       ? undefined
       : await readPlan({ cwd: shell.config.cwd, file: options.plan, readInput: shell.readInput });
   const { labels: fileLabels, limits: fileLimits, ...file }: Partial<PlanFile> = plan?.file ?? {};
+  const secrets = [...(options.secret ?? []), ...(options.secretHeader ?? [])];
   // The command line overrides the file.
   const body: CreateRun = {
     ...file,
@@ -103,6 +119,7 @@ async function bodyOf(
     priority: priority ?? file.priority,
     models: options.agentModel ?? file.models,
     network: allow === undefined ? file.network : { allow },
+    secrets: secrets.length > 0 ? secrets : file.secrets,
     validators: validate?.map((command) => ({ command })) ?? file.validators,
     workspace: { source: await findSource(shell.config.cwd, options) },
     limits: {
@@ -120,8 +137,15 @@ async function bodyOf(
 }
 
 /** A mistake in what an option has overridden is no mistake in the file. */
-function fieldsOfFile(plan: ParsedPlan | undefined, { allow, validate, toolset, title }: RunOptions): string[] {
-  const overridden = { network: allow, validators: validate, toolset, title };
+function fieldsOfFile(plan: ParsedPlan | undefined, options: RunOptions): string[] {
+  const { allow, validate, toolset, title } = options;
+  const overridden = {
+    network: allow,
+    secrets: options.secret ?? options.secretHeader,
+    validators: validate,
+    toolset,
+    title,
+  };
   return ['plan', 'labels', ...Object.keys(plan?.file ?? {})].filter(
     (field) => !Object.entries(overridden).some(([name, value]) => name === field && value !== undefined),
   );

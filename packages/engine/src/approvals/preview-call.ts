@@ -1,7 +1,7 @@
 import { hasNetwork, type Network, type Payload, type Shown } from '@holdpoint/contract';
 import { previewMerge } from '../attempts/task-handle.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState } from '../domain/index.ts';
+import { type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { Call } from '../ports/index.ts';
 
@@ -22,9 +22,13 @@ export async function previewCall(
 ): Promise<ShownCall> {
   const args = await fromPayload(deps.blobs, step.args);
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
-  const { network } = await readSpec(deps, run);
+  const spec = await readSpec(deps, run);
+  const { network } = spec;
   const tasks = { previewMerge: (taskId: string) => previewMerge(deps, run, taskId) };
-  const shown = await deps.executor.preview(call, { runId: run.id, epoch: run.lease, network, tasks, signal });
+  const shown = await deps.executor.preview(call, {
+    ...{ runId: run.id, epoch: run.lease, network, tasks, signal },
+    scope: scopeOf(run, spec),
+  });
   const reaches = hostsOf(deps, run, call, network);
   if (shown === undefined) return { reaches };
   return {

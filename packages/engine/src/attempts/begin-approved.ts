@@ -1,8 +1,8 @@
 import { type Open, previewCall, requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { askAgain, type RunState, type StepState } from '../domain/index.ts';
+import { askAgain, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
-import { readApproval } from '../log/index.ts';
+import { readApproval, readSpec } from '../log/index.ts';
 import type { Difference } from '../ports/index.ts';
 
 /** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
@@ -58,7 +58,7 @@ export async function confirmFiles(
     found = await deps.workspaces.differenceFrom({
       runId: run.id,
       epoch: run.lease,
-      ...{ parent, decided },
+      ...{ parent, decided, scope: scopeOf(run, await readSpec(deps, run)) },
       message: `before ${step.call.tool} (${step.id})`,
     });
   } catch (error) {

@@ -12,7 +12,7 @@ export {
   whyNot,
 } from './deciders.ts';
 export { actionDigest, callDigest } from './digest.ts';
-export { EngineError, type EngineErrorCode } from './errors.ts';
+export { EngineError } from './errors.ts';
 export { forkField, namedField, runField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { grantsOf, toGrant } from './grants.ts';
@@ -22,6 +22,7 @@ export { boundBy, holdsPublish, judgeCall, policiesInForce, stricter } from './j
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
 export { giveNotice, nextNotice, noticesGiven } from './notices.ts';
+export { scopeOf } from './secret-scope.ts';
 export {
   type ApprovalState,
   parseAllApprovals,

@@ -43,13 +43,13 @@ export function toRunDetail(
   spec: RunSpec,
   { agents, current }: { agents: readonly RunState[]; current: OperatorPolicy | undefined },
 ): RunDetail {
-  const { goal, source, policy, limits, network, validators, publish } = spec;
+  const { goal, source, policy, limits, network, secrets = [], validators, publish } = spec;
   const prompt = goal.planner === 'model' ? goal.prompt : null;
   const models = allowedModels(spec);
   const operator_policies = withCurrent(spec.operator, current).map((one) => {
     return { digest: operatorPolicyDigest(one), policy: one };
   });
-  const bound = { policy, operator_policies, limits, models, network };
+  const bound = { policy, operator_policies, limits, models, network, secrets };
   const request = { prompt, source, ...bound, validators, publish };
   return { ...toRun(run), waiting_for: agents.flatMap(waitingFor), request };
 }
