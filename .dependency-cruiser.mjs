@@ -6,6 +6,7 @@ const packages = {
   contract: { imports: [] },
   process: { imports: ['contract'] },
   policy: { imports: ['contract'] },
+  readable: { imports: [] },
   telemetry: { imports: ['contract'] },
   egress: { imports: ['contract'] },
   'embedded-redis': { imports: ['contract', 'process'] },

@@ -10,6 +10,7 @@ const layers = [
   ['contract', 'process', 'process', 'a.test.ts'],
   ['process', 'egress', 'egress', 'a.test.ts'],
   ['policy', 'process', 'process', 'a.test.ts'],
+  ['readable', 'contract', 'contract', 'a.test.ts'],
   ['telemetry', 'process', 'process', 'a.test.ts'],
   ['egress', 'sandbox', 'sandbox', 'a.test.ts'],
   ['embedded-redis', 'engine', 'engine', 'a.test.ts'],
