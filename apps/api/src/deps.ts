@@ -3,8 +3,10 @@ import type { Callers, Holder } from '@holdpoint/callers';
 import type { Scope } from '@holdpoint/contract';
 import type { Bounds } from '@holdpoint/contract/wire';
 import type { Engine, EngineDeps, OpenEngine, OperatorPolicyReader, OutputStore } from '@holdpoint/engine';
+import type { Audit } from '@holdpoint/engine/audit';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
+import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
@@ -15,6 +17,7 @@ import type { RunNotifications } from './live/run-notifications.ts';
 export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   openEngine: OpenEngine;
   callers: Callers;
+  audit: Audit;
   logger: FastifyBaseLogger;
   catalog: Registry;
   /** What background commands print. */
@@ -41,6 +44,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   allowAddresses: readonly string[];
   /** Whether the disk of the data directory has space for more runs. */
   space: Pick<SpaceWatch, 'low'>;
+  secrets: Secrets;
   notifications: RunNotifications;
   /** The address that the server is bound to. On loopback, requests must name a loopback host. */
   host: string;

@@ -12,6 +12,7 @@ import {
   openQueues,
   readPolicyFile,
 } from '@holdpoint/engine';
+import { openAudit } from '@holdpoint/engine/audit';
 import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engine/installation';
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
@@ -77,6 +78,7 @@ export async function startApi(
       ...{ redis: connections.state, now, newId: () => newId('key'), firstKey },
       limits: config.callerLimits,
     }),
+    audit: openAudit({ redis: connections.state, dataDir: config.dataDir }),
     ...deps,
     logger,
     catalog,
@@ -93,6 +95,7 @@ export async function startApi(
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,
+    secrets: config.secrets,
     notifications: new RunNotifications(connections.subscriber),
     host: config.host,
     hostNames: config.hostNames,

@@ -1,7 +1,11 @@
 import { Command } from 'commander';
 import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './commands/approvals/approvals.ts';
+import { decideManyCommand } from './commands/approvals/decide-many.ts';
 import { approveCommand, editCommand, rejectCommand, respondCommand } from './commands/approvals/decisions.ts';
+import { delegateCommand } from './commands/approvals/delegate.ts';
+import { contentCommand } from './commands/approvals/open-content.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
+import { auditHeadCommand, exportAuditCommand, verifyAuditCommand } from './commands/audit.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
@@ -24,6 +28,7 @@ import {
 import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
 import { proposeRulesCommand } from './commands/propose-rules.ts';
 import { replayPolicyCommand } from './commands/replay-policy.ts';
+import { listRulesCommand, revokeRuleCommand } from './commands/rules.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
@@ -39,6 +44,7 @@ import {
   resumeRunCommand,
   sayToRunCommand,
 } from './commands/runs/steer.ts';
+import { listSecretsCommand, removeSecretCommand, setSecretCommand } from './commands/secrets.ts';
 import { killTaskCommand, listTasksCommand, taskOutputCommand } from './commands/tasks.ts';
 import { listToolsCommand } from './commands/tools.ts';
 import { upCommand } from './commands/up.ts';
@@ -101,6 +107,9 @@ export function createProgram(shell: Shell): Command {
   approvals.addCommand(editCommand(shell));
   approvals.addCommand(resolveCommand(shell));
   approvals.addCommand(respondCommand(shell));
+  approvals.addCommand(contentCommand(shell));
+  approvals.addCommand(delegateCommand(shell));
+  approvals.addCommand(decideManyCommand(shell));
   // `approvals` is a command itself, so its options may stand before a subcommand.
   approvals.hook('preAction', (parent, action) => {
     for (const [name, value] of Object.entries(parent.opts())) {
@@ -109,6 +118,16 @@ export function createProgram(shell: Shell): Command {
   });
   program.addCommand(approvals);
 
+  const rules = new Command('rules').description('calls that need no decision any more, because a person said so');
+  rules.addCommand(listRulesCommand(shell));
+  rules.addCommand(revokeRuleCommand(shell));
+  program.addCommand(rules);
+
+  const secrets = new Command('secrets').description('secrets that runs may use, by name');
+  secrets.addCommand(listSecretsCommand(shell));
+  secrets.addCommand(setSecretCommand(shell));
+  secrets.addCommand(removeSecretCommand(shell));
+  program.addCommand(secrets);
   const keys = new Command('keys').description('keys of callers, and what they allow');
   keys.addCommand(listKeysCommand(shell));
   keys.addCommand(createKeyCommand(shell));
@@ -128,6 +147,12 @@ export function createProgram(shell: Shell): Command {
   policy.addCommand(replayPolicyCommand(shell));
   policy.addCommand(proposeRulesCommand(shell));
   program.addCommand(policy);
+
+  const audit = new Command('audit').description('what was called and decided, sealed in a chain');
+  audit.addCommand(verifyAuditCommand(shell));
+  audit.addCommand(auditHeadCommand(shell));
+  audit.addCommand(exportAuditCommand(shell));
+  program.addCommand(audit);
 
   const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));

@@ -2,16 +2,28 @@ import { isTerminal, type PolicyVersion, type UnknownContent } from '@holdpoint/
 import {
   type ApiBounds,
   type Approval,
+  type ApprovalContent,
   type Attempt,
+  type AuditHead,
+  type AuditRecord,
+  type AuditReport,
   apiBoundsSchema,
+  approvalContentSchema,
   approvalPageSchema,
   approvalSchema,
   attemptListSchema,
+  auditHeadSchema,
+  auditPageSchema,
+  auditReportSchema,
   type CreateKey,
   type CreateRun,
   type Decide,
+  type DecidedMany,
+  type DecideMany,
+  type Delegate,
   type Diff,
   type DryRun,
+  decidedManySchema,
   diffSchema,
   endOfStream,
   eventPageSchema,
@@ -22,6 +34,7 @@ import {
   healthSchema,
   type IssuedKey,
   issuedKeySchema,
+  jsonLines,
   type Key,
   keyPageSchema,
   keySchema,
@@ -44,6 +57,7 @@ import {
   type Queue,
   queueListSchema,
   type Readiness,
+  type RememberedRule,
   type ReplayPolicy,
   type ResumeRun,
   type RetryRun,
@@ -53,6 +67,8 @@ import {
   type RunDetail,
   type RunEvent,
   readinessSchema,
+  rememberedRulePageSchema,
+  rememberedRuleSchema,
   replayPageSchema,
   ruleProposalsSchema,
   runChanged,
@@ -60,11 +76,15 @@ import {
   runEventSchema,
   runPageSchema,
   runSchema,
+  type Secret,
   type SentMessage,
+  type SetSecret,
   type Snapshot,
   type Step,
   type StepDetail,
   type Stuck,
+  secretListSchema,
+  secretSchema,
   sentMessageSchema,
   snapshotListSchema,
   stepDetailSchema,
@@ -110,6 +130,21 @@ export interface Options {
 export interface PageQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
+}
+export interface ApprovalQuery {
+  status?: readonly Approval['status'][] | undefined;
+  run_id?: string | undefined;
+  tool?: string | undefined;
+  /** Name of the rule that holds the call. */
+  rule?: string | undefined;
+  /** `name=value` of a label of the run. */
+  label?: string | undefined;
+  older_than_s?: number | undefined;
+}
+export interface AuditQuery {
+  /** ISO 8601, UTC: records of what happened then or later. */
+  since?: string | undefined;
+  run_id?: string | undefined;
 }
 export interface Snapshots {
   /** @default the snapshot the run began with */
@@ -281,10 +316,7 @@ export function createClient(options: ClientOptions) {
     },
 
     /** Newest first. Others than pending ones are listed per run. */
-    async listApprovals(
-      query: PageQuery & { status?: readonly Approval['status'][]; run_id?: string } = {},
-      { signal }: Options = {},
-    ): Promise<Page<Approval>> {
+    async listApprovals(query: PageQuery & ApprovalQuery = {}, { signal }: Options = {}): Promise<Page<Approval>> {
       const { status, ...rest } = query;
       const request = { path: '/v1/approvals', query: { ...rest, status: status?.join(',') }, signal };
       return (await ask(request, approvalPageSchema)).body;
@@ -296,6 +328,33 @@ export function createClient(options: ClientOptions) {
     /** The first decision wins; the same again is answered as the first was. @throws ApiError `already_decided`, `action_changed`, … */
     decideApproval: async (id: string, body: Decide, { signal }: Options = {}): Promise<Approval> =>
       (await ask({ method: 'POST', path: at('approvals', id, '/decision'), body, signal }, approvalSchema)).body,
+
+    /** The whole of an approval that is `cut`, and the digest to approve it with. */
+    getApprovalContent: async (id: string, { signal }: Options = {}): Promise<ApprovalContent> =>
+      (await ask({ path: at('approvals', id, '/content'), signal }, approvalContentSchema)).body,
+
+    /** One result per approval; those that are refused do not hold up the others. */
+    decideApprovals: async (body: DecideMany, { signal }: Options = {}): Promise<DecidedMany['data']> =>
+      (await ask({ method: 'POST', path: '/v1/approvals/decisions', body, signal }, decidedManySchema)).body.data,
+
+    /** Lets another caller decide on an approval. @throws ApiError `not_a_decider`, `invalid_delegation`, … */
+    delegateApproval: async (id: string, body: Delegate, { signal }: Options = {}): Promise<Approval> =>
+      (await ask({ method: 'POST', path: at('approvals', id, '/delegate'), body, signal }, approvalSchema)).body,
+
+    /** The remembered rules in force, newest first. */
+    async listRules(
+      query: PageQuery & { run_id?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<Page<RememberedRule>> {
+      return (await ask({ path: '/v1/rules', query: { ...query }, signal }, rememberedRulePageSchema)).body;
+    },
+
+    getRule: async (id: string, { signal }: Options = {}): Promise<RememberedRule> =>
+      (await ask({ path: at('rules', id), signal }, rememberedRuleSchema)).body,
+
+    /** No call is let through by it any more. Again: no-op. */
+    revokeRule: async (id: string, { signal }: Options = {}): Promise<RememberedRule> =>
+      (await ask({ method: 'DELETE', path: at('rules', id), signal }, rememberedRuleSchema)).body,
 
     diff: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<Diff> =>
       (await ask({ path: at('runs', runId, '/diff'), query: { ...query }, signal }, diffSchema)).body,
@@ -399,6 +458,21 @@ export function createClient(options: ClientOptions) {
       return (await ask({ method: 'POST', path: '/v1/keys', body, signal }, issuedKeySchema)).body;
     },
 
+    /** Names of the secrets that runs may use. No call returns a value. */
+    async listSecrets({ signal }: Options = {}): Promise<Secret[]> {
+      return (await ask({ path: '/v1/secrets', signal }, secretListSchema)).body.data;
+    },
+
+    /** @throws ApiError `secret_store_off`, `secret_taken` */
+    async setSecret(name: string, body: SetSecret, { signal }: Options = {}): Promise<Secret> {
+      return (await ask({ method: 'PUT', path: at('secrets', name), body, signal }, secretSchema)).body;
+    },
+
+    /** @throws ApiError `secret_not_found`, `secret_taken` */
+    async removeSecret(name: string, { signal }: Options = {}): Promise<Secret> {
+      return (await ask({ method: 'DELETE', path: at('secrets', name), signal }, secretSchema)).body;
+    },
+
     /** Gives the key another text; the one before stays valid for `grace_s` seconds. */
     async rotateKey(id: string, body: RotateKey = {}, { signal }: Options = {}): Promise<IssuedKey> {
       return (await ask({ method: 'POST', path: at('keys', id, '/rotate'), body, signal }, issuedKeySchema)).body;
@@ -470,6 +544,29 @@ export function createClient(options: ClientOptions) {
     /** Rules that would have let through what people always approved. */
     async proposeRules(body: ProposeRules, { signal }: Options = {}): Promise<RuleProposals> {
       return (await ask({ method: 'POST', path: '/v1/policies/propose', body, signal }, ruleProposalsSchema)).body;
+    },
+
+    /** Calls, decisions and changes as they were sealed, oldest first. */
+    async listAudit(query: PageQuery & AuditQuery = {}, { signal }: Options = {}): Promise<Page<AuditRecord>> {
+      return (await ask({ path: '/v1/audit', query: { ...query }, signal }, auditPageSchema)).body;
+    },
+
+    /** The same records as lines of JSON, as the files have them. Read them to their end, or end the loop. */
+    async exportAudit(
+      query: AuditQuery & { cursor?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<AsyncGenerator<Uint8Array>> {
+      return transport.askBytes({ path: '/v1/audit', query: { ...query }, headers: { accept: jsonLines }, signal });
+    },
+
+    /** The last sealed record: keep it elsewhere for `verifyAudit`. */
+    async auditHead({ signal }: Options = {}): Promise<AuditHead> {
+      return (await ask({ path: '/v1/audit/head', signal }, auditHeadSchema)).body;
+    },
+
+    /** @param query.head `SEQ:HASH` that was kept elsewhere. @returns findings: what is not as it was sealed */
+    async verifyAudit(query: { head?: string | undefined } = {}, { signal }: Options = {}): Promise<AuditReport> {
+      return (await ask({ path: '/v1/audit/verify', query: { ...query }, signal }, auditReportSchema)).body;
     },
 
     listWorkers: async ({ signal }: Options = {}): Promise<Worker[]> =>

@@ -1,6 +1,10 @@
 export type {
   Approval,
   Attempt,
+  AuditFinding,
+  AuditHead,
+  AuditRecord,
+  AuditReport,
   CreateKey,
   CreateRun,
   Decide,
@@ -30,6 +34,7 @@ export type {
   Run,
   RunDetail,
   RunEvent,
+  Secret,
   Snapshot,
   Step,
   StepDetail,

@@ -35,7 +35,9 @@ const approvalTerms = {
     .describe('Decisions that are offered; `reject` always is. Default: all'),
   deciders: decidersSchema.optional(),
   expires_s: seconds.optional().describe("Default: the run's `approval_timeout_s`"),
-  on_expiry: onExpirySchema.optional().describe('What happens without a decision. Default: `reject`, nothing runs'),
+  on_expiry: onExpirySchema
+    .optional()
+    .describe('What happens when no decision was made. Default: `reject`, nothing runs'),
   preview: z
     .literal('run')
     .optional()
@@ -145,9 +147,21 @@ export const verdictSchema = z.strictObject({
       name: z.string().optional(),
     })
     .optional()
-    .describe('The rule that decided. Without it no rule matched'),
+    .describe('The rule that decided; absent when no rule matched'),
   part: callPartSchema.optional().describe('The part that the rule matched'),
   ...approvalTerms,
   deciders: z.array(decidersSchema).optional().describe('Every entry must be satisfied: one per rule that holds'),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
+
+/** What an approval keeps of the verdict that asked for it. */
+export const approvalTermsSchema = verdictSchema.pick({
+  rule: true,
+  part: true,
+  deciders: true,
+  expires_s: true,
+  on_expiry: true,
+  remind_after_s: true,
+  escalate: true,
+});
+export type ApprovalTerms = z.infer<typeof approvalTermsSchema>;

@@ -3,6 +3,7 @@ import { callerSchema } from './caller.ts';
 import { limitsSchema } from './limits.ts';
 import { planSchema } from './plan.ts';
 import { operatorPolicySchema, policyPinSchema, policySchema } from './policy.ts';
+import { secretUsesSchema } from './secret.ts';
 import { sourceSchema } from './source.ts';
 import { prioritySchema } from './vocabulary.ts';
 
@@ -78,6 +79,7 @@ export const runSpecSchema = z.strictObject({
   operator_versions: z.record(z.string(), z.int()).optional(),
   limits: limitsSchema,
   network: networkSchema,
+  secrets: secretUsesSchema.optional(),
   models: modelsSchema.default([]),
   validators: validatorsSchema.default([]),
   publish: publishDefaultsSchema.prefault({}),

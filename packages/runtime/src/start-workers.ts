@@ -17,6 +17,7 @@ import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import { createHoldpointToolset, createRegistry, duckDuckGoHtml, openTextThreads } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
@@ -43,7 +44,7 @@ const commandMs = 60_000;
 export async function startWorkers(
   config: RuntimeConfig,
   address: RedisAddress,
-  logger: Logger,
+  { logger, secrets }: { logger: Logger; secrets: Secrets },
 ): Promise<() => Promise<void>> {
   const tools = openTools(config);
   checkPolicyFile(config, tools.list);
@@ -90,18 +91,27 @@ export async function startWorkers(
     newId,
     now,
     catalog: registry,
-    executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
+    executor: createExecutor({
+      ...{ registry, sandbox, workspaces, texts, secrets, now },
+      allowAddresses: config.allowAddresses,
+    }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
     operatorPolicy: operator.current,
-    workspaces: createWorkspacePort(workspaces, sandbox),
-    planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
+    workspaces: createWorkspacePort(workspaces, sandbox, secrets),
+    planners: {
+      scripted: scriptedPlanner,
+      model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
+    },
     retention: config.retention,
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
   };
   const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
-  const workers = await startQueueWorkers({ deps, config, connections, ...traced });
+  const workers = await startQueueWorkers({
+    redact: (text, tenant) => secrets.redactor(tenant).text(text),
+    ...{ deps, config, connections, ...traced },
+  });
   const space = await watchSpace(
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
     logger,

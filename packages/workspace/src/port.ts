@@ -32,6 +32,13 @@ export interface SkippedPath {
   reason: 'too_large' | 'socket' | 'fifo' | 'device' | 'unreadable';
 }
 
+/** Looks for what no object may hold. */
+export interface ContentCheck {
+  search(): { read(chunk: Uint8Array): void; found(): readonly string[] };
+  /** A text without it. */
+  text(text: string): string;
+}
+
 export interface Snapshot {
   id: SnapshotId;
   parent: SnapshotId | null;
@@ -190,6 +197,8 @@ export interface Workspaces {
    * @param input.paths known changed paths (file tools). @default the whole tree is walked (commands)
    * @param input.isShared background commands are frozen during the call and continue afterwards: they may have files mapped, and change
    * them without a trace in the times. @default false
+   * @param input.check looks at every file that is new or has changed, and at its path. When it finds something, nothing is stored, and this
+   * throws `ESECRETWRITTEN`
    */
   snapshot(input: {
     runId: string;
@@ -198,6 +207,7 @@ export interface Workspaces {
     message: string;
     paths?: readonly string[];
     isShared?: boolean;
+    check?: ContentCheck;
   }): Promise<Snapshot>;
   /** The paths that differ between two snapshots of a run, skipped ones included. @param input.most the maximum number of named changes */
   compare(input: { runId: string; from: SnapshotId; to: SnapshotId; most: number }): Promise<Compared>;

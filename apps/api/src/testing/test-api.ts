@@ -10,6 +10,8 @@ import { type Ceilings, type EngineDeps, newId, openBlobStore, openQueues } from
 import { connect } from '@holdpoint/engine/redis';
 import { assertSoundVerdicts } from '@holdpoint/engine/testing';
 import type { ModelSettings } from '@holdpoint/models';
+import type { Secrets } from '@holdpoint/secrets';
+import { noSecrets } from '@holdpoint/secrets/testing';
 import { createRegistry, holdpoint } from '@holdpoint/tools';
 import { type Logger, pino } from 'pino';
 import { expect } from 'vitest';
@@ -38,6 +40,7 @@ interface Options extends Pace {
   ceilings?: Ceilings;
   callerLimits?: Partial<CallerLimits>;
   logger?: Logger;
+  secrets?: Secrets;
   host?: string;
   hostNames?: readonly string[];
   policyFile?: string;
@@ -45,7 +48,7 @@ interface Options extends Pace {
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
   const { models = {}, ceilings = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', ...rest } = options;
-  const { hostNames = [], callerLimits = {}, policyFile, ...pace } = rest;
+  const { hostNames = [], callerLimits = {}, policyFile, secrets = noSecrets, ...pace } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
   const redis = await startTestRedis(dataDir);
   const config = {
@@ -59,6 +62,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     allowAddresses: [],
     space: { floor: 0, reserve: 0 },
     ceilings,
+    secrets,
     callerLimits: { ...callerLimitsFrom({}), ...callerLimits },
     policyFile,
     telemetry: false,

@@ -40,7 +40,7 @@ test('test says which rule decides, and why the others do not', async () => {
   expect(stdout).toContain('rule 1 (tests), allow: decides');
   expect(stdout).toContain('built-in rule');
   expect(stdout).toContain('/match/command');
-  const edit = JSON.stringify({ tool: 'edit', args: { path: 'docs/../src/a.ts' } });
+  const edit = JSON.stringify({ tool: 'edit', args: { path: 'docs/../src/a.ts', old_string: 'a', new_string: 'b' } });
   const json = await call(['policy', 'test', file(policy), '--call', edit, '--json'], {});
   expect(JSON.parse(json.stdout)).toMatchObject({
     verdict: { action: 'hold', rule: { policy: 'run', index: 2 }, part: { kind: 'path', detail: 'write src/a.ts' } },
@@ -51,6 +51,6 @@ test('test says which rule decides, and why the others do not', async () => {
 test('test needs one call', async () => {
   expect((await call(['policy', 'test', file(policy)], {})).code).toBe(2);
   expect((await call(['policy', 'test', file(policy), '--call', '{"tool": "nope"}'], {})).stderr).toContain(
-    'effect and risk',
+    'Nearest: ',
   );
 });

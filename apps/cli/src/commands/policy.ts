@@ -83,7 +83,7 @@ async function testRun(
     const { data, next_cursor } = await client.listSteps(run, { cursor });
     for (const { id } of data) {
       const { tool, args, effect, risk, status, name } = await client.getStep(id);
-      const call = { toolset, tool, args, effect, risk, labels, network: request.network.allow };
+      const call = { toolset, tool, args, effect, risk, labels, network: request.network.allow.length > 0 };
       const explanation = explain(policies, describeCall(call));
       if (json) {
         shell.printJson({ step_id: id, tool, status, ...explanation });

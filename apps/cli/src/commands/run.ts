@@ -11,6 +11,9 @@ import {
 import { givenPolicy } from '../policy/given-policy.ts';
 import { type ApiOptions, apiCommand, CliError, count, label, type Shell, several } from '../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
+import { secretHeader, secretVariable } from './secret-options.ts';
+
+type SecretUses = NonNullable<CreateRun['secrets']>;
 
 interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
   plan?: string;
@@ -20,6 +23,8 @@ interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
   label?: Record<string, string>;
   allow?: string[];
   policy?: string;
+  secret?: SecretUses;
+  secretHeader?: SecretUses;
   validate?: string[];
   title?: string;
   priority?: 'high' | 'normal' | 'low';
@@ -57,6 +62,16 @@ export function runCommand(shell: Shell): Command {
     .option(
       '--policy <file|name>',
       'a policy in YAML or JSON, or the name of a stored one (name@version: that version)',
+    )
+    .option(
+      '--secret <NAME[=VARIABLE]>',
+      'give commands this secret as a variable (default: of the same name); may be repeated',
+      secretVariable,
+    )
+    .option(
+      '--secret-header <NAME@host=header: text>',
+      'let the proxy add this header to requests to the host, {} is the secret; may be repeated',
+      secretHeader,
     )
     .option(
       '--validate <command>',
@@ -99,6 +114,7 @@ async function bodyOf(
       ? undefined
       : await readPlan({ cwd: shell.config.cwd, file: options.plan, readInput: shell.readInput });
   const { labels: fileLabels, limits: fileLimits, ...file }: Partial<PlanFile> = plan?.file ?? {};
+  const secrets = [...(options.secret ?? []), ...(options.secretHeader ?? [])];
   // The command line overrides the file.
   const body: CreateRun = {
     ...file,
@@ -110,6 +126,7 @@ async function bodyOf(
     models: options.agentModel ?? file.models,
     policy: options.policy === undefined ? file.policy : await givenPolicy(options.policy),
     network: allow === undefined ? file.network : { allow },
+    secrets: secrets.length > 0 ? secrets : file.secrets,
     validators: validate?.map((command) => ({ command })) ?? file.validators,
     workspace: { source: await findSource(shell.config.cwd, options) },
     limits: {
@@ -127,8 +144,16 @@ async function bodyOf(
 }
 
 /** A mistake in what an option has overridden is no mistake in the file. */
-function fieldsOfFile(plan: ParsedPlan | undefined, { allow, validate, toolset, title, policy }: RunOptions): string[] {
-  const overridden = { policy, network: allow, validators: validate, toolset, title };
+function fieldsOfFile(plan: ParsedPlan | undefined, options: RunOptions): string[] {
+  const { allow, validate, toolset, title, policy } = options;
+  const overridden = {
+    policy,
+    network: allow,
+    secrets: options.secret ?? options.secretHeader,
+    validators: validate,
+    toolset,
+    title,
+  };
   return ['plan', 'labels', ...Object.keys(plan?.file ?? {})].filter(
     (field) => !Object.entries(overridden).some(([name, value]) => name === field && value !== undefined),
   );

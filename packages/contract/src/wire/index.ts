@@ -1,4 +1,5 @@
 export * from './approval.ts';
+export * from './audit.ts';
 export * from './diff.ts';
 export * from './event.ts';
 export * from './fork.ts';
@@ -9,6 +10,7 @@ export * from './policy.ts';
 export * from './problem.ts';
 export * from './published.ts';
 export * from './run.ts';
+export * from './secret.ts';
 export * from './snapshot.ts';
 export * from './step.ts';
 export * from './task.ts';

@@ -6,6 +6,7 @@ import { planSchema } from '../plan.ts';
 import { givenPolicySchema, operatorPolicySchema, policyPinSchema, policySchema } from '../policy.ts';
 import { conflictSummarySchema } from '../publish.ts';
 import { modelsSchema, networkSchema, publishDefaultsSchema, validatorsSchema } from '../run-spec.ts';
+import { secretUsesSchema } from '../secret.ts';
 import { sourceSchema } from '../source.ts';
 import { prioritySchema, problemSchema, publicationStatusSchema, runStatusSchema } from '../vocabulary.ts';
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
@@ -28,6 +29,7 @@ export const createRunSchema = z
     policy: givenPolicySchema.prefault({}),
     limits: givenLimitsSchema.default({}),
     network: networkSchema.prefault({}),
+    secrets: secretUsesSchema.default([]),
     validators: validatorsSchema.default([]),
     publish: publishDefaultsSchema.prefault({}),
     labels: labelsSchema.default({}),
@@ -153,6 +155,7 @@ export const runDetailSchema = z
       limits: limitsSchema,
       models: z.array(z.string()).describe('Models that its sub-agents may use'),
       network: networkSchema,
+      secrets: secretUsesSchema,
       validators: validatorsSchema,
       publish: publishDefaultsSchema,
     }),

@@ -1,10 +1,10 @@
 import { type OperatorPolicy, operatorPolicySchema } from '@holdpoint/contract';
-import { policyDigest } from '@holdpoint/policy';
 import { expect, test } from 'vitest';
 import { forkRun, requestPublication, submitRun } from '../commands/index.ts';
 import { readSpec } from '../log/index.ts';
 import { listSteps } from '../queries/index.ts';
 import { pendingApprovals } from '../testing/decide.ts';
+import { inForce } from '../testing/in-force.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
@@ -19,7 +19,7 @@ const writing = [[{ name: 'a', args: { effect: 'workspace' } }]];
 
 const under = (deps: InMemoryWorker['deps'], operatorPolicy: OperatorPolicy | undefined): InMemoryWorker['deps'] => ({
   ...deps,
-  operatorPolicy: () => operatorPolicy && { document: operatorPolicy, digest: policyDigest(operatorPolicy) },
+  operatorPolicy: () => operatorPolicy && inForce(operatorPolicy),
 });
 async function submit(deps: InMemoryWorker['deps'], groups = writing): Promise<string> {
   const { runId } = await submitRun(deps, { spec: specOf(groups, { policy: allowAll }), by: 'test' });

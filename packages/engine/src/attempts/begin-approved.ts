@@ -1,8 +1,8 @@
-import { type NewApproval, previewCall, requestApproval } from '../approvals/index.ts';
+import { type Open, previewCall, requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { askAgain, type RunState, type StepState } from '../domain/index.ts';
+import { askAgain, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
-import { readApproval } from '../log/index.ts';
+import { readApproval, readSpec } from '../log/index.ts';
 import type { Difference } from '../ports/index.ts';
 
 /** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
@@ -58,7 +58,7 @@ export async function confirmFiles(
     found = await deps.workspaces.differenceFrom({
       runId: run.id,
       epoch: run.lease,
-      ...{ parent, decided },
+      ...{ parent, decided, scope: scopeOf(run, await readSpec(deps, run)) },
       message: `before ${step.call.tool} (${step.id})`,
     });
   } catch (error) {
@@ -104,10 +104,9 @@ async function parkAgain(
   // The preview of an indeterminate attempt does not depend on the files.
   const shown =
     decided.request.kind === 'indeterminate'
-      ? { preview: decided.request.preview, uses: decided.request.uses }
+      ? { preview: decided.request.preview, uses: decided.request.uses, reaches: decided.request.reaches }
       : await previewCall(deps, run, step, signal);
-  const build = async (open: () => Promise<NewApproval>) =>
-    askAgain(run, step, { decided, found, shown, ...(await open()) });
+  const build = async (open: Open) => askAgain(run, step, { decided, found, shown, ...(await open(decided.request)) });
   if (!(await requestApproval(deps, run, build))) return;
   const fields = { run_id: run.id, step_id: step.id, files_changed: found.files_changed };
   deps.logger.info(fields, 'the files changed after a call was approved: it asks again');

@@ -1,5 +1,5 @@
 import type { OperatorPolicy, PolicyAction, RunSpec, Verdict } from '@holdpoint/contract';
-import { type BoundPolicies, type CallFacts, compilePolicy, judge } from '@holdpoint/policy';
+import { type BoundPolicies, builtinPolicy, type CallFacts, compilePolicy, judge } from '@holdpoint/policy';
 
 /** The policies that bind a run. `operator`: those in force when the run, or a run that it continues, was accepted. */
 export type Bound = Pick<RunSpec, 'policy' | 'policy_pin' | 'operator' | 'operator_versions'>;
@@ -27,7 +27,10 @@ export const judgeCall = (bound: Bound, current: OperatorInForce | undefined, fa
 /** Equal for the same policies: a recorded verdict with this name needs no second look. */
 export const policiesInForce = (bound: Bound, current: OperatorInForce | undefined): string => {
   const { run, operator } = policiesOf(bound, current);
-  return [run, ...operator].map(({ policy }) => shortDigest(policy.digest)).join(' ');
+  // A release may change the built-in rules.
+  return [run, ...operator, { policy: compilePolicy(builtinPolicy) }]
+    .map(({ policy }) => shortDigest(policy.digest))
+    .join(' ');
 };
 
 /** 16 hex digits. */

@@ -1,14 +1,14 @@
 import { type OperatorPolicy, operatorPolicySchema, policySchema } from '@holdpoint/contract';
-import { type CallFacts, policyDigest } from '@holdpoint/policy';
+import type { CallFacts } from '@holdpoint/policy';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { inForce } from '../testing/in-force.ts';
 import { boundBy, holdsPublish, judgeCall } from './judge-call.ts';
 
 const facts = (call: Pick<CallFacts, 'tool' | 'effect' | 'risk'>): CallFacts => ({
   ...call,
   ...{ toolset: 'holdpoint', args: {}, touches: { paths: [], commands: [], hosts: [] }, labels: {} },
 });
-const inForce = (document: OperatorPolicy) => ({ document, digest: policyDigest(document) });
 const actions = ['allow', 'hold', 'deny'] as const;
 const strictness = (action: string) => actions.indexOf(action as never);
 const rule = fc.record({

@@ -1,10 +1,13 @@
-import { isTaskOver, isTerminal } from '@holdpoint/contract';
+import { isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
 import { superviseAgent } from '../agents/supervise-agent.ts';
 import {
   appendForTheRecord,
+  dropChanges,
+  dropped,
   meetsApproved,
   openConnectionRecorder,
   refuseChanged,
+  secretWritten,
   settleCall,
 } from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -19,6 +22,7 @@ import {
   loseTask,
   lostOutcome,
   type RunState,
+  scopeOf,
   startTask,
   type TaskResult,
   type TaskState,
@@ -117,7 +121,8 @@ async function execute(
 ): Promise<TaskResult | ReturnType<typeof lostOutcome>> {
   const spec = await fromPayload(deps.blobs, task.about.spec);
   if (!('command' in spec)) throw new TypeError(`the task ${task.id} has no command`);
-  const { limits, network } = await readSpec(deps, run);
+  const runSpec = await readSpec(deps, run);
+  const { limits, network } = runSpec;
   const output = deps.outputs.open(task.id);
   try {
     await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
@@ -130,6 +135,7 @@ async function execute(
       wallMs: Math.min(spec.timeout_ms ?? Number.POSITIVE_INFINITY, limits.task_wall_s * 1000),
       limits: limits.command ?? {},
       network,
+      scope: scopeOf(run, runSpec),
       onConnection: connections.record,
       onBegun: () => void settleCallOnBegin(deps, run, task, signal),
       signal,
@@ -221,13 +227,27 @@ async function capture(
   if ((await guardTree(deps, run, task.id, context)) !== 'sound') return 'again';
   const held = await append(deps, run.id, holdForCapture(run, task));
   if (!held.ok) return sleep(deps);
-  const snapshot = await deps.workspaces.snapshot({
-    runId: run.id,
-    epoch: run.lease,
-    parent: run.snapshot ?? '',
-    message: `background command (${task.id})`,
-  });
+  const { ended, snapshot } = await takeSnapshot(deps, run, { ...task, outcome });
   // A refusal means that an approved call became the writer in between: try again after it.
-  const captured = await append(deps, run.id, captureTask(run, task, snapshot));
+  const captured = await append(deps, run.id, captureTask(run, ended, snapshot));
   return captured.ok ? 'again' : sleep(deps);
+}
+
+/** A command that wrote the value of a secret into a file has failed, and nothing of its changes is stored. */
+async function takeSnapshot(deps: WorkerDeps, run: RunState, task: TaskState & { outcome: TaskOutcome }) {
+  const parent = run.snapshot ?? '';
+  try {
+    const snapshot = await deps.workspaces.snapshot({
+      ...{ runId: run.id, epoch: run.lease, parent, scope: scopeOf(run, await readSpec(deps, run)) },
+      message: `background command (${task.id})`,
+    });
+    return { ended: task, snapshot };
+  } catch (error) {
+    const { problem } = readError(error);
+    if (problem.code !== secretWritten) throw error;
+    await dropChanges(deps, run);
+    const reason = { ...problem, message: dropped(problem.message) };
+    const ended = { ...task, outcome: { ...task.outcome, status: 'failed' as const, reason } };
+    return { ended, snapshot: { snapshot: parent, files_changed: 0, skipped: 0 } };
+  }
 }

@@ -1,7 +1,7 @@
 import { defaultTenant, type Tenant, tenantSchema } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { runField } from '../domain/fields/run.ts';
-import { activeIndex, approvalIndexOf, ownerKey, runIndexOf, stateKey, tenantIndex } from './keys.ts';
+import { activeIndex, approvalIndexOf, noticeIndex, ownerKey, runIndexOf, stateKey, tenantIndex } from './keys.ts';
 
 /**
  * Indexes find runs, steps and approvals; they are never the truth. Each entry is written before the append that makes it true, so that
@@ -41,8 +41,10 @@ export async function claimOwner(redis: Redis, runId: string, ids: readonly stri
 
 export const ownerOf = (redis: Redis, id: string): Promise<string | null> => redis.get(ownerKey(id));
 
-export async function trackApproval(redis: Redis, approvalId: string, runId: string): Promise<void> {
+/** @param noticeAt when the sweep has to remind or escalate, milliseconds since the epoch */
+export async function trackApproval(redis: Redis, approvalId: string, runId: string, noticeAt?: number): Promise<void> {
   await claimOwner(redis, runId, [approvalId]);
+  if (noticeAt !== undefined) await redis.zadd(noticeIndex, noticeAt, approvalId);
   await redis.zadd(await indexOfApproval(redis, approvalId), 0, approvalId);
 }
 
@@ -50,6 +52,7 @@ export const isApprovalListed = async (redis: Redis, approvalId: string): Promis
   (await redis.zscore(await indexOfApproval(redis, approvalId), approvalId)) !== null;
 
 export async function untrackApproval(redis: Redis, approvalId: string): Promise<void> {
+  await redis.zrem(noticeIndex, approvalId);
   await redis.zrem(await indexOfApproval(redis, approvalId), approvalId);
 }
 
@@ -67,4 +70,17 @@ export function idsBefore(redis: Redis, index: string, before: string | undefine
 /** Ids of an index, oldest first, those after `after` (exclusive) only. */
 export function idsAfter(redis: Redis, index: string, after: string | undefined, limit: number): Promise<string[]> {
   return redis.zrangebylex(index, after === undefined ? '-' : `(${after}`, '+', 'LIMIT', 0, limit);
+}
+
+/** Pages of ids of an index, oldest first. */
+export async function* pagesOf(redis: Redis, index: string, limit: number): AsyncGenerator<string[]> {
+  for (let ids = await idsAfter(redis, index, undefined, limit); ids.length > 0; ) {
+    yield ids;
+    ids = await idsAfter(redis, index, ids.at(-1), limit);
+  }
+}
+
+/** Pages of the ids of every run of every tenant. */
+export async function* pagesOfRuns(redis: Redis, limit: number): AsyncGenerator<string[]> {
+  for (const tenant of await listTenants(redis)) yield* pagesOf(redis, runIndexOf(tenant), limit);
 }

@@ -17,7 +17,11 @@ export const runIndex = 'hp:index:runs';
 export const approvalIndex = 'hp:index:approvals';
 export const runIndexOf = (tenant: Tenant): string => indexOf(runIndex, tenant);
 export const approvalIndexOf = (tenant: Tenant): string => indexOf(approvalIndex, tenant);
+/** A sorted set of digests of calls, each with the id of a remembered rule about the call. */
+export const ruleIndexOf = (tenant: Tenant): string => `hp:index:rules:${tenant}`;
 const indexOf = (index: string, tenant: Tenant): string => (tenant === defaultTenant ? index : `${index}:${tenant}`);
+/** A sorted set: when the sweep has to remind of an approval or to escalate it. */
+export const noticeIndex = 'hp:index:notices';
 /** The other tenants that have ever had a run. */
 export const tenantIndex = 'hp:index:tenants';
 /** The runs of a tenant that may be active: those that a limit counts. */
@@ -41,3 +45,14 @@ export const lockKey = (name: string): string => `hp:lock:${name}`;
 export const writeProbeKey = 'hp:health:write';
 /** A counter that only rises; the data directory keeps its last known value. */
 export const highWaterKey = 'hp:high-water';
+
+/** The last sealed record of the audit log, as JSON, with its place in the files. */
+export const auditHeadKey = 'hp:{audit}:head';
+/** A hash: the batch of records that is being written. A writer that finds it writes the same bytes to the same place. */
+export const auditPendingKey = 'hp:{audit}:pending';
+/** A hash: the last sealed sequence number of each run. */
+export const auditCursorsKey = 'hp:{audit}:cursors';
+/** A list: changes outside of runs that wait to be sealed. */
+export const auditEntriesKey = 'hp:{audit}:entries';
+/** Pub/sub channel that announces such a change. A wake-up only. */
+export const auditChannel = 'hp:audit';

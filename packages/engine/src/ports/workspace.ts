@@ -7,6 +7,7 @@ import type {
   PublishOptions,
   PublishPlan,
   Resolution,
+  SecretScope,
   Source,
 } from '@holdpoint/contract';
 
@@ -36,6 +37,8 @@ export interface PlannedPublish {
   conflicts: (ConflictSummary & { resolvable: boolean })[];
   /** What the run made or changed and cannot be published, such as a socket. A person has to accept that. */
   unpublishable: string[];
+  /** Files that would be published and hold the value of a secret. */
+  secrets: readonly { path: string; names: readonly string[] }[];
   plan: PublishPlan;
 }
 
@@ -44,6 +47,7 @@ export interface PublishCall {
   snapshot: string;
   target: PublishOptions;
   resolutions: readonly Resolution[];
+  scope: SecretScope;
 }
 
 export type TreeState =
@@ -65,13 +69,17 @@ export interface WorkspacePort {
   materialise(input: Making & { source: Source }): Promise<MadeWorkspace>;
   /** A workspace out of another run's snapshot. */
   fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
-  /** @param input.paths the changed paths, when they are known; absent: look at the whole tree */
+  /**
+   * @param input.paths the changed paths, when they are known; absent: look at the whole tree
+   * @throws `ESECRETWRITTEN` when a changed file holds the value of a secret of the run. Then nothing is stored
+   */
   snapshot(input: {
     runId: string;
     epoch: number;
     parent: string;
     message: string;
     paths?: readonly string[];
+    scope: SecretScope;
   }): Promise<{ snapshot: string; files_changed: number; skipped: number }>;
   /** Whether the tree is what the log says; see `TreeState`. */
   inspect(input: {
@@ -104,6 +112,7 @@ export interface WorkspacePort {
     parent: string;
     decided: string;
     message: string;
+    scope: SecretScope;
   }): Promise<Difference | undefined>;
   /** Ends whatever is running on the workspace. */
   killAll(runId: string): Promise<void>;

@@ -7,7 +7,7 @@ export interface ParseOptions {
   /** Absolute path of the workspace as the command sees it. Paths below it become relative. */
   root?: string;
   /** Where the command starts, relative to the workspace. Default `.`. */
-  cwd?: string;
+  cwd?: string | undefined;
 }
 
 /** Every simple command that a line for bash may run, in subshells, substitutions, here-documents, wrappers and nested scripts too. Never throws. */

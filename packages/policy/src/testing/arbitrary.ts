@@ -1,3 +1,4 @@
+import type { Json } from '@holdpoint/contract';
 import fc from 'fast-check';
 import type { CallFacts } from '../judge/call-facts.ts';
 import { commandFacts } from '../judge/command-facts.ts';
@@ -81,7 +82,10 @@ export const facts: fc.Arbitrary<CallFacts> = fc.record(
     tool: fc.constantFrom('bash', 'edit', 'task'),
     effect: fc.constantFrom('read' as const, 'workspace' as const, 'external' as const),
     risk: fc.constantFrom('low' as const, 'high' as const),
-    args: fc.oneof(fc.constant({ path: 'src/a', n: 1 }), fc.jsonValue() as fc.Arbitrary<CallFacts['args']>),
+    args: fc.oneof(
+      fc.constant({ path: 'src/a', n: 1 }),
+      fc.jsonValue().map((value) => value as Json),
+    ),
     touches: fc.record({
       paths: fc.array(path, { maxLength: 2 }),
       commands: fc.oneof(

@@ -48,7 +48,19 @@ async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempoten
 
 const specOf = (
   { ceilings = {} }: Pick<ApiDeps, 'ceilings'>,
-  { title, toolset, workspace, limits, network, models = [], validators, publish, labels, priority }: CreateRunBody,
+  {
+    title,
+    toolset,
+    workspace,
+    limits,
+    network,
+    secrets,
+    models = [],
+    validators,
+    publish,
+    labels,
+    priority,
+  }: CreateRunBody,
   goal: Goal,
 ): Omit<RunSpec, 'policy'> => ({
   title,
@@ -57,6 +69,7 @@ const specOf = (
   source: workspace.source,
   limits: cutAtCeilings(limits, ceilings),
   network,
+  ...(secrets.length > 0 && { secrets }),
   models,
   validators,
   publish,

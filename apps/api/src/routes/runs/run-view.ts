@@ -43,13 +43,13 @@ export function toRunDetail(
   spec: RunSpec,
   { agents, current }: { agents: readonly RunState[]; current: OperatorInForce | undefined },
 ): RunDetail {
-  const { goal, source, policy, limits, network, validators, publish } = spec;
+  const { goal, source, policy, limits, network, secrets = [], validators, publish } = spec;
   const prompt = goal.planner === 'model' ? goal.prompt : null;
   const models = allowedModels(spec);
   const operator_policies = withCurrent(spec, current).map(({ document, digest, version }) => {
     return { digest, version: version ?? null, policy: document };
   });
-  const bound = { policy, policy_pin: spec.policy_pin ?? null, operator_policies, limits, models, network };
+  const bound = { policy, policy_pin: spec.policy_pin ?? null, operator_policies, limits, models, network, secrets };
   const request = { prompt, source, ...bound, validators, publish };
   return { ...toRun(run), waiting_for: agents.flatMap(waitingFor), request };
 }

@@ -1,5 +1,5 @@
 import { operatorPolicySchema, type RunSpec } from '@holdpoint/contract';
-import { type BoundPolicies, compilePolicy, type NamedPolicy } from '@holdpoint/policy';
+import { type BoundPolicies, builtinPolicy, compilePolicy, type NamedPolicy } from '@holdpoint/policy';
 import type { EngineDeps } from '../../deps.ts';
 import { policiesOf, shortDigest } from '../../domain/index.ts';
 import { operatorDocumentsKey } from '../policy-keys.ts';
@@ -16,7 +16,10 @@ export async function policiesThen(
 ): Promise<BoundPolicies & { isComplete: boolean }> {
   const recorded = policiesOf(spec, undefined);
   if (policies === undefined) return { ...recorded, isComplete: false };
-  const [own = '', ...digests] = policies.split(' ');
+  const [own = '', ...others] = policies.split(' ');
+  // The last one is of the built-in rules. Logs from before they were named have no such word.
+  const builtinNow = shortDigest(compilePolicy(builtinPolicy).digest);
+  const digests = others.filter((digest) => digest !== builtinNow);
   const known = new Map<string, NamedPolicy>(recorded.operator.map((one) => [shortDigest(one.policy.digest), one]));
   const missing = digests.filter((digest) => !known.has(digest));
   const texts = missing.length === 0 ? [] : await redis.hmget(operatorDocumentsKey, ...missing);

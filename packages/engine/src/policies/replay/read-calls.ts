@@ -57,7 +57,11 @@ function note(step: Seen, event: LoggedEvent): void {
       break;
     case 'approval.decided':
       if (!step.asked.has(event.data.approval_id)) break;
-      step.decision ??= { kind: event.data.decision, by: event.data.by, at: event.time };
+      // A remembered rule decides what a person decided before: it is no decision of its own.
+      if (event.data.rule_id !== undefined) break;
+      step.decision ??= event.data.expired
+        ? { kind: 'expired', at: event.time }
+        : { kind: event.data.decision, by: event.data.by, at: event.time };
       break;
     case 'approval.expired':
       if (step.asked.has(event.data.approval_id)) step.decision ??= { kind: 'expired', at: event.time };

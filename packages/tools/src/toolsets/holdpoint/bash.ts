@@ -42,7 +42,7 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),
   risk: 'high',
   input,
-  touches: ({ command }) => ({ command }),
+  touches: ({ command, cwd }) => ({ command, cwd: relativePath(cwd) }),
   async execute(context, { command, timeout_s, cwd, run_in_background }) {
     // Reports a directory that is missing or outside as data. For the sandbox it would be a failed set-up, which is retried.
     if (relativePath(cwd) !== '.') await context.files.list(cwd, { limit: 1 }, context.signal);
@@ -56,8 +56,9 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
     const value = { task_id: context.taskId, status: 'running' };
     return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
   },
-  async preview({ network }, { command, cwd, run_in_background }) {
+  async preview({ network, secrets = [] }, { command, cwd, run_in_background }) {
+    const named = secrets.length === 0 ? {} : { secrets };
     const background = run_in_background ? { background: true as const } : {};
-    return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [], ...background };
+    return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [], ...named, ...background };
   },
 });
