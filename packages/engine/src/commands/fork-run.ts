@@ -22,7 +22,7 @@ import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-r
 /** What a fork may change against the other run. */
 interface ForkChanges
   extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators' | 'priority'>> {
-  /** Of `policy`. Without it another policy is an inline document. */
+  /** Which version `policy` is. Without it another policy is an inline document. */
   policy_pin?: RunSpec['policy_pin'];
   /** For a scripted run. The groups that are kept must equal those of the other run. */
   plan?: Plan;

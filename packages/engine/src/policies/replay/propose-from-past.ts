@@ -9,7 +9,7 @@ import { readCalls } from './read-calls.ts';
 import { runsSince } from './replay-policy.ts';
 
 /** A recorded call with what people see of it. */
-export interface PastCall extends RecordedCall {
+interface PastCall extends RecordedCall {
   at: string;
 }
 

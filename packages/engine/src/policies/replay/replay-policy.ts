@@ -14,11 +14,11 @@ export interface Candidate {
   /** As verdicts name it. */
   name: string;
   version?: number | undefined;
-  /** `operator`: in place of the policies of the operator. Another name: of runs with this policy alone. Absent: of every run. */
+  /** `operator`: in place of the policies of the operator. Another name: of runs with this policy alone. Without it: of every run. */
   insteadOf?: string | undefined;
 }
 
-export interface Replayed extends Pick<LoggedCall, 'stepId' | 'at' | 'tool' | 'was' | 'decision'> {
+interface Replayed extends Pick<LoggedCall, 'stepId' | 'at' | 'tool' | 'was' | 'decision'> {
   runId: string;
   args: unknown;
 }
