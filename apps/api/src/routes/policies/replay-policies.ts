@@ -9,17 +9,20 @@ import {
 import type { Engine } from '@holdpoint/engine';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
 import { resolvePolicy } from '../runs/resolve-policy.ts';
 import { checkDocument } from './validate-policy.ts';
 
 const tags = ['policies'];
+/** They show calls of runs. */
+const config = { access: 'runs:read' } as const;
 const consumes = ['application/json', 'application/yaml'];
 
 export function replayPoliciesRoutes(app: App): void {
   app.post(
     '/v1/policies/replay',
     {
-      config: { access: 'policies:read' },
+      config,
       schema: {
         tags,
         operationId: 'replayPolicy',
@@ -52,7 +55,7 @@ export function replayPoliciesRoutes(app: App): void {
   app.post(
     '/v1/policies/propose',
     {
-      config: { access: 'policies:read' },
+      config,
       schema: {
         tags,
         operationId: 'proposeRules',
@@ -79,12 +82,15 @@ export function replayPoliciesRoutes(app: App): void {
 
 const mostCalls = 100;
 
-/** @throws ApiProblem `invalid_policy`, `unknown_policy` */
+/** @throws ApiProblem `invalid_policy`, `unknown_policy`, `missing_scope` */
 async function candidateOf(
-  deps: Pick<ApiDeps, 'engine' | 'catalog'>,
+  deps: Pick<ApiDeps, 'engine' | 'catalog' | 'holder'>,
   { policy, name: insteadOf }: Pick<z.output<typeof replayPolicySchema>, 'policy' | 'name'>,
 ): Promise<Parameters<Engine['policies']['replay']>[0]> {
   if (isReference(policy)) {
+    if (!deps.holder.scopes.includes('policies:read')) {
+      throw new ApiProblem('missing_scope', 'a policy by its name needs the scope policies:read');
+    }
     const { policy: document, policy_pin } = await resolvePolicy(deps, policy);
     return { document, name: policy.name, version: policy_pin?.version, insteadOf };
   }

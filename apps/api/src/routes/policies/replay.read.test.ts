@@ -114,12 +114,18 @@ test('a call whose tool is gone is listed apart', async () => {
 });
 
 test('another tenant replays its own runs alone', async () => {
-  const made = { name: 'eve', kind: 'person', tenant: 'acme', scopes: ['policies:read'] } as const;
+  const made = { name: 'eve', kind: 'person', tenant: 'acme', scopes: ['runs:read'] } as const;
   const { key } = await api.client.createKey({ ...made, scopes: [...made.scopes] });
   const eve = createClient({ baseUrl: api.address, key });
   expect(await eve.replayPolicy({ since, policy: { rules: [] } })).toMatchObject({ runs: 0, calls: 0 });
   expect(await eve.replayPolicy({ since, policy: { rules: [] }, cursor: runs[3] })).toMatchObject({ runs: 0 });
   expect((await eve.proposeRules({ since })).calls).toBe(0);
+  const byName = eve.replayPolicy({ since, policy: { name: 'careful' } });
+  await expect(byName).rejects.toMatchObject({ status: 403, code: 'missing_scope' });
+  const other = await api.client.createKey({ name: 'pol', kind: 'person', scopes: ['policies:read'] });
+  const reader = createClient({ baseUrl: api.address, key: other.key });
+  await expect(reader.proposeRules({ since })).rejects.toMatchObject({ status: 403 });
+  await reader.close();
   await eve.close();
 });
 
