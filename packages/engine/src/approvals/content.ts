@@ -33,7 +33,7 @@ export async function readContent(deps: Pick<EngineDeps, 'blobs'>, view: StepApp
   return { args, preview, content_digest: `sha256:${createHash('sha256').update(text).digest('hex')}` };
 }
 
-/** A call of which only the beginning was shown is approved by a caller who has read the whole. @throws EngineError `not_opened` */
+/** A long call is approved by a caller who has read the whole. @throws EngineError `not_opened` */
 export async function assertOpened(
   deps: Pick<EngineDeps, 'blobs'>,
   view: StepApproval,

@@ -26,7 +26,7 @@ export interface DecisionRequest {
   kind?: CallerKind;
 }
 
-/** What a decision comes to: a transition, or nothing to do because the caller has said so before. */
+/** A transition, or nothing to do because the caller has voted before. */
 export type Checked = Transition | 'already voted';
 
 /**

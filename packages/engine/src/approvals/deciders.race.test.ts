@@ -29,7 +29,7 @@ async function held(rule: object, { by = 'eve', step = write }: { by?: string; s
 const panel = (deciders: Deciders) => held({ deciders });
 const typesOf = async (runId: string) => (await readLog(engine.deps.redis, runId)).map(({ type }) => type);
 
-test('only callers whom the rule names decide, and the approval says who', async () => {
+test('only callers that the rule names decide, and the approval says who', async () => {
   const { decide, runId, view, deps } = await panel({ names: ['ops-*'], kinds: ['person'] });
   expect(view.approval.request).toMatchObject({
     deciders: [{ names: ['ops-*'], kinds: ['person'] }],

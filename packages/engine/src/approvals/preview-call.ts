@@ -40,7 +40,7 @@ export async function previewCall(
 }
 
 /** The allowlist, and the hosts that the approval opens for the call. */
-export function hostsOf(
+function hostsOf(
   { catalog }: Pick<WorkerDeps, 'catalog'>,
   { parent }: Pick<RunState, 'parent'>,
   call: Call,
