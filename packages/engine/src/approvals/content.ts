@@ -3,7 +3,7 @@ import { canonicalJson, type Json, type Payload } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
 import { fromPayload } from '../log/index.ts';
-import type { DecisionRequest } from './decide-approval.ts';
+import type { DecisionRequest } from './decision-request.ts';
 import type { StepApproval } from './view-approval.ts';
 
 /** The whole of what a person decides on, and the digest that a decision names to say that it was read. */

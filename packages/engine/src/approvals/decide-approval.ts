@@ -1,33 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CallerKind, type DecisionKind, type Json, resolutionSchema } from '@holdpoint/contract';
+import { type Json, resolutionSchema } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import { decidePublish, EngineError, expire, expirePublish, type Transition } from '../domain/index.ts';
 import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
 import { assertOpened } from './content.ts';
 import { decideStep } from './decide-step.ts';
+import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
-import type { Remember } from './remember-rule.ts';
 import { listRule, unlistRule } from './rule-index.ts';
 import { type ApprovalView, type PublishApproval, viewApproval } from './view-approval.ts';
-
-export interface DecisionRequest {
-  decision: DecisionKind;
-  action_digest: string;
-  /** With `edit`: the arguments of a call, or `{resolutions: […]}` of a publish. */
-  args?: Record<string, Json> | undefined;
-  message?: string | undefined;
-  /** With `approve`: the same call needs no decision from now on. */
-  remember?: Remember | undefined;
-  /** Digest of the whole content, where the approval shows only its beginning. */
-  content_digest?: string | undefined;
-  by: string;
-  /** @default person */
-  kind?: CallerKind;
-}
-
-/** A transition, or nothing to do because the caller has voted before. */
-export type Checked = Transition | 'already voted';
 
 /**
  * Records a decision; the first one wins. The same decision again gets the answer of the first, another one is a conflict. Where several

@@ -1,7 +1,8 @@
 export { awaitDecision } from './await-decision.ts';
 export { cutParts, readContent } from './content.ts';
-export { type DecisionRequest, decideApproval } from './decide-approval.ts';
+export { decideApproval } from './decide-approval.ts';
 export { readPanel } from './decide-step.ts';
+export type { DecisionRequest } from './decision-request.ts';
 export { delegateApproval } from './delegate-approval.ts';
 export { describeEdit } from './describe-edit.ts';
 export { judgeStep } from './judge-step.ts';
