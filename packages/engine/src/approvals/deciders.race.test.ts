@@ -183,6 +183,8 @@ test('reminders and the escalation come once each, from several workers and afte
   await sweepAt(61);
   await sweepAt(62);
   expect(await notices()).toEqual([1]);
+  await sweepAt(105);
+  expect(await notices()).toEqual([1, 'escalated']);
   await sweepAt(130);
   await sweepOnce({ ...deps, now: () => asked + 131_000 });
   expect(await notices()).toEqual([1, 'escalated', 2]);
