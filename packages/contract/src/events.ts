@@ -96,6 +96,7 @@ export const runHeaderSchema = z.strictObject({
   model: z.string().optional(),
   labels: z.record(z.string(), z.string()),
   priority: prioritySchema.optional(),
+  dry_run: z.literal(true).optional(),
 });
 
 export const toolVersionsSchema = z

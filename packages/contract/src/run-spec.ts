@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { callerSchema } from './caller.ts';
 import { limitsSchema } from './limits.ts';
+import { grantsShape } from './permissions.ts';
 import { planSchema } from './plan.ts';
 import { operatorPolicySchema, policySchema } from './policy.ts';
 import { sourceSchema } from './source.ts';
@@ -74,6 +75,7 @@ export const runSpecSchema = z.strictObject({
   operator: z.array(operatorPolicySchema).max(1000).optional(),
   limits: limitsSchema,
   network: networkSchema,
+  ...grantsShape,
   models: modelsSchema.default([]),
   validators: validatorsSchema.default([]),
   publish: publishDefaultsSchema.prefault({}),

@@ -16,6 +16,13 @@ export { type CompiledPolicy, compilePolicy, policyDigest } from './judge/compil
 export { describeTouches, nothingTouched } from './judge/describe-touches.ts';
 export { type Explanation, explain, type PartExplanation, type RuleExplanation } from './judge/explain.ts';
 export { type BoundPolicies, judge, type NamedPolicy } from './judge/judge.ts';
-export { type Grants, narrow } from './permissions/narrow.ts';
+export {
+  type AskedGrants,
+  grantProblems,
+  narrowWritten,
+  openHosts,
+  type WrittenGrants,
+  widened,
+} from './permissions/grants.ts';
 export { type Permission, parsePermissions } from './permissions/permission.ts';
 export { deniedByModes, type Permitted, permits, protectedPath } from './permissions/permits.ts';

@@ -190,6 +190,8 @@ export interface Workspaces {
    * @param input.paths known changed paths (file tools). @default the whole tree is walked (commands)
    * @param input.isShared background commands are frozen during the call and continue afterwards: they may have files mapped, and change
    * them without a trace in the times. @default false
+   * @param input.forbids paths that may not differ from the parent. When one does, this throws `ForbiddenChange`: nothing is stored, and the
+   * tree stays as it is. @default no path
    */
   snapshot(input: {
     runId: string;
@@ -197,6 +199,7 @@ export interface Workspaces {
     parent: SnapshotId;
     message: string;
     paths?: readonly string[];
+    forbids?: ((path: string) => boolean) | undefined;
     isShared?: boolean;
   }): Promise<Snapshot>;
   /** The paths that differ between two snapshots of a run, skipped ones included. @param input.most the maximum number of named changes */

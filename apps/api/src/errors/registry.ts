@@ -67,6 +67,21 @@ export const apiProblems = {
     title: 'Invalid policy',
     next: 'Correct the rules that `errors` names; GET /v1/tools shows the tools and their effects. Nothing was changed.',
   },
+  invalid_permissions: {
+    status: 422,
+    title: 'Invalid permissions',
+    next: 'Write fs:read, fs:write:GLOB, exec:PROGRAM, net:HOST or graph:read, and globs of paths in the workspace; nothing was changed.',
+  },
+  permissions_widened: {
+    status: 422,
+    title: 'More than the run may do',
+    next: 'A fork has at most the permissions and modes of the run that it continues. Ask for less, or submit a new run.',
+  },
+  dry_run: {
+    status: 409,
+    title: 'A dry run publishes nothing',
+    next: 'Read its diff, then submit the run again without modes.dry_run; or download the patch and apply it yourself.',
+  },
   invalid_network: {
     status: 422,
     title: 'Invalid network allowlist',

@@ -10,8 +10,9 @@ import {
 } from '../plan/index.ts';
 import { type ApiOptions, apiCommand, CliError, count, label, type Shell, several } from '../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
+import { type GrantOptions, grantsOf, overriddenGrants, withGrantOptions } from './grant-options.ts';
 
-interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
+interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions, GrantOptions {
   plan?: string;
   toolset?: string;
   model?: string;
@@ -65,7 +66,7 @@ export function runCommand(shell: Shell): Command {
     .option('--max-tokens <n>', 'pause after this many tokens, input and output', count)
     .option('--max-cost <usd>', "pause after this many US dollars, by the operator's prices", amount)
     .option('--max-agents <n>', 'start at most this many sub-agents', count);
-  return withSubmitOptions(command).action(async (prompt: string | undefined, options: RunOptions) => {
+  return withSubmitOptions(withGrantOptions(command)).action(async (prompt: string | undefined, options: RunOptions) => {
     const { body, plan } = await bodyOf(shell, prompt, options);
     const client = await shell.connect(options.url);
     const { idempotencyKey } = options;
@@ -103,6 +104,7 @@ async function bodyOf(
     priority: priority ?? file.priority,
     models: options.agentModel ?? file.models,
     network: allow === undefined ? file.network : { allow },
+    ...grantsOf(options, file),
     validators: validate?.map((command) => ({ command })) ?? file.validators,
     workspace: { source: await findSource(shell.config.cwd, options) },
     limits: {
@@ -120,8 +122,9 @@ async function bodyOf(
 }
 
 /** A mistake in what an option has overridden is no mistake in the file. */
-function fieldsOfFile(plan: ParsedPlan | undefined, { allow, validate, toolset, title }: RunOptions): string[] {
-  const overridden = { network: allow, validators: validate, toolset, title };
+function fieldsOfFile(plan: ParsedPlan | undefined, options: RunOptions): string[] {
+  const { allow, validate, toolset, title } = options;
+  const overridden = { network: allow, validators: validate, toolset, title, ...overriddenGrants(options) };
   return ['plan', 'labels', ...Object.keys(plan?.file ?? {})].filter(
     (field) => !Object.entries(overridden).some(([name, value]) => name === field && value !== undefined),
   );

@@ -1,6 +1,7 @@
 import {
   givenLimitsSchema,
   modelsSchema,
+  narrowedShape,
   networkSchema,
   type Plan,
   planSchema,
@@ -20,6 +21,7 @@ const headSchema = z.strictObject({
   models: modelsSchema.optional(),
   priority: prioritySchema.optional(),
   network: networkSchema.optional(),
+  ...narrowedShape,
   validators: validatorsSchema.optional(),
   publish: publishDefaultsSchema.optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),

@@ -7,6 +7,7 @@ export { grantsOf, toGrant } from './grants.ts';
 export { heads } from './heads.ts';
 export { isAbandoned } from './id-time.ts';
 export { boundBy, holdsPublish, judgeCall, policiesInForce, stricter } from './judge-call.ts';
+export { narrowSpec, withOpenHosts } from './narrow-spec.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
 export {
