@@ -6,7 +6,7 @@ import type { RunStates } from './run/run-state.ts';
 import type { Holder } from './run/tree-head.ts';
 import type { ScanLimits } from './tree/index.ts';
 
-export { errnoOf, ForbiddenChange, unlessMissing, WorkspaceError } from './errors.ts';
+export { errnoOf, unlessMissing, WorkspaceError } from './errors.ts';
 export type { ObjectWriter } from './git-objects/object-writer.ts';
 export type {
   Call,

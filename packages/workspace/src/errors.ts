@@ -114,14 +114,3 @@ export const unlessMissing =
     if (errnos.includes(errnoOf(error) ?? '')) return fallback;
     throw error;
   };
-
-/** Paths of the tree changed that the caller forbids. No snapshot was taken. */
-export class ForbiddenChange extends Error {
-  override readonly name = 'ForbiddenChange';
-  readonly paths: readonly string[];
-
-  constructor(paths: readonly string[]) {
-    super(`forbidden paths changed: ${paths.slice(0, 5).join(', ')}`);
-    this.paths = paths;
-  }
-}

@@ -1,5 +1,6 @@
+import { ForbiddenChange } from '@holdpoint/contract';
 import { changesOf } from './compare.ts';
-import { type Call, type Deps, ForbiddenChange, type Snapshot, WorkspaceError } from './deps.ts';
+import { type Call, type Deps, type Snapshot, WorkspaceError } from './deps.ts';
 import {
   assertFreeSpace,
   createYielder,

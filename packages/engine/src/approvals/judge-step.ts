@@ -1,21 +1,24 @@
-import { hasNetwork, type Json, type RunSpec, type Verdict } from '@holdpoint/contract';
+import type { Json, RunSpec, Verdict } from '@holdpoint/contract';
 import { type CallFacts, describeTouches, nothingTouched } from '@holdpoint/policy';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
-import { judgeCall, policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
+import { judgeCall, judgeGrants, policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
 import { fromPayload, readSpec } from '../log/index.ts';
 import type { Description } from '../ports/index.ts';
 import { askTool } from './ask-tool.ts';
+import { describeCall } from './describe-call.ts';
+import { judgeResolved } from './judge-resolved.ts';
 
 type Described = Extract<Description, { ok: true }>;
 
-/** The verdict of the policies in force on a call, with their name. @param args as the caller wrote them */
+/** The verdict of the run's permissions and of the policies in force on a call, with the name of the policies. @param args as the caller wrote them */
 export function judgeDescribed(
   { operatorPolicy }: Pick<EngineDeps, 'operatorPolicy'>,
   spec: RunSpec,
   call: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'gate' | 'touches'> },
 ): { verdict: Verdict; policies: string } {
   const current = operatorPolicy?.();
-  const verdict = withQuestion(judgeCall(spec, current, factsOf(spec, call)), call.described.gate);
+  const facts = factsOf(spec, call);
+  const verdict = judgeGrants(spec, facts) ?? withQuestion(judgeCall(spec, current, facts), call.described.gate);
   return { verdict, policies: policiesInForce(spec, current) };
 }
 
@@ -49,14 +52,18 @@ export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, 
   const isEdited = step.approval !== undefined;
   if (verdict !== undefined && !isEdited && policies === policiesInForce(spec, deps.operatorPolicy?.())) return verdict;
   const args = await fromPayload(deps.blobs, step.args);
-  const described = deps.catalog.describe({
-    ...{ toolset: spec.toolset, tool, args },
-    ...{ network: hasNetwork(spec.network), unattended: run.parent !== undefined },
-  });
+  const described = describeCall(deps, spec, { run, tool, args });
   // A tool that is gone: the run pauses for the change of its tools, or the call fails.
   const known = described.ok ? described : { effect: step.effect, risk: step.call.risk, gate };
   const judged = judgeDescribed(deps, spec, { tool, args, described: known }).verdict;
   return verdict === undefined || isEdited ? judged : stricter(judged, verdict);
+}
+
+/** The same, and on the paths that links in the workspace make of those in the arguments. */
+async function judgeOnTree(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): Promise<Verdict> {
+  const spec = await readSpec(deps, run);
+  const verdict = await judgeStep(deps, run, spec, step);
+  return verdict.action === 'deny' ? verdict : judgeResolved(deps, { run, spec, step, verdict, signal });
 }
 
 /** The same with a look at the workspace: a tool adds its question to what the policy allows. */
@@ -66,7 +73,7 @@ export async function judgeInPlace(
   step: StepState,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const verdict = await judgeStep(deps, run, await readSpec(deps, run), step);
+  const verdict = await judgeOnTree(deps, run, step, signal);
   if (verdict.action !== 'allow') return verdict;
   const question = await askTool(deps, run, step, signal);
   return question === undefined ? verdict : { action: 'hold', reason: question };
@@ -85,7 +92,7 @@ export async function judgeBegun(
   const isDecided = step.approval !== undefined;
   // A call that waited for its task was let through when it began.
   if (isDecided || step.deferred !== undefined) {
-    const verdict = await judgeStep(deps, run, await readSpec(deps, run), step);
+    const verdict = await judgeOnTree(deps, run, step, signal);
     return verdict.action === 'hold' ? { ...verdict, action: 'allow' } : verdict;
   }
   return judgeInPlace(deps, run, step, signal);

@@ -1,8 +1,10 @@
+import { ForbiddenChange } from '@holdpoint/contract';
+import { forbiddenPaths } from '@holdpoint/policy';
 import { type NewApproval, previewCall, requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { askAgain, type RunState, type StepState } from '../domain/index.ts';
+import { askAgain, distrustTree, type RunState, type StepState } from '../domain/index.ts';
 import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
-import { readApproval } from '../log/index.ts';
+import { append, readApproval, readSpec } from '../log/index.ts';
 import type { Difference } from '../ports/index.ts';
 
 /** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
@@ -60,9 +62,13 @@ export async function confirmFiles(
       epoch: run.lease,
       ...{ parent, decided },
       message: `before ${step.call.tool} (${step.id})`,
+      forbids: forbiddenPaths(await readSpec(deps, run)),
     });
   } catch (error) {
-    return pauseOrRetry(deps, run, error, context);
+    if (!(error instanceof ForbiddenChange)) return pauseOrRetry(deps, run, error, context);
+    // A background command changed what the run may not change. It ends with its tree, and nothing of it remains.
+    await append(deps, run.id, distrustTree(run, { reason: 'forbidden_change', detail: error.message }));
+    return 'lost';
   }
   if (found === undefined) return confirmUse(deps, run, step, context);
   await parkAgain(deps, run, step, found, context);

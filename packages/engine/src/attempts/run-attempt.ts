@@ -1,7 +1,15 @@
-import type { Json, ToolOutcome, Verdict } from '@holdpoint/contract';
+import { ForbiddenChange, type Json, type ToolOutcome, type Verdict } from '@holdpoint/contract';
+import { forbiddenPaths } from '@holdpoint/policy';
 import { judgeBegun } from '../approvals/judge-step.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { type AttemptResult, heads, type RunState, type StepState } from '../domain/index.ts';
+import {
+  type AttemptResult,
+  denialOf,
+  forbiddenChange,
+  heads,
+  type RunState,
+  type StepState,
+} from '../domain/index.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
@@ -66,6 +74,7 @@ export async function runAttempt(
       },
     };
   } catch (error) {
+    if (error instanceof ForbiddenChange) return { kind: 'result', result: takenBack(step, error, startedAt) };
     const reason = abortReason(context.signal);
     // The worker that took over decides about this attempt; a worker that shuts down leaves it to the next one.
     if (reason === 'lock-lost') throw error;
@@ -75,13 +84,21 @@ export async function runAttempt(
   }
 }
 
-const denied = ({ reason }: Verdict): ToolOutcome => ({
+/**
+ * The call changed what its run may not change. No snapshot has it, and its outcome makes a new tree due: nothing of the call remains, nor of
+ * the background commands beside it, which may have made the change.
+ */
+const takenBack = ({ attempt }: StepState, { paths }: ForbiddenChange, startedAt: number): AttemptResult => ({
+  attempt,
   status: 'failed',
-  error: {
-    code: 'EPERMISSION',
-    message: `Not run: the policy denies this call by now (${reason}).`,
-    next: 'Continue without this call, or find another way that the policy allows.',
-  },
+  error: forbiddenChange(paths),
+  duration_ms: Math.round(performance.now() - startedAt),
+  restore: true,
+});
+
+const denied = (verdict: Verdict): ToolOutcome => ({
+  status: 'failed',
+  error: denialOf(verdict, 'attempt'),
   touched: [],
 });
 
@@ -128,6 +145,7 @@ async function call(
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
       network: spec.network,
+      readOnly: spec.modes.read_only,
       granted: grantedHosts(deps, run, step, args),
       onConnection: connections.record,
       signal,
@@ -142,7 +160,7 @@ function grantedHosts(deps: WorkerDeps, run: RunState, step: StepState, args: Js
   return described.ok ? (described.touches?.hosts ?? []) : [];
 }
 
-const snapshotOf = (
+const snapshotOf = async (
   deps: WorkerDeps,
   run: RunState,
   step: StepState,
@@ -154,4 +172,5 @@ const snapshotOf = (
     parent: run.snapshot ?? '',
     message: `${step.call.tool} (${step.id}, attempt ${step.attempt})`,
     paths: outcome.touched,
+    forbids: forbiddenPaths(await readSpec(deps, run)),
   });

@@ -7,9 +7,10 @@ export { grantsOf, toGrant } from './grants.ts';
 export { heads } from './heads.ts';
 export { isAbandoned } from './id-time.ts';
 export { boundBy, holdsPublish, judgeCall, policiesInForce, stricter } from './judge-call.ts';
-export { narrowSpec, withOpenHosts } from './narrow-spec.ts';
+export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
+export { narrowSpec, withOpenHosts } from './narrow-spec.ts';
 export {
   type ApprovalState,
   parseAllApprovals,
@@ -75,6 +76,7 @@ export {
 export { distrustTree, leaseToDrop, recordRestored, takeLease } from './transitions/take-over.ts';
 export {
   captureTask,
+  dropCapture,
   endAgent,
   endTask,
   exitTask,

@@ -199,6 +199,10 @@ async function settle(
     }
     return begun.ok ? forward(deps, run, context) : 'again';
   }
+  if (result.restore) {
+    const appended = await append(deps, run.id, transition);
+    return appended.ok ? forward(deps, run, context) : 'again';
+  }
   const ahead = await planAhead(deps, run, step, result, context);
   if (ahead !== undefined) {
     const both = await recordPlan(deps, run, { ...ahead, transition: mergeTransitions(transition, ahead.transition) });

@@ -1,4 +1,5 @@
-import { isTaskOver, isTerminal } from '@holdpoint/contract';
+import { ForbiddenChange, isTaskOver, isTerminal } from '@holdpoint/contract';
+import { forbiddenPaths } from '@holdpoint/policy';
 import { superviseAgent } from '../agents/supervise-agent.ts';
 import {
   appendForTheRecord,
@@ -10,9 +11,11 @@ import {
 import type { WorkerDeps } from '../deps.ts';
 import {
   captureTask,
+  dropCapture,
   EngineError,
   endTask,
   exitTask,
+  forbiddenChange,
   heads,
   holdForCapture,
   killedOutcome,
@@ -117,7 +120,7 @@ async function execute(
 ): Promise<TaskResult | ReturnType<typeof lostOutcome>> {
   const spec = await fromPayload(deps.blobs, task.about.spec);
   if (!('command' in spec)) throw new TypeError(`the task ${task.id} has no command`);
-  const { limits, network } = await readSpec(deps, run);
+  const { limits, network, modes } = await readSpec(deps, run);
   const output = deps.outputs.open(task.id);
   try {
     await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
@@ -130,6 +133,7 @@ async function execute(
       wallMs: Math.min(spec.timeout_ms ?? Number.POSITIVE_INFINITY, limits.task_wall_s * 1000),
       limits: limits.command ?? {},
       network,
+      readOnly: modes.read_only,
       onConnection: connections.record,
       onBegun: () => void settleCallOnBegin(deps, run, task, signal),
       signal,
@@ -197,6 +201,21 @@ async function lost(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: 
   return appended.ok ? 'again' : sleep(deps);
 }
 
+async function capturedSnapshot(deps: WorkerDeps, run: RunState, task: TaskState) {
+  try {
+    return await deps.workspaces.snapshot({
+      runId: run.id,
+      epoch: run.lease,
+      parent: run.snapshot ?? '',
+      message: `background command (${task.id})`,
+      forbids: forbiddenPaths(await readSpec(deps, run)),
+    });
+  } catch (error) {
+    if (error instanceof ForbiddenChange) return error;
+    throw error;
+  }
+}
+
 /** Captures the changes of the command in the run's snapshot, when no other writer is changing the tree. */
 async function capture(
   deps: WorkerDeps,
@@ -221,12 +240,11 @@ async function capture(
   if ((await guardTree(deps, run, task.id, context)) !== 'sound') return 'again';
   const held = await append(deps, run.id, holdForCapture(run, task));
   if (!held.ok) return sleep(deps);
-  const snapshot = await deps.workspaces.snapshot({
-    runId: run.id,
-    epoch: run.lease,
-    parent: run.snapshot ?? '',
-    message: `background command (${task.id})`,
-  });
+  const snapshot = await capturedSnapshot(deps, run, task);
+  if (snapshot instanceof ForbiddenChange) {
+    const refused = await append(deps, run.id, dropCapture(run, task, forbiddenChange(snapshot.paths)));
+    return refused.ok ? 'again' : sleep(deps);
+  }
   // A refusal means that an approved call became the writer in between: try again after it.
   const captured = await append(deps, run.id, captureTask(run, task, snapshot));
   return captured.ok ? 'again' : sleep(deps);

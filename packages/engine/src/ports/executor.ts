@@ -36,12 +36,19 @@ export interface ExecutionContext {
   network: Network;
   /** `host:port` beside the allowlist that a person opened for this call alone. */
   granted: readonly string[];
+  /** Commands see the workspace read-only. */
+  readOnly: boolean;
   /** Called for every connection that the call made or was refused, when the connection ends. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;
 }
 
 export interface Executor {
+  /** Where each path of the workspace really leads, through its links, relative to the root. A path that leads nowhere inside stays as it is. */
+  resolvePaths(
+    paths: readonly string[],
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'signal'>,
+  ): Promise<readonly string[]>;
   /** Why a person has to be asked before the call, as the workspace is now. Changes nothing. */
   asks(
     call: Call,
@@ -68,7 +75,10 @@ export interface Executor {
 }
 
 export interface TaskContext
-  extends Pick<ExecutionContext, 'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'onConnection' | 'signal'> {
+  extends Pick<
+    ExecutionContext,
+    'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'readOnly' | 'onConnection' | 'signal'
+  > {
   taskId: string;
   output: OutputWriter;
   /** Called when the command begins to run. */

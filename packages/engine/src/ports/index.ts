@@ -13,4 +13,12 @@ export type {
   SettledStep,
 } from './planner.ts';
 export type { Logger, Metrics } from './reporting.ts';
-export type { Difference, MadeWorkspace, PlannedPublish, PublishCall, TreeState, WorkspacePort } from './workspace.ts';
+export type {
+  Difference,
+  Forbids,
+  MadeWorkspace,
+  PlannedPublish,
+  PublishCall,
+  TreeState,
+  WorkspacePort,
+} from './workspace.ts';

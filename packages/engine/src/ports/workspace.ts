@@ -61,17 +61,24 @@ export interface Difference {
   total: number;
 }
 
+/** Whether a path may not differ from the parent snapshot. */
+export type Forbids = (path: string) => boolean;
+
 export interface WorkspacePort {
   materialise(input: Making & { source: Source }): Promise<MadeWorkspace>;
   /** A workspace out of another run's snapshot. */
   fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
-  /** @param input.paths the changed paths, when they are known; absent: look at the whole tree */
+  /**
+   * @param input.paths the changed paths, when they are known; absent: look at the whole tree
+   * Throws `ForbiddenChange` when a path differs that may not: no snapshot was taken, and the tree is as it was found.
+   */
   snapshot(input: {
     runId: string;
     epoch: number;
     parent: string;
     message: string;
     paths?: readonly string[];
+    forbids?: Forbids | undefined;
   }): Promise<{ snapshot: string; files_changed: number; skipped: number }>;
   /** Whether the tree is what the log says; see `TreeState`. */
   inspect(input: {
@@ -95,7 +102,7 @@ export interface WorkspacePort {
   withFrozen<Result>(runId: string, act: () => Promise<Result>): Promise<Result>;
   /**
    * Takes a snapshot of the whole tree and compares it with the one that was decided on; undefined when nothing differs, not even what no
-   * snapshot holds.
+   * snapshot holds. Throws `ForbiddenChange` as `snapshot` does.
    */
   differenceFrom(input: {
     runId: string;
@@ -104,6 +111,7 @@ export interface WorkspacePort {
     parent: string;
     decided: string;
     message: string;
+    forbids?: Forbids | undefined;
   }): Promise<Difference | undefined>;
   /** Ends whatever is running on the workspace. */
   killAll(runId: string): Promise<void>;

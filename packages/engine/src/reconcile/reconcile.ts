@@ -152,7 +152,8 @@ async function openGates(
       steps.map(async (step): Promise<Gate> => {
         const verdict = await judgeInPlace(deps, run, step, signal);
         const { action, reason } = verdict;
-        if (action !== 'hold') return { step, action, reason };
+        if (action === 'deny') return { step, action, verdict };
+        if (action === 'allow') return { step, action, reason };
         return { step, action, verdict, ...(await open()), ...(await previewCall(deps, run, step, signal)) };
       }),
     );

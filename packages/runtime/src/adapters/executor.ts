@@ -1,4 +1,4 @@
-import type { ProcessLimits } from '@holdpoint/contract';
+import { FileError, type ProcessLimits } from '@holdpoint/contract';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
@@ -48,6 +48,17 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
   };
 
   return {
+    async resolvePaths(paths, { signal, ...tree }) {
+      const files = sandbox.files(await mountOf(workspaces, tree));
+      return Promise.all(
+        paths.map((path) =>
+          files.resolve(path, signal).catch((error: unknown) => {
+            if (error instanceof FileError) return path;
+            throw error;
+          }),
+        ),
+      );
+    },
     async asks(call, { runId, epoch, network: { allow }, signal }) {
       const context = await contextOf({
         ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, signal },
@@ -63,10 +74,14 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
       const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
       return (await registry.preview({ ...call, context })) ?? undefined;
     },
-    async execute(call, { runId, epoch, stepId, wallMs, limits, network, granted, onConnection, signal, ...more }) {
+    async execute(
+      call,
+      { runId, epoch, stepId, wallMs, limits, network, granted, readOnly, onConnection, signal, ...more },
+    ) {
       await using way = openCallNetwork({ network, granted, onConnection }, { allowAddresses });
       const { attempt, ...rest } = more;
-      const context = await contextOf({ runId, epoch, idempotencyKey: stepId, wallMs, limits, way, signal, rest });
+      const bounds = { wallMs, limits, way, readOnly, signal };
+      const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });
       const outcome = await registry.execute({ ...call, context });
       return outcome.status === 'deferred' ? outcome : { capabilities: sandbox.capabilities, ...outcome };
     },
@@ -101,6 +116,7 @@ interface CallBounds {
   way?: CallNetwork | undefined;
   /** @default that of `way` */
   network?: Network | undefined;
+  readOnly?: boolean;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
 }
@@ -140,8 +156,8 @@ const refuseMerge = async () => ({
 
 async function mountOf(
   workspaces: Workspaces,
-  { runId, epoch }: { runId: string; epoch: number },
+  { runId, epoch, readOnly }: { runId: string; epoch: number; readOnly?: boolean },
 ): Promise<WorkspaceMount> {
   const { path, owner, repository } = await workspaces.locate({ runId, epoch });
-  return { id: runId, path, uid: owner.uid, gid: owner.gid, repository };
+  return { id: runId, path, uid: owner.uid, gid: owner.gid, repository, readOnly };
 }

@@ -41,7 +41,7 @@ export function profile(
     // A copy in memory. A command could make a file of the worker writable, open it again and fill the host's disk unnoticed.
     request.stdin === null ? [] : ['--ro-bind-data', String(inheritedFds.input), stdinFile],
     deps.mounts.links.flatMap(([target, path]) => ['--symlink', target, path]),
-    ['--bind', deps.hostPath(request.workspace.path), '/workspace'],
+    [request.workspace.readOnly ? '--ro-bind' : '--bind', deps.hostPath(request.workspace.path), '/workspace'],
     repositoryMounts(request.workspace, request).flatMap(({ host, inside, access }) => [
       ...[access === 'read' ? '--ro-bind' : '--bind', deps.hostPath(host), inside],
     ]),
