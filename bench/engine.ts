@@ -32,6 +32,7 @@ const config = {
   sweepMs: 5000,
   drainMs: 1000,
   maintenanceMs: 86_400_000,
+  dataDir: engine.directory,
 };
 const workers = await startQueueWorkers({ deps, connections, config });
 

@@ -6,6 +6,8 @@ const benches = {
   sandbox: () => import('./sandbox.ts'),
   workspace: () => import('./workspace.ts'),
   memory: () => import('./memory.ts'),
+  keys: () => import('./keys.ts'),
+  policy: () => import('./policy.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -17,6 +17,8 @@ export interface System extends AsyncDisposable {
   dataDir: string;
   client: Client;
   key: string;
+  /** A client with another key. */
+  as(key: string): Client;
   redis: { address: string; pid(): number; isAlive(): boolean; kill(): Promise<void>; start(): Promise<void> };
   api: { url(): string; isAlive(): boolean; kill(signal?: NodeJS.Signals): Promise<void>; start(): Promise<void> };
   /** @param preload a module that Node loads before the worker */
@@ -78,6 +80,7 @@ export async function startSystem(
   return {
     directory,
     dataDir,
+    as: (other) => createClient({ baseUrl: url, key: other }),
     client,
     stop,
     key,

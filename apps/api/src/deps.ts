@@ -3,6 +3,7 @@ import type { Callers, Holder } from '@holdpoint/callers';
 import type { Scope } from '@holdpoint/contract';
 import type { Bounds } from '@holdpoint/contract/wire';
 import type { Engine, EngineDeps, OpenEngine, OutputStore } from '@holdpoint/engine';
+import type { Audit } from '@holdpoint/engine/audit';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
@@ -15,6 +16,7 @@ import type { RunNotifications } from './live/run-notifications.ts';
 export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   openEngine: OpenEngine;
   callers: Callers;
+  audit: Audit;
   logger: FastifyBaseLogger;
   catalog: Registry;
   /** What background commands print. */

@@ -60,6 +60,7 @@ describe('the process', () => {
     [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL: expected'],
     [{ REDIS_URL: '/x', HOLDPOINT_PORT: 'http' }, 'HOLDPOINT_PORT'],
     [{ REDIS_URL: '/x', HOLDPOINT_LOG: 'loud' }, 'HOLDPOINT_LOG'],
+    [{ REDIS_URL: '/x', HOLDPOINT_KEY_RATE: '0' }, 'HOLDPOINT_KEY_RATE'],
     [{ REDIS_URL: '/x', OPENAI_BASE_URL: 'nowhere' }, 'OPENAI_BASE_URL'],
   ])('with %o does not start and says what is wrong', async (env, message) => {
     const child = start(env);

@@ -11,6 +11,7 @@ import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
 import { pathOf } from './path-of.ts';
 import { decideRoute } from './routes/approvals/decide.ts';
 import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
+import { readAuditRoutes } from './routes/audit/read-audit.ts';
 import { diffRoute } from './routes/changes/diff.ts';
 import { dryRunRoute } from './routes/changes/dry-run.ts';
 import { publishRoutes } from './routes/changes/publish.ts';
@@ -125,6 +126,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readToolsRoutes(app);
   readWorkersRoute(app);
   readBoundsRoute(app);
+  readAuditRoutes(app);
   readQueuesRoute(app);
   keysRoutes(app);
   readMeRoute(app);

@@ -11,11 +11,13 @@ import {
   openQueues,
   operatorPolicyDigest,
 } from '@holdpoint/engine';
+import { openAudit } from '@holdpoint/engine/audit';
 import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engine/installation';
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
+import { checkRules } from '@holdpoint/policy';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import { createRegistry, holdpoint, idleRules, type Registry } from '@holdpoint/tools';
+import { createRegistry, holdpoint, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
 import { openKeyFile } from './auth/key-file.ts';
@@ -73,6 +75,7 @@ export async function startApi(
       ...{ redis: connections.state, now, newId: () => newId('key'), firstKey },
       limits: config.callerLimits,
     }),
+    audit: openAudit({ redis: connections.state, dataDir: config.dataDir }),
     ...deps,
     logger,
     catalog,
@@ -128,10 +131,9 @@ export async function startApi(
 
 /** A rule that can never match would hold no call. @throws ConfigError */
 function assertNoIdleRule({ operatorPolicy }: Config, catalog: Registry): void {
-  const tools = catalog.toolsets().flatMap((name) => catalog.list(name));
-  const [idle] = idleRules(operatorPolicy?.rules ?? [], tools);
-  if (idle === undefined) return;
-  throw new ConfigError(`HOLDPOINT_POLICY: rules.${idle.index}.match.${idle.field}: ${idle.detail}`);
+  const tools = catalog.toolsets().flatMap((toolset) => catalog.list(toolset).map((tool) => ({ ...tool, toolset })));
+  const [idle] = checkRules(operatorPolicy?.rules ?? [], tools);
+  if (idle !== undefined) throw new ConfigError(`HOLDPOINT_POLICY: ${idle.pointer}: ${idle.detail}`);
 }
 
 /** Opens the key last, so that a refused data directory stays unchanged. */

@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs';
+import { callerLimitsFrom } from '@holdpoint/callers';
 import type { OperatorPolicy } from '@holdpoint/contract';
 import { type Ceilings, ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
-import { createRegistry, holdpoint, idleRules } from '@holdpoint/tools';
+import { checkRules } from '@holdpoint/policy';
 import { rootsFrom } from '@holdpoint/workspace/roots';
+import { catalogTools } from './policy/catalog-tools.ts';
 import { CliError } from './shell/index.ts';
 
 /** The operator's bounds on every run, read from an environment. */
@@ -17,15 +19,14 @@ export interface OperatorSettings {
 export function readOperatorSettings(env: Readonly<Record<string, string>>): OperatorSettings {
   let settings: OperatorSettings;
   try {
+    callerLimitsFrom(env);
     const { sourceRoots = [], publishRoots = [] } = rootsFrom(env);
     settings = { policy: operatorPolicyFrom(env), ceilings: ceilingsFrom(env), sourceRoots, publishRoots };
   } catch (cause) {
     throw new CliError('bad_environment', cause instanceof Error ? cause.message : String(cause), { cause });
   }
-  const registry = createRegistry([holdpoint]);
-  const tools = registry.toolsets().flatMap((name) => registry.list(name));
-  const wrong = idleRules(settings.policy?.rules ?? [], tools).map(
-    ({ index, field, detail }) => `HOLDPOINT_POLICY: rules.${index}.match.${field}: ${detail}`,
+  const wrong = checkRules(settings.policy?.rules ?? [], catalogTools()).map(
+    ({ pointer, detail }) => `HOLDPOINT_POLICY: ${pointer}: ${detail}`,
   );
   if (wrong.length > 0) throw new CliError('bad_environment', wrong.join('\n'));
   return settings;

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './commands/approvals/approvals.ts';
 import { approveCommand, editCommand, rejectCommand, respondCommand } from './commands/approvals/decisions.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
+import { auditHeadCommand, exportAuditCommand, verifyAuditCommand } from './commands/audit.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
@@ -14,6 +15,7 @@ import {
   rotateKeyCommand,
   whoamiCommand,
 } from './commands/keys.ts';
+import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
@@ -99,6 +101,10 @@ export function createProgram(shell: Shell): Command {
   });
   program.addCommand(approvals);
 
+  const policy = new Command('policy').description('check policies, and try them on calls');
+  policy.addCommand(checkPolicyCommand(shell));
+  policy.addCommand(testPolicyCommand(shell));
+  program.addCommand(policy);
   const keys = new Command('keys').description('keys of callers, and what they allow');
   keys.addCommand(listKeysCommand(shell));
   keys.addCommand(createKeyCommand(shell));
@@ -106,6 +112,12 @@ export function createProgram(shell: Shell): Command {
   keys.addCommand(revokeKeyCommand(shell));
   keys.addCommand(whoamiCommand(shell));
   program.addCommand(keys);
+
+  const audit = new Command('audit').description('what was called and decided, sealed in a chain');
+  audit.addCommand(verifyAuditCommand(shell));
+  audit.addCommand(auditHeadCommand(shell));
+  audit.addCommand(exportAuditCommand(shell));
+  program.addCommand(audit);
 
   const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));

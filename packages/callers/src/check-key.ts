@@ -32,7 +32,7 @@ export async function checkKey(
   const [state, found = '', record = '', ...rest] = reply as string[];
   if (state === 'revoked') throw refused('this key was revoked');
   if (state === 'expired') throw refused(`this key expired at ${new Date(Number(found)).toISOString()}`);
-  // The first half found it, the second half decides: how long a look-up takes tells nothing about a digest.
+  // The first half found the record, the second half decides: the time of a look-up depends on no part of the second half.
   const isSame = found.length === digest.length && timingSafeEqual(Buffer.from(found), Buffer.from(digest));
   if (state === 'unknown' || !isSame) throw refused('this key is not known here');
   if (state === 'limited') {

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 
 /**
  * The text of a new key: `hp_`, a secret of 256 random bits, and a checksum, in base64url. The prefix lets scanners find a leaked key, and
- * the checksum tells a mistyped key from an unknown one.
+ * the checksum separates a mistyped key from an unknown one.
  */
 export function createKeyText(): string {
   const secret = randomBytes(32).toString('base64url');
@@ -26,7 +26,7 @@ function checksumOf(secret: string): string {
 }
 
 /**
- * What is stored in place of a key. A fast hash is enough: nobody can guess 256 random bits, so a slow one would protect nothing and cost
+ * What is stored in place of a key. A fast hash is enough: 256 random bits cannot be guessed, so a slow one would protect nothing and cost
  * every request.
  */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -27,7 +27,7 @@ const made = async (changes: Partial<KeyRequest>, by: Holder = t.admin): Promise
 };
 
 describe('the text of a key', () => {
-  test('tells a mistyped key from an unknown one', () => {
+  test('separates a mistyped key from an unknown one', () => {
     const text = createKeyText();
     expect(text).toMatch(/^hp_[\w-]{49}$/);
     expect(hasKeyForm(text)).toBe(true);

@@ -12,7 +12,6 @@ export const keyIndex = (tenant: Tenant): string => `${prefix}index:${tenant}`;
 export const firstKey = `${prefix}first`;
 /** A hash: when each key was last used, in milliseconds. */
 export const usedKey = `${prefix}used`;
-export const rateKey = (of: 'key' | 'tenant', name: string): string => `${prefix}rate:${of}:${name}`;
 export const streamsKey = (id: string): string => `${prefix}streams:${id}`;
 /** Pub/sub channel: a key was revoked or rotated. Open streams look whether theirs is still valid. */
 export const changedChannel = (id: string): string => `${prefix}changed:${id}`;

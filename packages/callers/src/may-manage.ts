@@ -3,7 +3,7 @@ import type { KeyLimits, PointerError } from '@holdpoint/contract/wire';
 import { CallerError } from './errors.ts';
 import type { Holder } from './record.ts';
 
-/** What a key gives to whoever holds its text. */
+/** What the text of a key gives. */
 interface Powers {
   kind: CallerKind;
   tenant: Tenant;
@@ -17,8 +17,8 @@ export const seesTenant = ({ caller }: Pick<Holder, 'caller'>, tenant: Tenant): 
   caller.tenant === tenant || caller.tenant === defaultTenant;
 
 /**
- * Nobody can give more than they have: who may create keys could make one with every right otherwise, and who may rotate keys could take
- * over one with more rights. The pointers are those of a request that creates a key.
+ * A caller gives no more than its own key has. Otherwise keys:admin alone could create a key with every scope, or take over one by
+ * rotating it. The pointers are those of a request that creates a key.
  * @throws CallerError `key_not_allowed`
  */
 export function assertHolds(holder: Holder, asked: Powers): void {

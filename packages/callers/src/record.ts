@@ -41,7 +41,7 @@ export interface KeyRecord extends Omit<Stored, 'scopes'> {
 export interface Holder {
   caller: Caller;
   keyId: string;
-  /** Of the text that was presented. */
+  /** The digest of the text that was presented. */
   digest: string;
   scopes: readonly Scope[];
   /** As they hold. */

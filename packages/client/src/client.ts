@@ -3,10 +3,16 @@ import {
   type ApiBounds,
   type Approval,
   type Attempt,
+  type AuditHead,
+  type AuditRecord,
+  type AuditReport,
   apiBoundsSchema,
   approvalPageSchema,
   approvalSchema,
   attemptListSchema,
+  auditHeadSchema,
+  auditPageSchema,
+  auditReportSchema,
   type CreateKey,
   type CreateRun,
   type Decide,
@@ -21,6 +27,7 @@ import {
   healthSchema,
   type IssuedKey,
   issuedKeySchema,
+  jsonLines,
   type Key,
   keyPageSchema,
   keySchema,
@@ -94,6 +101,11 @@ export interface Options {
 export interface PageQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
+}
+export interface AuditQuery {
+  /** ISO 8601, UTC: records of what happened then or later. */
+  since?: string | undefined;
+  run_id?: string | undefined;
 }
 export interface Snapshots {
   /** @default the snapshot the run began with */
@@ -390,6 +402,29 @@ export function createClient(options: ClientOptions) {
 
     async revokeKey(id: string, { signal }: Options = {}): Promise<Key> {
       return (await ask({ method: 'DELETE', path: at('keys', id), signal }, keySchema)).body;
+    },
+
+    /** Calls, decisions and changes as they were sealed, oldest first. */
+    async listAudit(query: PageQuery & AuditQuery = {}, { signal }: Options = {}): Promise<Page<AuditRecord>> {
+      return (await ask({ path: '/v1/audit', query: { ...query }, signal }, auditPageSchema)).body;
+    },
+
+    /** The same records as lines of JSON, as the files have them. Read them to their end, or end the loop. */
+    async exportAudit(
+      query: AuditQuery & { cursor?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<AsyncGenerator<Uint8Array>> {
+      return transport.askBytes({ path: '/v1/audit', query: { ...query }, headers: { accept: jsonLines }, signal });
+    },
+
+    /** The last sealed record: keep it elsewhere for `verifyAudit`. */
+    async auditHead({ signal }: Options = {}): Promise<AuditHead> {
+      return (await ask({ path: '/v1/audit/head', signal }, auditHeadSchema)).body;
+    },
+
+    /** @param query.head `SEQ:HASH` that was kept elsewhere. @returns findings: what is not as it was sealed */
+    async verifyAudit(query: { head?: string | undefined } = {}, { signal }: Options = {}): Promise<AuditReport> {
+      return (await ask({ path: '/v1/audit/verify', query: { ...query }, signal }, auditReportSchema)).body;
     },
 
     listWorkers: async ({ signal }: Options = {}): Promise<Worker[]> =>

@@ -1,6 +1,10 @@
 export type {
   Approval,
   Attempt,
+  AuditFinding,
+  AuditHead,
+  AuditRecord,
+  AuditReport,
   CreateKey,
   CreateRun,
   Decide,

@@ -115,7 +115,7 @@ const runEvents = [
     spec: payloadSchema,
     ...runHeaderSchema.shape,
     created_by: z.string(),
-    tenant: tenantSchema.optional().describe('Absent: default'),
+    tenant: tenantSchema.optional().describe('Default: `default`'),
     tools: toolVersionsSchema.optional(),
     forked_from: forkedFromSchema.optional(),
     parent: parentSchema.optional(),

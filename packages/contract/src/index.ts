@@ -1,4 +1,5 @@
 export * from './agent-report.ts';
+export * from './audit.ts';
 export * from './caller.ts';
 export * from './canonical-json.ts';
 export * from './capabilities.ts';

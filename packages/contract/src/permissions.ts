@@ -15,7 +15,7 @@ export const permissionsSchema = z
   .array(z.string().min(1).max(300))
   .max(200)
   .describe(
-    `What the tools of the run may do. Absent: no limit beside the policy. Forms: ${Object.values(permissionForms).join(', ')}`,
+    `What the tools of the run may do. Without it there is no limit beside the policy. Forms: ${Object.values(permissionForms).join(', ')}`,
   );
 
 export const protectedPathsSchema = z

@@ -37,7 +37,7 @@ const approvalTerms = {
   expires_s: seconds.optional().describe("Default: the run's `approval_timeout_s`"),
   on_expiry: onExpirySchema
     .optional()
-    .describe('What happens when nobody has decided. Default: `reject`, nothing runs'),
+    .describe('What happens when no decision was made. Default: `reject`, nothing runs'),
   preview: z
     .literal('run')
     .optional()

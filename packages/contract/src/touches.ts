@@ -16,6 +16,7 @@ export const touchesSchema = z.strictObject({
     .default([])
     .describe('Files and directories that the arguments name, relative to the workspace root, `.` and `..` resolved'),
   command: z.string().optional().describe('A line for a shell'),
+  cwd: z.string().optional().describe('Where the command starts, relative to the workspace root'),
   argv: z.array(z.string()).optional().describe('A program and its arguments, without a shell'),
   hosts: z.array(z.string()).default([]).describe('`host:port` of every host that the arguments name'),
 });

@@ -4,6 +4,7 @@ import {
   findSubmitted,
   forkRun,
   getRun,
+  type Idempotency,
   requestCancel,
   requestDiscarding,
   requestPause,
@@ -11,11 +12,11 @@ import {
   requestResume,
   requestTaskKill,
   retryRun,
+  type Submission,
   sendMessage,
   submitRun,
   undoSteps,
 } from './commands/index.ts';
-import type { Idempotency, Submission } from './commands/submit-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { EngineError, type RunState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
@@ -40,8 +41,8 @@ import {
   listRuns,
   listSnapshots,
   listSteps,
+  type RunFilter,
 } from './queries/index.ts';
-import type { RunFilter } from './queries/list-runs.ts';
 
 /** The engine for requests: each of them is made by a caller. */
 export function openEngine(deps: EngineDeps) {

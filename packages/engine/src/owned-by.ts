@@ -1,13 +1,13 @@
-import { type IdKind, isIdOf, type Tenant } from '@holdpoint/contract';
+import { isIdOf, type Tenant } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import { EngineError, type EngineErrorCode } from './domain/index.ts';
+import { EngineError } from './domain/index.ts';
 import { ownerOf, tenantOf } from './log/index.ts';
 
 const codes = {
   step: 'step_not_found',
   approval: 'approval_not_found',
   task: 'task_not_found',
-} as const satisfies Partial<Record<IdKind, EngineErrorCode>>;
+} as const;
 
 /**
  * Whether things belong to a tenant. What belongs to another one is refused exactly as what does not exist: with the same code and text,

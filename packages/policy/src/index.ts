@@ -28,3 +28,6 @@ export {
 } from './permissions/grants.ts';
 export { type Permission, parsePermissions } from './permissions/permission.ts';
 export { deniedByModes, type Permitted, permits, protectedPath } from './permissions/permits.ts';
+export { type ProposedRules, proposeRules } from './replay/propose-rules.ts';
+export type { RecordedCall } from './replay/recorded-call.ts';
+export { type Replay, type ReplayedCall, replayCalls } from './replay/replay-calls.ts';

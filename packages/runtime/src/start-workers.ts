@@ -7,16 +7,10 @@ import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
+import { type CatalogTool, checkRules } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import {
-  createHoldpointToolset,
-  createRegistry,
-  duckDuckGoHtml,
-  idleRules,
-  openTextThreads,
-  type ToolDefinition,
-} from '@holdpoint/tools';
+import { createHoldpointToolset, createRegistry, duckDuckGoHtml, openTextThreads } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
@@ -76,7 +70,7 @@ export async function startWorkers(
   const registry = createRegistry([createHoldpointToolset({ search })]);
   assertNoIdleRule(
     config,
-    registry.toolsets().flatMap((name) => registry.list(name)),
+    registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset }))),
   );
   const model = openModels({ settings: config.models, fetch: modelFetch(texts) });
   const deps: WorkerDeps = {
@@ -151,8 +145,7 @@ export async function startWorkers(
 }
 
 /** A rule that can never match would hold nothing. */
-function assertNoIdleRule({ operatorPolicy }: RuntimeConfig, tools: readonly ToolDefinition[]): void {
-  const [idle] = idleRules(operatorPolicy?.rules ?? [], tools);
-  if (idle === undefined) return;
-  throw new ConfigError(`HOLDPOINT_POLICY: rules.${idle.index}.match.${idle.field}: ${idle.detail}`);
+function assertNoIdleRule({ operatorPolicy }: RuntimeConfig, tools: readonly CatalogTool[]): void {
+  const [idle] = checkRules(operatorPolicy?.rules ?? [], tools);
+  if (idle !== undefined) throw new ConfigError(`HOLDPOINT_POLICY: ${idle.pointer}: ${idle.detail}`);
 }

@@ -1,7 +1,6 @@
 export { defineTool } from './define-tool.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
 export { formats, type ToolFormat } from './formats.ts';
-export { type IdleRule, idleRules } from './idle-rules.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export {
   type CallDescription,

@@ -1,7 +1,10 @@
 import { request } from 'node:http';
 import { hostname } from 'node:os';
+import { fastify } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
+import { requireDeclaredAccess } from './guard-access.ts';
 import { isLoopback } from './guard-host.ts';
 
 let api: TestApi;
@@ -60,6 +63,13 @@ describe('without the key', () => {
     expect(response.status).toBe(200);
     await response.body?.cancel();
   });
+});
+
+test('a route that declares no access does not start the server', () => {
+  const app = fastify().withTypeProvider<ZodTypeProvider>();
+  requireDeclaredAccess(app);
+  app.get('/v1/declared', { config: { access: 'runs:read' } }, async () => 'x');
+  expect(() => app.get('/v1/forgotten', async () => 'x')).toThrow('the route /v1/forgotten declares no access');
 });
 
 describe('a server that listens on every address', () => {

@@ -37,7 +37,7 @@ async function readUntil(response: Response, wanted?: string): Promise<string> {
 }
 
 describe('a key that sends too many requests', () => {
-  test('is told what is left, then to wait, and nothing is done', async () => {
+  test('reads what is left, then how long to wait', async () => {
     const { key } = await made({ limits: { requests_per_s: 1, burst: 3 } });
     const first = await send('/v1/me', key);
     expect(first.headers.get('ratelimit-policy')).toBe('"key";q=3;w=3');

@@ -29,7 +29,7 @@ interface Operation {
 let api: TestApi;
 let worker: TestWorker;
 let operations: Operation[];
-/** Of the tenant `default`, by the collection that stands in a path. */
+/** Ids of the tenant `default`, by the collection in a path. */
 let ids: Record<string, string>;
 let foreignKey: string;
 const idempotent = { 'idempotency-key': 'the same in every tenant' };
@@ -133,7 +133,7 @@ const unknownIds = () => ({
 });
 
 describe("with a foreign tenant's key", () => {
-  test('every id is a 404, told apart from an unknown id by nothing, and nothing changes', async () => {
+  test('every id has the 404 of an unknown id, and nothing changes', async () => {
     const before = await stored();
     const withId = operations.filter(({ path }) => path.includes('{id}'));
     expect(withId.length).toBeGreaterThan(25);

@@ -42,7 +42,7 @@ async function watchKey(
   gone: AbortSignal,
 ): Promise<void> {
   const unknown = (error: unknown): boolean => {
-    // Without Redis the stream has no events either, and goes on with it.
+    // Without Redis the stream has no events either. Both continue when it is back.
     logger.warn({ err: error, key_id: holder.keyId }, 'the key of a stream cannot be looked at');
     return true;
   };

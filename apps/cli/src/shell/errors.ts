@@ -37,6 +37,8 @@ const registry = {
   bad_environment: { exit: exitCodes.usage, next: 'Correct or unset the variable.' },
   not_now: { exit: exitCodes.conflict, next: 'Stop the running system first.' },
   bad_plan: { exit: exitCodes.usage, next: 'Correct the plan and run it again; nothing was submitted.' },
+  no_policy: { exit: exitCodes.usage, next: 'Give the file of a policy, in YAML or JSON.' },
+  invalid_policy: { exit: exitCodes.usage, next: 'Correct the policy. The one that is in force stays in force.' },
   no_key: { exit: exitCodes.auth, next: 'Start the system on this machine with `npm start`, or set HOLDPOINT_KEY.' },
   key_file_open: { exit: exitCodes.auth, next: 'Close the file to other users (chmod 600), or set HOLDPOINT_KEY.' },
   timeout: { exit: exitCodes.timeout, next: 'Nothing is lost. Look again, or allow more time.' },

@@ -14,7 +14,7 @@ local now = time[1] * 1000 + time[2] / 1000
 local stamp = string.format('%.0f', now)
 if expires and tonumber(expires) <= now then return {'expired', expires} end
 
--- One number tells how full a bucket is: the time at which it will be empty again (GCRA).
+-- One number says how full a bucket is: the time at which it will be empty again (GCRA).
 local function look(name, perSecond, most)
   local each = 1000 / perSecond
   local full = now + most * each

@@ -1,4 +1,5 @@
 export * from './approval.ts';
+export * from './audit.ts';
 export * from './diff.ts';
 export * from './event.ts';
 export * from './fork.ts';

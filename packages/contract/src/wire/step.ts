@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { capabilityReportSchema } from '../capabilities.ts';
 import { stepIdSchema } from '../ids.ts';
 import { payloadSchema } from '../payload.ts';
+import { verdictSchema } from '../policy.ts';
 import { effectSchema, problemSchema, riskSchema, stepStatusSchema } from '../vocabulary.ts';
 import { cursorOf, integerParameter, listOf, pageOf } from './page.ts';
 
@@ -44,7 +45,14 @@ export type Step = z.infer<typeof stepSchema>;
 
 /** One step: arguments and result are complete. */
 export const stepDetailSchema = z
-  .strictObject({ ...stepShape, args: z.json(), result: z.json() })
+  .strictObject({
+    ...stepShape,
+    args: z.json(),
+    result: z.json(),
+    verdict: verdictSchema
+      .nullable()
+      .describe('What the policies said when the call was planned, and the rule that decided'),
+  })
   .meta({ id: 'StepDetail' });
 export type StepDetail = z.infer<typeof stepDetailSchema>;
 

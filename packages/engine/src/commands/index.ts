@@ -10,5 +10,5 @@ export {
   requestPublication,
   requestResume,
 } from './steer-run.ts';
-export { findSubmitted, type Idempotency, submitRun } from './submit-run.ts';
+export { findSubmitted, type Idempotency, type Submission, submitRun } from './submit-run.ts';
 export { undoSteps } from './undo-run.ts';

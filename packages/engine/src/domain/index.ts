@@ -1,6 +1,6 @@
 export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
 export { actionDigest } from './digest.ts';
-export { EngineError, type EngineErrorCode } from './errors.ts';
+export { EngineError } from './errors.ts';
 export { forkField, namedField, runField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { grantsOf, toGrant } from './grants.ts';

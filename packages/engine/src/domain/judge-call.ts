@@ -1,5 +1,5 @@
 import type { OperatorPolicy, PolicyAction, RunSpec, Verdict } from '@holdpoint/contract';
-import { type BoundPolicies, type CallFacts, compilePolicy, judge } from '@holdpoint/policy';
+import { type BoundPolicies, builtinPolicy, type CallFacts, compilePolicy, judge } from '@holdpoint/policy';
 
 /** The policies that bind a run. `operator`: those in force when the run, or a run that it continues, was accepted. */
 type Bound = Pick<RunSpec, 'policy' | 'operator'>;
@@ -20,7 +20,10 @@ export const judgeCall = (bound: Bound, current: OperatorPolicy | undefined, fac
 /** Equal for the same policies: a recorded verdict with this name needs no second look. */
 export const policiesInForce = (bound: Bound, current: OperatorPolicy | undefined): string => {
   const { run, operator } = policiesOf(bound, current);
-  return [run, ...operator].map(({ policy }) => policy.digest.slice('sha256:'.length, 'sha256:'.length + 16)).join(' ');
+  // A release may change the built-in rules.
+  return [run, ...operator, { policy: compilePolicy(builtinPolicy) }]
+    .map(({ policy }) => policy.digest.slice('sha256:'.length, 'sha256:'.length + 16))
+    .join(' ');
 };
 
 function policiesOf({ policy, operator }: Bound, current: OperatorPolicy | undefined): BoundPolicies {

@@ -3,7 +3,7 @@ import { requestDiscarding } from '../commands/steer-run.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { EngineError, leaseToDrop, type RunState } from '../domain/index.ts';
 import { append, ownerOf, readRawLog, readRun, trackActive } from '../log/index.ts';
-import { walkAllRuns } from '../queries/list-runs.ts';
+import { walkAllRuns } from '../queries/index.ts';
 
 const day = 24 * 3_600_000;
 /** Files that no log refers to stay in the trash for a week: a log that Redis lost may return from a backup. */

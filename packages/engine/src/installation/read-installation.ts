@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listTenants } from '../log/indexes.ts';
-import { runIndexOf, stateKey } from '../log/keys.ts';
+import { listTenants, runIndexOf } from '../log/index.ts';
+import { stateKey } from '../log/keys.ts';
 import { type InstallationRecord, readFileRecord, readRedisRecord } from './record.ts';
 import type { Sides } from './sides.ts';
 

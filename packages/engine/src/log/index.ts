@@ -8,6 +8,8 @@ export {
   isApprovalListed,
   listTenants,
   ownerOf,
+  pagesOf,
+  pagesOfRuns,
   tenantOf,
   trackActive,
   trackApproval,
@@ -17,7 +19,6 @@ export {
 } from './indexes.ts';
 export {
   activeIndex,
-  approvalIndex,
   approvalIndexOf,
   controlChannel,
   healthKey,
@@ -25,7 +26,6 @@ export {
   lockKey,
   placeIndex,
   repairsKey,
-  runIndex,
   runIndexOf,
 } from './keys.ts';
 export { fromPayload, toPayload } from './payload.ts';

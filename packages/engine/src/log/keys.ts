@@ -41,3 +41,14 @@ export const lockKey = (name: string): string => `hp:lock:${name}`;
 export const writeProbeKey = 'hp:health:write';
 /** A counter that only rises; the data directory keeps its last known value. */
 export const highWaterKey = 'hp:high-water';
+
+/** The last sealed record of the audit log, as JSON, with its place in the files. */
+export const auditHeadKey = 'hp:{audit}:head';
+/** A hash: the batch of records that is being written. A writer that finds it writes the same bytes to the same place. */
+export const auditPendingKey = 'hp:{audit}:pending';
+/** A hash: the last sealed sequence number of each run. */
+export const auditCursorsKey = 'hp:{audit}:cursors';
+/** A list: changes outside of runs that wait to be sealed. */
+export const auditEntriesKey = 'hp:{audit}:entries';
+/** Pub/sub channel that announces such a change. A wake-up only. */
+export const auditChannel = 'hp:audit';

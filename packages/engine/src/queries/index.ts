@@ -1,5 +1,5 @@
 export { type Attempt, listAttempts } from './list-attempts.ts';
-export { listRuns, type Page, walkBack } from './list-runs.ts';
+export { listRuns, type Page, type RunFilter, walkAllRuns, walkBack } from './list-runs.ts';
 export { listSnapshots, type RunSnapshot } from './list-snapshots.ts';
 export { getStep, listSteps } from './list-steps.ts';
 export { listAgents } from './list-tree.ts';

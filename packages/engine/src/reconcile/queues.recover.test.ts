@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { submitRun } from '../commands/index.ts';
-import { approvalIndex, repairsKey } from '../log/index.ts';
+import { approvalIndex, repairsKey } from '../log/keys.ts';
 import { listSteps } from '../queries/index.ts';
 import { queuePrefix } from '../queues/queues.ts';
 import { approveFirst } from '../testing/decide.ts';

@@ -4,7 +4,8 @@ import { listAssignments } from './list-assignments.ts';
 import { listHosts } from './list-hosts.ts';
 import { listPaths, listRedirectPaths } from './list-paths.ts';
 import type { CommandWord, SimpleCommand } from './simple-command.ts';
-import { inSubshell, type Scope, type Walk } from './walk.ts';
+import type { Started } from './started.ts';
+import { anywhere, inSubshell, type Scope, type Walk, withoutText } from './walk.ts';
 
 type Found = Pick<SimpleCommand, 'position'> & Partial<SimpleCommand>;
 
@@ -17,6 +18,7 @@ export function addCommand(walk: Walk, scope: Scope, words: CommandWord[], found
   if (!program.static) command.unknown = 'the name of the program is not static';
   else if (name === '') command.unknown = 'the program has no name';
   if (name === 'echo') command.prints = printed(words.slice(1));
+  if (name === 'cat' && words.length === 1) command.prints = scope.text;
   changeDirectory(walk, command);
   start(walk, scope, command);
 }
@@ -47,32 +49,33 @@ export function addPart(walk: Walk, scope: Scope, found: Found): SimpleCommand {
 }
 
 function start(walk: Walk, scope: Scope, command: SimpleCommand): void {
-  const { substituted, position } = command;
   for (const started of findStarted(command, scope.text)) {
     command.wrapper = true;
-    switch (started.kind) {
-      case 'unknown':
-        command.unknown = started.reason;
-        break;
-      case 'command':
-        addCommand(walk, scope, started.words, { position, substituted, assignments: started.assignments });
-        break;
-      case 'script': {
-        const { text: _, ...outside } = scope;
-        const inside = {
-          ...outside,
-          dialect: started.dialect ?? scope.dialect,
-          depth: scope.depth + 1,
-          place: position,
-        };
-        const read = () => walk.readScript(started.text, inside);
-        if (command.program === 'eval') read();
-        else inSubshell(walk, read);
-        break;
-      }
-      default:
-        started satisfies never;
+    const add = () => addStarted(walk, scope, command, started);
+    if (started.kind !== 'unknown' && started.elsewhere) anywhere(walk, add);
+    else add();
+  }
+}
+
+function addStarted(walk: Walk, scope: Scope, command: SimpleCommand, started: Started): void {
+  const { substituted, position } = command;
+  switch (started.kind) {
+    case 'unknown':
+      command.unknown = started.reason;
+      break;
+    case 'command':
+      addCommand(walk, scope, started.words, { position, substituted, assignments: started.assignments });
+      break;
+    case 'script': {
+      const dialect = started.dialect ?? scope.dialect;
+      const inside = { ...withoutText(scope), dialect, depth: scope.depth + 1, place: position };
+      const read = () => walk.readScript(started.text, inside);
+      if (command.program === 'eval') read();
+      else inSubshell(walk, read);
+      break;
     }
+    default:
+      started satisfies never;
   }
 }
 

@@ -1,4 +1,6 @@
-import type { CommandPath, SimpleCommand } from './simple-command.ts';
+import { findFacts } from './find-facts.ts';
+import { readOptions } from './read-options.ts';
+import type { CommandPath, CommandWord, SimpleCommand } from './simple-command.ts';
 import type { BlockedRule, CommandTable, PathRules } from './table/command-table.ts';
 import { interpreters } from './wrappers.ts';
 
@@ -7,7 +9,8 @@ export function checkBlocked(command: SimpleCommand, table: CommandTable): strin
   if (command.bomb) return 'a function starts itself without end';
   const rule = table.blocked.find((blocked) => matches(blocked, command));
   if (rule) return rule.reason;
-  const path = command.paths.find((touched) => isFatal(touched, table.paths));
+  const into = findFacts(command)?.facts.last !== undefined;
+  const path = command.paths.find((touched) => isFatal(touched, table.paths, into));
   if (path) return `it would ${path.access} ${path.path}`;
   const source = findUntrusted(command, table);
   return source && `it runs what ${source} fetches`;
@@ -21,14 +24,21 @@ function matches({ programs, words, last }: BlockedRule, { program, argv }: Simp
   return !last || last.includes(values.at(-1) ?? '');
 }
 
-function isFatal({ path, access, known }: CommandPath, { roots, trees, sinks }: PathRules): boolean {
-  if (access === 'read' || sinks.includes(path)) return false;
-  const parent = path.slice(0, path.lastIndexOf('/')) || (path.startsWith('/') ? '/' : '');
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  if (known && roots.includes(path)) return true;
-  // `/*`, `~/.*`, `/{a,b}`: what lies in a root, at once.
-  if (access === 'delete' && roots.includes(parent) && hasGlob(name)) return true;
-  return trees.some((tree) => path.startsWith(`${tree}/`));
+function isFatal(
+  { path, access, known }: CommandPath,
+  { roots, trees, open, sinks }: PathRules,
+  into: boolean,
+): boolean {
+  if (access === 'read' || sinks.includes(path) || open.some((tree) => path.startsWith(`${tree}/`))) return false;
+  const at = path.lastIndexOf('/');
+  const parent = path.slice(0, at) || (path.startsWith('/') ? '/' : '');
+  // Another user's `~name` is a home directory, too.
+  const isRoot = roots.includes(path) || (path.startsWith('~') && at < 0);
+  // To copy something into a root directory is not to overwrite it.
+  if (known && isRoot && !(into && access === 'write')) return true;
+  // `/*`, `~/.*`: what lies in a root directory, at once.
+  if (access === 'delete' && roots.includes(parent) && hasGlob(path.slice(at + 1))) return true;
+  return trees.some((tree) => path.startsWith(`${tree}/`) || (into && path === tree));
 }
 
 function hasGlob(name: string): boolean {
@@ -41,16 +51,14 @@ function findUntrusted(command: SimpleCommand, { untrusted }: CommandTable): str
   const runsArguments = program === 'eval' || program === 'source' || program === '.';
   const codeFlags = Object.hasOwn(interpreters, program) ? interpreters[program]! : undefined;
   if (!codeFlags && !runsArguments) return undefined;
-  const words = argv.slice(1);
-  const isGiven = (name: string) =>
-    words.some(({ value }) => value === name || (name.length === 2 && isLetter(value, name)));
-  const hasCode = codeFlags?.some(isGiven) ?? true;
-  const hasFile = words.some(({ value }) => !value.startsWith('-') && value !== '/dev/stdin');
-  const sources = [...substituted, ...(hasCode || hasFile ? [] : input)];
+  const sources = codeFlags && readsInput(argv.slice(1), codeFlags) ? [...substituted, ...input] : substituted;
   return sources.find((source) => untrusted.includes(source));
 }
 
-/** `-lc` has `-c`. */
-function isLetter(value: string, name: string): boolean {
-  return value.startsWith('-') && !value.startsWith('--') && value.includes(name[1]!);
+/** No file and no code is given, so the program runs what it reads. */
+function readsInput(words: readonly CommandWord[], codeFlags: readonly string[]): boolean {
+  const { flags, operands } = readOptions(words, { values: ['-o', ...codeFlags], operandEndsFlags: true });
+  if (flags.some(({ name }) => codeFlags.includes(name))) return false;
+  const file = operands[0]?.value;
+  return file === undefined || file === '-' || file === '/dev/stdin' || flags.some(({ name }) => name === '-s');
 }

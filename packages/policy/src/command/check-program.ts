@@ -17,7 +17,8 @@ export function checkProgram(command: SimpleCommand, table: CommandTable): strin
 function checkRule(name: string, rule: ProgramRule, words: readonly CommandWord[]): string | undefined {
   if (rule.class && rule.class !== 'safe') return `${name} is not known to be safe`;
   const { operands, places } = readOptions(words, { ...rule, ...(rule.subcommands && { operandEndsFlags: true }) });
-  const end = rule.subcommands || rule.operandEndsFlags ? (places[0] ?? words.length) : words.length;
+  // The first operand is looked at as well: when it is not static it may be a flag.
+  const end = rule.subcommands || rule.operandEndsFlags ? (places[0] ?? words.length) + 1 : words.length;
   const wrong = checkFlags(name, rule, words.slice(0, end)) ?? checkOperands(name, rule, words, operands);
   if (wrong !== undefined || !rule.subcommands) return wrong;
   const [command] = operands;
@@ -37,7 +38,12 @@ function checkFlags(name: string, rule: ProgramRule, words: readonly CommandWord
   const missing = rule.needs && !rule.needs.some((flag) => flags.includes(flag));
   if (missing) return `${name} is safe with ${rule.needs!.join(', ')} only`;
   if (!rule.only && !rule.except) return undefined;
-  if (words.some((word) => word.option && !word.static)) return `an argument of ${name} may become a flag`;
+  const isFree = (index: number) => {
+    const before = words[index - 1];
+    return !(before?.static && rule.values?.includes(before.value));
+  };
+  if (words.some((word, index) => word.option && !word.static && (word.several || isFree(index))))
+    return `an argument of ${name} may become a flag`;
   const wrong = flags.find(
     (flag) => rule.only?.includes(flag) === false || rule.except?.some((bad) => isFlag(flag, bad)),
   );
@@ -51,7 +57,7 @@ function checkOperands(
   operands: CommandWord[],
 ): string | undefined {
   const { operands: most, operandStarts, scripts } = rule;
-  if (most !== undefined && (operands.length > most || operands.some((word) => word.option && !word.static)))
+  if (most !== undefined && (operands.length > most || operands.some((word) => word.several)))
     return `${name} writes to an argument`;
   if (operandStarts && !operands.every(({ value }) => operandStarts.some((start) => value.startsWith(start))))
     return `${name} changes what it is given`;

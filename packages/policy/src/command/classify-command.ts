@@ -24,8 +24,10 @@ export function classifyLine(
   options: ParseOptions = {},
 ): CommandVerdict {
   const parsed = typeof line === 'string' ? parseCommand(line, options) : line;
-  if (!parsed.ok) return { class: 'caution', reason: `the command cannot be read: ${parsed.reason}` };
-  return parsed.commands.reduce((worst, command) => worseVerdict(worst, classifyCommand(command, table)), safe);
+  const first: CommandVerdict = parsed.ok
+    ? safe
+    : { class: 'caution', reason: `the command cannot be read: ${parsed.reason}` };
+  return parsed.commands.reduce((worst, command) => worseVerdict(worst, classifyCommand(command, table)), first);
 }
 
 const order: CommandClass[] = ['safe', 'caution', 'blocked'];

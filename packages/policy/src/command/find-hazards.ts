@@ -26,9 +26,13 @@ export function findHazard(node: SyntaxNode): string | undefined {
       return node.elements.some(({ value }) => value.startsWith('['))
         ? 'a subscript is evaluated as arithmetic'
         : undefined;
+    case 'ArithmeticExpansion':
+    case 'ArithmeticCommand':
+      return node.expression ? undefined : 'arithmetic was not read';
+    case 'ArithmeticCommandExpansion':
+      return 'arithmetic evaluates what a command prints';
     case 'CommandExpansion':
     case 'ProcessSubstitution':
-    case 'ArithmeticCommandExpansion':
       return node.script ? undefined : 'a substitution was not read';
     default:
       return undefined;

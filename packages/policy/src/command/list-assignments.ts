@@ -11,7 +11,9 @@ export function listAssignments({ program, argv }: SimpleCommand): CommandAssign
     const equals = word.value.indexOf('=');
     const name = equals < 0 ? word.value : word.value.slice(0, equals);
     const isNamed = word.static || (equals > 0 && !word.option);
-    return { name: isNamed ? name : '', value: word.static && equals >= 0 ? word.value.slice(equals + 1) : null };
+    const value = word.static && equals >= 0 ? word.value.slice(equals + 1) : null;
+    // `declare 'a=($(id))'` is read as an array: what is in quotes runs.
+    return { name: isNamed && !value?.startsWith('(') ? name : '', value };
   });
   return maybeFlags ? [...found, { name: '', value: null }] : found;
 }

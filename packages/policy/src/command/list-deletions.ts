@@ -9,6 +9,9 @@ export function listDeletions(
   return paths.filter(({ path, access, known }) => {
     if (access !== 'delete') return false;
     if (!known || path.startsWith('/') || path.startsWith('~') || path.startsWith('../')) return true;
-    return !path.split('/').some((name) => buildFolders.includes(name));
+    const names = path.split('/');
+    // `.*` and `.?` match `..` in bash before 5.2.
+    if (names.some((name) => name.startsWith('.') && ['*', '?', '['].some((sign) => name.includes(sign)))) return true;
+    return !names.some((name) => buildFolders.includes(name));
   });
 }

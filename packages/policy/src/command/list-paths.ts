@@ -1,5 +1,7 @@
 import { posix } from 'node:path';
 import { findFacts } from './find-facts.ts';
+import type { ProgramFacts } from './program-facts.ts';
+import type { Arguments } from './read-options.ts';
 import type { CommandPath, CommandWord, PathAccess, SimpleCommand } from './simple-command.ts';
 import type { Walk } from './walk.ts';
 
@@ -9,24 +11,47 @@ type Place = Pick<Walk, 'directories' | 'root'>;
 export function listPaths(command: SimpleCommand, place: Place): CommandPath[] {
   const found = findFacts(command);
   if (!found) return [];
-  const { facts, read } = found;
-  const { flags } = read;
-  const change = flags.find(({ name }) => facts.changes && Object.hasOwn(facts.changes, name));
-  const access = change ? facts.changes![change.name] : facts.operands;
-  const skip = flags.some(({ name }) => facts.skipsNone?.includes(name)) ? 0 : (facts.skip ?? 0);
-  const paths: [CommandWord, PathAccess][] = [];
-  read.operands.slice(skip).forEach((word, index, { length }) => {
-    const isLast = facts.last !== undefined && index === length - 1 && length > 1;
-    const use = isLast ? facts.last : access;
-    if (use) paths.push([word, use]);
+  const { facts, read, moved } = found;
+  const words = [...pathOperands(facts, read), ...pathFlags(facts, read), ...namedPaths(facts, read)];
+  const where = moved ? { ...place, directories: [undefined] } : place;
+  return words.flatMap(([word, access]) => resolvePath(word, where).map((path) => ({ ...path, access })));
+}
+
+type Used = [Pick<CommandWord, 'value' | 'pattern' | 'home'>, PathAccess];
+
+function pathOperands(
+  { operands: use, last, skip = 0, skipsNone, changes, whole }: ProgramFacts,
+  read: Arguments,
+): Used[] {
+  const isSkipping = !read.flags.some(({ name }) => skipsNone?.includes(name));
+  const change = read.flags.map(({ name }) => lookUp(changes, name)).find((access) => access !== undefined);
+  const access = change ?? use;
+  if (!access) return [];
+  const words = isSkipping ? read.operands.slice(skip) : read.operands;
+  if (words.length === 0 && whole) return [[{ value: '.', pattern: true, home: false }, access]];
+  return words.map((word, index) => [word, last && index > 0 && index === words.length - 1 ? last : access]);
+}
+
+function pathFlags({ paths }: ProgramFacts, { flags }: Arguments): Used[] {
+  return flags.flatMap(({ name, value }) => {
+    const access = lookUp(paths, name);
+    return value && access ? [[value, access] satisfies Used] : [];
   });
-  if (command.program === 'find' && paths.length === 0 && access) paths.push([workspaceWord, access]);
-  for (const { name, value } of flags)
-    if (value && facts.paths && Object.hasOwn(facts.paths, name)) paths.push([value, facts.paths[name]!]);
-  for (const word of read.operands)
-    for (const [name, use] of Object.entries(facts.named ?? {}))
-      if (word.value.startsWith(name)) paths.push([{ ...word, value: word.value.slice(name.length) }, use]);
-  return paths.flatMap(([word, use]) => resolvePath(word, place).map((path) => ({ ...path, access: use })));
+}
+
+function namedPaths({ named = {} }: ProgramFacts, { operands }: Arguments): Used[] {
+  return operands.flatMap((word) =>
+    Object.entries(named).flatMap(([name, access]) =>
+      word.value.startsWith(name) ? [[{ ...word, value: word.value.slice(name.length) }, access] satisfies Used] : [],
+    ),
+  );
+}
+
+/** Long flags may be abbreviated. */
+function lookUp(table: Readonly<Record<string, PathAccess>> | undefined, flag: string): PathAccess | undefined {
+  return Object.entries(table ?? {}).find(
+    ([name]) => name === flag || (flag.startsWith('--') && name.startsWith(flag)),
+  )?.[1];
 }
 
 /** The files of redirects, without those that hold nothing. */
@@ -38,8 +63,7 @@ export function listRedirectPaths({ redirects }: Pick<SimpleCommand, 'redirects'
   });
 }
 
-const workspaceWord: CommandWord = { value: '.', static: true, pattern: true, home: false, option: false };
-
+/** Where a word leads, from each directory in which the command may run. */
 export function resolvePath(
   { value, pattern, home }: Pick<CommandWord, 'value' | 'pattern' | 'home'>,
   { directories, root }: Place,
@@ -55,7 +79,8 @@ export function resolvePath(
 
 /** `~/..` stays as it is: it leads out of the home directory, not to the workspace. */
 function normalize(path: string, home: boolean): string {
-  if (!home) return posix.normalize(path);
+  const plain = posix.normalize(path);
+  if (!home) return plain.startsWith('~') ? `./${plain}` : plain;
   const slash = path.indexOf('/');
   const rest = slash < 0 ? '.' : posix.normalize(`.${path.slice(slash)}`);
   return rest === '.' || rest === './'

@@ -7,7 +7,7 @@ export interface ParseOptions {
   /** Absolute path of the workspace as the command sees it. Paths below it become relative. */
   root?: string;
   /** Where the command starts, relative to the workspace. Default `.`. */
-  cwd?: string;
+  cwd?: string | undefined;
 }
 
 /** Every simple command that a line for bash may run, in subshells, substitutions, here-documents, wrappers and nested scripts too. Never throws. */
@@ -18,7 +18,9 @@ export function parseCommand(line: string, { root, cwd = '.' }: ParseOptions = {
     entered: [cwd],
     functions: new Set(),
     root,
+    reason: undefined,
     nodes: 0,
+    depth: 0,
     characters: 0,
     readScript: (text, scope) => readScript(walk, text, scope),
   };
@@ -31,15 +33,20 @@ export function parseCommand(line: string, { root, cwd = '.' }: ParseOptions = {
     bodyOf: [],
     input: [],
   };
+  const { commands } = walk;
   try {
     readScript(walk, line, scope);
-    return { ok: true, commands: walk.commands };
   } catch (error) {
-    if (error instanceof Unreadable) return { ok: false, reason: error.message };
-    // The parser recurses without a bound in a few places (`coproc coproc …`): its stack ends before ours is in danger.
-    if (error instanceof RangeError) return { ok: false, reason: 'it is nested too deeply' };
-    throw error;
+    walk.reason = unreadable(error);
   }
+  return walk.reason === undefined ? { ok: true, commands } : { ok: false, reason: walk.reason, commands };
+}
+
+function unreadable(error: unknown): string {
+  if (error instanceof Unreadable) return error.message;
+  // The parser recurses without a bound in a few places (`coproc coproc …`); Node stops it before the process is in danger.
+  if (error instanceof RangeError) return 'it is nested too deeply';
+  throw error;
 }
 
 function readScript(walk: Walk, text: string, scope: Scope): void {

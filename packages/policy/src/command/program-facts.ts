@@ -17,6 +17,10 @@ export interface ProgramFacts extends OptionSyntax {
   paths?: Readonly<Record<string, PathAccess>>;
   /** Flags that change how the operands are used. */
   changes?: Readonly<Record<string, PathAccess>>;
+  /** Without an operand it is about the directory in which it runs. */
+  whole?: boolean;
+  /** Flags with which it runs in another directory. */
+  moves?: readonly string[];
   /** Operands with a name before a path (`dd of=…`). */
   named?: Readonly<Record<string, PathAccess>>;
   /** Operands that may start with a URL, a host, or `host:path`; or hosts that no argument names. */
@@ -71,6 +75,7 @@ export const programFacts: Readonly<Record<string, ProgramFacts>> = {
     style: 'word',
     operands: 'read',
     changes: { '-delete': 'delete' },
+    whole: true,
     values: [
       ...['-name', '-iname', '-path', '-ipath', '-wholename', '-regex', '-iregex', '-type', '-maxdepth', '-mindepth'],
       ...['-size', '-mtime', '-mmin', '-atime', '-ctime', '-newer', '-perm', '-user', '-group', '-printf', '-links'],
@@ -81,9 +86,9 @@ export const programFacts: Readonly<Record<string, ProgramFacts>> = {
   ftp: { hosts: 'host' },
   git: {
     values: ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--config-env', '--exec-path'],
-    operandEndsFlags: true,
+    moves: ['-C', '--git-dir', '--work-tree'],
     subcommands: {
-      clean: remove,
+      clean: { ...remove, values: ['-e', '--exclude'], whole: true },
       clone: { hosts: 'remote', values: ['-b', '--branch', '--depth', '-o', '--origin', '--config', '-c'] },
       fetch: { hosts: 'remote' },
       'ls-remote': { hosts: 'remote' },

@@ -12,21 +12,29 @@ export function readWord(word: Word): CommandWord {
     static: !state.dynamic && !state.glob && !home,
     pattern: !state.dynamic,
     home,
+    several: state.splits || state.glob,
     option: state.splits || state.literal.startsWith('-') || (state.literal === '' && (state.dynamic || state.glob)),
   };
 }
 
-/** `name=value` in the place of an argument: for `export` and its like. */
-export function readAssignmentWord({ name, append, index, value }: Assignment): CommandWord {
+/** `name=value` as an argument of `export` and its like. Bash keeps it one word, `sh` may `split` it. */
+export function readAssignmentWord({ name, append, index, value }: Assignment, split: boolean): CommandWord {
   const prefix = `${name}${append ? '+' : ''}=`;
   if (index || value.type === 'ArrayValue') return { ...opaqueWord(`${prefix}()`), option: false };
   const word = readWord(value);
-  return { ...word, value: prefix + word.value, home: false, option: false };
+  const several = split && word.several;
+  return { ...word, value: prefix + word.value, home: false, several, option: several };
 }
 
-/** A word of which nothing is known: what `xargs` adds, or what replaces `{}`. */
+/** A word that nothing is known about: what `xargs` adds. */
 export function opaqueWord(value: string): CommandWord {
-  return { value, static: false, pattern: false, home: false, option: true };
+  return { value, static: false, pattern: false, home: false, several: true, option: true };
+}
+
+/** A word in which a program replaces `mark` with what it reads or finds. */
+export function filledWord(word: CommandWord, mark: string): CommandWord {
+  const option = word.option || word.value.startsWith(mark) || mark === '';
+  return { ...word, static: false, pattern: false, option };
 }
 
 interface State {
@@ -51,7 +59,6 @@ function addPart(state: State, part: WordPart): void {
       for (const child of part.parts) addQuoted(state, child);
       return;
     case 'Glob':
-    case 'ExtendedGlob':
       state.glob = true;
       state.value += part.text;
       return;
@@ -79,6 +86,7 @@ function addExpansion(state: State, text: string, splits: boolean): void {
   if (state.value === '' && (text === '$HOME' || text.startsWith('${HOME'))) {
     state.home = true;
     state.value = '~';
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the other spelling of the shell's `$HOME`.
     if (text === '$HOME' || text === '${HOME}') {
       state.literal = '/';
       return;

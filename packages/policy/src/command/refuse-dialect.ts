@@ -1,5 +1,5 @@
 import type { SyntaxNode } from 'unbash';
-import { type Scope, Unreadable } from './walk.ts';
+import type { Scope } from './walk.ts';
 
 /** What bash reads differently from `sh` (dash): quotes that end elsewhere, commands that are arguments. */
 const bashOnly = new Set<SyntaxNode['type']>([
@@ -32,19 +32,28 @@ const literal = new Set<SyntaxNode['type']>([
   'Word',
 ]);
 
-/** Refuses a script for a shell that may read it in another way than the parser does. */
-export function refuseDialect(node: SyntaxNode, dialect: Scope['dialect']): void {
-  if (dialect === 'posix' && (bashOnly.has(node.type) || isBashOutput(node)))
-    throw new Unreadable('its shell reads it in another way than bash');
-  if (dialect === 'literal' && (!literal.has(node.type) || (node.type === 'Word' && !isPlain(node.value))))
-    throw new Unreadable('its shell may read it in another way than bash');
+/** Whether the shell of a script may read `node` in another way than the parser, which reads as bash does. */
+export function isBashOnly(node: SyntaxNode, dialect: Scope['dialect']): boolean {
+  switch (dialect) {
+    case 'bash':
+      return false;
+    case 'posix':
+      return bashOnly.has(node.type) || isReadDifferently(node);
+    case 'literal':
+      return !literal.has(node.type) || (node.type === 'Word' && !isPlain(node.value));
+    default:
+      return dialect satisfies never;
+  }
 }
 
-function isBashOutput(node: SyntaxNode): boolean {
-  return node.type === 'Redirect' && (node.operator === '&>' || node.operator === '&>>');
+function isReadDifferently(node: SyntaxNode): boolean {
+  if (node.type === 'Redirect') return node.operator === '&>' || node.operator === '&>>';
+  if (node.type === 'ArithmeticExpansion') return node.text.startsWith('$[');
+  // Shells differ in what quotes mean in `${x:-'}'}`.
+  return node.type === 'ParameterExpansion' && ['"', "'", '\\'].some((sign) => node.text.includes(sign));
 }
 
 /** zsh gives a meaning to `=cmd`, `^x`, `x#` and `~x` that bash does not have. */
 function isPlain(value: string): boolean {
-  return ![...'=^#~'].some((sign) => value.startsWith(sign) || (sign !== '=' && value.includes(sign)));
+  return !value.startsWith('=') && !['^', '#', '~'].some((sign) => value.includes(sign));
 }

@@ -10,6 +10,8 @@ export interface CommandWord {
   pattern: boolean;
   /** Begins with an unquoted `~` or with `$HOME`. */
   home: boolean;
+  /** May become no word, or several: an unquoted expansion, a glob, braces. */
+  several: boolean;
   /** Begins with `-`, or may become one or several words that do. */
   option: boolean;
 }
@@ -69,10 +71,13 @@ export interface SimpleCommand {
   subshell: boolean;
   /** The body of a function that starts the same function again in a pipe or in the background. */
   bomb: boolean;
-  /** What `echo` prints, when it is static. */
+  /** What `echo` or `cat` prints, when the line says it. */
   prints?: string | undefined;
   /** Offsets in the line, in UTF-16 units. A command in a nested script has the place of that script. */
   position: { start: number; end: number };
 }
 
-export type ParsedCommand = { ok: true; commands: SimpleCommand[] } | { ok: false; reason: string };
+/** When a line cannot be read, `commands` are those that were found all the same. There may be more. */
+export type ParsedCommand =
+  | { ok: true; commands: SimpleCommand[] }
+  | { ok: false; reason: string; commands: SimpleCommand[] };

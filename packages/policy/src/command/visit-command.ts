@@ -17,7 +17,9 @@ export function visitCommand(walk: Walk, node: Command, scope: Scope, visitWords
     if (assignments.length + redirects.length > 0) addPart(walk, scope, { position, assignments, redirects });
     return;
   }
-  const rest = node.args.map((word) => (word.type === 'Word' ? readWord(word) : readAssignmentWord(word)));
+  const rest = node.args.map((word) =>
+    word.type === 'Word' ? readWord(word) : readAssignmentWord(word, scope.dialect !== 'bash'),
+  );
   const words = [readWord(node.name), ...rest];
   const { text: outer, ...outside } = scope;
   const given = input ? text : outer;

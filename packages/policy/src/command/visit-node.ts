@@ -1,75 +1,109 @@
-import { type AndOr, forEachChild, type Pipeline, type SyntaxNode } from 'unbash';
+import { type AndOr, forEachChild, type ParsedScript, type Pipeline, type SyntaxNode } from 'unbash';
 import { addPart } from './add-command.ts';
 import { findHazard } from './find-hazards.ts';
 import { readRedirects } from './read-redirects.ts';
-import { refuseDialect } from './refuse-dialect.ts';
+import { isBashOnly } from './refuse-dialect.ts';
 import { visitCommand } from './visit-command.ts';
-import { commandBounds, eitherDirectory, inSubshell, placeOf, type Scope, Unreadable, type Walk } from './walk.ts';
+import {
+  anywhere,
+  commandBounds,
+  eitherDirectory,
+  inSubshell,
+  placeOf,
+  repeated,
+  type Scope,
+  Unreadable,
+  type Walk,
+  withoutText,
+} from './walk.ts';
 
 /** Adds the commands of a node and of everything in it. */
 export function visit(walk: Walk, node: SyntaxNode, scope: Scope): void {
   walk.nodes += 1;
   if (walk.nodes > commandBounds.nodes || walk.commands.length > commandBounds.commands)
     throw new Unreadable('it has too many parts');
-  refuseDialect(node, scope.dialect);
-  const hazard = findHazard(node);
-  if (hazard) addPart(walk, scope, { position: placeOf(node, scope), unknown: hazard });
+  if (walk.depth > commandBounds.depth) throw new Unreadable('it is nested too deeply');
+  if (isBashOnly(node, scope.dialect)) walk.reason ??= 'its shell may read it in another way than bash';
+  const unknown = findHazard(node);
+  if (unknown) addPart(walk, scope, { position: placeOf(node, scope), unknown });
+  const name = assignedName(node);
+  if (name !== undefined)
+    addPart(walk, scope, { position: placeOf(node, scope), assignments: [{ name, value: null }] });
   visitByType(walk, node, scope);
 }
 
 function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
-  const children = (inside: Scope) => forEachChild(node, (child) => visit(walk, child, inside));
+  const inside = (changes: Partial<Scope>) => visitChildren(walk, node, { ...scope, ...changes });
   switch (node.type) {
     case 'Script':
-      if ('errors' in node && node.errors?.[0]) throw new Unreadable(node.errors[0].message);
-      return children(scope);
+      // The parser recovers and reads on: what it finds may run as well, for bash reads line by line.
+      walk.reason ??= (node as ParsedScript).errors?.[0]?.message;
+      break;
     case 'CommandExpansion':
     case 'ProcessSubstitution':
-    case 'ArithmeticCommandExpansion': {
-      if (scope.depth >= commandBounds.scripts) throw new Unreadable('substitutions are nested too deeply');
-      const { text: _, ...outside } = scope;
-      // The script of an escaped backtick has offsets in a text of its own, so all of it has one place.
-      const place = node.script?.source === undefined ? {} : { place: placeOf(node, scope) };
-      return inSubshell(walk, () => children({ ...outside, ...place, depth: scope.depth + 1, input: [] }));
-    }
+    case 'ArithmeticCommandExpansion':
+      refuseDepth(scope);
+      inSubshell(walk, () => visitSubstituted(walk, node, scope));
+      return;
+    case 'ParameterExpansion':
+      refuseDepth(scope);
+      inside({ depth: scope.depth + 1 });
+      return;
     case 'Statement':
-      return node.background ? inSubshell(walk, () => children({ ...scope, background: true })) : children(scope);
+      if (!node.background) break;
+      inSubshell(walk, () => inside({ background: true }));
+      return;
     case 'Coproc':
-      return inSubshell(walk, () => children({ ...scope, background: true }));
+      inSubshell(walk, () => inside({ background: true }));
+      return;
     case 'Subshell':
-      return inSubshell(walk, () => children({ ...scope, subshell: true }));
+      inSubshell(walk, () => inside({ subshell: true }));
+      return;
     case 'AndOr':
-      return visitAndOr(walk, node, scope);
+      visitAndOr(walk, node, scope);
+      return;
     case 'Pipeline':
-      return visitPipeline(walk, node, scope);
-    case 'Function': {
+      visitPipeline(walk, node, scope);
+      return;
+    case 'Function':
       walk.functions.add(node.name.value);
-      const bodyOf = [...scope.bodyOf, node.name.value];
-      return visitElsewhere(walk, () => children({ ...scope, bodyOf, piped: false, background: false }));
-    }
+      anywhere(walk, () => inside({ bodyOf: [...scope.bodyOf, node.name.value], piped: false, background: false }));
+      return;
     case 'For':
     case 'Select':
-      addPart(walk, scope, { position: placeOf(node, scope), assignments: [{ name: node.name.value, value: null }] });
-      return visitLoop(walk, () => children(scope));
     case 'While':
     case 'ArithmeticFor':
-      return visitLoop(walk, () => children(scope));
-    case 'ParameterExpansion':
-      if (node.operation?.type === 'Default' && node.operation.operator.endsWith('=')) {
-        const assignments = [{ name: node.parameter, value: null }];
-        addPart(walk, scope, { position: placeOf(node, scope), assignments });
-      }
-      return children(scope);
+      repeated(walk, () => inside({}));
+      return;
     case 'Redirected': {
-      const { redirects, text } = readRedirects(node.redirects);
+      const { redirects, input } = readRedirects(node.redirects);
       if (redirects.length > 0) addPart(walk, scope, { position: placeOf(node, scope), redirects });
-      return children(text === undefined ? scope : { ...scope, text, input: [] });
+      inside(input ? { input: [] } : {});
+      return;
     }
     case 'Command':
-      return visitCommand(walk, node, scope, () => children(scope));
+      visitCommand(walk, node, scope, () => inside({}));
+      return;
     default:
-      return children(scope);
   }
+  inside({});
+}
+
+/** The parser reads the inside of each expansion again, so that depth costs more than length. */
+function refuseDepth({ depth }: Scope): void {
+  if (depth >= commandBounds.scripts) throw new Unreadable('expansions are nested too deeply');
+}
+
+function visitChildren(walk: Walk, node: SyntaxNode, scope: Scope): void {
+  walk.depth += 1;
+  forEachChild(node, (child) => visit(walk, child, scope));
+  walk.depth -= 1;
+}
+
+function visitSubstituted(walk: Walk, node: SyntaxNode & { script: ParsedScript | undefined }, scope: Scope): void {
+  // The script of an escaped backtick has offsets in a text of its own, so all of it has one place.
+  const place = node.script?.source === undefined ? {} : { place: placeOf(node, scope) };
+  visitChildren(walk, node, { ...withoutText(scope), ...place, depth: scope.depth + 1, input: [] });
 }
 
 /** After `cd a &&` the directory is sure until the list ends; after any other `cd` it may have failed. */
@@ -85,36 +119,28 @@ function visitAndOr(walk: Walk, node: AndOr, scope: Scope): void {
 
 function visitPipeline(walk: Walk, node: Pipeline, scope: Scope): void {
   for (const prefix of node.prefixes) visit(walk, prefix, scope);
-  if (node.commands.length === 1) return visit(walk, node.commands[0]!, scope);
+  if (node.commands.length === 1) {
+    visit(walk, node.commands[0]!, scope);
+    return;
+  }
   const first = walk.commands.length;
-  let { text } = scope;
+  let text: string | undefined;
   for (const command of node.commands) {
     const start = walk.commands.length;
-    const programs = walk.commands.slice(first).map(({ program }) => program);
-    const { text: _, ...outside } = scope;
-    const input = start === first ? scope.input : programs;
-    const inside = { ...outside, input, piped: true };
-    inSubshell(walk, () => visit(walk, command, text === undefined ? inside : { ...inside, text }));
+    const input = start === first ? scope.input : walk.commands.slice(first).map(({ program }) => program);
+    const inside = { ...withoutText(scope), input, piped: true };
+    // A compound may read a part of the text before a shell in it reads the rest.
+    const isGiven = text !== undefined && command.type === 'Command';
+    inSubshell(walk, () => visit(walk, command, isGiven ? { ...inside, text: text! } : inside));
     text = walk.commands.length === start + 1 ? walk.commands[start]!.prints : undefined;
   }
 }
 
-/** The body may run in a later place of the line, after any `cd`. */
-function visitElsewhere(walk: Walk, body: () => void): void {
-  const before = walk.directories;
-  walk.directories = [undefined];
-  body();
-  walk.directories = before;
-}
-
-/** A body that changes the directory runs somewhere else the second time. */
-function visitLoop(walk: Walk, body: () => void): void {
-  const before = walk.directories;
-  const first = walk.commands.length;
-  body();
-  if (walk.directories === before || walk.directories.every((directory) => before.includes(directory))) return;
-  walk.commands.length = first;
-  walk.directories = [undefined];
-  body();
-  walk.directories = [undefined];
+/** A variable that the syntax sets, without an assignment. */
+function assignedName(node: SyntaxNode): string | undefined {
+  if (node.type === 'For' || node.type === 'Select') return node.name.value;
+  if (node.type === 'FileDescriptorVariable') return node.name;
+  if (node.type === 'ParameterExpansion' && node.operation?.type === 'Default' && node.operation.operator.endsWith('='))
+    return node.parameter;
+  return undefined;
 }

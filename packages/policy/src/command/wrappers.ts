@@ -10,6 +10,8 @@ export interface Wrapper extends OptionSyntax {
   assignments?: boolean;
   /** What follows: words of a command, or words that a shell joins and reads again. */
   starts: 'command' | 'script';
+  /** Flags with which the command runs in another directory; all, when it runs in another place always. */
+  moves?: readonly string[] | 'always';
   /** The script is the first operand alone. */
   oneWord?: boolean;
   /** The program adds words that it reads from its input. */
@@ -22,7 +24,7 @@ export interface Wrapper extends OptionSyntax {
 export const wrappers: Readonly<Record<string, Wrapper>> = {
   builtin: { starts: 'command' },
   busybox: { starts: 'command' },
-  chroot: { values: ['--userspec', '--groups'], flags: ['--skip-chdir'], skip: 1, starts: 'command' },
+  chroot: { values: ['--userspec', '--groups'], flags: ['--skip-chdir'], skip: 1, starts: 'command', moves: 'always' },
   command: { flags: ['-p'], starts: 'command', idle: ['-v', '-V'] },
   doas: { values: ['-u', '-C'], flags: ['-n'], starts: 'command' },
   env: {
@@ -30,6 +32,7 @@ export const wrappers: Readonly<Record<string, Wrapper>> = {
     flags: ['-i', '--ignore-environment', '-0', '--null', '-v', '--debug'],
     assignments: true,
     starts: 'command',
+    moves: ['-C', '--chdir'],
   },
   eval: { starts: 'script' },
   exec: { values: ['-a'], flags: ['-c', '-l'], starts: 'command' },
@@ -48,6 +51,7 @@ export const wrappers: Readonly<Record<string, Wrapper>> = {
     flags: [...'46AaCfGgKkMNnqsTtVvXxYy'].map((letter) => `-${letter}`),
     skip: 1,
     starts: 'script',
+    moves: 'always',
   },
   stdbuf: { values: ['-i', '-o', '-e', '--input', '--output', '--error'], starts: 'command' },
   sudo: {
@@ -85,6 +89,7 @@ export const wrappers: Readonly<Record<string, Wrapper>> = {
     ],
     assignments: true,
     starts: 'command',
+    moves: ['-D', '--chdir'],
   },
   time: { flags: ['-p', '-v', '--portability', '--verbose'], starts: 'command' },
   timeout: {

@@ -17,12 +17,13 @@ export function checkCatalog(match: PolicyMatch, tools: readonly CatalogTool[]):
   const found: PolicyProblem[] = [];
   const inToolset = select(tools, match.toolset, ({ toolset }) => toolset, '/match/toolset', 'toolset', found);
   const named = select(inToolset, match.tool, ({ name }) => name, '/match/tool', 'tool', found);
-  if (found.length > 0) return found;
+  // A rule that names no tool may be meant for tools to come.
+  if (found.length > 0 || (match.tool === undefined && match.toolset === undefined)) return found;
   const effects = [
     ...new Set(named.flatMap(({ effect }) => (effect === 'by run' ? (['workspace', 'external'] as const) : [effect]))),
   ];
   const risks = [...new Set(named.map(({ risk }) => risk))];
-  const who = match.tool === undefined ? 'a tool' : listOf(match.tool).join(', ');
+  const who = listOf(match.tool ?? 'a tool').join(', ');
   const never = (field: 'effect' | 'risk', wanted: readonly string[], are: readonly string[]) => {
     if (wanted.some((one) => are.includes(one))) return;
     found.push({

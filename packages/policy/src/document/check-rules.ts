@@ -44,7 +44,11 @@ function uncompilable(rule: PolicyRule, index: number): PolicyProblem[] {
     toMatch: (text: string) => PolicyRule['match'],
   ) => {
     if (typeof given === 'string') attempt(pointer, toMatch(given), `${what} ${JSON.stringify(given)}`);
-    else given?.forEach((text, at) => attempt(`${pointer}/${at}`, toMatch(text), `${what} ${JSON.stringify(text)}`));
+    else {
+      given?.forEach((text, at) => {
+        attempt(`${pointer}/${at}`, toMatch(text), `${what} ${JSON.stringify(text)}`);
+      });
+    }
   };
   const { paths, command, args = {}, labels = {} } = match;
   each('toolset', match.toolset, 'the glob', (toolset) => ({ toolset }));

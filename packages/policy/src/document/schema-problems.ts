@@ -28,7 +28,7 @@ function describeIssue(schema: z.ZodType, issue: Issue, base: readonly PropertyK
       return [{ pointer: toPointer(path), detail: `${shown(given)} is none of ${allowed.join(', ')}.${near}` }];
     }
     case 'invalid_union':
-      return closestBranch(issue.errors).flatMap((one) => describeIssue(schema, one, path, value));
+      return closestBranch(issue.errors, given).flatMap((one) => describeIssue(schema, one, path, value));
     default:
       return [{ pointer: toPointer(path), detail: issue.message }];
   }
@@ -37,21 +37,24 @@ function describeIssue(schema: z.ZodType, issue: Issue, base: readonly PropertyK
 const nearest = (name: string, known: readonly string[]): string => `Nearest: ${nearestNames(name, known).join(', ')}`;
 
 /** The alternative that the value seems to mean: it has the right type, and the fewest mistakes. */
-function closestBranch(branches: readonly Issue[][]): readonly Issue[] {
+function closestBranch(branches: readonly Issue[][], given: unknown): readonly Issue[] {
   const [best] = branches
     .map((branch) =>
       branch.flatMap((issue) =>
-        issue.code === 'invalid_union' && issue.path.length === 0 ? closestBranch(issue.errors) : [issue],
+        issue.code === 'invalid_union' && issue.path.length === 0 ? closestBranch(issue.errors, given) : [issue],
       ),
     )
-    .sort((a, b) => misfit(a) - misfit(b));
+    .sort((a, b) => misfit(a, given) - misfit(b, given));
   return (best ?? []).filter(
     ({ code }, _index, all) => code === 'unrecognized_keys' || !all.some((one) => one.code === 'unrecognized_keys'),
   );
 }
 
-const misfit = (issues: readonly Issue[]): number =>
-  issues.length + (issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0) ? 1000 : 0);
+const misfit = (issues: readonly Issue[], given: unknown): number =>
+  issues.length + (issues.some((issue) => isAnotherType(issue, given)) ? 1000 : 0);
+
+const isAnotherType = ({ code, path }: Issue, given: unknown): boolean =>
+  path.length === 0 && (code === 'invalid_type' || (code === 'invalid_value' && typeof given === 'object'));
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value;

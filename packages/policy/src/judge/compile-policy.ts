@@ -54,10 +54,10 @@ function compile(document: PolicyDocument, digest: string): CompiledPolicy {
       const key = `${toolset}\0${tool}`;
       const known = index.get(key);
       if (known !== undefined) return known;
-      const facts = rules.filter((rule) => mayMatch(rule, toolset, tool));
+      const candidates = rules.filter((rule) => mayMatch(rule, toolset, tool)).map(withoutTool);
       if (index.size >= maxTools) index.clear();
-      index.set(key, facts);
-      return facts;
+      index.set(key, candidates);
+      return candidates;
     },
   };
 }
@@ -70,7 +70,16 @@ const nothing: Omit<CallFacts, 'toolset' | 'tool'> = {
   labels: {},
 };
 
+/** The index has tested the tool. */
+const withoutTool = (rule: CompiledRule): CompiledRule => ({
+  ...rule,
+  ofCall: rule.ofCall.filter((one) => !isOfTool(one)),
+});
+
+const isOfTool = ({ pointer }: CompiledRule['ofCall'][number]): boolean =>
+  pointer === '/match/tool' || pointer === '/match/toolset';
+
 const mayMatch = ({ ofCall }: CompiledRule, toolset: string, tool: string): boolean =>
   ofCall
-    .filter(({ pointer }) => pointer === '/match/tool' || pointer === '/match/toolset')
+    .filter(isOfTool)
     .every(({ test }) => test({ ...nothing, toolset, tool }, { kind: 'call' }, { left: 0 }) !== 'no');

@@ -22,16 +22,35 @@ export interface CompiledRule {
   /** The same for every part of a call. */
   ofCall: readonly Condition[];
   ofPart: readonly Condition[];
+  /** When only commands of these programs can match: their names without folders. */
+  programs: ReadonlySet<string> | undefined;
 }
 
 /** @throws GlobError, RegexError, HostPatternError */
 export function compileRule(rule: PolicyRule, index: number): CompiledRule {
   const { match } = rule;
-  return { index, rule, ofCall: [...callConditions(match), ...coversExternal(rule)], ofPart: partConditions(rule) };
+  return {
+    index,
+    rule,
+    ofCall: [...callConditions(match), ...coversExternal(rule)],
+    ofPart: partConditions(rule),
+    programs: programsOf(match),
+  };
 }
 
-export class HostPatternError extends Error {
+class HostPatternError extends Error {
   override name = 'HostPatternError';
+}
+
+function programsOf({ command }: PolicyMatch): ReadonlySet<string> | undefined {
+  const [first = '**'] = command?.argv ?? [];
+  const globs = listOf(command?.program ?? (first === '**' ? [] : first)).map(
+    (source) => compileGlob(source, false).literal,
+  );
+  const names = globs
+    .filter((literal) => literal !== undefined)
+    .map((literal) => literal.slice(literal.lastIndexOf('/') + 1));
+  return names.length > 0 && names.length === globs.length ? new Set(names) : undefined;
 }
 
 function callConditions(match: PolicyMatch): Condition[] {

@@ -75,12 +75,12 @@ function describe(
 ): string {
   if (pointer === '/match') return 'a rule for paths or commands alone allows nothing outside of the workspace';
   const wanted = JSON.stringify(resolvePointer(rule, pointer));
-  const found = valueOf(pointer, facts, part);
+  const found = foundValue(pointer, facts, part);
   if (truth === 'maybe') return `it may be ${wanted}: ${found}`;
   return `it is not ${wanted}: ${found}`;
 }
 
-function valueOf(pointer: string, facts: CallFacts, part: Part): string {
+function foundValue(pointer: string, facts: CallFacts, part: Part): string {
   const [, , field = '', ...rest] = pointer.split('/');
   switch (field) {
     case 'toolset':

@@ -1,10 +1,10 @@
 import type { PolicyAction, Verdict } from '@holdpoint/contract';
 import { type RegexBudget, regexBudget } from '../match/regex.ts';
-import { all, type Truth } from '../match/truth.ts';
+import { and, type Truth } from '../match/truth.ts';
 import { builtinPolicy } from './builtin.ts';
 import type { CallFacts } from './call-facts.ts';
 import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
-import type { CompiledRule } from './compile-rule.ts';
+import type { CompiledRule, Condition } from './compile-rule.ts';
 import { mergeTerms } from './merge-terms.ts';
 import { describePart, type Part, partsOf } from './parts.ts';
 
@@ -24,7 +24,7 @@ export interface BoundPolicies {
 }
 
 /** A rule and the part of the call that it matched. */
-export interface Decided {
+interface Decided {
   from: NamedPolicy;
   rule: CompiledRule;
   part: Part;
@@ -61,17 +61,28 @@ function decide(from: NamedPolicy, facts: CallFacts, parts: readonly Part[], bud
   const [anyPart = { kind: 'call' } as const] = parts;
   for (const rule of from.policy.rulesFor(facts)) {
     if (left.length === 0) break;
-    const ofCall = all(rule.ofCall, ({ test }) => test(facts, anyPart, budget));
+    const ofCall = testAll(rule.ofCall, facts, anyPart, budget);
     if (!applies(rule, ofCall)) continue;
     const unmatched: Part[] = [];
     for (const part of left) {
-      const matched = all(rule.ofPart, ({ test }) => test(facts, part, budget));
+      const isOther =
+        part.kind === 'command' && part.program !== undefined && rule.programs?.has(part.program) === false;
+      const matched: Truth = isOther ? 'no' : and(ofCall, testAll(rule.ofPart, facts, part, budget));
       if (applies(rule, matched)) found.push({ from, rule, part });
       else unmatched.push(part);
     }
     left = unmatched;
   }
   return { found, left };
+}
+
+function testAll(conditions: readonly Condition[], facts: CallFacts, part: Part, budget: RegexBudget): Truth {
+  let found: Truth = 'yes';
+  for (const { test } of conditions) {
+    found = and(found, test(facts, part, budget));
+    if (found === 'no') return found;
+  }
+  return found;
 }
 
 /** What may match is held or denied, and never allowed. */

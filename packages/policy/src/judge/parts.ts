@@ -7,18 +7,26 @@ import type { CallFacts, CommandFact } from './call-facts.ts';
 /** What a rule is matched with: one simple command, one path, one host, or the whole call when it touches none of these. */
 export type Part =
   | { kind: 'call' }
-  | { kind: 'command'; command: CommandFact | 'unparsed' }
+  /** `program`: its name without folders, when it is known. */
+  | { kind: 'command'; command: CommandFact | 'unparsed'; program: string | undefined }
   | { kind: 'path'; touched: TouchedPath }
   /** `undefined`: not a host, so any rule about hosts may mean it. */
   | { kind: 'host'; text: string; host: HostPattern | undefined };
 
 export function partsOf({ touches: { paths, commands, hosts } }: CallFacts): Part[] {
   const parts: Part[] = [
-    ...(commands === 'unparsed' ? [commands] : commands).map((command): Part => ({ kind: 'command', command })),
+    ...(commands === 'unparsed' ? [commands] : commands).map(
+      (command): Part => ({ kind: 'command', command, program: programOf(command) }),
+    ),
     ...paths.map((touched): Part => ({ kind: 'path', touched })),
     ...hosts.map((text): Part => ({ kind: 'host', text, host: parseHostPattern(text) })),
   ];
   return parts.length === 0 ? [{ kind: 'call' }] : parts;
+}
+
+function programOf(command: CommandFact | 'unparsed'): string | undefined {
+  const [word] = command === 'unparsed' ? [] : command.words;
+  return word?.every((piece) => piece !== null) ? word.join('').replace(/^.*\//s, '') : undefined;
 }
 
 const maxDetail = 300;

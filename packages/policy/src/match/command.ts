@@ -2,7 +2,7 @@ import type { CommandClass, PolicyMatch } from '@holdpoint/contract';
 import type { CommandFact } from '../judge/call-facts.ts';
 import { compileGlob, type Glob, type Pieces } from './glob.ts';
 import { compileRegex, type RegexBudget } from './regex.ts';
-import { all, and, any, or, type Truth } from './truth.ts';
+import { and, or, type Truth } from './truth.ts';
 
 export interface CommandMatcher {
   test(command: CommandFact | 'unparsed', budget: RegexBudget): Truth;
@@ -23,7 +23,12 @@ export function compileCommand({ class: classes, program, argv, regex }: Wanted)
   return {
     test(command, budget) {
       if (command === 'unparsed') return wantsUnparsed ? 'yes' : 'maybe';
-      return all(tests, (test) => test(command, budget));
+      let found: Truth = 'yes';
+      for (const one of tests) {
+        found = and(found, one(command, budget));
+        if (found === 'no') return found;
+      }
+      return found;
     },
   };
 }
@@ -38,7 +43,9 @@ const testClass =
 
 function testProgram(globs: readonly Glob[]): Test {
   return ({ words: [word], assigns }) => {
-    const found = word === undefined ? 'no' : any(globs, (glob) => matchProgram(glob, word));
+    if (word === undefined) return 'no';
+    let found: Truth = 'no';
+    for (const glob of globs) found = or(found, matchProgram(glob, word));
     return assigns ? and(found, 'maybe') : found;
   };
 }
@@ -47,6 +54,7 @@ function testProgram(globs: readonly Glob[]): Test {
 function matchProgram(glob: Glob, word: Pieces): Truth {
   const written = glob.testPieces(word);
   if (written === 'yes') return written;
+  if (written === 'no' && word.length === 1 && word[0]?.includes('/') === false) return written;
   const last = word.findLastIndex((piece) => piece === null || piece.includes('/'));
   const piece = word[last];
   if (piece === undefined) return written;
@@ -63,6 +71,7 @@ interface WordGlob {
 function testArgv(globs: readonly string[]): Test {
   const wanted = globs.map(compileWord);
   return ({ words, assigns }) => {
+    if (startsOtherwise(wanted, words)) return 'no';
     const found = alignWords(wanted, words);
     return assigns ? and(found, 'maybe') : found;
   };
@@ -82,6 +91,16 @@ function compileWord(source: string, index: number): WordGlob {
       return found === 'yes' && leaves ? 'maybe' : found;
     },
   };
+}
+
+/** Most commands differ from a rule in one of their first words. */
+function startsOtherwise(globs: readonly WordGlob[], words: readonly Pieces[]): boolean {
+  for (let at = 0; at < globs.length; at++) {
+    const [glob, word] = [globs[at], words[at]];
+    if (glob === undefined || glob.many || word?.includes(null)) return false;
+    if (word === undefined || glob.test(word) === 'no') return true;
+  }
+  return false;
 }
 
 /** One row per glob: how surely the globs so far match the first words. A word with an unknown piece may become no word, or several. */
@@ -104,13 +123,34 @@ function alignWords(globs: readonly WordGlob[], words: readonly Pieces[]): Truth
 
 function testRegex(source: string): Test {
   const regex = compileRegex(source);
-  return ({ words, assigns }, budget) => {
-    if (words.some((word) => word.includes(null))) return 'maybe';
-    const [program = '', ...rest] = words.map((word) => word.join(''));
-    const found = regex.test([program, ...rest].join(' '), budget);
-    if (found === 'yes') return assigns ? 'maybe' : 'yes';
-    if (found === 'maybe' || !program.includes('/')) return found;
-    const name = program.slice(program.lastIndexOf('/') + 1);
-    return and('maybe', regex.test([name, ...rest].join(' '), budget));
+  return (command, budget) => {
+    const texts = textsOf(command);
+    if (texts === undefined) return 'maybe';
+    const found = regex.test(texts.written, budget);
+    if (found !== 'no') return command.assigns ? 'maybe' : found;
+    return texts.named === undefined ? 'no' : and('maybe', regex.test(texts.named, budget));
   };
+}
+
+/** The words as one text, and again with the program's name alone where it is written with its folder. */
+interface CommandTexts {
+  written: string;
+  named: string | undefined;
+}
+
+const known = new WeakMap<CommandFact, CommandTexts>();
+
+/** @returns undefined when a word is not known */
+function textsOf(command: CommandFact): CommandTexts | undefined {
+  const cached = known.get(command);
+  if (cached !== undefined) return cached;
+  if (command.words.some((word) => word.includes(null))) return undefined;
+  const [program = '', ...rest] = command.words.map((word) => word.join(''));
+  const name = program.slice(program.lastIndexOf('/') + 1);
+  const texts = {
+    written: [program, ...rest].join(' '),
+    named: name === program ? undefined : [name, ...rest].join(' '),
+  };
+  known.set(command, texts);
+  return texts;
 }

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { compileGlob, type Glob, type Pieces } from './glob.ts';
+import { GlobError } from './glob-error.ts';
 import { and, or, type Truth } from './truth.ts';
 
 /** A path of a call. */
@@ -18,13 +19,16 @@ export interface PathGlob {
 
 /** `./src` and `src/` mean `src`. @throws GlobError */
 export function compilePathGlob(source: string): PathGlob {
+  if (/\/\/|\/\.(\/|$)|(^|\/)(?!\.\.\/)[^/]+\/\.\.(\/|$)/.test(source)) {
+    throw new GlobError('has a `..`, a `.` or a second slash in it, and paths are compared in their shortest spelling');
+  }
   const glob = compileGlob(source.replace(/^(\.\/)+/, '').replace(/(.)\/+$/, '$1'));
   const namesOutside = /^(\.\.|\/|~)/.test(source);
   return {
     source,
-    test({ path, recursive }) {
-      const pieces = typeof path === 'string' ? [normalPath(path)] : path;
-      const found: Truth = recursive ? testTree(glob, pieces) : glob.testPieces(pieces);
+    test(touched) {
+      const pieces = piecesOf(touched);
+      const found: Truth = touched.recursive ? testTree(glob, pieces) : glob.testPieces(pieces);
       return namesOutside || !leaves(pieces) ? found : and('maybe', found);
     },
   };
@@ -39,8 +43,19 @@ function testTree(glob: Glob, pieces: Pieces): Truth {
 /** Outside of the workspace. A wildcard at the start of a glob does not allow that. */
 const leaves = ([first]: Pieces): boolean => first === null || first === '..' || /^(\.\.\/|\/|~)/.test(first ?? '');
 
+const normal = new WeakMap<TouchedPath, Pieces>();
+
+/** Made once per path: it takes longer than most comparisons. */
+function piecesOf(touched: TouchedPath): Pieces {
+  const { path } = touched;
+  if (typeof path !== 'string') return path;
+  const pieces = normal.get(touched) ?? [normalPath(path)];
+  normal.set(touched, pieces);
+  return pieces;
+}
+
 /** The shortest spelling. A path that leaves the workspace begins with `..` or a slash. */
 export function normalPath(path: string): string {
-  const normal = posix.normalize(path);
-  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal;
+  const shortest = posix.normalize(path);
+  return shortest.length > 1 && shortest.endsWith('/') ? shortest.slice(0, -1) : shortest;
 }

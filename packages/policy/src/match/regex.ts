@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import type { Truth } from './truth.ts';
 
-export class RegexError extends Error {
+class RegexError extends Error {
   override name = 'RegexError';
 }
 
@@ -32,9 +32,11 @@ export function compileRegex(source: string): Regex {
   if (instructions > maxInstructions) {
     throw new RegexError(`needs ${instructions} instructions, more than ${maxInstructions}; repeat less`);
   }
+  const start = literalStart(source);
   return {
     source,
     test(text, budget) {
+      if (!text.startsWith(start)) return 'no';
       budget.left -= instructions * text.length;
       if (budget.left < 0) return 'maybe';
       return compiled.test(text) ? 'yes' : 'no';
@@ -50,3 +52,19 @@ function compile(source: string): RE2JS {
     throw new RegexError(`is not one that runs in linear time (RE2): ${why}`, { cause });
   }
 }
+
+/** The plain text after `^` that every match starts with. A search in RE2 takes 100 times as long as this comparison. */
+function literalStart(source: string): string {
+  const plain = /^\^([\w /:=-]+)/.exec(source)?.[1] ?? '';
+  if (plain === '' || hasTopAlternative(source)) return '';
+  // A quantifier behind the text may take its last character away.
+  return /[*?+{]/.test(source[plain.length + 1] ?? '') ? plain.slice(0, -1) : plain;
+}
+
+/** Whether a bar may stand outside of every group. */
+const hasTopAlternative = (source: string): boolean => {
+  const first = source.indexOf('|');
+  if (first === -1) return false;
+  const simple = /^[^()|[\]\\]*(\([^()[\]\\]*\)[^()|[\]\\]*)*$/;
+  return !simple.test(source);
+};

@@ -5,7 +5,7 @@ import type { Permission } from './permission.ts';
 
 /** What a run may do, as it is submitted and inherited. */
 export interface Grants {
-  /** Absent: no limit beside the policy. */
+  /** Without them there is no limit beside the policy. */
   permissions?: readonly Permission[] | undefined;
   protected: readonly string[];
   modes: Modes;
@@ -34,7 +34,7 @@ function within(parent: readonly Permission[], asked: readonly Permission[]): Pe
 }
 
 /** Whether a permission surely has all of another one. */
-export function covers(wide: Permission, narrow: Permission): boolean {
+function covers(wide: Permission, narrow: Permission): boolean {
   if (wide.text === narrow.text) return true;
   if (wide.kind === 'graph:read' || narrow.kind === 'graph:read') return wide.kind === narrow.kind;
   if (wide.kind === 'net' || narrow.kind === 'net') {

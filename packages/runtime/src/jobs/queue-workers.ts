@@ -11,6 +11,7 @@ import {
   mayStillSleep,
   queuePrefix,
   type StepJob,
+  startAudit,
   type TaskJob,
   type TurnJob,
   type WorkerDeps,
@@ -43,12 +44,15 @@ export interface RunningWorkers {
 
 interface Start {
   deps: WorkerDeps;
-  config: Pick<RuntimeConfig, 'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs'>;
+  config: Pick<
+    RuntimeConfig,
+    'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs' | 'dataDir'
+  >;
   connections: Connections;
   telemetry?: Telemetry;
 }
 
-/** Starts one BullMQ worker per queue, and the timers of the periodic work. */
+/** Starts one BullMQ worker per queue, the timers of the periodic work, and the writer of the audit log. */
 export async function startQueueWorkers({ deps, config, connections, telemetry }: Start): Promise<RunningWorkers> {
   const running = {
     turns: new Set<Job<TurnJob>>(),
@@ -111,6 +115,7 @@ export async function startQueueWorkers({ deps, config, connections, telemetry }
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
+  const audit = startAudit({ ...deps, dataDir: config.dataDir, subscriber: connections.subscriber });
 
   return {
     active: () =>
@@ -145,6 +150,8 @@ export async function startQueueWorkers({ deps, config, connections, telemetry }
       }, drainMs);
       await Promise.all(all.map((worker) => worker.close()));
       clearTimeout(deadline);
+      // Last: it seals what the jobs appended until now.
+      await audit.stop();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Touches } from '@holdpoint/contract';
 const root = '/workspace';
 
 /** A path of the arguments as a policy sees it: relative to the workspace root, without `.` and `..`. Links are not followed. */
-export function policyPath(path: string): string {
+function policyPath(path: string): string {
   const resolved = posix.resolve(root, path);
   const relative = posix.relative(root, resolved);
   if (relative === '') return '.';

@@ -19,8 +19,7 @@ describe('a rule that can never match is refused, for it would hold nothing', ()
     ['another spelling', 'writeFile', 'Nearest: write_file'],
     ['a word of its own', 'nope_tool', 'Nearest: '],
     ['a blank behind it', 'edit ', 'Nearest: edit'],
-    ['a pattern', 'web_*', 'not a pattern'],
-    ['all tools', '*', 'not a pattern'],
+    ['a pattern that no tool matches', 'webb_*', 'no tool that matches "webb_*". Nearest: '],
     ['a name of every object', 'constructor', 'no tool named "constructor"'],
   ])('%s: %s', async ([, tool = '', words]) => {
     for (const task of [{ plan }, { prompt: 'Go.', model: 'openai/gpt-5' }]) {
@@ -76,13 +75,16 @@ test.for<[string, object]>([
   });
 });
 
-test('rules that apply to calls of more than one tool, or stand behind one that is the same, are taken', async () => {
-  const rules = policy(
-    {},
-    { effect: 'external' },
-    { risk: 'high', effect: 'read' },
-    { tool: 'edit' },
-    { tool: 'edit' },
-  );
+test('rules that apply to calls of more than one tool are taken', async () => {
+  const rules = policy({ risk: 'high', effect: 'read' }, { effect: 'external' }, { tool: 'web_*' }, {});
   expect((await api.post('/v1/runs', { plan, policy: rules })).status).toBe(201);
+});
+
+test('a rule behind one that matches all that it matches is refused', async () => {
+  for (const rules of [policy({}, { effect: 'external' }), policy({ tool: 'e*' }, { tool: 'edit' })]) {
+    expect(await problemOf(await api.post('/v1/runs', { plan, policy: rules }))).toMatchObject({
+      ...{ status: 422, code: 'invalid_policy' },
+      errors: [{ pointer: '/policy/rules/1/match', detail: expect.stringContaining('rule 1 before it') }],
+    });
+  }
 });

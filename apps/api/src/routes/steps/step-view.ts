@@ -16,6 +16,7 @@ export const toStepDetail = (runId: string, step: StepState, args: Json, result:
   ...shared(runId, step),
   args,
   result,
+  verdict: step.call.verdict ?? null,
 });
 
 function shared(runId: string, step: StepState): Omit<Step, 'number' | 'args' | 'result'> {

@@ -52,6 +52,8 @@ export interface PathRules {
   roots: readonly string[];
   /** Writing or deleting anything in these is catastrophic. */
   trees: readonly string[];
+  /** What may be written in `trees` all the same. */
+  open: readonly string[];
   /** Files that hold nothing: writing to them is no write. */
   sinks: readonly string[];
   /** Names of files and folders that hold secrets, and the starts of such paths: reading them needs care. */

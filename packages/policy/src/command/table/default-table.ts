@@ -6,23 +6,34 @@ const except = (...flags: string[]): ProgramRule => ({ except: flags });
 const version: ProgramRule = { only: ['--version', '-v', '-V'], operands: 0, needs: ['--version', '-v', '-V'] };
 const all = (rule: ProgramRule, names: string) => Object.fromEntries(names.split(' ').map((name) => [name, rule]));
 
+/** A test evaluates the subscript of a variable that it looks for. */
+const condition: ProgramRule = {
+  ...except('-v', '-R'),
+  style: 'word',
+  values: [...'bcdefghknprstuwxzGLNS'].map((letter) => `-${letter}`).concat('=', '==', '!='),
+};
+
 /** Programs that only read, whatever their arguments. */
 const readers =
   'arch b2sum basename break cal cat cd cksum cmp column comm continue cut df diff dir dirname du echo egrep exit expand expr ' +
-  'factor false fgrep fmt fold free getconf grep groups head help hexdump id jobs join jq locale logname ls lscpu md5sum nl nproc ' +
+  'factor false fgrep fmt fold free getconf grep groups head help hexdump id join jq locale logname ls lscpu md5sum nl nproc ' +
   'numfmt od paste pr ps pwd readlink realpath return rev seq sha1sum sha224sum sha256sum sha384sum sha512sum shift sleep stat ' +
-  'strings sum tac tail tr true tsort tty type unexpand uname uptime users vdir wait wc which who whoami zipinfo :';
+  'strings sum tac tail tr true tsort tty type unexpand uname uptime users vdir wc which who whoami zipinfo :';
 
 const programs: Readonly<Record<string, ProgramRule>> = {
   ...all({}, readers),
   ...all(version, 'bash node python python3 gcc cc clang make java perl ruby php npm curl wget docker'),
-  '[': { ...except('-v', '-R'), style: 'word' },
+  '[': condition,
   ...all({ only: ['-F', '-v'], values: ['-F', '-v'], scripts: { flags: [], safe: awkScripts } }, 'awk gawk mawk'),
   base32: except('-o', '--output'),
   base64: except('-o', '--output'),
   command: { only: ['-v', '-V'], needs: ['-v', '-V'] },
-  date: { except: ['-s', '--set', '-f', '--file'], operandStarts: ['+'] },
-  declare: { only: ['-a', '-A', '-x', '-r', '-g', '-p', '-l', '-u'] },
+  date: {
+    except: ['-s', '--set', '-f', '--file'],
+    values: ['-d', '--date', '-r', '--reference'],
+    operandStarts: ['+'],
+  },
+  declare: { only: ['-x', '-r', '-g', '-p', '-l', '-u'] },
   exec: { operands: 0, only: [] },
   export: { only: ['-p'] },
   fd: { except: ['-x', '-X', '--exec', '--exec-batch'] },
@@ -34,21 +45,25 @@ const programs: Readonly<Record<string, ProgramRule>> = {
   git: gitRule,
   hostname: { only: ['-f', '-s', '-i', '-I', '-d'], operands: 0 },
   iconv: except('-o', '--output'),
-  local: { only: ['-a', '-A', '-r', '-l', '-u'] },
+  local: { only: ['-r', '-l', '-u'] },
   nice: { operands: 0, only: [] },
   printf: { ...except('-v'), operandEndsFlags: true },
   read: { except: ['-e', '-i'] },
-  readonly: { only: ['-a', '-A', '-p'] },
+  readonly: { only: ['-p'] },
   rg: except('--pre', '--hostname-bin', '-z', '--search-zip'),
   sed: {
     only: ['-n', '-E', '-r', '-s', '-u', '-z', '-e', '--quiet', '--silent', '--regexp-extended', '--expression'],
     values: ['-e', '--expression'],
     scripts: { flags: ['-e', '--expression'], safe: sedScripts },
   },
-  set: { only: ['-e', '-u', '-x', '-o', '-f', '-E'], needs: ['-e', '-u', '-x', '-o', '-f', '-E'], operands: 1 },
+  set: {
+    only: ['-e', '-u', '-x', '-o', '-f', '-E'],
+    needs: ['-e', '-u', '-x', '-o', '-f', '-E'],
+    operandStarts: ['pipefail', 'errexit', 'nounset', 'xtrace'],
+  },
   shuf: except('-o', '--output'),
   sort: except('-o', '--output', '--compress-program', '-T', '--temporary-directory'),
-  test: { ...except('-v', '-R'), style: 'word' },
+  test: condition,
   tree: except('-o', '--output', '-R'),
   uniq: { values: ['-f', '-s', '-w', '--skip-fields', '--skip-chars', '--check-chars'], operands: 1 },
   xargs: { only: ['-0', '-r', '-t', '-n', '-d', '-I', '-L', '--null', '--no-run-if-empty'] },
@@ -110,7 +125,7 @@ export const defaultCommandTable: CommandTable = {
       ...['LC_NUMERIC', 'LC_TIME', 'LINES', 'NODE_ENV', 'NO_COLOR', 'REPLY', 'TZ'],
     ],
     values: { IFS: ['', '\n', ',', ':'], PAGER: ['cat', ''], GIT_PAGER: ['cat', ''], GIT_OPTIONAL_LOCKS: ['0'] },
-    except: ['all_proxy', 'cdpath', 'fpath', 'ftp_proxy', 'http_proxy', 'https_proxy', 'no_proxy', 'path'],
+    except: ['all_proxy', 'ftp_proxy', 'histchars', 'http_proxy', 'https_proxy', 'no_proxy'],
   },
   paths: {
     roots: [
@@ -148,6 +163,7 @@ export const defaultCommandTable: CommandTable = {
         '/usr/sbin',
       ],
     ],
+    open: ['/dev/shm'],
     sinks: ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/tty', '/dev/fd/1', '/dev/fd/2'],
     sensitive: [
       ...['.aws', '.docker', '.env', '.git-credentials', '.gnupg', '.kube', '.netrc', '.pgpass', '.ssh', 'environ'],

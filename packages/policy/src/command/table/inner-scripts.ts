@@ -14,4 +14,4 @@ const command = `${address}(?:[pdq=]|${replace.join('|')})`;
 export const sedScripts = [new RegExp(`^ ?${command}(?:; ?${command})*;?$`)];
 
 /** No output to a file or a program, no other program's output. */
-export const awkScripts = [/^(?![^]*(?:system|getline))[^|>@]*$/];
+export const awkScripts = [/^(?![\s\S]*(?:system|getline))[^|>@]*$/];

@@ -42,7 +42,7 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),
   risk: 'high',
   input,
-  touches: ({ command }) => ({ command }),
+  touches: ({ command, cwd }) => ({ command, cwd: relativePath(cwd) }),
   async execute(context, { command, timeout_s, cwd, run_in_background }) {
     // Reports a directory that is missing or outside as data. For the sandbox it would be a failed set-up, which is retried.
     if (relativePath(cwd) !== '.') await context.files.list(cwd, { limit: 1 }, context.signal);

@@ -1,0 +1,78 @@
+import { appendFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { auditRecordSchema } from '@holdpoint/contract';
+import { sealAll } from '@holdpoint/engine/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
+import { testWorker } from '../../testing/test-worker.ts';
+
+let api: TestApi;
+let runs: string[];
+beforeAll(async () => {
+  api = await startTestApi();
+  const worker = testWorker(api.engine, api.dataDir);
+  runs = [];
+  for (const path of ['a.txt', 'b.txt']) {
+    const steps = [{ tool: 'write_file', args: { path, content: 'x' } }];
+    const { run } = await api.client.createRun({ plan: { groups: [{ steps }] } });
+    await worker.drive(run.id);
+    runs.push(run.id);
+  }
+  await sealAll({ ...api.engine, dataDir: api.dataDir, redact: (text) => text });
+});
+afterAll(() => api.stop());
+
+test('lists the records page by page, and by run and time', async () => {
+  const { data: all } = await api.client.listAudit();
+  expect(all.map(({ seq }) => seq)).toEqual(all.map((_, at) => at + 1));
+  const calls = all.filter((record) => record.kind === 'call');
+  expect(calls).toMatchObject([
+    { run_id: runs[0], tool: 'write_file', submitted_by: { name: 'the operator' }, outcome: { status: 'succeeded' } },
+    { run_id: runs[1] },
+  ]);
+  const first = await api.client.listAudit({ limit: 2 });
+  expect(first).toMatchObject({ has_more: true, next_cursor: '2' });
+  const second = await api.client.listAudit({ cursor: first.next_cursor ?? '' });
+  expect([...first.data, ...second.data]).toEqual(all);
+  const { data: ofRun } = await api.client.listAudit({ run_id: runs[1] });
+  expect(ofRun).toEqual(all.filter((record) => 'run_id' in record && record.run_id === runs[1]));
+  expect((await api.client.listAudit({ since: '2100-01-01T00:00:00Z' })).data).toEqual([]);
+  expect((await api.client.listAudit({ since: all[0]?.time })).data).toEqual(all);
+});
+
+test('streams the lines as they were sealed', async () => {
+  const { data: all } = await api.client.listAudit();
+  let text = '';
+  for await (const bytes of await api.client.exportAudit({ cursor: '1' })) text += Buffer.from(bytes).toString();
+  const lines = text.split('\n').slice(0, -1);
+  expect(lines.map((line) => auditRecordSchema.parse(JSON.parse(line)))).toEqual(all.slice(1));
+});
+
+test('rejects a malformed query with its place', async () => {
+  for (const [query, pointer] of [
+    ['since=yesterday', 'since'],
+    ['run_id=run_1', 'run_id'],
+    ['cursor=-1', 'cursor'],
+    ['limit=0', 'limit'],
+  ]) {
+    const problem = await problemOf(await api.send(`/v1/audit?${query}`));
+    expect(problem).toMatchObject({ status: 422, errors: [{ pointer }] });
+  }
+  expect((await problemOf(await api.send('/v1/audit/verify?head=1'))).status).toBe(422);
+});
+
+test('verifies, also against a head that was kept', async () => {
+  const head = await api.client.auditHead();
+  const kept = `${head.seq}:${head.hash}`;
+  expect(await api.client.verifyAudit({ head: kept })).toMatchObject({ ok: true, head, runs: 2, findings: [] });
+  expect(await api.client.verifyAudit({ head: `${head.seq}:${'0'.repeat(64)}` })).toMatchObject({
+    ok: false,
+    findings: [{ code: 'head_changed', record: head.seq }],
+  });
+  const [name = ''] = await readdir(join(api.dataDir, 'audit'));
+  await appendFile(join(api.dataDir, 'audit', name), '{}\n');
+  expect(await api.client.verifyAudit()).toMatchObject({
+    ok: false,
+    findings: [{ code: 'record_changed', file: name }],
+  });
+});

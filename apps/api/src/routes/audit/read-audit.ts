@@ -1,0 +1,103 @@
+import { Readable } from 'node:stream';
+import { defaultTenant } from '@holdpoint/contract';
+import {
+  auditHeadSchema,
+  auditPageSchema,
+  auditReportSchema,
+  jsonLines,
+  listAuditQuerySchema,
+  verifyAuditQuerySchema,
+} from '@holdpoint/contract/wire';
+import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
+import { clientGone } from '../../live/stream.ts';
+import { binarySchema } from '../../schema/binary.ts';
+
+/** GET /v1/audit, /v1/audit/head and /v1/audit/verify. */
+export function readAuditRoutes(app: App): void {
+  app.get(
+    '/v1/audit',
+    {
+      config: { access: 'audit:read' },
+      schema: {
+        tags: ['audit'],
+        operationId: 'listAudit',
+        summary: 'Read the audit log, or export it',
+        description: `With \`Accept: ${jsonLines}\` all records after the cursor are streamed, one per line, as they were sealed.`,
+        querystring: listAuditQuerySchema,
+        response: {
+          200: {
+            description: 'A page of records, or a stream of them',
+            content: { 'application/json': { schema: auditPageSchema }, [jsonLines]: { schema: binarySchema } },
+          },
+        },
+      },
+    },
+    async ({ query: { limit, cursor: after, ...rest }, headers, deps }, reply) => {
+      const filter = { ...rest, after, tenant: deps.holder.caller.tenant };
+      if (headers.accept?.includes(jsonLines)) {
+        const signal = AbortSignal.any([clientGone(reply), deps.closing]);
+        const lines = Readable.from(linesOf(deps, filter, signal), { objectMode: false });
+        return reply.headers({ 'content-type': jsonLines, connection: 'close' }).send(lines);
+      }
+      const { items, next } = await deps.audit.list(filter, limit);
+      const page = { data: items, next_cursor: next ?? null, has_more: next !== undefined };
+      return reply.type('application/json; charset=utf-8').send(page);
+    },
+  );
+
+  app.get(
+    '/v1/audit/head',
+    {
+      config: { access: 'audit:read' },
+      schema: {
+        tags: ['audit'],
+        operationId: 'auditHead',
+        summary: 'Read the last record of the audit log, to keep it elsewhere',
+        response: { 200: auditHeadSchema },
+      },
+    },
+    ({ deps }) => wholeAudit(deps).head(),
+  );
+
+  app.get(
+    '/v1/audit/verify',
+    {
+      config: { access: 'audit:read' },
+      schema: {
+        tags: ['audit'],
+        operationId: 'verifyAudit',
+        summary: 'Compare the audit log with its chain and with the logs of all runs',
+        description: 'Reads every record and every sealed event. What is wrong is in `findings`; the answer is a 200.',
+        querystring: verifyAuditQuerySchema,
+        response: { 200: auditReportSchema },
+      },
+    },
+    async ({ query: { head }, deps }, reply) => {
+      const [seq = '0', hash = ''] = head?.split(':') ?? [];
+      const kept = head === undefined ? undefined : { seq: Number(seq), hash };
+      return wholeAudit(deps).verify({ kept, signal: AbortSignal.any([clientGone(reply), deps.closing]) });
+    },
+  );
+}
+
+/** One chain covers all tenants: only callers of the operator's tenant check it. */
+function wholeAudit({ audit, holder: { caller } }: ApiDeps): ApiDeps['audit'] {
+  if (caller.tenant === defaultTenant) return audit;
+  const message = `the chain covers all tenants, and ${caller.name} belongs to ${caller.tenant}`;
+  const next = `Use a key of the tenant ${defaultTenant}, or read the records of your own tenant with /v1/audit.`;
+  throw new ApiProblem('missing_scope', message, { next });
+}
+
+type Filter = Parameters<ApiDeps['audit']['lines']>[0];
+
+async function* linesOf(
+  { audit }: Pick<ApiDeps, 'audit'>,
+  filter: Filter,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  for await (const line of audit.lines(filter)) {
+    if (signal.aborted) return;
+    yield `${line}\n`;
+  }
+}

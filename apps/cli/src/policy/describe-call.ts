@@ -1,0 +1,49 @@
+import { callerKindSchema, effectSchema, nearestNames, riskSchema, touchesSchema } from '@holdpoint/contract';
+import { type CallFacts, describeTouches } from '@holdpoint/policy';
+import { createRegistry, holdpoint } from '@holdpoint/tools';
+import { z } from 'zod';
+import { CliError } from '../shell/index.ts';
+import { catalogTools } from './catalog-tools.ts';
+
+/** A call as a user writes it. What is left out comes from the tool. */
+const callSchema = z.strictObject({
+  toolset: z.string().default('holdpoint'),
+  tool: z.string(),
+  args: z.json().default({}),
+  effect: effectSchema.optional(),
+  risk: riskSchema.optional(),
+  network: z.boolean().default(false).describe('Whether its run has a network'),
+  touches: touchesSchema.optional(),
+  labels: z.record(z.string(), z.string()).default({}),
+  submitted_by: z.strictObject({ name: z.string(), kind: callerKindSchema }).optional(),
+});
+
+/**
+ * What a policy knows about a call, as the gate describes it.
+ * @throws CliError `usage` for a call of another shape, for arguments that its tool refuses, and for an unknown tool without effect and risk
+ */
+export function describeCall(value: unknown): CallFacts {
+  const parsed = callSchema.safeParse(value);
+  if (!parsed.success) throw new CliError('usage', `The call: ${z.prettifyError(parsed.error)}`);
+  const { toolset, tool, args, network, labels, submitted_by, ...given } = parsed.data;
+  const call = { toolset, tool, args, labels, submitted_by };
+  const { effect, risk, touches } = given;
+  if (effect !== undefined && risk !== undefined && touches !== undefined) {
+    return { ...call, effect, risk, touches: describeTouches(touches) };
+  }
+  const tools = catalogTools();
+  if (!tools.some((one) => one.toolset === toolset && one.name === tool)) {
+    const names = tools.map(({ name }) => name);
+    const near = nearestNames(tool, names).join(', ');
+    const what = `There is no tool ${JSON.stringify(tool)} in ${toolset}. Nearest: ${near}.`;
+    throw new CliError('usage', `${what} For another toolset give effect, risk and touches.`);
+  }
+  const described = createRegistry([holdpoint]).describe({ toolset, tool, args, network });
+  if (!described.ok) throw new CliError('usage', described.error.message);
+  return {
+    ...call,
+    effect: effect ?? described.effect,
+    risk: risk ?? described.risk,
+    touches: describeTouches(touches ?? described.touches),
+  };
+}

@@ -1,0 +1,42 @@
+import type { Explanation, RuleExplanation } from '@holdpoint/policy';
+import { oneLine } from '../output/index.ts';
+
+const outcomes: Record<RuleExplanation['outcome'], string> = {
+  decides: 'decides',
+  no_match: 'does not match',
+  uncertain: 'may match, which allows nothing',
+  after: 'comes after the rule that decides',
+};
+
+/** Lines that say which rule decided, and why the others did not. */
+export function explanationText({ verdict, parts }: Explanation, width: number): string[] {
+  const { action, reason } = verdict;
+  return [
+    `${action.toUpperCase()}: ${oneLine(reason, width)}`,
+    ...parts.flatMap(({ part, policies }) => [
+      '',
+      oneLine(`${part.kind}: ${part.detail}`, width),
+      ...policies.flatMap(({ name, rules }) =>
+        rules.filter(isShown(name)).flatMap((rule) => ruleLines(name, rule, width)),
+      ),
+    ]),
+  ];
+}
+
+/** The built-in rules that do not match would hide the rules of the file. `--json` has them. */
+const isShown =
+  (policy: string) =>
+  ({ outcome }: RuleExplanation): boolean =>
+    policy !== 'builtin' || outcome === 'decides';
+
+function ruleLines(
+  policy: string,
+  { index, name, action, outcome, because }: RuleExplanation,
+  width: number,
+): string[] {
+  const owner = policy === 'builtin' ? 'built-in rule' : 'rule';
+  const title = `  ${owner} ${index + 1}${name === undefined ? '' : ` (${name})`}, ${action}: ${outcomes[outcome]}`;
+  return [title, ...because.map(({ pointer, detail }) => `      ${pointer}: ${detail}`)].map(
+    (line) => `  ${oneLine(line.trim(), width)}`,
+  );
+}

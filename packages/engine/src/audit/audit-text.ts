@@ -1,0 +1,39 @@
+import type { AuditText, Payload } from '@holdpoint/contract';
+import { sha256 } from './record-line.ts';
+
+/** Makes secrets in a text unreadable. */
+export type Redact = (text: string) => string;
+
+/** Characters of a text that a record holds. */
+const mostCharacters = 4000;
+const mostOfMessage = 1000;
+
+/** A JSON value in a record. Redacted before it is cut, so that no half of a secret is left at the cut. */
+export function textOfValue(value: unknown, redact: Redact): AuditText {
+  const json = JSON.stringify(value ?? null);
+  const text = redact(json);
+  const isCut = text.length > mostCharacters;
+  return {
+    digest: `sha256:${sha256(json)}`,
+    bytes: Buffer.byteLength(json),
+    text: text.slice(0, mostCharacters),
+    ...(isCut && { cut: true as const }),
+  };
+}
+
+/** The same of a value in the log, which has the digest and the beginning of a large one. */
+export function textOfPayload(payload: Payload, redact: Redact): AuditText {
+  if ('json' in payload) return textOfValue(payload.json, redact);
+  const { sha256: digest, bytes, preview } = payload;
+  return { digest: `sha256:${digest}`, bytes, text: redact(preview), cut: true };
+}
+
+export const digestOfPayload = (payload: Payload): { digest: string; bytes: number } => {
+  const { digest, bytes } = textOfPayload(payload, () => '');
+  return { digest, bytes };
+};
+
+export const shortText = (text: string, redact: Redact): string => {
+  const redacted = redact(text);
+  return redacted.length > mostOfMessage ? `${redacted.slice(0, mostOfMessage)}… (cut)` : redacted;
+};

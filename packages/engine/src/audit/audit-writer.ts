@@ -1,0 +1,135 @@
+import { type AuditEntry, auditEntrySchema } from '@holdpoint/contract';
+import { type RunState, runField } from '../domain/index.ts';
+import { activeIndex, pagesOf, pagesOfRuns } from '../log/index.ts';
+import { auditChannel, auditCursorsKey, auditEntriesKey, stateKey } from '../log/keys.ts';
+import { textOfValue } from './audit-text.ts';
+import { type Chain, type ChainDeps, openChain } from './open-chain.ts';
+import type { Sealable } from './record-line.ts';
+import { hasRecord, openProgress, type RunProgress, type SealDeps, sealRun } from './seal-run.ts';
+
+export type AuditDeps = ChainDeps & SealDeps;
+
+/** Seals what is new. For one process at a time; when two do it, the records of one of them are refused. */
+export interface AuditWriter {
+  /** Seals the new events of these runs, and the waiting entries. @throws ChainMoved: open the writer again */
+  seal(runIds: Iterable<string>, signal: AbortSignal): Promise<void>;
+  /** Ids of runs with events that are not sealed. @param which `active`: only of those that have not ended */
+  unsealed(which: 'all' | 'active'): AsyncGenerator<string>;
+}
+
+/** Records in one batch: 200 KB as a rule, and 2 MB at most. It is in Redis while it is written. */
+const batchLength = 128;
+const mostProgress = 1000;
+const page = 500;
+
+export async function openAuditWriter(deps: AuditDeps): Promise<AuditWriter> {
+  const { redis } = deps;
+  const chain = await openChain(deps);
+  /** In order of use: the first one is the least recently used. */
+  const known = new Map<string, RunProgress>();
+
+  const progressOf = async (runId: string): Promise<RunProgress | undefined> => {
+    const found = known.get(runId);
+    known.delete(runId);
+    const progress = found ?? (await read(runId));
+    if (progress === undefined) return undefined;
+    known.set(runId, progress);
+    if (known.size > mostProgress) known.delete([...known.keys()][0] ?? '');
+    return progress;
+  };
+  const read = async (runId: string): Promise<RunProgress | undefined> => {
+    const [cursor, status] = await Promise.all([
+      redis.hget(auditCursorsKey, runId),
+      redis.hget(stateKey(runId), runField.status.name),
+    ]);
+    const sealed = Number(cursor ?? 0);
+    if (sealed > 0 && !hasEnded(status) && !(await hasRecord(deps, runId, sealed))) return undefined;
+    return openProgress(deps, runId, sealed);
+  };
+
+  return {
+    async seal(runIds, signal) {
+      const batch = new PendingRecords(chain);
+      while ((await batch.takeEntries(deps)) === mostEntries) await batch.flush();
+      for (const runId of runIds) {
+        if (signal.aborted) break;
+        const progress = await progressOf(runId);
+        if (progress === undefined) continue;
+        for await (const record of sealRun(deps, runId, progress)) {
+          batch.take(record);
+          if (batch.length >= batchLength) await batch.flush();
+        }
+        if (progress.facts.hasEnded) known.delete(runId);
+      }
+      await batch.flush();
+    },
+    async *unsealed(which) {
+      const pages = which === 'all' ? pagesOfRuns(redis, page) : pagesOf(redis, activeIndex, page);
+      for await (const ids of pages) {
+        const [cursors, ...seqs] = await Promise.all([
+          redis.hmget(auditCursorsKey, ...ids),
+          ...ids.map((id) => redis.hget(stateKey(id), runField.seq.name)),
+        ]);
+        for (const [at, id] of ids.entries()) if (Number(seqs[at] ?? 0) > Number(cursors[at] ?? 0)) yield id;
+      }
+    },
+  };
+}
+
+const endings: readonly RunState['status'][] = ['succeeded', 'failed', 'canceled'];
+const hasEnded = (status: string | null): boolean => endings.some((one) => one === status);
+
+/** Records that become one batch. */
+class PendingRecords {
+  private readonly chain: Chain;
+  private records: Sealable[] = [];
+  private cursors: Record<string, number> = {};
+  private entries = 0;
+
+  constructor(chain: Chain) {
+    this.chain = chain;
+  }
+
+  get length(): number {
+    return this.records.length;
+  }
+
+  take(record: Sealable): void {
+    this.records.push(record);
+    if (record.log !== undefined) this.cursors[record.log.run_id] = record.log.to;
+  }
+
+  /** @returns how many there were */
+  async takeEntries({ redis, redact }: AuditDeps): Promise<number> {
+    for (const text of await redis.lrange(auditEntriesKey, 0, mostEntries - 1)) {
+      this.entries += 1;
+      const entry = auditEntrySchema.parse(JSON.parse(text));
+      const { id, time, tenant, by, subject, action, detail } = entry;
+      const body = { kind: 'change' as const, entry_id: id, by, subject: redact(subject), action };
+      this.take({
+        body: { ...body, detail: detail === undefined ? undefined : textOfValue(detail, redact) },
+        time,
+        tenant,
+      });
+    }
+    return this.entries;
+  }
+
+  async flush(): Promise<void> {
+    const { records, cursors, entries } = this;
+    if (records.length === 0) return;
+    this.records = [];
+    this.cursors = {};
+    this.entries = 0;
+    await this.chain.add(records, { cursors, entries });
+  }
+}
+
+const mostEntries = 100;
+
+/** Records a change outside of runs. It is sealed soon. @throws ZodError */
+export async function recordEntry({ redis }: Pick<AuditDeps, 'redis'>, entry: AuditEntry): Promise<void> {
+  const text = JSON.stringify(auditEntrySchema.parse(entry));
+  await redis.rpush(auditEntriesKey, text);
+  await redis.publish(auditChannel, '');
+}

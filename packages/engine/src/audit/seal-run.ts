@@ -1,0 +1,114 @@
+import type { AuditLog, RunEvent } from '@holdpoint/contract';
+import type { Redis } from 'ioredis';
+import type { Logger } from '../ports/index.ts';
+import type { Redact } from './audit-text.ts';
+import { bodyOfEvent, isRecorded } from './body-of-event.ts';
+import { RangeDigest, readStored, type StoredEvent } from './range-digest.ts';
+import type { Sealable } from './record-line.ts';
+import { learn, noFacts, type RunFacts } from './run-facts.ts';
+
+export interface SealDeps {
+  redis: Redis;
+  logger: Logger;
+  redact: Redact;
+}
+
+/** How far a run is read and sealed. Thrown away when a batch was not committed: the cursor in Redis is the truth. */
+export interface RunProgress {
+  facts: RunFacts;
+  /** The last event that is in the facts and in `open`. */
+  read: number;
+  sealed: number;
+  /** The digest of the events after `sealed`. */
+  open: RangeDigest;
+  /** When the last event that was read happened. */
+  time: string;
+}
+
+/** @param sealed the cursor of the run */
+export async function openProgress({ redis }: SealDeps, runId: string, sealed: number): Promise<RunProgress> {
+  const facts = noFacts();
+  if (sealed > 0) {
+    for await (const events of readStored(redis, runId, 1, sealed)) {
+      for (const stored of events) {
+        const event = eventFrom(stored);
+        if (event === undefined) continue;
+        tryTo(() => learn(facts, event));
+        // Only drops what a record was made of.
+        tryTo(() => bodyOfEvent(facts, event, () => ''));
+      }
+    }
+  }
+  return { facts, read: sealed, sealed, open: new RangeDigest(), time: new Date(0).toISOString() };
+}
+
+/** Whether the log has a new event that a record is made of. Cheaper than to learn the facts of a long run. */
+export async function hasRecord({ redis }: SealDeps, runId: string, after: number): Promise<boolean> {
+  for await (const events of readStored(redis, runId, after + 1)) {
+    if (events.some((stored) => isRecorded(String(eventFrom(stored)?.type)))) return true;
+  }
+  return false;
+}
+
+/** The records about the new events of a run. Events after the last one stay open, unless the run has ended. */
+export async function* sealRun(deps: SealDeps, runId: string, progress: RunProgress): AsyncGenerator<Sealable> {
+  const { facts } = progress;
+  for await (const events of readStored(deps.redis, runId, progress.read + 1)) {
+    for (const stored of events) {
+      if (stored.id !== `${progress.read + 1}-0`) {
+        // Sealing would hide it: verification finds the gap.
+        deps.logger.error(
+          { run_id: runId, event: stored.id },
+          'a log has a gap: its events after the gap are not sealed',
+        );
+        return;
+      }
+      progress.read = stored.seq;
+      progress.open.add(stored);
+      const event = eventFrom(stored);
+      progress.time = event?.time ?? progress.time;
+      const body = event && describe(facts, event, deps.redact);
+      if (body === 'unreadable' || event === undefined) {
+        yield sealable(progress, { kind: 'log', run_id: runId, unreadable: true });
+      } else if (body !== undefined) yield sealable(progress, body);
+    }
+  }
+  if (facts.hasEnded && progress.read > progress.sealed) yield sealable(progress, { kind: 'log', run_id: runId });
+}
+
+function sealable(progress: RunProgress, body: Sealable['body']): Sealable {
+  const { facts, sealed, read, open, time } = progress;
+  const run_id = 'run_id' in body ? body.run_id : '';
+  const log: AuditLog = { run_id, from: sealed + 1, to: read, ...open.end() };
+  progress.sealed = read;
+  progress.open = new RangeDigest();
+  return { body, time, tenant: facts.tenant, log };
+}
+
+function describe(facts: RunFacts, event: RunEvent, redact: Redact): Sealable['body'] | 'unreadable' | undefined {
+  try {
+    learn(facts, event);
+    return bodyOfEvent(facts, event, redact);
+  } catch {
+    return 'unreadable';
+  }
+}
+
+function tryTo(work: () => unknown): void {
+  try {
+    work();
+  } catch {
+    // An event that another program wrote: its record says `unreadable`.
+  }
+}
+
+/** An append checks each event, so its text is not checked again; one that another program wrote may be anything. */
+function eventFrom({ text }: StoredEvent): RunEvent | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const event = JSON.parse(text.toString()) as RunEvent | null;
+    return typeof event?.type === 'string' && typeof event.time === 'string' ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,122 @@
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { syncPath } from '../files/write-durably.ts';
+
+/** The files of the audit log are in this folder of the data directory. Each begins with the record of the number in its name. */
+export const auditDirOf = (dataDir: string): string => join(dataDir, 'audit');
+
+const namePattern = /^(\d{12})(?:-(\d{1,6}))?\.jsonl$/;
+
+/** @param copy a damaged file keeps its name, and the records continue in another one */
+export const segmentName = (firstSeq: number, copy = 0): string =>
+  `${String(firstSeq).padStart(12, '0')}${copy === 0 ? '' : `-${copy}`}.jsonl`;
+
+export const firstSeqOf = (name: string): number => Number(namePattern.exec(name)?.[1] ?? 0);
+
+/** The names of the files, in the order in which they were begun. */
+export async function listSegments(dataDir: string): Promise<string[]> {
+  const names = await readdir(auditDirOf(dataDir)).catch(unlessMissing<string[]>([]));
+  const parts = (name: string): [number, number] => {
+    const [, first = '0', copy = '0'] = namePattern.exec(name) ?? [];
+    return [Number(first), Number(copy)];
+  };
+  return names
+    .filter((name) => namePattern.test(name))
+    .sort((a, b) => {
+      const [[firstA, copyA], [firstB, copyB]] = [parts(a), parts(b)];
+      return firstA - firstB || copyA - copyB;
+    });
+}
+
+export async function sizeOfSegment(dataDir: string, name: string): Promise<number | undefined> {
+  const found = await stat(join(auditDirOf(dataDir), name)).catch(unlessMissing(undefined));
+  return found?.size;
+}
+
+/** One line of a file, without its line feed. */
+export interface SegmentLine {
+  file: string;
+  /** From 1. */
+  number: number;
+  bytes: Buffer;
+  /** Where the next line begins. */
+  end: number;
+  /** False: the file ends in the middle of the line. */
+  isWhole: boolean;
+}
+
+const chunkBytes = 64 * 1024;
+
+/** The lines of a file from a byte on. A file that is not there has none. */
+export async function* readSegment(dataDir: string, file: string, from = 0): AsyncGenerator<SegmentLine> {
+  const handle = await open(join(auditDirOf(dataDir), file)).catch(unlessMissing(undefined));
+  if (handle === undefined) return;
+  await using reader = handle;
+  let rest: Buffer[] = [];
+  let at = from;
+  let end = from;
+  let number = 0;
+  for (;;) {
+    const { buffer, bytesRead } = await reader.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+    let chunk = buffer.subarray(0, bytesRead);
+    for (let feed = chunk.indexOf(10); feed >= 0; feed = chunk.indexOf(10)) {
+      const bytes = Buffer.concat([...rest, chunk.subarray(0, feed)]);
+      rest = [];
+      chunk = chunk.subarray(feed + 1);
+      end += bytes.byteLength + 1;
+      number += 1;
+      yield { file, number, bytes, end, isWhole: true };
+    }
+    if (chunk.byteLength > 0) rest.push(chunk);
+  }
+  const bytes = Buffer.concat(rest);
+  if (bytes.byteLength > 0) yield { file, number: number + 1, bytes, end: end + bytes.byteLength, isWhole: false };
+}
+
+export type Written = 'written' | 'damaged';
+
+/**
+ * Writes bytes to a place in a file, durably. A part of them that an earlier try wrote stays; to write them twice changes nothing.
+ * @returns `damaged` when the file is shorter than the place, or has something else there; then nothing was changed
+ */
+export async function writeSegment(dataDir: string, name: string, offset: number, bytes: Buffer): Promise<Written> {
+  const directory = auditDirOf(dataDir);
+  const created = await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (created !== undefined) await syncPath(dirname(created));
+  const flags = constants.O_RDWR | (offset === 0 ? constants.O_CREAT : 0);
+  const handle = await open(join(directory, name), flags, 0o600).catch(unlessMissing(undefined));
+  if (handle === undefined) return 'damaged';
+  {
+    await using file = handle;
+    const { size } = await file.stat();
+    if (size < offset) return 'damaged';
+    const found = Buffer.alloc(Math.min(bytes.byteLength, size - offset));
+    await file.read(found, 0, found.byteLength, offset);
+    const same = commonLength(found, bytes);
+    // A power failure may leave zeros where bytes were not written yet.
+    if (found.subarray(same).some((byte) => byte !== 0)) return 'damaged';
+    if (same < bytes.byteLength && size > offset + bytes.byteLength) return 'damaged';
+    for (let at = same; at < bytes.byteLength; ) {
+      at += (await file.write(bytes, at, bytes.byteLength - at, offset + at)).bytesWritten;
+    }
+    await file.sync();
+  }
+  if (offset === 0) await syncPath(directory);
+  return 'written';
+}
+
+function commonLength(a: Buffer, b: Buffer): number {
+  let length = 0;
+  while (length < a.byteLength && a[length] === b[length]) length += 1;
+  return length;
+}
+
+const unlessMissing =
+  <Otherwise>(otherwise: Otherwise) =>
+  (error: NodeJS.ErrnoException): Otherwise => {
+    if (error.code === 'ENOENT') return otherwise;
+    throw error;
+  };

@@ -1,0 +1,13 @@
+import type { DecisionKind, PolicyAction } from '@holdpoint/contract';
+import type { CallFacts } from '../judge/call-facts.ts';
+
+/** A call that a gate has judged, and how people decided on it. */
+export interface RecordedCall {
+  run_id: string;
+  step_id: string;
+  facts: CallFacts;
+  /** The recorded verdict. */
+  action: PolicyAction;
+  /** `expired`: no decision in time. Undefined when the call was not held, or is still open. */
+  decision?: { kind: DecisionKind | 'expired'; by?: string | undefined; at: string } | undefined;
+}
