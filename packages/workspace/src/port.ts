@@ -228,6 +228,16 @@ export interface Workspaces {
     message: string;
     isShared?: boolean;
   }): Promise<MergeResult>;
+  /** Keeps a snapshot that a call made on a fork of this run until it is applied or dropped. The fork may be discarded afterwards. */
+  keepPreview(input: { runId: string; from: { runId: string; snapshot: SnapshotId } }): Promise<void>;
+  /**
+   * Brings the tree, which is at the parent of the preview, to a kept preview, which becomes a snapshot of the run. After a crash, call it
+   * again. Throws `ESNAPSHOTUNKNOWN` when it was dropped.
+   * @param input.isShared as in `snapshot`
+   */
+  applyPreview(input: { runId: string; epoch: number; snapshot: SnapshotId; isShared?: boolean }): Promise<void>;
+  /** Drops kept previews: this one, or all of the run. */
+  dropPreviews(input: { runId: string; snapshot?: SnapshotId }): Promise<void>;
   /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. */
   diff(input: DiffRequest): Promise<{ files: FileDiff[]; left_out: LeftOut[] }>;
   /** A patch that `git apply` accepts, with binary files and mode changes; UTF-8. Omits what a publish leaves out. */

@@ -1,6 +1,7 @@
 import { ForbiddenChange } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { type NewApproval, previewCall, requestApproval } from '../approvals/index.ts';
+import { dropShown, showsResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { askAgain, distrustTree, type RunState, type StepState } from '../domain/index.ts';
 import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
@@ -84,7 +85,8 @@ async function confirmUse(
 ): Promise<'same' | 'again' | 'lost'> {
   if (run.agents === 0 || step.approval === undefined) return 'same';
   const approval = await readApproval(deps.redis, run.id, step.approval);
-  if (approval === undefined || approval.request.kind === 'indeterminate') return 'same';
+  // What a result was made on is the snapshot that was just compared.
+  if (approval === undefined || approval.request.kind === 'indeterminate' || showsResult(approval)) return 'same';
   const { snapshot = '' } = run;
   let uses: string | undefined;
   try {
@@ -111,10 +113,17 @@ async function parkAgain(
   const shown =
     decided.request.kind === 'indeterminate'
       ? { preview: decided.request.preview, uses: decided.request.uses }
-      : await previewCall(deps, run, step, signal);
+      : await previewCall(
+          deps,
+          { ...run, snapshot: found.snapshot },
+          step,
+          signal,
+          showsResult(decided) ? 'run' : undefined,
+        );
   const build = async (open: () => Promise<NewApproval>) =>
     askAgain(run, step, { decided, found, shown, ...(await open()) });
   if (!(await requestApproval(deps, run, build))) return;
+  if (showsResult(decided)) await dropShown(deps, run, decided);
   const fields = { run_id: run.id, step_id: step.id, files_changed: found.files_changed };
   deps.logger.info(fields, 'the files changed after a call was approved: it asks again');
 }

@@ -1,6 +1,7 @@
-import { ForbiddenChange, type Json, type ToolOutcome, type Verdict } from '@holdpoint/contract';
+import { ForbiddenChange, type Json, type ResultPreview, type ToolOutcome, type Verdict } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { judgeBegun } from '../approvals/judge-step.ts';
+import { approvedResult, dropResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type AttemptResult,
@@ -43,6 +44,9 @@ export async function runAttempt(
     const verdict = await judgeBegun(deps, run, step, context.signal);
     if (verdict.action === 'hold') return { kind: 'held', verdict };
     neverBegan = undefined;
+    const shown = verdict.action === 'deny' ? undefined : await approvedResult(deps, run, step);
+    if (shown !== undefined) return { kind: 'result', result: await applied(deps, run, step, shown) };
+    await dropResult(deps, run, step);
     const outcome =
       verdict.action === 'deny'
         ? denied(verdict)
@@ -82,6 +86,17 @@ export async function runAttempt(
     const { problem, retryable } = readError(error);
     return { kind: 'indeterminate', interruption: { reason: problem, retryable, error, neverBegan } };
   }
+}
+
+/** Applies what a person saw and approved. Nothing runs again. */
+async function applied(deps: WorkerDeps, run: RunState, step: StepState, shown: ResultPreview): Promise<AttemptResult> {
+  const { snapshot, base, files_changed, skipped, status, value, error, capabilities, duration_ms } = shown;
+  await deps.workspaces.applyPreview({ runId: run.id, epoch: run.lease, snapshot });
+  return {
+    ...{ attempt: step.attempt, status, error, capabilities, duration_ms },
+    value: value === null ? undefined : await toPayload(deps.blobs, value),
+    snapshot: { snapshot, parent: base, files_changed, skipped },
+  };
 }
 
 /**

@@ -132,6 +132,12 @@ export interface WorkspacePort {
     | { status: 'merged'; paths: readonly string[]; left_out?: readonly string[] }
     | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
   >;
+  /** Keeps a snapshot that a call made on a fork until it is applied or dropped. */
+  keepPreview(input: { runId: string; from: { runId: string; snapshot: string } }): Promise<void>;
+  /** Brings the tree to a kept preview, which becomes a snapshot of the run. May be called again after a crash. */
+  applyPreview(input: { runId: string; epoch: number; snapshot: string }): Promise<void>;
+  /** Drops a kept preview; without a snapshot all of the run. */
+  dropPreviews(input: { runId: string; snapshot?: string }): Promise<void>;
   planPublish(call: PublishCall): Promise<PlannedPublish>;
   /** Does what the plan with that digest said. `moved`: the source is not as that plan saw it; nothing was changed. */
   publish(

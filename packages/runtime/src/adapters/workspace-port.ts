@@ -51,6 +51,10 @@ export function createWorkspacePort(
         return { status: 'merged', paths: merged.paths, left_out: merged.left_out };
       });
     },
+    keepPreview: (input) => workspaces.keepPreview(input),
+    applyPreview: (input) =>
+      sandbox.withFrozen(input.runId, (frozen) => workspaces.applyPreview({ ...input, isShared: frozen > 0 })),
+    dropPreviews: (input) => workspaces.dropPreviews(input),
     async planPublish(call) {
       const plan = await workspaces.planPublish(call);
       const { candidate, digest } = plan;
