@@ -71,3 +71,6 @@ export const narrowedShape = {
   protected: protectedPathsSchema.optional(),
   modes: givenModesSchema.optional(),
 };
+
+/** The clock of a deterministic run stands still at this moment, in milliseconds since the epoch. */
+export const fixedTime = Date.UTC(2000, 0, 1);

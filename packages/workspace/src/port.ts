@@ -134,11 +134,13 @@ export interface Workspaces {
    * Copies the source into the run's private tree and takes the first snapshot. Never changes the source. `.git` entries of the source are
    * not copied; the tree gets Holdpoint's own repository. Snapshots hold `.git` entries, and no publish includes them. A submodule becomes
    * an empty folder.
+   * @param input.createdAt the time of all its snapshots, in milliseconds since 1970. @default now
    * @param input.onProgress called at intervals during the copy, never after the promise has settled
    */
   materialise(input: {
     runId: string;
     source: Source;
+    createdAt?: number | undefined;
     onProgress?: (progress: Progress) => void;
     signal?: AbortSignal;
   }): Promise<Materialised>;
@@ -150,6 +152,7 @@ export interface Workspaces {
   fork(input: {
     runId: string;
     from: { runId: string; snapshot: SnapshotId };
+    createdAt?: number | undefined;
     onProgress?: (progress: Progress) => void;
     signal?: AbortSignal;
   }): Promise<Materialised>;

@@ -77,11 +77,6 @@ export const apiProblems = {
     title: 'More than the run may do',
     next: 'A fork has at most the permissions and modes of the run that it continues. Ask for less, or submit a new run.',
   },
-  dry_run: {
-    status: 409,
-    title: 'A dry run publishes nothing',
-    next: 'Read its diff, then submit the run again without modes.dry_run; or download the patch and apply it yourself.',
-  },
   invalid_network: {
     status: 422,
     title: 'Invalid network allowlist',
@@ -167,6 +162,7 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   invalid_fork: { status: 422, title: 'Invalid fork' },
   run_not_finished: { status: 409, title: 'The run has not ended' },
   run_not_succeeded: { status: 409, title: 'The run did not succeed' },
+  dry_run: { status: 409, title: 'A dry run publishes nothing' },
   publication_closed: { status: 409, title: 'The change set is closed' },
   publication_pending: { status: 409, title: 'A publish is under way' },
   snapshot_changed: { status: 409, title: 'The snapshot has changed' },

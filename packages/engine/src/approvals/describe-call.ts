@@ -3,6 +3,8 @@ import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 import type { Description } from '../ports/index.ts';
 
+type Known = Extract<Description, { ok: true }>;
+
 /** What a call would be in its run. */
 export function describeCall(
   { catalog }: Pick<EngineDeps, 'catalog'>,
@@ -13,11 +15,14 @@ export function describeCall(
     ...{ toolset, ...call },
     ...{ network: hasNetwork(network), unattended: parent !== undefined },
   });
-  return described.ok && modes.read_only ? asReader(described) : described;
+  if (!described.ok) return described;
+  const known = modes.read_only ? asReader(described) : described;
+  // Reads that run at the same time settle in any order.
+  return modes.deterministic ? { ...known, sequential: true } : known;
 }
 
 /** The sandbox shows a command of a read-only run the workspace read-only. So one that reaches nothing else only reads. */
-function asReader(described: Extract<Description, { ok: true }>): Description {
+function asReader(described: Known): Known {
   const { effect, touches } = described;
   const isCommand = touches?.command !== undefined || touches?.argv !== undefined;
   const writes = touches?.paths.some(({ access }) => access !== 'read');

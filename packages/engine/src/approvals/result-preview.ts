@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, type Json, type ResultPreview } from '@holdpoint/contract';
+import { canonicalJson, fixedTime, type Json, type ResultPreview } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
+import { seedOf, snapshotMessage, tookSince } from '../attempts/determinism.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { ApprovalState, RunState, StepState } from '../domain/index.ts';
 import { leaveIfAborted } from '../jobs/index.ts';
@@ -24,8 +25,10 @@ export async function previewResult(
   const { snapshot: base = '' } = run;
   const fork = deps.newId('run');
   try {
-    await deps.workspaces.fork({ runId: fork, from: { runId: run.id, snapshot: base }, onProgress: () => {}, signal });
     const spec = await readSpec(deps, run);
+    const from = { runId: run.id, snapshot: base };
+    const createdAt = spec.modes.deterministic ? fixedTime : undefined;
+    await deps.workspaces.fork({ runId: fork, from, createdAt, onProgress: () => {}, signal });
     const args = await fromPayload(deps.blobs, step.args);
     const startedAt = performance.now();
     const outcome = await deps.executor.execute(
@@ -35,7 +38,14 @@ export async function previewResult(
         ...{ taskId: deps.newId('task'), tasks: noTasks },
         ...{ depth: run.parent?.depth ?? 0, maxDepth: spec.limits.max_depth, model: run.header.model },
         ...{ wallMs: spec.limits.step_wall_s * 1000, limits: spec.limits.command ?? {} },
-        ...{ network: { allow: [] }, granted: [], readOnly: spec.modes.read_only, onConnection: () => {}, signal },
+        ...{
+          network: { allow: [] },
+          granted: [],
+          readOnly: spec.modes.read_only,
+          seed: seedOf(spec, step.call),
+          onConnection: () => {},
+          signal,
+        },
       },
     );
     signal.throwIfAborted();
@@ -43,7 +53,7 @@ export async function previewResult(
       return undefined;
     const taken = await deps.workspaces.snapshot({
       ...{ runId: fork, epoch: 1, parent: base },
-      message: `${step.call.tool} (${step.id}), shown before it was approved`,
+      message: snapshotMessage(spec, { ...step, attempt: step.attempt + 1 }),
       paths: outcome.touched,
       forbids: forbiddenPaths(spec),
     });
@@ -57,7 +67,7 @@ export async function previewResult(
       value: (outcome.value as Json) ?? null,
       error: outcome.status === 'succeeded' ? undefined : outcome.error,
       capabilities: outcome.capabilities,
-      duration_ms: Math.round(performance.now() - startedAt),
+      duration_ms: tookSince(spec, startedAt),
       ...content,
     };
   } catch (error) {

@@ -14,6 +14,7 @@ import {
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
+import { seedOf, snapshotMessage, tookSince } from './determinism.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';
 import { openTaskHandle } from './task-handle.ts';
@@ -71,14 +72,15 @@ export async function runAttempt(
         status: reason === 'canceled' ? 'killed' : outcome.status,
         value: outcome.value === undefined ? undefined : await toPayload(deps.blobs, outcome.value as Json),
         error: reason === 'canceled' ? { code: 'ECANCELED', message: 'The run was canceled.' } : error,
-        duration_ms: Math.round(performance.now() - startedAt),
+        duration_ms: tookSince(await readSpec(deps, run), startedAt),
         capabilities: outcome.capabilities,
         snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
         created: begun && (await beginTask(deps, step, taskId, begun)),
       },
     };
   } catch (error) {
-    if (error instanceof ForbiddenChange) return { kind: 'result', result: takenBack(step, error, startedAt) };
+    if (error instanceof ForbiddenChange)
+      return { kind: 'result', result: takenBack(step, error, tookSince(await readSpec(deps, run), startedAt)) };
     const reason = abortReason(context.signal);
     // The worker that took over decides about this attempt; a worker that shuts down leaves it to the next one.
     if (reason === 'lock-lost') throw error;
@@ -103,11 +105,11 @@ async function applied(deps: WorkerDeps, run: RunState, step: StepState, shown: 
  * The call changed what its run may not change. No snapshot has it, and its outcome makes a new tree due: nothing of the call remains, nor of
  * the background commands beside it, which may have made the change.
  */
-const takenBack = ({ attempt }: StepState, { paths }: ForbiddenChange, startedAt: number): AttemptResult => ({
+const takenBack = ({ attempt }: StepState, { paths }: ForbiddenChange, duration_ms: number): AttemptResult => ({
   attempt,
   status: 'failed',
   error: forbiddenChange(paths),
-  duration_ms: Math.round(performance.now() - startedAt),
+  duration_ms,
   restore: true,
 });
 
@@ -139,6 +141,7 @@ async function call(
 ): Promise<ToolOutcome> {
   const spec = await readSpec(deps, run);
   const args = await fromPayload(deps.blobs, step.args);
+  if (spec.modes.dry_run && step.effect === 'external') return notMade(step, args);
   await using connections = openConnectionRecorder({
     stepId: step.id,
     attempt: step.attempt,
@@ -161,12 +164,24 @@ async function call(
       limits: spec.limits.command ?? {},
       network: spec.network,
       readOnly: spec.modes.read_only,
+      seed: seedOf(spec, step.call),
       granted: grantedHosts(deps, run, step, args),
       onConnection: connections.record,
       signal,
     },
   );
 }
+
+/** An effect outside of the workspace is described in a dry run, and not made. */
+const notMade = ({ call: { tool } }: StepState, args: Json): ToolOutcome => ({
+  status: 'succeeded',
+  value: {
+    dry_run: true,
+    not_made: { tool, args },
+    note: 'A dry run makes no external effect, so there is no result.',
+  },
+  touched: [],
+});
 
 /** The hosts of a call that a person approved. They are open for this call alone, and only in a run that has a network. */
 function grantedHosts(deps: WorkerDeps, run: RunState, step: StepState, args: Json): readonly string[] {
@@ -185,7 +200,7 @@ const snapshotOf = async (
     runId: run.id,
     epoch: run.lease,
     parent: run.snapshot ?? '',
-    message: `${step.call.tool} (${step.id}, attempt ${step.attempt})`,
+    message: snapshotMessage(await readSpec(deps, run), step),
     paths: outcome.touched,
     forbids: forbiddenPaths(await readSpec(deps, run)),
   });

@@ -7,6 +7,7 @@ import {
   openConnectionRecorder,
   refuseChanged,
   settleCall,
+  tookSince,
 } from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
@@ -102,7 +103,7 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   const reason = abortReason(context.signal);
   if (reason === 'lock-lost') throw lockLost();
   if (task.about.approved_snapshot !== undefined) await settleCall(deps, task, run.id);
-  const timed = { ...result, duration_ms: Math.round(performance.now() - startedAt) };
+  const timed = { ...result, duration_ms: tookSince(await readSpec(deps, run), startedAt) };
   if (result.status === 'lost') {
     // The command is dead and its worker is alive: the tree stays, and its content becomes part of the next snapshot.
     await append(deps, run.id, endTask({ ...task, status: 'running' }, { ...timed, status: 'lost' }));
@@ -134,6 +135,7 @@ async function execute(
       limits: limits.command ?? {},
       network,
       readOnly: modes.read_only,
+      seed: modes.deterministic ? 'background' : undefined,
       onConnection: connections.record,
       onBegun: () => void settleCallOnBegin(deps, run, task, signal),
       signal,
@@ -202,13 +204,14 @@ async function lost(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: 
 }
 
 async function capturedSnapshot(deps: WorkerDeps, run: RunState, task: TaskState) {
+  const spec = await readSpec(deps, run);
   try {
     return await deps.workspaces.snapshot({
       runId: run.id,
       epoch: run.lease,
       parent: run.snapshot ?? '',
-      message: `background command (${task.id})`,
-      forbids: forbiddenPaths(await readSpec(deps, run)),
+      message: spec.modes.deterministic ? 'background command' : `background command (${task.id})`,
+      forbids: forbiddenPaths(spec),
     });
   } catch (error) {
     if (error instanceof ForbiddenChange) return error;

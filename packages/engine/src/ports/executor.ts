@@ -36,6 +36,8 @@ export interface ExecutionContext {
   network: Network;
   /** `host:port` beside the allowlist that a person opened for this call alone. */
   granted: readonly string[];
+  /** Where the random numbers of tools come from, and then the clock stands still. Absent: not deterministic. */
+  seed?: string | undefined;
   /** Commands see the workspace read-only. */
   readOnly: boolean;
   /** Called for every connection that the call made or was refused, when the connection ends. */
@@ -77,7 +79,7 @@ export interface Executor {
 export interface TaskContext
   extends Pick<
     ExecutionContext,
-    'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'readOnly' | 'onConnection' | 'signal'
+    'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'readOnly' | 'seed' | 'onConnection' | 'signal'
   > {
   taskId: string;
   output: OutputWriter;

@@ -24,6 +24,8 @@ export interface MadeWorkspace {
 
 interface Making {
   runId: string;
+  /** The time of all its snapshots, in milliseconds since the epoch. @default now */
+  createdAt?: number | undefined;
   onProgress(progress: { files: number; bytes: number }): void;
   signal: AbortSignal;
 }

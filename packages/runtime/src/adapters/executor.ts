@@ -5,6 +5,7 @@ import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import { splitSignal } from './command-end.ts';
+import { fixSurroundings } from './determinism.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask, runValidator } from './run-shell.ts';
 
@@ -23,10 +24,14 @@ interface Deps {
 export function createExecutor({ registry, sandbox, workspaces, texts, allowAddresses, now }: Deps): Executor {
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, call);
-    const { way, network = way?.network, wallMs, limits, signal } = call;
+    const { way, network = way?.network, wallMs, limits, signal, rest } = call;
+    const fixed = call.seed === undefined ? undefined : fixSurroundings(call.seed, now);
+    const { deferred } = rest;
     return {
-      ...call.rest,
-      now,
+      ...rest,
+      deferred: deferred && fixed ? { ...deferred, until: fixed.toFixed(deferred.until) } : deferred,
+      now: fixed?.now ?? now,
+      random: fixed?.random ?? Math.random,
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
       text: texts.of(call.runId, signal),
@@ -36,13 +41,14 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
       async run(command) {
         const result = await sandbox.run({
           ...command,
+          ...(fixed && { argv: fixed.argv(command.argv), env: { ...fixed.environment, ...command.env } }),
           workspace,
           ...splitSignal(signal),
           egress: way?.openProxy(),
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
-        return result;
+        return fixed?.result(result) ?? result;
       },
     };
   };
@@ -76,14 +82,15 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
     },
     async execute(
       call,
-      { runId, epoch, stepId, wallMs, limits, network, granted, readOnly, onConnection, signal, ...more },
+      { runId, epoch, stepId, wallMs, limits, network, granted, readOnly, seed, onConnection, signal, ...more },
     ) {
       await using way = openCallNetwork({ network, granted, onConnection }, { allowAddresses });
       const { attempt, ...rest } = more;
-      const bounds = { wallMs, limits, way, readOnly, signal };
+      const bounds = { wallMs, limits, way, readOnly, seed, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });
       const outcome = await registry.execute({ ...call, context });
-      return outcome.status === 'deferred' ? outcome : { capabilities: sandbox.capabilities, ...outcome };
+      if (outcome.status !== 'deferred') return { capabilities: sandbox.capabilities, ...outcome };
+      return seed === undefined ? outcome : fixSurroundings(seed, now).fromFixed(outcome);
     },
     async validate(validator, { limits, signal, ...tree }) {
       return runValidator(sandbox, await mountOf(workspaces, tree), validator, { limits, signal });
@@ -117,6 +124,7 @@ interface CallBounds {
   /** @default that of `way` */
   network?: Network | undefined;
   readOnly?: boolean;
+  seed?: string | undefined;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
 }

@@ -2,6 +2,7 @@ import type { CommandEnd, ProcessLimits, ShellSpec, Validator, ValidatorResult }
 import type { TaskContext, TaskEnd } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { quotaText, splitSignal } from './command-end.ts';
+import { fixSurroundings } from './determinism.ts';
 import { openCallNetwork } from './run-network.ts';
 
 interface Deps {
@@ -14,15 +15,17 @@ export async function runTask(
   { sandbox, allowAddresses }: Deps,
   workspace: WorkspaceMount,
   { command, cwd, env, timeout_ms }: ShellSpec,
-  { taskId, wallMs, limits, network, output, onConnection, onBegun, signal }: TaskContext,
+  { taskId, wallMs, limits, network, seed, output, onConnection, onBegun, signal }: TaskContext,
 ): Promise<TaskEnd> {
   await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
+  const fixed = seed === undefined ? undefined : fixSurroundings(seed, Date.now);
+  const argv = ['/bin/bash', '-c', command] as const;
   const { end, duration_ms } = await sandbox.run({
     workspace,
     label: taskId,
-    argv: ['/bin/bash', '-c', command],
+    argv: fixed?.argv(argv) ?? argv,
     cwd,
-    env,
+    env: fixed ? { ...fixed.environment, ...env } : env,
     egress: way?.openProxy(),
     output,
     onBegun,

@@ -27,6 +27,6 @@ export function bareContext(signal = new AbortController().signal, network?: Net
       idempotencyKey: 'step_1',
       ...(network && { network }),
     },
-    ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now },
+    ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now, random: Math.random },
   };
 }
