@@ -1,8 +1,20 @@
 export { whyNoDisk } from './disk.ts';
+export { formsOf, placesWith } from './find-secret.ts';
 export { type ModelServer, openModelServer, tokensPerAnswer } from './model-server.ts';
 export { type AppProcess, projectDir, startApp } from './processes.ts';
 export { git } from './repositories.ts';
-export { approve, bash, finish, finished, nextApproval, plan, published, readiness, succeed } from './runs.ts';
+export {
+  allowBash,
+  approve,
+  bash,
+  finish,
+  finished,
+  nextApproval,
+  plan,
+  published,
+  readiness,
+  succeed,
+} from './runs.ts';
 export { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 export { processesWith, type System, startSystem } from './system.ts';
 export { until } from './until.ts';

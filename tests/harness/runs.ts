@@ -11,6 +11,9 @@ export const plan = (...groups: Step[][]): NonNullable<CreateRun['plan']> => ({
   groups: groups.map((steps) => ({ steps })),
 });
 
+/** The built-in rules hold deletions and other commands that a test makes on purpose. */
+export const allowBash = { match: { tool: 'bash' }, action: 'allow' as const };
+
 export const bash = (command: string, name?: string): Step => ({ name, tool: 'bash', args: { command } });
 
 /** Waits until the run has an approval that is open. */

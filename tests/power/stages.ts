@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@holdpoint/client';
 import type { CreateRun } from '@holdpoint/contract/wire';
-import { bash, plan, until } from '../harness/index.ts';
+import { allowBash, bash, plan, until } from '../harness/index.ts';
 import { type ExpectedRun, type Files, listFiles } from './cut.ts';
 
 /** A user's directories and repository, on the disk whose power is cut. */
@@ -142,6 +142,7 @@ async function succeeded(deps: Deps, type: 'git' | 'directory'): Promise<Expecte
   const about = await submit(deps, `just published (${type})`, {
     plan: plan(...groups),
     workspace: { source: { type, path } },
+    policy: { rules: [allowBash] },
   });
   const { status } = await deps.client.waitForRun(about.runId, { signal: deps.signal });
   if (status !== 'succeeded') throw new Error(`the run to publish is ${status}`);

@@ -1,6 +1,6 @@
 import { ApiError, type Client } from '@holdpoint/client';
 import type { Publish, Run, RunDetail } from '@holdpoint/contract/wire';
-import { bash, nextApproval, type System } from '../harness/index.ts';
+import { allowBash, bash, nextApproval, type System } from '../harness/index.ts';
 import { filesOnDisk, isGit } from './files-on-disk.ts';
 import type { Scenario, TestRepository } from './scenario.ts';
 
@@ -23,7 +23,7 @@ export async function submit(
   const { path, ref } = made;
   const { run } = await client.createRun({
     plan: { groups: steps.map((step) => ({ steps: [step] })) },
-    policy: { rules: [{ match: { tool: 'write_file' }, action: 'hold' }] },
+    policy: { rules: [{ match: { tool: 'write_file' }, action: 'hold' }, allowBash] },
     validators: (scenario.validators ?? []).map((command) => ({ command })),
     workspace: { source: type === 'directory' ? { type, path } : { type, path, ref } },
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { allowBash } from '../harness/index.ts';
 import { checkMerge } from './check-merge.ts';
 import { checkPatch, checkPublish, userFiles } from './check-publish.ts';
 import {
@@ -67,7 +68,7 @@ test.for(chosen)('$name: workspace, patch, commit, merge and fork match git', as
   await checkPatch(input);
   const commit = await checkPublish(input);
 
-  const { run: fork } = await client.forkRun(runId, { from_step: 2, policy: { rules: [] } });
+  const { run: fork } = await client.forkRun(runId, { from_step: 2, policy: { rules: [allowBash] } });
   await waitUntilSucceeded(client, fork.id);
   expect(difference(treeFiles(system, fork.id), done), 'the files of a fork').toEqual([]);
   expect(difference(await snapshotFiles(client, fork.id), whole), 'the snapshot of a fork').toEqual([]);

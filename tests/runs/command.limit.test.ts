@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bash, finished, plan, succeed, useSystem } from '../harness/index.ts';
+import { allowBash, bash, finished, plan, succeed, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
 const { client } = system;
@@ -19,7 +19,7 @@ test.each([
     { on_error: 'continue' as const, steps: [bash(command)] },
     { steps: [bash('rm -f f* big; echo after')] },
   ];
-  const run = await succeed(client, { plan: { groups }, limits: { command: limits } });
+  const run = await succeed(client, { plan: { groups }, limits: { command: limits }, policy: { rules: [allowBash] } });
   const steps = (await client.listSteps(run.id)).data;
   expect(steps.map((step) => [step.status, step.error?.code])).toEqual([
     ['failed', 'EQUOTA'],

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { approve, bash, finished, git, nextApproval, plan, useSystem } from '../harness/index.ts';
+import { allowBash, approve, bash, finished, git, nextApproval, plan, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
 const { client } = system;
@@ -36,7 +36,7 @@ test('a fork from before the failed step, with another plan, is published', asyn
 
 test('undo removes all changes of the steps, and the steps run again', async () => {
   const path = await system.directoryWith({ 'a.txt': 'a\n' });
-  const policy = { rules: [{ match: { tool: 'write_file' }, action: 'hold' as const }] };
+  const policy = { rules: [{ match: { tool: 'write_file' }, action: 'hold' as const }, allowBash] };
   const last = { tool: 'write_file', args: { path: 'last.txt', content: 'last' } };
   const { run } = await client.createRun({
     plan: plan(

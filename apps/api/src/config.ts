@@ -5,6 +5,7 @@ import type { OperatorPolicy } from '@holdpoint/contract';
 import { type Ceilings, ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
+import { openSecrets, type Secrets, secretSettingsFrom } from '@holdpoint/secrets';
 import { telemetryWanted } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
@@ -36,6 +37,8 @@ export interface Config {
   roots?: Roots;
   /** Binds every run; the workers' setting. Its file is read at the start. */
   operatorPolicy?: OperatorPolicy | undefined;
+  /** Opened before the log, which redacts them. */
+  secrets: Secrets;
   /** Whether OpenTelemetry's own variables turn it on. */
   telemetry: boolean;
 }
@@ -47,8 +50,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads an environment. An empty variable counts as unset.
- * @throws ConfigError naming every variable that is wrong; ModelError for those of the models
+ * Reads an environment, and removes its secrets. An empty variable counts as unset.
+ * @throws ConfigError naming every variable that is wrong; ModelError for those of the models; SecretError for secrets that cannot be read
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
@@ -71,6 +74,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     space: spaceLimitsFrom(given),
     ...boundsOf(given),
+    secrets: openSecrets(secretSettingsFrom(env, { dataDir: resolve(HOLDPOINT_DATA) })),
     telemetry: telemetryWanted(env),
   };
 }

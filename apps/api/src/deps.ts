@@ -6,6 +6,7 @@ import type { Engine, EngineDeps, OpenEngine, OutputStore } from '@holdpoint/eng
 import type { Audit } from '@holdpoint/engine/audit';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
+import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
@@ -41,6 +42,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   allowAddresses: readonly string[];
   /** Whether the disk of the data directory has space for more runs. */
   space: Pick<SpaceWatch, 'low'>;
+  secrets: Secrets;
   notifications: RunNotifications;
   /** The address that the server is bound to. On loopback, requests must name a loopback host. */
   host: string;

@@ -3,10 +3,13 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 
 /** JSON lines on standard error: standard output belongs to what a supervisor reads. Keys never reach a log. */
-export const createLogger = ({ logLevel }: Pick<Config, 'logLevel'>, destination?: DestinationStream): Logger =>
+export const createLogger = (
+  { logLevel, secrets }: Pick<Config, 'logLevel' | 'secrets'>,
+  destination?: DestinationStream,
+): Logger =>
   pino(
     {
-      ...logOptions(isInternalError),
+      ...logOptions({ isUnique: isInternalError, redact: (line) => secrets.logRedactor().text(line) }),
       name: 'api',
       level: logLevel,
       redact: ['authorization', '*.authorization', '*.headers.authorization', 'headers.authorization'],

@@ -9,8 +9,12 @@ import { setSecurityHeaders } from './auth/security-headers.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
 import { pathOf } from './path-of.ts';
+import { redactAnswers } from './redact-answers.ts';
 import { decideRoute } from './routes/approvals/decide.ts';
+import { decideManyRoute } from './routes/approvals/decide-many.ts';
+import { delegateRoute } from './routes/approvals/delegate.ts';
 import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
+import { readContentRoute } from './routes/approvals/read-content.ts';
 import { readAuditRoutes } from './routes/audit/read-audit.ts';
 import { diffRoute } from './routes/changes/diff.ts';
 import { dryRunRoute } from './routes/changes/dry-run.ts';
@@ -24,6 +28,7 @@ import { readBoundsRoute } from './routes/operations/read-bounds.ts';
 import { readQueuesRoute } from './routes/operations/read-queues.ts';
 import { readStuckRoute } from './routes/operations/read-stuck.ts';
 import { readWorkersRoute } from './routes/operations/read-workers.ts';
+import { rulesRoutes } from './routes/rules/rules.ts';
 import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
 import { readRunsRoutes } from './routes/runs/read-runs.ts';
@@ -31,6 +36,7 @@ import { retryRunRoute } from './routes/runs/retry-run.ts';
 import { sendMessageRoute } from './routes/runs/send-message.ts';
 import { steerRunsRoutes } from './routes/runs/steer-runs.ts';
 import { undoRunRoute } from './routes/runs/undo-run.ts';
+import { secretsRoutes } from './routes/secrets/secrets.ts';
 import { downloadArchiveRoute } from './routes/snapshots/download-archive.ts';
 import { listSnapshotsRoute } from './routes/snapshots/list-snapshots.ts';
 import { readFilesRoutes } from './routes/snapshots/read-files.ts';
@@ -38,11 +44,14 @@ import { readStepsRoutes } from './routes/steps/read-steps.ts';
 import { tasksRoutes } from './routes/tasks/tasks.ts';
 import { readToolsRoutes } from './routes/tools/read-tools.ts';
 import { checkDepth } from './schema/check-depth.ts';
+import { checkSecretValues } from './schema/check-secret-values.ts';
 import { checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
 
 const bodyLimit = 10 * 1024 * 1024;
+/** The one route that takes the value of a secret. Its schema checks the text, and no message shows it. */
+const secretRoute = '/v1/secrets/:name';
 const newRequestId = (): string => `req_${randomUUIDv7()}`;
 
 /** The API, ready to listen. Its streams end when the caller aborts `closing`. */
@@ -77,10 +86,14 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
   app.decorateRequest('deps');
   app.addHook('onRequest', guardAccess(deps));
   requireDeclaredAccess(app);
-  app.addHook('preValidation', async ({ body }) => {
+  app.addHook('preValidation', async ({ body, routeOptions, deps }) => {
     checkDepth(body);
+    if (routeOptions.url === secretRoute) return;
     checkText(body);
+    // Open routes take no body.
+    if (deps !== undefined) checkSecretValues(deps.secrets.redactor(deps.holder.caller.tenant), body);
   });
+  redactAnswers(app);
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request;
     // Without the query: a client may have put a secret there.
@@ -115,7 +128,11 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readStepsRoutes(app);
   readEventsRoutes(app);
   readApprovalsRoutes(app);
+  readContentRoute(app);
   decideRoute(app);
+  decideManyRoute(app);
+  delegateRoute(app);
+  rulesRoutes(app);
   diffRoute(app);
   dryRunRoute(app);
   publishRoutes(app);
@@ -124,6 +141,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readFilesRoutes(app);
   downloadArchiveRoute(app);
   readToolsRoutes(app);
+  secretsRoutes(app);
   readWorkersRoute(app);
   readBoundsRoute(app);
   readAuditRoutes(app);

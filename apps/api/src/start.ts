@@ -91,6 +91,7 @@ export async function startApi(
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,
+    secrets: config.secrets,
     notifications: new RunNotifications(connections.subscriber),
     host: config.host,
     hostNames: config.hostNames,

@@ -1,6 +1,9 @@
 import { Command } from 'commander';
 import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './commands/approvals/approvals.ts';
+import { decideManyCommand } from './commands/approvals/decide-many.ts';
 import { approveCommand, editCommand, rejectCommand, respondCommand } from './commands/approvals/decisions.ts';
+import { delegateCommand } from './commands/approvals/delegate.ts';
+import { contentCommand } from './commands/approvals/open-content.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
 import { auditHeadCommand, exportAuditCommand, verifyAuditCommand } from './commands/audit.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
@@ -16,6 +19,7 @@ import {
   whoamiCommand,
 } from './commands/keys.ts';
 import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
+import { listRulesCommand, revokeRuleCommand } from './commands/rules.ts';
 import { runCommand } from './commands/run.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
@@ -31,6 +35,7 @@ import {
   resumeRunCommand,
   sayToRunCommand,
 } from './commands/runs/steer.ts';
+import { listSecretsCommand, removeSecretCommand, setSecretCommand } from './commands/secrets.ts';
 import { killTaskCommand, listTasksCommand, taskOutputCommand } from './commands/tasks.ts';
 import { listToolsCommand } from './commands/tools.ts';
 import { upCommand } from './commands/up.ts';
@@ -93,6 +98,9 @@ export function createProgram(shell: Shell): Command {
   approvals.addCommand(editCommand(shell));
   approvals.addCommand(resolveCommand(shell));
   approvals.addCommand(respondCommand(shell));
+  approvals.addCommand(contentCommand(shell));
+  approvals.addCommand(delegateCommand(shell));
+  approvals.addCommand(decideManyCommand(shell));
   // `approvals` is a command itself, so its options may stand before a subcommand.
   approvals.hook('preAction', (parent, action) => {
     for (const [name, value] of Object.entries(parent.opts())) {
@@ -101,10 +109,20 @@ export function createProgram(shell: Shell): Command {
   });
   program.addCommand(approvals);
 
+  const rules = new Command('rules').description('calls that need no decision any more, because a person said so');
+  rules.addCommand(listRulesCommand(shell));
+  rules.addCommand(revokeRuleCommand(shell));
+  program.addCommand(rules);
+
   const policy = new Command('policy').description('check policies, and try them on calls');
   policy.addCommand(checkPolicyCommand(shell));
   policy.addCommand(testPolicyCommand(shell));
   program.addCommand(policy);
+  const secrets = new Command('secrets').description('secrets that runs may use, by name');
+  secrets.addCommand(listSecretsCommand(shell));
+  secrets.addCommand(setSecretCommand(shell));
+  secrets.addCommand(removeSecretCommand(shell));
+  program.addCommand(secrets);
   const keys = new Command('keys').description('keys of callers, and what they allow');
   keys.addCommand(listKeysCommand(shell));
   keys.addCommand(createKeyCommand(shell));

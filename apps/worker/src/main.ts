@@ -1,17 +1,20 @@
 import { findRunningRedis } from '@holdpoint/embedded-redis';
 import { ConfigError, startWorkers } from '@holdpoint/runtime';
+import { openSecrets, SecretError, secretSettingsFrom } from '@holdpoint/secrets';
 import { logOptions, openDestination } from '@holdpoint/telemetry';
 import pino from 'pino';
 import { readConfig } from './config.ts';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
+  const secrets = openSecrets(secretSettingsFrom(process.env, config));
+  const redact = (line: string) => secrets.logRedactor().text(line);
   const logger = pino(
-    { ...logOptions(), level: config.log, base: { app: 'worker', pid: process.pid } },
+    { ...logOptions({ redact }), level: config.log, base: { app: 'worker', pid: process.pid } },
     openDestination(1),
   );
   // Before the worker logs that it is ready: a supervisor may send a signal as soon as it reads that line.
-  const started = findRunningRedis(config).then((address) => startWorkers(config, address, logger));
+  const started = findRunningRedis(config).then((address) => startWorkers(config, address, { logger, secrets }));
   let ending = false;
   const onSignal = (): void => {
     if (ending) return;
@@ -32,7 +35,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const described = error instanceof ConfigError ? { message: error.message, next: error.next } : error;
+  const described =
+    error instanceof ConfigError || error instanceof SecretError ? { message: error.message, next: error.next } : error;
   pino({ ...logOptions(), base: { app: 'worker' } }).fatal({ err: described }, 'the worker could not start');
   process.exit(1);
 });

@@ -2,11 +2,13 @@ import { isTerminal, type UnknownContent } from '@holdpoint/contract';
 import {
   type ApiBounds,
   type Approval,
+  type ApprovalContent,
   type Attempt,
   type AuditHead,
   type AuditRecord,
   type AuditReport,
   apiBoundsSchema,
+  approvalContentSchema,
   approvalPageSchema,
   approvalSchema,
   attemptListSchema,
@@ -16,8 +18,12 @@ import {
   type CreateKey,
   type CreateRun,
   type Decide,
+  type DecidedMany,
+  type DecideMany,
+  type Delegate,
   type Diff,
   type DryRun,
+  decidedManySchema,
   diffSchema,
   endOfStream,
   eventPageSchema,
@@ -42,6 +48,7 @@ import {
   type Queue,
   queueListSchema,
   type Readiness,
+  type RememberedRule,
   type ResumeRun,
   type RetryRun,
   type RotateKey,
@@ -49,16 +56,22 @@ import {
   type RunDetail,
   type RunEvent,
   readinessSchema,
+  rememberedRulePageSchema,
+  rememberedRuleSchema,
   runChanged,
   runDetailSchema,
   runEventSchema,
   runPageSchema,
   runSchema,
+  type Secret,
   type SentMessage,
+  type SetSecret,
   type Snapshot,
   type Step,
   type StepDetail,
   type Stuck,
+  secretListSchema,
+  secretSchema,
   sentMessageSchema,
   snapshotListSchema,
   stepDetailSchema,
@@ -101,6 +114,16 @@ export interface Options {
 export interface PageQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
+}
+export interface ApprovalQuery {
+  status?: readonly Approval['status'][] | undefined;
+  run_id?: string | undefined;
+  tool?: string | undefined;
+  /** Name of the rule that holds the call. */
+  rule?: string | undefined;
+  /** `name=value` of a label of the run. */
+  label?: string | undefined;
+  older_than_s?: number | undefined;
 }
 export interface AuditQuery {
   /** ISO 8601, UTC: records of what happened then or later. */
@@ -277,10 +300,7 @@ export function createClient(options: ClientOptions) {
     },
 
     /** Newest first. Others than pending ones are listed per run. */
-    async listApprovals(
-      query: PageQuery & { status?: readonly Approval['status'][]; run_id?: string } = {},
-      { signal }: Options = {},
-    ): Promise<Page<Approval>> {
+    async listApprovals(query: PageQuery & ApprovalQuery = {}, { signal }: Options = {}): Promise<Page<Approval>> {
       const { status, ...rest } = query;
       const request = { path: '/v1/approvals', query: { ...rest, status: status?.join(',') }, signal };
       return (await ask(request, approvalPageSchema)).body;
@@ -292,6 +312,33 @@ export function createClient(options: ClientOptions) {
     /** The first decision wins; the same again is answered as the first was. @throws ApiError `already_decided`, `action_changed`, … */
     decideApproval: async (id: string, body: Decide, { signal }: Options = {}): Promise<Approval> =>
       (await ask({ method: 'POST', path: at('approvals', id, '/decision'), body, signal }, approvalSchema)).body,
+
+    /** The whole of an approval that is `cut`, and the digest to approve it with. */
+    getApprovalContent: async (id: string, { signal }: Options = {}): Promise<ApprovalContent> =>
+      (await ask({ path: at('approvals', id, '/content'), signal }, approvalContentSchema)).body,
+
+    /** One result per approval; those that are refused do not hold up the others. */
+    decideApprovals: async (body: DecideMany, { signal }: Options = {}): Promise<DecidedMany['data']> =>
+      (await ask({ method: 'POST', path: '/v1/approvals/decisions', body, signal }, decidedManySchema)).body.data,
+
+    /** Lets another caller decide on an approval. @throws ApiError `not_a_decider`, `invalid_delegation`, … */
+    delegateApproval: async (id: string, body: Delegate, { signal }: Options = {}): Promise<Approval> =>
+      (await ask({ method: 'POST', path: at('approvals', id, '/delegate'), body, signal }, approvalSchema)).body,
+
+    /** The remembered rules in force, newest first. */
+    async listRules(
+      query: PageQuery & { run_id?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<Page<RememberedRule>> {
+      return (await ask({ path: '/v1/rules', query: { ...query }, signal }, rememberedRulePageSchema)).body;
+    },
+
+    getRule: async (id: string, { signal }: Options = {}): Promise<RememberedRule> =>
+      (await ask({ path: at('rules', id), signal }, rememberedRuleSchema)).body,
+
+    /** No call is let through by it any more. Again: no-op. */
+    revokeRule: async (id: string, { signal }: Options = {}): Promise<RememberedRule> =>
+      (await ask({ method: 'DELETE', path: at('rules', id), signal }, rememberedRuleSchema)).body,
 
     diff: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<Diff> =>
       (await ask({ path: at('runs', runId, '/diff'), query: { ...query }, signal }, diffSchema)).body,
@@ -393,6 +440,21 @@ export function createClient(options: ClientOptions) {
     /** The answer has the text of the key, which cannot be read again. */
     async createKey(body: CreateKey, { signal }: Options = {}): Promise<IssuedKey> {
       return (await ask({ method: 'POST', path: '/v1/keys', body, signal }, issuedKeySchema)).body;
+    },
+
+    /** Names of the secrets that runs may use. No call returns a value. */
+    async listSecrets({ signal }: Options = {}): Promise<Secret[]> {
+      return (await ask({ path: '/v1/secrets', signal }, secretListSchema)).body.data;
+    },
+
+    /** @throws ApiError `secret_store_off`, `secret_taken` */
+    async setSecret(name: string, body: SetSecret, { signal }: Options = {}): Promise<Secret> {
+      return (await ask({ method: 'PUT', path: at('secrets', name), body, signal }, secretSchema)).body;
+    },
+
+    /** @throws ApiError `secret_not_found`, `secret_taken` */
+    async removeSecret(name: string, { signal }: Options = {}): Promise<Secret> {
+      return (await ask({ method: 'DELETE', path: at('secrets', name), signal }, secretSchema)).body;
     },
 
     /** Gives the key another text; the one before stays valid for `grace_s` seconds. */

@@ -26,6 +26,7 @@ export type {
   Run,
   RunDetail,
   RunEvent,
+  Secret,
   Snapshot,
   Step,
   StepDetail,

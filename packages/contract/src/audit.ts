@@ -133,6 +133,10 @@ const approvalBody = z.strictObject({
   reason: z.string().optional(),
   expires_at: z.string().optional(),
   decision: decisionKindSchema.optional(),
+  votes: z.array(actorSchema).optional().describe('Everyone who approved, where several had to'),
+  rule_id: z.string().optional().describe('The remembered rule that decided; `decided_by` made it'),
+  made_rule: z.string().optional().describe('The rule that was made with the decision'),
+  expired: z.literal(true).optional().describe('The deadline passed, and the policy lets the call run then'),
   decided_by: actorSchema.optional(),
   message: z.string().optional(),
 });

@@ -20,7 +20,10 @@ export const callerNameSchema = z
     /^[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9])?$/,
     'expected 1 to 100 letters, digits, spaces and . _ @ + -, beginning and ending with a letter or digit',
   )
-  .refine((name) => !/^(retention|the operator|the key file|run_.*)$/i.test(name), 'Holdpoint itself has this name');
+  .refine(
+    (name) => !/^(retention|the operator|the key file|the policy|run_.*)$/i.test(name),
+    'Holdpoint itself has this name',
+  );
 
 /** Who sends a request. `created_by` and `by` are the name. */
 export const callerSchema = z.strictObject({ name: z.string(), kind: callerKindSchema, tenant: tenantSchema });

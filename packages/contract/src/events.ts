@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
-import { tenantSchema } from './caller.ts';
+import { callerKindSchema, tenantSchema } from './caller.ts';
 import { capabilityReportSchema } from './capabilities.ts';
 import { pathChangeSchema } from './diff.ts';
 import { grantSchema } from './grant.ts';
 import {
   approvalIdSchema,
   messageIdSchema,
+  ruleIdSchema,
   runIdSchema,
   snapshotIdSchema as snapshotId,
   stepIdSchema,
@@ -14,7 +15,7 @@ import {
 } from './ids.ts';
 import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadOf, payloadSchema } from './payload.ts';
-import { verdictSchema } from './policy.ts';
+import { approvalTermsSchema, verdictSchema } from './policy.ts';
 import { conflictSummarySchema, type PublishPlan, publishedSchema, type Resolution } from './publish.ts';
 import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import type { ValidatorResult } from './validation.ts';
@@ -195,7 +196,7 @@ export const callSchema = z.strictObject({
   gate: z.literal('input').optional(),
   sequential: z.literal(true).optional(),
   looks: z.literal(true).optional().describe('The tool may have a question when it sees the workspace'),
-  verdict: verdictSchema.optional().describe('Of the policies in force when the call was planned'),
+  verdict: verdictSchema.optional().describe('By the policies in force when the call was planned'),
   policies: z.string().optional().describe('Which policies those were'),
 });
 
@@ -254,16 +255,51 @@ export type Shown = PublishPlan | { kind: string };
 
 /** What an approval asks. */
 export const approvalRequestSchema = z.strictObject({
+  ...approvalTermsSchema.shape,
   kind: approvalKindSchema,
   action_digest: z.string().optional().describe('For a publish. The digest of a call is computed from the call'),
   reason: z.string(),
   risk: riskSchema,
   preview: payloadOf<Shown>().optional(),
   uses: z.string().optional().describe('What the call uses of another run; the digest covers it'),
+  reaches: z
+    .array(z.string())
+    .optional()
+    .describe('For a command and for a call that names hosts: the hosts that it may reach; the digest covers them'),
   allowed_decisions: z.array(decisionKindSchema),
   expires_at: z.iso.datetime(),
   changed: actionChangedSchema.optional().describe('Set when the call was decided before and the files changed since'),
 });
+
+/** One approval of several that are needed. It counts for exactly the action of its digest. */
+export const voteSchema = z.strictObject({
+  by: z.string(),
+  kind: callerKindSchema,
+  action_digest: z.string(),
+  message: z.string().optional(),
+  at: z.iso.datetime(),
+});
+export type Vote = z.infer<typeof voteSchema>;
+
+/** A caller who may decide let another one decide. */
+export const delegationSchema = z.strictObject({ from: z.string(), to: z.string() });
+export type Delegation = z.infer<typeof delegationSchema>;
+
+/** A call that is approved from now on without a question: exactly these parameters, in a run or in a tenant. */
+export const rememberedRuleSchema = z.strictObject({
+  rule_id: ruleIdSchema,
+  scope: z.enum(['run', 'policy']),
+  call_digest: z.string().describe('Digest of toolset, tool, arguments, effect and hosts'),
+  toolset: z.string(),
+  tool: z.string(),
+  args: payloadSchema,
+  effect: effectSchema,
+  reaches: z.array(z.string()).optional(),
+  expires_at: z.iso.datetime(),
+  by: z.string(),
+  kind: callerKindSchema,
+});
+export type RememberedRule = z.infer<typeof rememberedRuleSchema>;
 
 export const decisionSchema = z.strictObject({
   decision: decisionKindSchema,
@@ -272,6 +308,10 @@ export const decisionSchema = z.strictObject({
   asked: payloadSchema.optional().describe('With edit: the arguments before it'),
   message: z.string().optional(),
   by: z.string(),
+  votes: z.array(voteSchema).optional().describe('Where several callers had to approve: all who did'),
+  made_rule: ruleIdSchema.optional().describe('The rule that was made with the decision'),
+  rule_id: ruleIdSchema.optional().describe('`by` made this rule earlier, and the rule decided'),
+  expired: z.literal(true).optional().describe('The deadline passed, and the policy lets the call run then'),
 });
 
 const approvalEvents = [
@@ -291,6 +331,26 @@ const approvalEvents = [
   }),
   approvalEvent('approval.expired', { approval_id: approvalIdSchema }),
   approvalEvent('approval.canceled', { approval_id: approvalIdSchema, reason: z.string() }),
+  approvalEvent('approval.voted', {
+    approval_id: approvalIdSchema,
+    by: z.string(),
+    votes: z.array(voteSchema).describe('All votes by now; the last one is new'),
+  }),
+  approvalEvent('approval.delegated', {
+    approval_id: approvalIdSchema,
+    ...delegationSchema.shape,
+    delegations: z.array(delegationSchema).describe('All delegations by now; the last one is new'),
+  }),
+  approvalEvent('approval.reminded', { approval_id: approvalIdSchema, times: z.int().min(1) }),
+  approvalEvent('approval.escalated', {
+    approval_id: approvalIdSchema,
+    to: z.array(z.string()).describe('Globs on names of callers who may decide from now on'),
+  }),
+] as const;
+
+const ruleEvents = [
+  event('rule.remembered', { ...rememberedRuleSchema.shape, approval_id: approvalIdSchema }),
+  event('rule.revoked', { rule_id: ruleIdSchema, by: z.string() }),
 ] as const;
 
 const taskEvents = [
@@ -436,6 +496,7 @@ export const eventSchema = z.discriminatedUnion('type', [
   ...runEvents,
   ...stepEvents,
   ...approvalEvents,
+  ...ruleEvents,
   ...taskEvents,
   ...networkEvents,
   ...workspaceEvents,

@@ -7,6 +7,9 @@ export const grantSchema = z.strictObject({
   decision: decisionKindSchema.extract(['approve', 'edit']),
   args: payloadSchema.optional().describe('With edit: the arguments that ran'),
   message: z.string().optional(),
+  by: z.string().optional(),
+  rule_id: z.string().optional().describe('A remembered rule that `by` made decided'),
+  expired: z.literal(true).optional().describe('The policy decided when the deadline passed'),
   indeterminate: z
     .literal(true)
     .optional()

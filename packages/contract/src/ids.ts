@@ -5,6 +5,7 @@ export const idPrefixes = {
   run: 'run',
   step: 'step',
   approval: 'apr',
+  rule: 'rule',
   task: 'task',
   message: 'msg',
   event: 'evt',
@@ -22,6 +23,7 @@ const idSchema = (prefix: string) =>
 export const runIdSchema = idSchema(idPrefixes.run);
 export const stepIdSchema = idSchema(idPrefixes.step);
 export const approvalIdSchema = idSchema(idPrefixes.approval);
+export const ruleIdSchema = idSchema(idPrefixes.rule);
 export const taskIdSchema = idSchema(idPrefixes.task);
 export const keyIdSchema = idSchema(idPrefixes.key);
 export const messageIdSchema = idSchema(idPrefixes.message);

@@ -20,6 +20,7 @@ export * from './policy.ts';
 export * from './policy-match.ts';
 export * from './publish.ts';
 export * from './run-spec.ts';
+export * from './secret.ts';
 export * from './source.ts';
 export * from './task.ts';
 export * from './tool.ts';

@@ -130,3 +130,15 @@ export const verdictSchema = z.strictObject({
   deciders: z.array(decidersSchema).optional().describe('Every entry must be satisfied: one per rule that holds'),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
+
+/** What an approval keeps of the verdict that asked for it. */
+export const approvalTermsSchema = verdictSchema.pick({
+  rule: true,
+  part: true,
+  deciders: true,
+  expires_s: true,
+  on_expiry: true,
+  remind_after_s: true,
+  escalate: true,
+});
+export type ApprovalTerms = z.infer<typeof approvalTermsSchema>;

@@ -4,6 +4,7 @@ import { limitsSchema } from './limits.ts';
 import { grantsShape } from './permissions.ts';
 import { planSchema } from './plan.ts';
 import { operatorPolicySchema, policySchema } from './policy.ts';
+import { secretUsesSchema } from './secret.ts';
 import { sourceSchema } from './source.ts';
 import { prioritySchema } from './vocabulary.ts';
 
@@ -76,6 +77,7 @@ export const runSpecSchema = z.strictObject({
   limits: limitsSchema,
   network: networkSchema,
   ...grantsShape,
+  secrets: secretUsesSchema.optional(),
   models: modelsSchema.default([]),
   validators: validatorsSchema.default([]),
   publish: publishDefaultsSchema.prefault({}),

@@ -67,7 +67,15 @@ export type ResultPreview = {
 /** What a person sees before a decision. */
 export type Preview =
   | { kind: 'diff'; path: string; patch: string }
-  | { kind: 'command'; command: string; cwd: string; network: readonly string[]; background?: true }
+  | {
+      kind: 'command';
+      command: string;
+      cwd: string;
+      network: readonly string[];
+      /** Names of the secrets that the command gets as variables, or that the proxy adds to its requests. */
+      secrets?: readonly string[];
+      background?: true;
+    }
   | ({ kind: 'merge'; task_id: string; run_id: string; snapshot: string } & MergeContent)
   | { kind: 'question'; question: string; options: string[] }
   | { kind: 'problem'; message: string };

@@ -6,18 +6,28 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import type { Server, Socket } from 'node:net';
+import { isIP, type Server, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { Connection } from '@holdpoint/contract';
 import { parsePort } from './allowlist.ts';
+import type { CertificateAuthority } from './certificate-authority.ts';
 import { connectGuarded } from './connect.ts';
 import { type ConnectionEnd, failedEnd } from './connection-report.ts';
 import { EgressError } from './errors.ts';
 import { forward } from './forward.ts';
 import type { Guard } from './guard.ts';
 import { parseHost } from './host-name.ts';
+import { type InjectedHeaders, noHeaders } from './injected-headers.ts';
 import { defaultProxyLimits, type ProxyLimits, resolveLimits } from './limits.ts';
+import { encrypt } from './open-connection.ts';
 import { ProxySession, type ProxySessionDeps } from './proxy-session.ts';
 import { holdsToken, proxyUrl } from './proxy-token.ts';
+
+interface Intercepted {
+  session: ProxySession;
+  /** The connection to the host, over TLS. */
+  upstream: Socket;
+}
 
 export interface EgressProxyOptions {
   guard: Guard;
@@ -26,13 +36,15 @@ export interface EgressProxyOptions {
   /** Called once for every connection when it ends. Must not throw. */
   onConnection(connection: Connection): void;
   limits?: Partial<ProxyLimits>;
+  /** Headers for requests to some hosts, and the certificates with which the proxy reads those requests over TLS. @default none */
+  injected?: { headers: InjectedHeaders; authority: CertificateAuthority };
 }
 
 /**
  * The network of a run's commands: an HTTP proxy (CONNECT, and plain requests in absolute form) that connects to what the guard allows.
  * The host resolves the names. One request per connection.
  *
- * The proxy does not see the requests inside a TLS tunnel. When a listed host shares its address with others (a CDN), a client can reach
+ * Opens the TLS connections to hosts that get a header, and verifies those hosts itself. It does not see the requests inside any other tunnel. When a listed host shares its address with others (a CDN), a client can reach
  * those others through it by SNI and Host.
  */
 export class EgressProxy implements AsyncDisposable {
@@ -41,6 +53,9 @@ export class EgressProxy implements AsyncDisposable {
   readonly #http: HttpServer;
   readonly #sessions = new Map<Socket, ProxySession>();
   readonly #servers = new Set<() => void>();
+  readonly #headers: InjectedHeaders;
+  /** The client's side of connections that the proxy reads, until their request is there. */
+  readonly #intercepted = new WeakMap<Socket, Intercepted>();
   #bytesLeft: number;
   #closed = false;
 
@@ -52,6 +67,7 @@ export class EgressProxy implements AsyncDisposable {
       });
     }
     this.#options = options;
+    this.#headers = options.injected?.headers ?? noHeaders;
     const limits = resolveLimits(defaultProxyLimits, options.limits);
     this.#bytesLeft = limits.bytes;
     this.#deps = { limits, onConnection: options.onConnection, spend: (bytes) => this.#spend(bytes) };
@@ -62,6 +78,11 @@ export class EgressProxy implements AsyncDisposable {
       .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
         answer(socket, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400, 'The proxy cannot serve this request.'),
       );
+  }
+
+  /** What commands have to trust, in PEM; undefined: what they trust anyway. */
+  get certificates(): string | undefined {
+    return this.#options.injected?.authority.bundle;
   }
 
   /** The environment variables with which a command's programs find the proxy on this port of the loopback. */
@@ -124,11 +145,65 @@ export class EgressProxy implements AsyncDisposable {
     const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(incoming.url ?? '') ?? [];
     const upstream = await this.#open(session, incoming, { host, port: parsePort(port) });
     if (!upstream) return;
+    if (this.#headers.intercepts(session.target)) return this.#intercept(session, upstream, head);
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     session.tunnel(upstream, head);
   }
 
+  /** Speaks TLS with both sides. One request, as in plain HTTP: its headers are added for the host of this connection. */
+  async #intercept(session: ProxySession, plain: Socket, head: Buffer): Promise<void> {
+    const { client, target } = session;
+    const { authority } = this.#options.injected ?? {};
+    const upstream = encrypt(plain, target.host);
+    const context = authority?.contextFor(target.host);
+    try {
+      await Promise.all([once(upstream, 'secureConnect', { signal: session.signal }), context]);
+    } catch (error) {
+      session.refuse({ verdict: 'failed', reason: 'ENETWORK' });
+      plain.destroy();
+      answer(
+        client,
+        502,
+        `No secure connection to the host: ${error instanceof Error ? error.message : String(error)}.`,
+      );
+      return;
+    }
+    upstream.on('error', () => client.destroy());
+    client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    if (head.length > 0) client.unshift(head);
+    const secure = new TLSSocket(client, { isServer: true, secureContext: await context, ALPNProtocols: ['http/1.1'] });
+    secure.on('error', () => client.destroy());
+    this.#intercepted.set(secure, { session, upstream });
+    this.#http.emit('connection', secure);
+  }
+
+  /** A request inside an intercepted connection. Its host is that of the connection, whatever it says itself. */
+  #onSecureRequest({ session, upstream }: Intercepted, incoming: IncomingMessage, response: ServerResponse): void {
+    const { host, port } = session.target;
+    const path = incoming.url ?? '';
+    const isFirst = this.#intercepted.delete(incoming.socket);
+    if (!isFirst || !path.startsWith('/')) return void response.writeHead(400, { connection: 'close' }).end();
+    const inject = this.#headersOf(session, 'https');
+    if (inject === null) return;
+    const deps = { session, headerBytes: this.#deps.limits.header_bytes };
+    const named = `${isIP(host) === 6 ? `[${host}]` : host}${port === 443 ? '' : `:${port}`}`;
+    forward(deps, { host: named, path, inject, incoming, response, socket: upstream });
+  }
+
+  /** Null, and the connection is closed: without its header a request would not be what the run asked for. */
+  #headersOf(session: ProxySession, transport: 'https' | 'http'): [string, string][] | null {
+    try {
+      return this.#headers.for(session.target, transport);
+    } catch {
+      session.refuse({ verdict: 'failed', reason: 'ESECRET' });
+      session.client.destroy();
+      return null;
+    }
+  }
+
   async #onRequest(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const intercepted = this.#intercepted.get(incoming.socket);
+    if (intercepted) return this.#onSecureRequest(intercepted, incoming, response);
     const session = this.#sessions.get(incoming.socket);
     if (!session?.begin()) return;
     const url = URL.parse(incoming.url ?? '');
@@ -136,7 +211,9 @@ export class EgressProxy implements AsyncDisposable {
     const target = usable ? { host: url.hostname, port: Number(url.port || 80) } : { host: '', port: Number.NaN };
     const socket = await this.#open(session, incoming, target);
     const deps = { session, headerBytes: this.#deps.limits.header_bytes };
-    if (socket && url) forward(deps, { url, incoming, response, socket });
+    const inject = socket && url ? this.#headersOf(session, 'http') : null;
+    if (!socket || !url || inject === null) return;
+    forward(deps, { host: url.host, path: url.pathname + url.search, inject, incoming, response, socket });
   }
 
   /** Judges and connects. Answers a refusal itself, and returns null then. */

@@ -9,24 +9,34 @@ const hopByHop = [
 ];
 
 /**
- * Forwards a plain request over a connected socket, and the response back.
+ * Forwards a request over a connected socket, and the response back.
  *
- * @param input.url absolute; its host replaces the client's Host header
+ * @param input.host replaces the client's Host header
+ * @param input.path with the query
+ * @param input.inject replaces the client's headers of the same names
  */
 export function forward(
   { session, headerBytes }: { session: ProxySession; headerBytes: number },
-  input: { url: URL; incoming: IncomingMessage; response: ServerResponse; socket: Socket },
+  input: {
+    host: string;
+    path: string;
+    inject: readonly [string, string][];
+    incoming: IncomingMessage;
+    response: ServerResponse;
+    socket: Socket;
+  },
 ): void {
-  const { url, incoming, response, socket } = input;
+  const { host, path, inject, incoming, response, socket } = input;
   const isChunked = incoming.headers['transfer-encoding'] !== undefined;
   const abandon = () => session.client.destroy();
   const outgoing = request({
     createConnection: () => socket,
     method: incoming.method,
-    path: url.pathname + url.search,
+    path,
     headers: [
-      ...['host', url.host, 'connection', 'close'],
-      ...endToEnd(incoming, ['host']),
+      ...['host', host, 'connection', 'close'],
+      ...endToEnd(incoming, ['host', ...inject.map(([name]) => name.toLowerCase())]),
+      ...inject.flat(),
       // framed as the client framed it: Node does not know the length
       ...(isChunked ? ['transfer-encoding', 'chunked'] : []),
     ],

@@ -1,4 +1,5 @@
 import { type Hop, parseRequest } from './fetch-request.ts';
+import { type InjectedHeaders, noHeaders } from './injected-headers.ts';
 import { deadline, defaultFetchLimits, type FetchLimits, resolveLimits } from './limits.ts';
 import type { Body } from './read-body.ts';
 import { asRedirectError, followRedirect } from './redirect.ts';
@@ -7,6 +8,8 @@ import { type HopResponse, type SendDeps, sendRequest } from './send-request.ts'
 /** `onConnection` is called once for every connection that was made or refused, when it ends. It must not throw. */
 export interface GuardedFetchOptions extends Pick<SendDeps, 'guard' | 'onConnection'> {
   limits?: Partial<FetchLimits>;
+  /** @default none */
+  headers?: InjectedHeaders;
 }
 
 export interface FetchRequest {
@@ -71,7 +74,8 @@ async function fetchFollowing(
   closing: AbortSignal,
 ): Promise<FetchResult> {
   const limits = resolveLimits(defaultFetchLimits, options.limits, request.limits);
-  const deps: SendDeps = { guard, onConnection, limits, tooLarge: request.tooLarge ?? 'truncate' };
+  const { headers: injected = noHeaders } = options;
+  const deps: SendDeps = { guard, onConnection, limits, headers: injected, tooLarge: request.tooLarge ?? 'truncate' };
   using total = deadline(limits.total_ms, `${limits.total_ms} ms were not enough for the whole answer.`);
   const signal = AbortSignal.any([request.signal, closing, total.signal]);
   signal.throwIfAborted();

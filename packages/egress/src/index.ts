@@ -1,4 +1,6 @@
+export { createAuthority } from './create-authority.ts';
 export { EgressProxy } from './egress-proxy.ts';
 export { EgressError } from './errors.ts';
 export { createGuard } from './guard.ts';
 export { openGuardedFetch } from './guarded-fetch.ts';
+export { type InjectedHeader, openInjectedHeaders } from './injected-headers.ts';

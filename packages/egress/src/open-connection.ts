@@ -51,7 +51,8 @@ export async function openConnection(
   return { socket, close };
 }
 
-function encrypt(socket: Socket, host: string): Socket {
+/** TLS to a host whose certificate must have its name. */
+export function encrypt(socket: Socket, host: string): Socket {
   return connectTls({
     socket,
     host, // the name that the certificate must have

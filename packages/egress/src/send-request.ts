@@ -3,6 +3,7 @@ import { Client, errors } from 'undici';
 import { EgressError } from './errors.ts';
 import type { Hop } from './fetch-request.ts';
 import type { Guard } from './guard.ts';
+import type { InjectedHeaders } from './injected-headers.ts';
 import { deadline, type FetchLimits } from './limits.ts';
 import { openConnection } from './open-connection.ts';
 import { acceptEncoding, type Body, readBody } from './read-body.ts';
@@ -12,6 +13,7 @@ export interface SendDeps {
   onConnection(connection: Connection): void;
   limits: FetchLimits;
   tooLarge: 'truncate' | 'fail';
+  headers: InjectedHeaders;
 }
 
 /** The response of one hop. Its connection is open until the caller disposes of it. */
@@ -54,7 +56,10 @@ export async function sendRequest(deps: SendDeps, hop: Hop, signal: AbortSignal)
     const { statusCode, headers, body } = await client.request({
       path: url.pathname + url.search,
       method,
-      headers: { 'user-agent': 'holdpoint', accept: '*/*', ...hop.headers, 'accept-encoding': acceptEncoding },
+      headers: {
+        ...{ 'user-agent': 'holdpoint', accept: '*/*', ...hop.headers, 'accept-encoding': acceptEncoding },
+        ...injectedInto(deps.headers, { host: target.host, port }, secure),
+      },
       body: hop.body,
       reset: true, // one request per connection
       signal: waiting,
@@ -75,6 +80,12 @@ export async function sendRequest(deps: SendDeps, hop: Hop, signal: AbortSignal)
     await dispose();
     throw explain(url, error, waiting, limits);
   }
+}
+
+/** They replace those of the request: its names are in lower case. Each hop has those of its own host. */
+function injectedInto(headers: InjectedHeaders, target: { host: string; port: number }, secure: boolean) {
+  const pairs = headers.for(target, secure ? 'https' : 'http');
+  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function explain(url: URL, error: unknown, signal: AbortSignal, limits: FetchLimits): unknown {

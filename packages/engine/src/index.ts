@@ -1,4 +1,15 @@
-export type { ApprovalView, PublishApproval, StepApproval } from './approvals/index.ts';
+export {
+  type ApprovalFilter,
+  type ApprovalView,
+  cutParts,
+  defaultRuleSeconds,
+  type ListedRule,
+  longestRuleSeconds,
+  type PublishApproval,
+  proposedRule,
+  type StepApproval,
+  whyNotRemembered,
+} from './approvals/index.ts';
 export { openBlobStore } from './blobs/blob-store.ts';
 export { ceilingsFrom } from './ceilings-from.ts';
 export { openClock } from './clock.ts';

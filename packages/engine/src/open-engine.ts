@@ -1,5 +1,18 @@
-import type { Caller, Payload } from '@holdpoint/contract';
-import { decideApproval, describeEdit, listPendingApprovals, viewApproval } from './approvals/index.ts';
+import type { Caller, CallerKind, Payload } from '@holdpoint/contract';
+import {
+  type ApprovalFilter,
+  type DecisionRequest,
+  decideApproval,
+  delegateApproval,
+  describeEdit,
+  getRule,
+  listPendingApprovals,
+  listRules,
+  readContent,
+  readPanel,
+  revokeRule,
+  viewApproval,
+} from './approvals/index.ts';
 import {
   findSubmitted,
   forkRun,
@@ -18,7 +31,7 @@ import {
   undoSteps,
 } from './commands/index.ts';
 import type { EngineDeps } from './deps.ts';
-import { EngineError, type RunState } from './domain/index.ts';
+import type { RunState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
 import {
   activeIndex,
@@ -111,21 +124,34 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       fork: byCaller(forkRun),
     },
     approvals: {
-      list: (filter: { run_id?: string }, page: { limit: number; cursor?: string }) =>
+      list: (filter: ApprovalFilter, page: { limit: number; cursor?: string }) =>
         listPendingApprovals(deps, { ...filter, tenant }, page),
       async get(id: string) {
         await owned.part('approval', id);
         return viewApproval(deps, id);
       },
       find: ofRun(redis, readApproval),
-      async decide(id: string, request: Omit<Parameters<typeof decideApproval>[2], 'by'>) {
+      async decide(id: string, request: Omit<DecisionRequest, 'by' | 'kind'>) {
         await owned.part('approval', id);
-        // No scope of any key changes this.
-        if (kind === 'agent')
-          throw new EngineError('decision_not_allowed', `${by} is an agent, and agents decide nothing`);
-        return decideApproval(deps, id, { ...request, by });
+        return decideApproval(deps, id, { ...request, by, kind });
       },
+      /** Lets another caller decide in the place of this one. */
+      async delegate(id: string, to: { name: string; kind: CallerKind }) {
+        await owned.part('approval', id);
+        return delegateApproval(deps, id, { from: { name: by, kind }, to });
+      },
+      /** The whole of what a long approval shows only the beginning of. */
+      content: on(deps, readContent),
+      /** Who decides on a call. */
+      panel: on(deps, readPanel),
       describeEdit: on(deps, describeEdit),
+    },
+    rules: {
+      list: (filter: { run_id?: string | undefined }, page: Parameters<typeof listRules>[2]) =>
+        listRules(deps, { ...filter, tenant }, page),
+      /** @throws EngineError rule_not_found */
+      get: (id: string) => getRule(deps, id, tenant),
+      revoke: (id: string) => revokeRule(deps, id, { tenant, by }),
     },
     publications: {
       request: byCaller(requestPublication),

@@ -9,6 +9,7 @@ import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
 import { type CatalogTool, checkRules } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import { createHoldpointToolset, createRegistry, duckDuckGoHtml, openTextThreads } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
@@ -35,7 +36,7 @@ const commandMs = 60_000;
 export async function startWorkers(
   config: RuntimeConfig,
   address: RedisAddress,
-  logger: Logger,
+  { logger, secrets }: { logger: Logger; secrets: Secrets },
 ): Promise<() => Promise<void>> {
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
@@ -82,12 +83,18 @@ export async function startWorkers(
     newId,
     now,
     catalog: registry,
-    executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
+    executor: createExecutor({
+      ...{ registry, sandbox, workspaces, texts, secrets, now },
+      allowAddresses: config.allowAddresses,
+    }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
     operatorPolicy: () => config.operatorPolicy,
-    workspaces: createWorkspacePort(workspaces, sandbox),
-    planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
+    workspaces: createWorkspacePort(workspaces, sandbox, secrets),
+    planners: {
+      scripted: scriptedPlanner,
+      model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
+    },
     retention: config.retention,
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),

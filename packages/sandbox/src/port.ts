@@ -25,6 +25,8 @@ export interface WorkspaceMount {
 export interface CommandEgress {
   /** Variables that lead the command to the proxy on this port of its loopback. */
   environment(port: number): Record<string, string>;
+  /** Certificates in PEM that the command's programs have to trust; undefined: those of the system. */
+  readonly certificates?: string | undefined;
   /** Serves connections to a server that listens inside. Returns a function that closes the server and its connections. */
   serve(server: Server): () => void;
 }
@@ -35,6 +37,12 @@ interface CommandOutput {
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
 }
 
+/** Changes bytes as they arrive, and may hold some until more arrive. */
+interface OutputFilter {
+  push(chunk: Buffer): Buffer;
+  end(): Buffer;
+}
+
 export interface Command extends CommandRequest {
   workspace: WorkspaceMount;
   /** `kill` on any worker of this host finds the command by its label. `withFrozen` freezes commands with a label. */
@@ -43,6 +51,11 @@ export interface Command extends CommandRequest {
   egress?: CommandEgress;
   /** Receives the output. The streams of the result are then empty, and `output_bytes` does not apply. */
   output?: CommandOutput;
+  /**
+   * Opens a filter for stdout or stderr: what it returns is captured, or written to `output`, instead of what the command prints.
+   * `output_bytes` counts what the command prints.
+   */
+  filter?: () => OutputFilter;
   /** Called when the command begins to run. */
   onBegun?: () => void;
   /** Aborting kills the whole process tree. */

@@ -96,20 +96,27 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   };
   command.stop?.addEventListener('abort', onStop, { once: true });
   const timer = setTimeout(() => kill({ status: 'timed_out', after_ms: limits.wall_ms }), limits.wall_ms);
+  let printed = 0;
+  const flushes: (() => void)[] = [];
   const collect = (stream: Readable, capture: Capture, name: 'stdout' | 'stderr') => {
-    stream.on('data', (chunk: Buffer) => {
-      if (output !== undefined) {
-        capture.push(chunk); // may explain a failed set-up
-        try {
-          if (broken === undefined) output.write(name, chunk);
-        } catch (error) {
-          broken = { error };
-          kill({ status: 'killed', reason: 'its output could not be stored' });
-        }
-        return;
+    const keep = (chunk: Buffer) => {
+      capture.push(chunk); // with `output`, it may explain a failed set-up
+      if (output === undefined || chunk.length === 0) return;
+      try {
+        if (broken === undefined) output.write(name, chunk);
+      } catch (error) {
+        broken = { error };
+        kill({ status: 'killed', reason: 'its output could not be stored' });
       }
-      const remaining = limits.output_bytes - stdout.bytes - stderr.bytes;
-      capture.push(chunk.subarray(0, Math.max(remaining, 0)));
+    };
+    const filter = command.filter?.();
+    flushes.push(() => filter && keep(filter.end()));
+    const filtered = (chunk: Buffer) => keep(filter?.push(chunk) ?? chunk);
+    stream.on('data', (chunk: Buffer) => {
+      if (output !== undefined) return filtered(chunk);
+      const remaining = limits.output_bytes - printed;
+      printed += chunk.length;
+      filtered(chunk.subarray(0, Math.max(remaining, 0)));
       if (chunk.length <= remaining) return;
       kill({ status: 'quota', quota: 'output', limit: limits.output_bytes });
       tree.stdout.destroy();
@@ -130,6 +137,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const watching = watch(deps, { tree, path, limits, before, onBreach: kill });
   try {
     const end = await tree.ended;
+    for (const flush of flushes) flush();
     if (broken !== undefined) throw broken.error;
     const breach = cause ? null : await watching.end(end);
     return settle(cause ?? breach ?? judge(end, { limits, elapsed: deps.now() - started, stderr }));

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 
 function openLogger(isUnique?: (fields: object) => boolean) {
   const lines: string[] = [];
-  const logger = pino(logOptions(isUnique), { write: (line) => void lines.push(line) });
+  const logger = pino(logOptions({ isUnique }), { write: (line) => void lines.push(line) });
   return { logger, lines, parsed: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 

@@ -6,12 +6,18 @@ const pendingBytes = 1024 * 1024;
 /**
  * The options of every log of Holdpoint: a repeated error is logged once a second, and an error of Redis never carries the arguments of its
  * command, which hold users' data.
- * @param isUnique marks a line that is always logged, for example because a user may search for its request id
  */
-export const logOptions = (isUnique: (fields: object) => boolean = () => false): LoggerOptions => ({
+export const logOptions = ({ isUnique = () => false, redact = (line) => line }: LogRules = {}): LoggerOptions => ({
   serializers: { err: describeError },
-  hooks: { logMethod: limitRepeats({ isUnique, everyMs: 1000 }) },
+  hooks: { logMethod: limitRepeats({ isUnique, everyMs: 1000 }), streamWrite: redact },
 });
+
+interface LogRules {
+  /** Marks a line that is always logged, for example because a user may search for its request id. */
+  isUnique?: (fields: object) => boolean;
+  /** Replaces what no log may have, in a line as it is written. */
+  redact?: (line: string) => string;
+}
 
 /**
  * Where a process logs: a file descriptor, written at once. A log that cannot be written (its disk is full, its terminal is closed) never

@@ -11,6 +11,7 @@ import {
   touchesSchema,
 } from '@holdpoint/contract';
 import { ToolsError } from './errors.ts';
+import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
@@ -47,6 +48,8 @@ export type CallDescription =
 export interface Registry {
   /** Names of the toolsets, in the order they were given. */
   toolsets(): string[];
+  /** Whether placeholders in arguments stand for secrets. */
+  fillsPlaceholders(toolset: string): boolean;
   /** @param run.unattended leaves out tools that ask a person. @throws ToolsError `EUNKNOWNTOOLSET` */
   list(toolset: string, run?: { unattended?: boolean }): ToolDefinition[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
@@ -68,6 +71,8 @@ export interface Registry {
 /** @throws ToolsError `EINVALIDTOOL` when two toolsets have one name */
 export function createRegistry(toolsets: readonly Toolset[]): Registry {
   const byName = indexToolsets(toolsets);
+  const fillsPlaceholders = (toolset: string) =>
+    toolsets.some(({ name, placeholders = false }) => name === toolset && placeholders);
   const versions = new Map<string, Record<string, string>>();
   const toolsOf = (toolset: string): Tool[] => {
     const tools = byName.get(toolset);
@@ -77,6 +82,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
   };
   return {
     toolsets: () => [...byName.keys()],
+    fillsPlaceholders,
 
     list(toolset, run) {
       const tools = toolsOf(toolset).filter((tool) => tool.gate === undefined || run?.unattended !== true);
@@ -105,8 +111,13 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
     async execute(call) {
       const found = findTool(byName, call);
       if (!found.ok) return { status: 'failed', error: found.error, touched: [] };
+      const { placeholder = () => undefined } = call.context;
+      const filled = fillsPlaceholders(call.toolset)
+        ? fillPlaceholders(found.args, placeholder)
+        : ({ ok: true, args: found.args } as const);
+      if (!filled.ok) return { status: 'failed', error: filled.error, touched: [] };
       try {
-        return await found.tool.execute(call.context, found.args);
+        return await found.tool.execute(call.context, filled.args);
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);
         if (isData(error)) return { status: 'failed', error: asData(error) };

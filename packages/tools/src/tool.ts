@@ -26,8 +26,12 @@ export interface ToolContext {
   files: WorkspaceFiles;
   run(request: CommandRequest): Promise<CommandResult>;
   ripgrep: string;
+  /** Names of the secrets that commands of the run use. */
+  secrets?: readonly string[];
   /** For texts that may be large. */
   text: TextWork;
+  /** The secret that a placeholder in an argument stands for; undefined: the run does not use it in this way. */
+  placeholder?(name: string): string | undefined;
   /** Absent when the run has no network allowlist and therefore no network. */
   network?: Network;
   signal: AbortSignal;

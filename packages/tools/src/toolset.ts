@@ -4,6 +4,8 @@ import type { Tool } from './tool.ts';
 export interface Toolset {
   name: string;
   tools: readonly Tool[];
+  /** Whether `$ENV.NAME` in arguments stands for a secret of the run. @default false */
+  placeholders?: boolean;
 }
 
 /** @throws ToolsError `EINVALIDTOOL` when two tools have one name */

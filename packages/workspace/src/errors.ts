@@ -56,6 +56,10 @@ const registry = {
   EHEADMOVED: { retryable: true, next: 'Do nothing: the call is retried on a tree that was verified.' },
   EWORKSPACEBUSY: { retryable: true, next: 'Stop the processes that write to the workspace, then try again.' },
   EWORKSPACECORRUPT: { retryable: false, next: 'Restore the folder of the run from a backup, or discard the run.' },
+  ESECRETWRITTEN: {
+    retryable: false,
+    next: 'Use the secret without writing it to a file, for example from its variable.',
+  },
   ESNAPSHOTUNKNOWN: { retryable: false, next: 'Use the id of a snapshot that was taken in this run.' },
   ETOOMANYFILES: { retryable: false, next: 'Remove generated files from the tree, or raise the limit on entries.' },
   EDIFFTOOLARGE: {

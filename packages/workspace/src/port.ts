@@ -32,6 +32,13 @@ export interface SkippedPath {
   reason: 'too_large' | 'socket' | 'fifo' | 'device' | 'unreadable';
 }
 
+/** Looks for what no object may hold. */
+export interface ContentCheck {
+  search(): { read(chunk: Uint8Array): void; found(): readonly string[] };
+  /** A text without it. */
+  text(text: string): string;
+}
+
 export interface Snapshot {
   id: SnapshotId;
   parent: SnapshotId | null;
@@ -195,6 +202,8 @@ export interface Workspaces {
    * them without a trace in the times. @default false
    * @param input.forbids paths that may not differ from the parent. When one does, this throws `ForbiddenChange`: nothing is stored, and the
    * tree stays as it is. @default no path
+   * @param input.check looks at every file that is new or has changed, and at its path. When it finds something, nothing is stored, and this
+   * throws `ESECRETWRITTEN`
    */
   snapshot(input: {
     runId: string;
@@ -204,6 +213,7 @@ export interface Workspaces {
     paths?: readonly string[];
     forbids?: ((path: string) => boolean) | undefined;
     isShared?: boolean;
+    check?: ContentCheck;
   }): Promise<Snapshot>;
   /** The paths that differ between two snapshots of a run, skipped ones included. @param input.most the maximum number of named changes */
   compare(input: { runId: string; from: SnapshotId; to: SnapshotId; most: number }): Promise<Compared>;

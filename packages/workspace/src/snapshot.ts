@@ -1,4 +1,5 @@
 import { ForbiddenChange } from '@holdpoint/contract';
+import { type CheckedContent, checkedContent } from './checked-content.ts';
 import { changesOf } from './compare.ts';
 import { type Call, type Deps, type Snapshot, WorkspaceError } from './deps.ts';
 import {
@@ -62,7 +63,8 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   });
   const { usual } = parent.manifest.permissions;
   const learn = input.isShared !== true;
-  const scan = startScan(deps, { folder, state, content: writer, usual, learn });
+  const checked = input.check && checkedContent(writer, input.check);
+  const scan = startScan(deps, { folder, state, content: checked?.content ?? writer, usual, learn });
 
   using top = openTree(folder.tree);
   const root =
@@ -72,7 +74,16 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   const skipped = paths === undefined ? scan.skipped : mergeSkipped(parent.manifest, scan, paths);
   const repositories =
     paths === undefined
-      ? await captureRepositories(deps, { folder, state, writer, scan, top, parent, seconds: record.created_at })
+      ? await captureRepositories(deps, {
+          folder,
+          state,
+          writer,
+          scan,
+          top,
+          parent,
+          checked,
+          seconds: record.created_at,
+        })
       : parent.manifest.repositories;
   const manifest = {
     skipped: withLeftOut(skipped, { root, leftOut: record.left_out }),
@@ -80,6 +91,7 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
     permissions: mergePermissions(parent.manifest.permissions, scan, paths),
     repositories,
   };
+  checked?.assertClean([...manifest.empty, ...manifest.skipped.keys()]);
   deps.onPoint('snapshot.scanned');
   assertCurrent(folder);
   if (input.forbids !== undefined) {
@@ -117,12 +129,14 @@ async function captureRepositories(
     scan: Scan;
     top: Directory;
     parent: LoadedSnapshot;
+    checked: CheckedContent | undefined;
     seconds: number;
   },
 ): Promise<string | undefined> {
   const previous = await loadRepositories(deps, { ...input, snapshot: input.parent });
   if (previous === undefined) return undefined;
   const found = await scanRepositories(input.scan, { top: input.top, previous: previous.root });
+  input.checked?.assertClean([]);
   return storeRepositories(input.state, { ...input, found, previous, baseCommit: previous.baseCommit });
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createWorkspacePort } from '@holdpoint/runtime';
 import { openSandbox } from '@holdpoint/sandbox';
+import { noSecrets } from '@holdpoint/secrets/testing';
 import { openWorkspaces } from '@holdpoint/workspace';
 import { until } from '../../harness/until.ts';
 import { projectDir } from './users.ts';
@@ -46,7 +47,8 @@ async function main(): Promise<void> {
     allocateOwner: () => owner,
     limits: { fileBytes: 100_000 },
   });
-  const port = createWorkspacePort(workspaces, sandbox);
+  const port = createWorkspacePort(workspaces, sandbox, noSecrets);
+  const scope = { tenant: 'default', secrets: [] };
   const results: DecisionResult[] = [];
   for (const [index, { name, first, after }] of (JSON.parse(cases) as DecisionCase[]).entries()) {
     const runId = `run_${index + 1}`;
@@ -58,13 +60,13 @@ async function main(): Promise<void> {
       sandbox.run({ workspace, argv: ['/bin/bash', '-c', command], signal: stop.signal, ...more });
     const writeSafe = await run('echo "echo SAFE" > deploy.sh; mkdir dir; echo inner > dir/inner');
     if (writeSafe.end.status !== 'exited') throw new Error(JSON.stringify(writeSafe));
-    const begun = await port.snapshot({ runId, epoch: 1, parent: id, message: 'begun' });
+    const begun = await port.snapshot({ runId, epoch: 1, parent: id, message: 'begun', scope });
     const wait = 'until [ -e go ]; do sleep 0.02; done';
     const line = `${first}; touch ready; ${wait}; ${after}; rm -f go; sleep 1000`;
     const running = run(after.startsWith('python3') ? after : line, { label: 'task_1' });
     await until('the command is ready', () => existsSync(join(path, 'ready')), { withinMs: 30_000 });
-    const shown = await port.snapshot({ runId, epoch: 1, parent: begun.snapshot, message: 'shown' });
-    const look = { runId, epoch: 1, parent: shown.snapshot, message: 'look' };
+    const shown = await port.snapshot({ runId, epoch: 1, parent: begun.snapshot, message: 'shown', scope });
+    const look = { runId, epoch: 1, parent: shown.snapshot, message: 'look', scope };
     const same = await port.differenceFrom({ ...look, decided: shown.snapshot });
     writeFileSync(join(path, 'go'), '');
     await until('the command has changed its files', () => !existsSync(join(path, 'go')), { withinMs: 30_000 });

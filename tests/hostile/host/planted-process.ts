@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { ApiError } from '@holdpoint/client';
 import { publishPlanSchema } from '@holdpoint/contract';
 import { git } from '../../harness/repositories.ts';
-import { bash, plan } from '../../harness/runs.ts';
+import { allowBash, bash, plan } from '../../harness/runs.ts';
 import { startSystem } from '../../harness/system.ts';
 import { type Mark, plantGitFolder, put, treePlants } from './plants.ts';
 
@@ -84,6 +84,7 @@ async function carryThrough(
       [bash('git status; git diff; npm run test; make; source .envrc; ls -la')],
     ),
     workspace: { source },
+    policy: { rules: [allowBash] },
   });
   const done = await client.waitForRun(run.id, { signal: AbortSignal.timeout(60_000) });
   const diff = await client.diff(run.id);
@@ -113,7 +114,10 @@ await carryThrough('directory published', { type: 'directory', path: folder }, '
 
 // A tree too deep for the host: no path is longer than 4096 bytes.
 const deep = `python3 -c "import os\nfor _ in range(30): os.mkdir('d' * 200); os.chdir('d' * 200)\nopen('end', 'w').close()"`;
-const { run } = await client.createRun({ plan: plan([bash(deep)], [bash('echo after')]) });
+const { run } = await client.createRun({
+  plan: plan([bash(deep)], [bash('echo after')]),
+  policy: { rules: [allowBash] },
+});
 const done = await client.waitForRun(run.id, { signal: AbortSignal.timeout(60_000) });
 report.deep = { status: done.status, reason: done.reason?.code ?? null };
 if (done.status === 'paused' || done.status === 'running') await client.cancelRun(run.id);

@@ -54,22 +54,30 @@ afterAll(() => api.stop());
 
 const unlimited = { requests_per_s: null, burst: null, streams: null };
 
-/** A run that waits for an approval beside a background command, which has no end yet; and a key. */
+/** A run that waits for an approval beside a background command, which has no end yet; a remembered rule; and a key. */
 async function populate(): Promise<Record<string, string>> {
   const begin = { tool: 'bash', args: { command: 'true', run_in_background: true } };
-  const groups = [{ steps: [begin] }, ...plan.groups];
+  const other = { tool: 'write_file', args: { path: 'b.txt', content: 'b' } };
+  const groups = [{ steps: [begin] }, { steps: [other] }, ...plan.groups];
   const policy = { rules: [{ match: { tool: 'write_file' }, action: 'hold' as const }] };
   const { run } = await api.client.createRun(
     { plan: { groups }, policy },
     { idempotencyKey: 'the same in every tenant' },
   );
   await worker.drive(run.id);
+  const [first] = (await api.client.listApprovals({})).data;
+  await api.client.decideApproval(first?.id ?? '', {
+    ...{ decision: 'approve', action_digest: first?.action_digest ?? '', remember: 'policy' },
+  });
+  await worker.drive(run.id);
+  const [rule] = (await api.client.listRules()).data;
   const [step] = (await api.client.listSteps(run.id)).data;
   const [task] = await api.client.listTasks(run.id);
   const [approval] = (await api.client.listApprovals({})).data;
   const made = await api.client.createKey({ name: 'ann', kind: 'person', scopes: ['runs:read'] });
   return {
     ...{ runs: run.id, steps: step?.id ?? '', tasks: task?.id ?? '', approvals: approval?.id ?? '', keys: made.id },
+    rules: rule?.id ?? '',
     digest: approval?.action_digest ?? '',
   };
 }
@@ -84,6 +92,10 @@ function operation(id: string): Operation {
 const bodies: Record<string, () => unknown> = {
   createRun: () => ({ plan }),
   createKey: () => ({ name: `made by ${Math.random()}`, kind: 'person', scopes: ['runs:read'] }),
+  decideApprovals: () => ({
+    ...{ decision: 'approve', items: [{ approval_id: ids.approvals, action_digest: ids.digest }] },
+  }),
+  delegateApproval: () => ({ to: 'ann' }),
   decideApproval: () => ({ decision: 'approve', action_digest: ids.digest }),
   forkRun: () => ({ from_step: 0 }),
   sendMessage: () => ({ text: 'hello' }),
@@ -129,6 +141,7 @@ const unknownIds = () => ({
     tasks: newId('task'),
     approvals: newId('approval'),
     keys: newId('key'),
+    rules: newId('rule'),
   },
 });
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { stateKey } from '@holdpoint/engine/testing';
+import { noSecrets } from '@holdpoint/secrets/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '../logger.ts';
 import { problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -10,7 +11,9 @@ import { testWorker } from '../testing/test-worker.ts';
 let api: TestApi;
 const lines: string[] = [];
 beforeAll(async () => {
-  api = await startTestApi({ logger: createLogger({ logLevel: 'info' }, { write: (line) => void lines.push(line) }) });
+  api = await startTestApi({
+    logger: createLogger({ logLevel: 'info', secrets: noSecrets }, { write: (line) => void lines.push(line) }),
+  });
 });
 afterAll(() => api.stop());
 beforeEach(() => void lines.splice(0));
@@ -117,7 +120,7 @@ describe('what fails inside', () => {
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.join('')).not.toContain(api.key);
     const logged: string[] = [];
-    const logger = createLogger({ logLevel: 'info' }, { write: (line) => void logged.push(line) });
+    const logger = createLogger({ logLevel: 'info', secrets: noSecrets }, { write: (line) => void logged.push(line) });
     logger.info({
       headers: { authorization: 'hp_1' },
       req: { headers: { authorization: 'hp_2' } },

@@ -1,6 +1,7 @@
 import type { CallerErrorCode } from '@holdpoint/callers';
 import type { EngineErrorCode } from '@holdpoint/engine';
 import type { RedisTroubleCode } from '@holdpoint/engine/redis';
+import type { SecretErrorCode } from '@holdpoint/secrets';
 import type { WorkspaceErrorCode } from '@holdpoint/workspace';
 
 /** HTTP status and title of a problem. */
@@ -82,6 +83,21 @@ export const apiProblems = {
     title: 'Invalid network allowlist',
     next: 'Write host, host:port or *.host:port; nothing was changed.',
   },
+  unknown_secret: {
+    status: 422,
+    title: 'Unknown secret',
+    next: 'Use one of the names in GET /v1/secrets, or set the secret first; nothing was changed.',
+  },
+  invalid_secret_use: {
+    status: 422,
+    title: 'A secret cannot be used like this',
+    next: 'Correct what `errors` names: the host of a header is on the network allowlist of the run, too. Nothing was changed.',
+  },
+  secret_in_request: {
+    status: 422,
+    title: 'A request with the value of a secret',
+    next: 'Name the secret in `secrets` and use its variable, or let the proxy add it; nothing was stored.',
+  },
   limit_above_ceiling: {
     status: 422,
     title: 'A limit is above what the operator allows',
@@ -145,6 +161,10 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   already_decided: { status: 409, title: 'Already decided' },
   action_changed: { status: 409, title: 'The action has changed' },
   decision_not_allowed: { status: 422, title: 'Decision not allowed' },
+  not_a_decider: { status: 403, title: 'Not a decider' },
+  not_opened: { status: 409, title: 'Not opened' },
+  invalid_delegation: { status: 422, title: 'Invalid delegation' },
+  rule_not_found: { status: 404, title: 'No such rule' },
   invalid_decision: { status: 422, title: 'Invalid decision' },
   run_not_active: { status: 409, title: 'The run is not active' },
   tools_changed: { status: 409, title: 'The tools have changed' },
@@ -172,6 +192,15 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   blob_damaged: { status: 500, title: 'Stored data is damaged' },
   superseded: { status: 503, title: 'Another worker took over' },
   contended: { status: 503, title: 'Too many writers' },
+};
+
+export const secretProblems: Record<SecretErrorCode, ProblemKind & { code: string }> = {
+  ESECRETUNKNOWN: { status: 404, code: 'secret_not_found', title: 'No such secret' },
+  ESECRETVALUE: { status: 422, code: 'secret_value_invalid', title: 'Unusable value' },
+  ESECRETACCESS: { status: 500, code: 'secret_unreadable', title: 'The secret cannot be read' },
+  ESECRETSTORE: { status: 500, code: 'secret_store_damaged', title: 'The secret store is damaged' },
+  ESECRETSTOREOFF: { status: 409, code: 'secret_store_off', title: 'No secret store' },
+  ESECRETTAKEN: { status: 409, code: 'secret_taken', title: 'The name is taken' },
 };
 
 export const callerProblems: Record<CallerErrorCode, ProblemKind> = {
@@ -223,6 +252,7 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   EARCHIVEUNSAFE: { status: 422, code: 'archive_unsafe', title: 'The archive would be unsafe to unpack' },
   EPATHMISSING: { status: 404, code: 'path_not_found', title: 'No such file' },
   ECONTENTUNKNOWN: { status: 409, code: 'content_unknown', title: 'No snapshot holds the content' },
+  ESECRETWRITTEN: { status: 409, code: 'secret_written', title: 'A file would hold a secret' },
   EWORKSPACEMISSING: { status: 410, code: 'workspace_gone', title: 'The workspace is gone' },
   ELEASESTALE: { status: 503, code: 'workspace_taken_over', title: 'Another worker took over' },
   EHEADMOVED: { status: 503, code: 'workspace_taken_over', title: 'Another worker took over' },

@@ -2,6 +2,7 @@ import { CallerError, RateError } from '@holdpoint/callers';
 import type { ProblemDetails } from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import { redisTrouble } from '@holdpoint/engine/redis';
+import { SecretError } from '@holdpoint/secrets';
 import { WorkspaceError } from '@holdpoint/workspace';
 import { ApiProblem } from './api-problem.ts';
 import { PlacedError } from './placed-error.ts';
@@ -12,6 +13,7 @@ import {
   engineProblems,
   type ProblemKind,
   redisProblems,
+  secretProblems,
   workspaceProblems,
 } from './registry.ts';
 
@@ -43,6 +45,10 @@ export function toProblem(error: unknown): Problem {
   }
   if (error instanceof WorkspaceError) {
     const { code, ...kind } = workspaceProblems[error.code];
+    return problem(code, kind, error.message, error.next);
+  }
+  if (error instanceof SecretError) {
+    const { code, ...kind } = secretProblems[error.code];
     return problem(code, kind, error.message, error.next);
   }
   const trouble = redisTrouble(error);

@@ -41,15 +41,21 @@ const documentSchema = z.strictObject({
     securitySchemes: z.strictObject({ key: z.strictObject({ type: z.literal('http'), scheme: z.literal('bearer') }) }),
     schemas: z.record(z.string(), z.looseObject({ type: z.literal('object') })),
   }),
-  paths: z.record(z.string().startsWith('/'), z.partialRecord(z.enum(['get', 'post', 'delete']), operationSchema)),
+  paths: z.record(
+    z.string().startsWith('/'),
+    z.partialRecord(z.enum(['get', 'post', 'put', 'delete']), operationSchema),
+  ),
 });
 
 const routes = [
   'delete /v1/keys/{id}',
+  'delete /v1/rules/{id}',
+  'delete /v1/secrets/{name}',
   'get /healthz',
   'get /readyz',
   'get /v1/approvals',
   'get /v1/approvals/{id}',
+  'get /v1/approvals/{id}/content',
   'get /v1/audit',
   'get /v1/audit/head',
   'get /v1/audit/verify',
@@ -59,6 +65,8 @@ const routes = [
   'get /v1/keys/{id}',
   'get /v1/me',
   'get /v1/queues',
+  'get /v1/rules',
+  'get /v1/rules/{id}',
   'get /v1/runs',
   'get /v1/runs/{id}',
   'get /v1/runs/{id}/archive',
@@ -70,6 +78,7 @@ const routes = [
   'get /v1/runs/{id}/steps',
   'get /v1/runs/{id}/tasks',
   'get /v1/runs/{id}/validation',
+  'get /v1/secrets',
   'get /v1/steps/{id}',
   'get /v1/steps/{id}/attempts',
   'get /v1/stuck',
@@ -79,7 +88,9 @@ const routes = [
   'get /v1/toolsets',
   'get /v1/toolsets/{name}',
   'get /v1/workers',
+  'post /v1/approvals/decisions',
   'post /v1/approvals/{id}/decision',
+  'post /v1/approvals/{id}/delegate',
   'post /v1/keys',
   'post /v1/keys/{id}/rotate',
   'post /v1/runs',
@@ -94,6 +105,7 @@ const routes = [
   'post /v1/runs/{id}/retry',
   'post /v1/runs/{id}/undo',
   'post /v1/tasks/{id}/kill',
+  'put /v1/secrets/{name}',
 ];
 
 const operations = () =>

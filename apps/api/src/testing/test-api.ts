@@ -9,6 +9,8 @@ import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { type Ceilings, type EngineDeps, newId, openBlobStore, openQueues } from '@holdpoint/engine';
 import { connect } from '@holdpoint/engine/redis';
 import type { ModelSettings } from '@holdpoint/models';
+import type { Secrets } from '@holdpoint/secrets';
+import { noSecrets } from '@holdpoint/secrets/testing';
 import { createRegistry, holdpoint } from '@holdpoint/tools';
 import { type Logger, pino } from 'pino';
 import { expect } from 'vitest';
@@ -37,13 +39,14 @@ interface Options extends Pace {
   ceilings?: Ceilings;
   callerLimits?: Partial<CallerLimits>;
   logger?: Logger;
+  secrets?: Secrets;
   host?: string;
   hostNames?: readonly string[];
 }
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
   const { models = {}, ceilings = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', ...rest } = options;
-  const { hostNames = [], callerLimits = {}, ...pace } = rest;
+  const { hostNames = [], callerLimits = {}, secrets = noSecrets, ...pace } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
   const redis = await startTestRedis(dataDir);
   const config = {
@@ -57,6 +60,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     allowAddresses: [],
     space: { floor: 0, reserve: 0 },
     ceilings,
+    secrets,
     callerLimits: { ...callerLimitsFrom({}), ...callerLimits },
     telemetry: false,
   } as const;

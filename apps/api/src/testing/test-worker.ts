@@ -13,6 +13,7 @@ import {
   type WorkerDeps,
 } from '@holdpoint/engine/worker';
 import { createWorkspacePort } from '@holdpoint/runtime';
+import { noSecrets } from '@holdpoint/secrets/testing';
 import { openWorkspaces, type Workspaces } from '@holdpoint/workspace';
 
 /** Advances runs when a test calls it, with the engine's handlers and real workspaces. */
@@ -38,7 +39,7 @@ export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
     workerId: 'test-worker',
     planners: { scripted: scriptedPlanner, model: scriptedPlanner },
     executor: executorOn(workspaces),
-    workspaces: createWorkspacePort(workspaces, noSandbox),
+    workspaces: createWorkspacePort(workspaces, noSandbox, noSecrets),
     outputs: openOutputStore(join(dataDir, 'outputs')),
     metrics: { repaired: () => {} },
     retention: {},

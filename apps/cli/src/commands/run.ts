@@ -11,6 +11,9 @@ import {
 import { type ApiOptions, apiCommand, CliError, count, label, type Shell, several } from '../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
 import { type GrantOptions, grantsOf, overriddenGrants, withGrantOptions } from './grant-options.ts';
+import { secretHeader, secretVariable } from './secret-options.ts';
+
+type SecretUses = NonNullable<CreateRun['secrets']>;
 
 interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions, GrantOptions {
   plan?: string;
@@ -19,6 +22,8 @@ interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions, GrantOpti
   agentModel?: string[];
   label?: Record<string, string>;
   allow?: string[];
+  secret?: SecretUses;
+  secretHeader?: SecretUses;
   validate?: string[];
   title?: string;
   priority?: 'high' | 'normal' | 'low';
@@ -54,6 +59,16 @@ export function runCommand(shell: Shell): Command {
     .option('--label <name=value>', 'label of the run; may be repeated', label)
     .option('--allow <host[:port]>', 'let tools reach this host; may be repeated (default: none)', several)
     .option(
+      '--secret <NAME[=VARIABLE]>',
+      'give commands this secret as a variable (default: of the same name); may be repeated',
+      secretVariable,
+    )
+    .option(
+      '--secret-header <NAME@host=header: text>',
+      'let the proxy add this header to requests to the host, {} is the secret; may be repeated',
+      secretHeader,
+    )
+    .option(
       '--validate <command>',
       'validator: a command that must pass before a publish; may be repeated (default: none)',
       several,
@@ -66,15 +81,17 @@ export function runCommand(shell: Shell): Command {
     .option('--max-tokens <n>', 'pause after this many tokens, input and output', count)
     .option('--max-cost <usd>', "pause after this many US dollars, by the operator's prices", amount)
     .option('--max-agents <n>', 'start at most this many sub-agents', count);
-  return withSubmitOptions(withGrantOptions(command)).action(async (prompt: string | undefined, options: RunOptions) => {
-    const { body, plan } = await bodyOf(shell, prompt, options);
-    const client = await shell.connect(options.url);
-    const { idempotencyKey } = options;
-    const submitted = await client.createRun(body, { idempotencyKey }).catch((error: unknown) => {
-      throw placeInPlan(error, plan, fieldsOfFile(plan, options));
-    });
-    await followSubmitted({ shell, client }, submitted, options);
-  });
+  return withSubmitOptions(withGrantOptions(command)).action(
+    async (prompt: string | undefined, options: RunOptions) => {
+      const { body, plan } = await bodyOf(shell, prompt, options);
+      const client = await shell.connect(options.url);
+      const { idempotencyKey } = options;
+      const submitted = await client.createRun(body, { idempotencyKey }).catch((error: unknown) => {
+        throw placeInPlan(error, plan, fieldsOfFile(plan, options));
+      });
+      await followSubmitted({ shell, client }, submitted, options);
+    },
+  );
 }
 
 async function bodyOf(
@@ -94,6 +111,7 @@ async function bodyOf(
       ? undefined
       : await readPlan({ cwd: shell.config.cwd, file: options.plan, readInput: shell.readInput });
   const { labels: fileLabels, limits: fileLimits, ...file }: Partial<PlanFile> = plan?.file ?? {};
+  const secrets = [...(options.secret ?? []), ...(options.secretHeader ?? [])];
   // The command line overrides the file.
   const body: CreateRun = {
     ...file,
@@ -105,6 +123,7 @@ async function bodyOf(
     models: options.agentModel ?? file.models,
     network: allow === undefined ? file.network : { allow },
     ...grantsOf(options, file),
+    secrets: secrets.length > 0 ? secrets : file.secrets,
     validators: validate?.map((command) => ({ command })) ?? file.validators,
     workspace: { source: await findSource(shell.config.cwd, options) },
     limits: {
@@ -124,7 +143,14 @@ async function bodyOf(
 /** A mistake in what an option has overridden is no mistake in the file. */
 function fieldsOfFile(plan: ParsedPlan | undefined, options: RunOptions): string[] {
   const { allow, validate, toolset, title } = options;
-  const overridden = { network: allow, validators: validate, toolset, title, ...overriddenGrants(options) };
+  const overridden = {
+    network: allow,
+    secrets: options.secret ?? options.secretHeader,
+    validators: validate,
+    toolset,
+    title,
+    ...overriddenGrants(options),
+  };
   return ['plan', 'labels', ...Object.keys(plan?.file ?? {})].filter(
     (field) => !Object.entries(overridden).some(([name, value]) => name === field && value !== undefined),
   );

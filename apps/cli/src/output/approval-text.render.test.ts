@@ -11,7 +11,17 @@ const approval = (given: object) =>
     ...{ risk: 'high', reason: 'the policy holds it', action_digest: 'sha256:0', allowed_decisions: ['approve'] },
     action: { toolset: 'holdpoint', tool: 'bash', effect: 'external', args: { command: 'npm test' } },
     ...{ requested_at: '2026-01-01T00:00:00Z', expires_at: '2026-01-08T00:00:00Z', decision: null, preview: command },
-    ...{ changed: null, may_write: [], unknown: [], repositories: [], superseded_by: null },
+    ...{ changed: null, may_write: [], unknown: [], repositories: [], superseded_by: null, cut: null, rule: null },
+    ...{
+      reaches: null,
+      deciders: [],
+      escalated_to: [],
+      delegations: [],
+      votes: [],
+      on_expiry: 'reject',
+      remembers: null,
+    },
+    readable: { action: '', args: '', preview: null, hidden: false },
     ...given,
   }) as unknown as Approval;
 const shown = (given: object) => approvalText(approval(given), { colors: colorsFor(false), now }).join('\n');
@@ -31,7 +41,8 @@ it('a title or a reason cannot imitate another line', () => {
 
 it('warns of invisible characters', () => {
   expect(shown({})).not.toContain('beware');
-  const text = shown({ preview: { ...command, command: 'rm\u200b -rf' } });
+  const readable = { action: '', args: '', preview: null, hidden: true };
+  const text = shown({ preview: { ...command, command: 'rm\u200b -rf' }, readable });
   expect(text).toMatch(/^beware/m);
   expect(text).toContain('rm<U+200B> -rf');
 });

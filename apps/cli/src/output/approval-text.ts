@@ -1,10 +1,11 @@
 import { type Approval, type PublishPlan, publishPlanSchema } from '@holdpoint/contract/wire';
+import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import { z } from 'zod';
 import { type Colors, commandLine } from '../shell/index.ts';
 import { shortArgs } from './call-text.ts';
+import { changesText, deciderText, ruleText } from './decider-text.ts';
 import { patchLines } from './diff-text.ts';
 import { pairs, table } from './layout.ts';
-import { hasUnseen, nameText, oneLine, plain } from './plain.ts';
 import { publishPlanText } from './publish-text.ts';
 import { ago, until } from './units.ts';
 import { changedText, mayWriteText, repositoriesText, unknownText } from './unknown-text.ts';
@@ -35,15 +36,21 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
       asks: kindText(approval.kind),
       action: `${nameText(action.toolset)}/${nameText(action.tool)} (${action.effect}, ${approval.risk} risk)`,
       why: oneLine(approval.reason),
-      arguments: plain(JSON.stringify(action.args, null, 2) ?? ''),
-      beware: hasUnseen(JSON.stringify([action.args, approval.preview]))
-        ? 'it contains invisible characters, shown here as <U+200B>'
+      arguments: codeText(JSON.stringify(action.args, null, 2) ?? ''),
+      cut: cutText(approval),
+      beware: approval.readable.hidden
+        ? 'it contains characters that are invisible or imitate others, shown here as <U+200B>'
         : undefined,
+      network: approval.reaches?.map(nameText).join(', '),
+      rule: ruleText(approval),
+      'who decides': deciderText(approval),
       digest: approval.action_digest,
       decisions: approval.status === 'pending' ? approval.allowed_decisions.join(', ') : undefined,
       asked: `${approval.requested_at} (${ago(approval.requested_at, now)})`,
       expires:
-        approval.status === 'pending' ? `${approval.expires_at} (${until(approval.expires_at, now)})` : undefined,
+        approval.status === 'pending'
+          ? `${approval.expires_at} (${until(approval.expires_at, now)})${approval.on_expiry === 'allow' ? '; then it runs' : ''}`
+          : undefined,
       decided:
         decision &&
         plain(
@@ -55,12 +62,22 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
           ? undefined
           : `the files changed after the decision (action_changed): ${approval.superseded_by} asks again`,
     }),
+    ...section(approval.decision?.changes.length ? ['asked (-) and ran (+):', ...changesText(approval)] : []),
     ...section(changedText(approval, colors)),
     ...section(mayWriteText(approval, { colors, now })),
     ...section(unknownText(approval.unknown, colors)),
     ...section(repositoriesText(approval, colors)),
     ...(isAboutPublish(approval) ? planLines(approval, colors) : previewLines(approval.preview, colors)),
   ];
+}
+
+function cutText({ cut, id }: Approval): string | undefined {
+  if (cut === null) return undefined;
+  const parts = [
+    cut.args === undefined ? [] : [`the arguments have ${cut.args} bytes`],
+    cut.preview === undefined ? [] : [`the preview has ${cut.preview} bytes`],
+  ].flat();
+  return `${parts.join(', ')}; only the beginning is shown: ${commandLine('approvals', 'content', id)}`;
 }
 
 const section = (lines: string[]): string[] => (lines.length === 0 ? [] : ['', ...lines]);
@@ -126,7 +143,7 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
       return [
         '',
         `It would run ${known.background ? 'in the background, beside later calls, which may change the files while it runs, ' : ''}in ${nameText(known.cwd)}, ${reach(known.network)}:`,
-        ...plain(known.command)
+        ...codeText(known.command)
           .split('\n')
           .map((line) => `  ${colors.bold(line)}`),
       ];

@@ -1,5 +1,5 @@
 import type { Payload } from '@holdpoint/contract';
-import { cut, nameText, oneLine } from './plain.ts';
+import { cut, nameText, oneLine } from '@holdpoint/readable';
 
 /** Arguments that describe a call by themselves. */
 const mainNames = ['command', 'pattern', 'path', 'query', 'question', 'url'];

@@ -1,7 +1,7 @@
 import type { Diff, PublishPlan } from '@holdpoint/contract/wire';
+import { nameText, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { table } from './layout.ts';
-import { nameText, plain } from './plain.ts';
 import { bytes as sizeText } from './units.ts';
 
 /** One line per file, the sum, and what is left out. */

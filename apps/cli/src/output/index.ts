@@ -1,8 +1,9 @@
+export { cut, nameText, oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
 export { actionText, approvalTable, approvalText, isAboutPublish, planOf } from './approval-text.ts';
 export { payloadValue, shortArgs } from './call-text.ts';
+export { proposalText } from './decider-text.ts';
 export { diffStat, leftOutText, patchLines } from './diff-text.ts';
 export { pairs, table } from './layout.ts';
-export { cut, nameText, oneLine, plain, plainJson, shellWord } from './plain.ts';
 export { publishPlanText, validationText } from './publish-text.ts';
 export { branchName, publishedText, runTable, runText, waitingText } from './run-text.ts';
 export { boundsText, type Capabilities, capabilitiesSchema, ceilingsText, sandboxLine } from './system-text.ts';

@@ -1,9 +1,9 @@
 import { withoutPassword } from '@holdpoint/engine/redis';
+import { oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
 import { describe, expect, it } from 'vitest';
 import { colorsFor } from '../shell/index.ts';
 import { shortArgs } from './call-text.ts';
 import { table } from './layout.ts';
-import { oneLine, plain, plainJson, shellWord } from './plain.ts';
 import { publishPlanText } from './publish-text.ts';
 import { sandboxLine } from './system-text.ts';
 import { ago, bytes, duration, until } from './units.ts';

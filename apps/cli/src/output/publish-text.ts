@@ -1,8 +1,8 @@
 import type { PublishPlan, Validation } from '@holdpoint/contract/wire';
+import { nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { leftOutText } from './diff-text.ts';
 import { table } from './layout.ts';
-import { nameText, oneLine, plain } from './plain.ts';
 import { branchName } from './run-text.ts';
 import { duration } from './units.ts';
 

@@ -1,7 +1,7 @@
 import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
+import { nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { pairs, table } from './layout.ts';
-import { nameText, oneLine, plain } from './plain.ts';
 import { ago, duration } from './units.ts';
 
 export function runTable(runs: readonly Run[], { colors, now }: { colors: Colors; now: number }): string[] {

@@ -1,6 +1,6 @@
 import type { Bounds, Worker } from '@holdpoint/contract/wire';
+import { nameText } from '@holdpoint/readable';
 import { z } from 'zod';
-import { nameText } from './plain.ts';
 
 const enforcement = z.enum(['enforced', 'partial', 'absent']);
 

@@ -1,8 +1,8 @@
 import type { AgentReport, Problem } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
+import { cut, nameText, oneLine } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { argsInWords, payloadValue } from './call-text.ts';
-import { cut, nameText, oneLine } from './plain.ts';
 import { clock, duration } from './units.ts';
 
 const typeWidth = 'workspace.publish_requested'.length;
@@ -130,6 +130,21 @@ function detailOf(event: RunEvent, call: string): string {
       return `${call} (${event.data.risk} risk; ${event.data.reason}${changedPaths(event.data.changed)})`;
     case 'approval.decided':
       return `${call}: ${event.data.decision} by ${event.data.by}${event.data.message === undefined ? '' : `: ${event.data.message}`}`;
+    case 'approval.voted':
+      return `${call}: approved by ${event.data.by}; more callers have to approve`;
+    case 'approval.delegated':
+      return `${call}: ${event.data.from} lets ${event.data.to} decide`;
+    case 'approval.reminded':
+      return `${call} still waits for a decision (reminder ${event.data.times})`;
+    case 'approval.escalated':
+      return `${call}: ${event.data.to.join(', ')} may decide as well`;
+    case 'rule.remembered': {
+      const { rule_id, tool, scope, expires_at, by } = event.data;
+      const where = scope === 'run' ? 'in this run' : 'in all runs of the tenant';
+      return `${rule_id}: the same ${tool} call needs no decision ${where} until ${expires_at}, by ${by}`;
+    }
+    case 'rule.revoked':
+      return `${event.data.rule_id} by ${event.data.by}`;
     case 'approval.expired':
       return call;
     case 'approval.canceled':

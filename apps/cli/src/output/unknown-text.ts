@@ -1,8 +1,8 @@
 import type { UnknownContent } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
+import { nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { table } from './layout.ts';
-import { nameText, oneLine, plain } from './plain.ts';
 import { ago, bytes as sizeText } from './units.ts';
 
 /** Files whose content no snapshot holds. */

@@ -8,6 +8,7 @@ import {
   policySchema,
   prioritySchema,
   publishDefaultsSchema,
+  secretUsesSchema,
   validatorsSchema,
 } from '@holdpoint/contract';
 import { z } from 'zod';
@@ -22,6 +23,7 @@ const headSchema = z.strictObject({
   priority: prioritySchema.optional(),
   network: networkSchema.optional(),
   ...narrowedShape,
+  secrets: secretUsesSchema.optional(),
   validators: validatorsSchema.optional(),
   publish: publishDefaultsSchema.optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),

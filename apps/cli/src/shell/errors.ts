@@ -35,6 +35,7 @@ export class CliError extends Error {
 const registry = {
   usage: { exit: exitCodes.usage, next: 'Add --help to the command to see what it takes.' },
   bad_environment: { exit: exitCodes.usage, next: 'Correct or unset the variable.' },
+  not_decided: { exit: exitCodes.conflict, next: 'Read what is still open and decide again.' },
   not_now: { exit: exitCodes.conflict, next: 'Stop the running system first.' },
   bad_plan: { exit: exitCodes.usage, next: 'Correct the plan and run it again; nothing was submitted.' },
   no_policy: { exit: exitCodes.usage, next: 'Give the file of a policy, in YAML or JSON.' },

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { callerNameSchema } from '../caller.ts';
 import { changedRepositorySchema, unknownContentSchema } from '../diff.ts';
-import { actionChangedSchema } from '../events.ts';
-import { approvalIdSchema } from '../ids.ts';
+import { actionChangedSchema, delegationSchema, voteSchema } from '../events.ts';
+import { approvalIdSchema, ruleIdSchema } from '../ids.ts';
+import { decidersSchema, onExpirySchema, verdictSchema } from '../policy.ts';
 import {
   approvalKindSchema,
   approvalStatusSchema,
@@ -13,6 +15,27 @@ import {
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
+
+/** A call that a remembered rule lets through: exactly these parameters. */
+const rememberedCall = {
+  toolset: z.string(),
+  tool: z.string(),
+  args: z.json(),
+  effect: effectSchema,
+  reaches: z.array(z.string()).nullable().describe('The hosts that the call may reach; null: it reaches none'),
+  call_digest: z.string().describe('Digest of all of these. A call with another one is not let through'),
+};
+
+/** The rule that `remember` would make of an approval. */
+const proposedRuleSchema = z.strictObject({
+  ...rememberedCall,
+  tenant: z.string().describe('With `policy` the rule holds in all runs of this tenant; with `run` in this run'),
+  expires_s: z.int().describe('Seconds until it expires, unless the decision says otherwise'),
+  needs_external: z.boolean().describe('The call has effects outside the workspace: remember needs `external`'),
+});
+
+/** Which parts of an approval are shown in part, with their whole length in bytes. */
+const cutSchema = z.strictObject({ args: z.int().optional(), preview: z.int().optional() });
 
 /** A request for a decision. A decision names `action_digest` and applies only to exactly that call on that workspace state. */
 export const approvalSchema = z
@@ -30,6 +53,34 @@ export const approvalSchema = z
       .describe('The requested call; an edit is in `decision`'),
     action_digest: z.string(),
     preview: z.json().describe('What the call would do; null: the call itself shows it'),
+    readable: z
+      .strictObject({
+        action: z.string().describe('The call on one line'),
+        args: z.string(),
+        preview: z.string().nullable(),
+        hidden: z.boolean().describe('Some characters are invisible, or imitate others: they are written as <U+200B>'),
+      })
+      .describe('For a person to read: every character is visible'),
+    cut: cutSchema
+      .nullable()
+      .describe(
+        'The arguments or the preview are too long to be shown here, and end with a note that says so. GET …/content has the whole. To approve, name its `content_digest`',
+      ),
+    reaches: z
+      .array(z.string())
+      .nullable()
+      .describe('The hosts that the call may reach once it is approved; the digest covers them. null: it reaches none'),
+    rule: verdictSchema.shape.rule.unwrap().nullable().describe('The rule of the policy that holds the call'),
+    deciders: z
+      .array(decidersSchema)
+      .describe('Who may decide. Every entry must be satisfied. Empty: every caller with approvals:decide'),
+    escalated_to: z.array(z.string()).describe('Globs on names of callers who may decide as well by now'),
+    delegations: z.array(delegationSchema),
+    votes: z.array(voteSchema).describe('Who has approved, where several have to'),
+    on_expiry: onExpirySchema,
+    remembers: proposedRuleSchema
+      .nullable()
+      .describe('The rule that `remember` would make; null: this decision cannot be remembered'),
     risk: riskSchema,
     reason: z.string().describe('Why it is held'),
     allowed_decisions: z.array(decisionKindSchema),
@@ -65,6 +116,19 @@ export const approvalSchema = z
         args: z.json().describe('With edit: the arguments that replace those in `action`; otherwise null'),
         message: z.string().nullable(),
         by: z.string(),
+        changes: z
+          .array(
+            z.strictObject({
+              pointer: z.string(),
+              asked: z.json().optional().describe('Absent: the call had no such argument'),
+              ran: z.json().optional().describe('Absent: the edit has no such argument'),
+            }),
+          )
+          .describe('With edit: the arguments that differ between what was asked and what ran'),
+        votes: z.array(voteSchema).describe('Everyone who approved, where several had to'),
+        made_rule: z.string().nullable().describe('The rule that was made with the decision'),
+        rule_id: z.string().nullable().describe('The remembered rule that decided; `by` made it'),
+        expired: z.boolean().describe('The deadline passed, and the policy lets the call run then'),
         decided_at: time,
       })
       .nullable(),
@@ -74,6 +138,11 @@ export type Approval = z.infer<typeof approvalSchema>;
 
 export const approvalPageSchema = pageOf(approvalSchema);
 
+const labelParameter = z
+  .string()
+  .regex(/^[^=]+=/, 'expected name=value')
+  .describe('`name=value`: only pending approvals of runs with this label');
+
 /** GET /v1/approvals. Approvals that are not pending are listed per run. */
 export const listApprovalsQuerySchema = z
   .strictObject({
@@ -81,26 +150,156 @@ export const listApprovalsQuerySchema = z
       .default(['pending'])
       .describe('One or more, separated by commas. All but pending need run_id'),
     run_id: z.string().optional().describe('Approvals of this run and of the sub-agents beneath it'),
+    tool: z.string().optional().describe('Only pending approvals of calls of this tool'),
+    rule: z.string().optional().describe('Only pending approvals that a rule with this name asks for'),
+    label: labelParameter.optional(),
+    older_than_s: integerParameter(0, 315_360_000).optional().describe('Only pending approvals this many seconds old'),
     limit: integerParameter(1, 200).default(50),
     cursor: cursorOf(approvalIdSchema).optional(),
   })
-  .superRefine(({ status, run_id }, context) => {
+  .superRefine(({ status, run_id, tool, rule, label, older_than_s }, context) => {
+    const filters = { tool, rule, label, older_than_s };
+    const isFiltered = Object.values(filters).some((value) => value !== undefined);
+    if (isFiltered && !status.every((one) => one === 'pending')) {
+      context.addIssue({
+        code: 'custom',
+        path: ['status'],
+        message: 'tool, rule, label and older_than_s find pending approvals only',
+      });
+    }
     if (run_id !== undefined || status.every((one) => one === 'pending')) return;
     context.addIssue({ code: 'custom', path: ['status'], message: 'approvals that are not pending need run_id' });
   });
 
+export type ListApprovalsQuery = z.infer<typeof listApprovalsQuerySchema>;
+
+/** The largest number of seconds that a remembered rule is in force: a year. */
+const longestRule = 365 * 24 * 3600;
+
+const remember = {
+  remember: z
+    .enum(['none', 'run', 'policy'])
+    .default('none')
+    .describe(
+      'With approve: the same call needs no decision any more in this run, or in all runs of the tenant (needs the scope policies:write). `remembers` of the approval shows the rule',
+    ),
+  remember_s: z.int().min(1).max(longestRule).optional().describe('Seconds until the rule expires. Default: 30 days'),
+  remember_external: z.boolean().default(false).describe('Also for a call with effects outside the workspace'),
+};
+
+const message = z
+  .string()
+  .max(100_000)
+  .optional()
+  .describe('A message that the planner reads with the result; with respond: the answer, which may not be empty');
+
+const seen = {
+  action_digest: z.string().min(1).describe('`action_digest` of the approval'),
+  content_digest: z.string().min(1).optional().describe('With approve, where the approval is `cut`: of GET …/content'),
+};
+
 /** POST /v1/approvals/{id}/decision. */
 export const decideSchema = z.strictObject({
   decision: decisionKindSchema,
-  action_digest: z.string().min(1).describe('`action_digest` of the approval'),
+  ...seen,
   args: z
     .record(z.string(), z.json())
     .optional()
     .describe('With edit: the arguments to run with instead; for a conflict {"resolutions": […]}'),
-  message: z
-    .string()
-    .max(100_000)
-    .optional()
-    .describe('A message that the planner reads with the result; with respond: the answer, which may not be empty'),
+  message,
+  ...remember,
 });
-export type Decide = z.infer<typeof decideSchema>;
+export type Decide = z.input<typeof decideSchema>;
+
+/** POST /v1/approvals/{id}/delegate. */
+export const delegateSchema = z.strictObject({ to: callerNameSchema.describe('Name of the caller who may decide') });
+export type Delegate = z.infer<typeof delegateSchema>;
+
+/** GET /v1/approvals/{id}/content. */
+export const approvalContentSchema = z
+  .strictObject({
+    id: z.string(),
+    action_digest: z.string(),
+    args: z.json(),
+    preview: z.json(),
+    patch: z.string().nullable().describe('For a merge: the whole patch of its text files'),
+    readable: z.strictObject({ args: z.string(), preview: z.string().nullable() }),
+    content_digest: z.string().describe('A decision that names it says that the whole was read'),
+  })
+  .meta({ id: 'ApprovalContent' });
+export type ApprovalContent = z.infer<typeof approvalContentSchema>;
+
+/** POST /v1/approvals/decisions: of the pending approvals that are named, or that fit the filter. */
+export const decideManySchema = z
+  .strictObject({
+    decision: decisionKindSchema.exclude(['edit']),
+    message,
+    items: z
+      .array(z.strictObject({ approval_id: z.string(), ...seen }))
+      .min(1)
+      .max(1000)
+      .optional(),
+    filter: z
+      .strictObject({
+        run_id: z.string(),
+        tool: z.string(),
+        rule: z.string().describe('Name of the rule that holds the call'),
+        label: z.strictObject({ name: z.string(), value: z.string() }),
+        older_than_s: z.int().min(0),
+      })
+      .partial()
+      .optional(),
+    seen: z
+      .array(z.string())
+      .max(1000)
+      .optional()
+      .describe('With `filter`: the action digests that were read. An approval with another one is not decided'),
+  })
+  .superRefine(({ items, filter, seen: digests }, context) => {
+    if ((items === undefined) === (filter === undefined)) {
+      context.addIssue({ code: 'custom', path: ['items'], message: 'give either items or filter' });
+    }
+    if ((filter === undefined) !== (digests === undefined)) {
+      context.addIssue({ code: 'custom', path: ['seen'], message: 'seen belongs to filter, and filter needs it' });
+    }
+  });
+export type DecideMany = z.infer<typeof decideManySchema>;
+
+export const decidedManySchema = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      approval_id: z.string(),
+      status: approvalStatusSchema.nullable().describe('After this request; null: there is no such approval'),
+      problem: z
+        .strictObject({ code: z.string(), detail: z.string(), next: z.string() })
+        .nullable()
+        .describe('Why it was not decided; null: the decision counts'),
+    }),
+  ),
+});
+export type DecidedMany = z.infer<typeof decidedManySchema>;
+
+/** A remembered rule. */
+export const rememberedRuleSchema = z
+  .strictObject({
+    id: z.string(),
+    scope: z.enum(['run', 'policy']).describe('`run`: in the run alone; `policy`: in all runs of the tenant'),
+    run_id: z.string().describe('The run in which it was made'),
+    approval_id: z.string().describe('The approval that it was made of'),
+    ...rememberedCall,
+    created_at: time,
+    created_by: z.string(),
+    expires_at: time,
+    in_force: z.boolean(),
+    revoked_by: z.string().nullable(),
+  })
+  .meta({ id: 'RememberedRule' });
+export type RememberedRule = z.infer<typeof rememberedRuleSchema>;
+export const rememberedRulePageSchema = pageOf(rememberedRuleSchema);
+
+/** GET /v1/rules. */
+export const listRulesQuerySchema = z.strictObject({
+  run_id: z.string().optional().describe('Only rules that were made in this run'),
+  limit: integerParameter(1, 200).default(50),
+  cursor: cursorOf(ruleIdSchema).optional(),
+});

@@ -9,6 +9,7 @@ export * from './page.ts';
 export * from './problem.ts';
 export * from './published.ts';
 export * from './run.ts';
+export * from './secret.ts';
 export * from './snapshot.ts';
 export * from './step.ts';
 export * from './task.ts';

@@ -7,6 +7,7 @@ import { planSchema } from '../plan.ts';
 import { operatorPolicySchema, policySchema } from '../policy.ts';
 import { conflictSummarySchema } from '../publish.ts';
 import { modelsSchema, networkSchema, publishDefaultsSchema, validatorsSchema } from '../run-spec.ts';
+import { secretUsesSchema } from '../secret.ts';
 import { sourceSchema } from '../source.ts';
 import { prioritySchema, problemSchema, publicationStatusSchema, runStatusSchema } from '../vocabulary.ts';
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
@@ -30,6 +31,7 @@ export const createRunSchema = z
     limits: givenLimitsSchema.default({}),
     network: networkSchema.prefault({}),
     ...grantsShape,
+    secrets: secretUsesSchema.default([]),
     validators: validatorsSchema.default([]),
     publish: publishDefaultsSchema.prefault({}),
     labels: labelsSchema.default({}),
@@ -152,6 +154,7 @@ export const runDetailSchema = z
       permissions: permissionsSchema.nullable().describe('null: no limit beside the policy'),
       protected: protectedPathsSchema,
       modes: modesSchema,
+      secrets: secretUsesSchema,
       validators: validatorsSchema,
       publish: publishDefaultsSchema,
     }),

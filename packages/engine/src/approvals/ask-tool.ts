@@ -1,5 +1,5 @@
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState } from '../domain/index.ts';
+import { type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, readSpec } from '../log/index.ts';
 
 /** Why the tool wants a person to be asked before the call, as the workspace is now; undefined when it has no question. */
@@ -11,7 +11,8 @@ export async function askTool(
 ): Promise<string | undefined> {
   if (step.call.looks === undefined) return undefined;
   const args = await fromPayload(deps.blobs, step.args);
-  const { network } = await readSpec(deps, run);
+  const spec = await readSpec(deps, run);
+  const { network } = spec;
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
-  return deps.executor.asks(call, { runId: run.id, epoch: run.lease, network, signal });
+  return deps.executor.asks(call, { runId: run.id, epoch: run.lease, network, scope: scopeOf(run, spec), signal });
 }

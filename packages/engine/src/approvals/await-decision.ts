@@ -12,13 +12,13 @@ export async function awaitDecision(
   deps: EngineDeps,
   run: RunState,
   approvalId: string | undefined,
-  expire: (approval: ApprovalState) => Transition,
+  expire: (approval: ApprovalState) => Transition | Promise<Transition>,
 ): Promise<JobEnd | 'again'> {
   const approval = await pendingApproval(deps, run, approvalId);
   if (approval === undefined) return 'again';
   const { expiresAt } = approval;
   if (expiresAt > deps.now()) return { kind: 'sleep', until: expiresAt };
-  const appended = await append(deps, run.id, expire(approval));
+  const appended = await append(deps, run.id, await expire(approval));
   if (appended.ok) await untrackApproval(deps.redis, approval.id);
   return 'again';
 }

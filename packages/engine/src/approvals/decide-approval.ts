@@ -1,40 +1,49 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type DecisionKind, type Json, resolutionSchema } from '@holdpoint/contract';
+import { type CallerKind, type DecisionKind, type Json, resolutionSchema } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import {
-  type Decision,
-  decide,
-  decidePublish,
-  EngineError,
-  expire,
-  expirePublish,
-  type Transition,
-} from '../domain/index.ts';
-import { append, fromPayload, readSpec, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
+import { decidePublish, EngineError, expire, expirePublish, type Transition } from '../domain/index.ts';
+import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
+import { assertOpened } from './content.ts';
+import { decideStep } from './decide-step.ts';
 import { describeEdit } from './describe-edit.ts';
-import { judgeDescribed } from './judge-step.ts';
-import { type ApprovalView, type PublishApproval, type StepApproval, viewApproval } from './view-approval.ts';
+import type { Remember } from './remember-rule.ts';
+import { listRule, unlistRule } from './rule-index.ts';
+import { type ApprovalView, type PublishApproval, viewApproval } from './view-approval.ts';
 
-interface DecisionRequest {
+export interface DecisionRequest {
   decision: DecisionKind;
   action_digest: string;
   /** With `edit`: the arguments of a call, or `{resolutions: […]}` of a publish. */
-  args?: Record<string, Json>;
-  message?: string;
+  args?: Record<string, Json> | undefined;
+  message?: string | undefined;
+  /** With `approve`: the same call needs no decision from now on. */
+  remember?: Remember | undefined;
+  /** Digest of the whole content, where the approval shows only its beginning. */
+  content_digest?: string | undefined;
   by: string;
+  /** @default person */
+  kind?: CallerKind;
 }
 
+/** What a decision comes to: a transition, or nothing to do because the caller has said so before. */
+export type Checked = Transition | 'already voted';
+
 /**
- * Records a decision; the first one wins. The same decision again gets the answer of the first, another one is a conflict.
+ * Records a decision; the first one wins. The same decision again gets the answer of the first, another one is a conflict. Where several
+ * callers have to approve, the last of them decides.
  * @throws EngineError `approval_not_found`, `already_decided`, `action_changed`, `decision_not_allowed`, `invalid_decision`,
- * `run_not_active`
+ * `not_a_decider`, `not_opened`, `run_not_active`
  */
 export async function decideApproval(
   deps: EngineDeps,
   approvalId: string,
   request: DecisionRequest,
 ): Promise<ApprovalView> {
+  // No scope of any key changes this.
+  if (request.kind === 'agent') {
+    throw new EngineError('not_a_decider', `${request.by} is an agent, and agents decide nothing`);
+  }
   await retryWhileContended(approvalId, async () => {
     const view = await viewApproval(deps, approvalId);
     const { run, approval } = view;
@@ -42,15 +51,26 @@ export async function decideApproval(
       if (await isSameDecision(deps, view, request)) return true;
       throw new EngineError('already_decided', `the approval ${approval.id} is ${approval.status}`);
     }
-    const { expires_at } = approval.request;
-    const isExpired = Date.parse(expires_at) <= deps.now();
-    const transition = isExpired ? expireApproval(view) : await checkDecision(deps, view, request);
-    if (!(await append(deps, run.id, transition)).ok) return false;
-    await wakeAfterDecision(deps, view);
-    if (isExpired) throw new EngineError('already_decided', `the approval ${approval.id} expired at ${expires_at}`);
+    if (Date.parse(approval.request.expires_at) <= deps.now()) return expireNow(deps, view);
+    const transition = await checkDecision(deps, view, request);
+    if (transition === 'already voted') return true;
+    await listRule(deps, run, transition);
+    const appended = await append(deps, run.id, transition);
+    if (!appended.ok) await unlistRule(deps, run, transition);
+    if (!appended.ok && appended.field === 'deadline') return expireNow(deps, view);
+    if (!appended.ok) return false;
+    if (transition.events.some(({ type }) => type === 'approval.decided')) await wakeAfterDecision(deps, view);
     return true;
   });
   return viewApproval(deps, approvalId);
+}
+
+/** The decision came too late. What the policy lets run without one is left to the workers, who judge it again. */
+async function expireNow(deps: EngineDeps, view: ApprovalView): Promise<boolean> {
+  const { id, request } = view.approval;
+  if (request.on_expiry !== 'allow' && !(await append(deps, view.run.id, expireApproval(view))).ok) return false;
+  await wakeAfterDecision(deps, view);
+  throw new EngineError('already_decided', `the approval ${id} expired at ${request.expires_at}`);
 }
 
 const expireApproval = (view: ApprovalView): Transition =>
@@ -76,6 +96,7 @@ async function isSameDecision(deps: EngineDeps, view: ApprovalView, request: Dec
     decision?.decision === request.decision &&
     decision.action_digest === request.action_digest &&
     decision.message === request.message &&
+    (decision.made_rule === undefined) === (request.remember === undefined) &&
     isDeepStrictEqual(edited, await editedArgs(deps, view, request))
   );
 }
@@ -89,7 +110,7 @@ async function editedArgs(deps: EngineDeps, view: ApprovalView, { args }: Decisi
 }
 
 /** Finds everything that can be wrong with a decision before anything is written. */
-async function checkDecision(deps: EngineDeps, view: ApprovalView, request: DecisionRequest): Promise<Transition> {
+async function checkDecision(deps: EngineDeps, view: ApprovalView, request: DecisionRequest): Promise<Checked> {
   const { run, approval, digest } = view;
   if (view.subject === 'step' && run.status !== 'running' && run.status !== 'waiting' && run.status !== 'paused') {
     throw new EngineError('run_not_active', `the run ${run.id} is ${run.status}`);
@@ -101,36 +122,12 @@ async function checkDecision(deps: EngineDeps, view: ApprovalView, request: Deci
   if (!allowed.includes(request.decision)) {
     throw new EngineError('decision_not_allowed', `this approval takes ${allowed.join(', ')}`);
   }
-  return view.subject === 'step' ? decideStep(deps, view, request) : decidePublication(deps, view, request);
-}
-
-async function decideStep(deps: EngineDeps, view: StepApproval, request: DecisionRequest): Promise<Transition> {
-  const { decision: kind, by, message, args } = request;
-  if (kind === 'respond' && (message ?? '').trim() === '') {
-    throw new EngineError('invalid_decision', 'respond needs a message: the answer');
+  if (request.remember !== undefined && (view.subject !== 'step' || request.decision !== 'approve')) {
+    throw new EngineError('invalid_decision', 'remember belongs to the decision approve, about a call');
   }
-  if ((kind === 'edit') !== (args !== undefined)) {
-    throw new EngineError('invalid_decision', 'args belong to the decision edit, and edit needs them');
-  }
-  const edited = args && (await checkEdited(deps, view, args));
-  return decide(view.run, view.step, view.approval, { kind, digest: view.digest, by, message, edited });
-}
-
-async function checkEdited(deps: EngineDeps, view: StepApproval, args: Json): Promise<Decision['edited']> {
-  const { run, step } = view;
-  const described = await describeEdit(deps, view, args);
-  if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
-  const { effect } = described;
-  if (step.effect === 'read' && effect !== 'read') {
-    const message = 'a call that only reads cannot become one that writes: other calls beside it have begun';
-    throw new EngineError('invalid_decision', message);
-  }
-  const { tool } = step.call;
-  const { verdict } = judgeDescribed(deps, await readSpec(deps, run), { tool, args, described });
-  if (verdict.action === 'deny') {
-    throw new EngineError('invalid_decision', `the policy denies the edited call: ${verdict.reason}`);
-  }
-  return { args: await toPayload(deps.blobs, described.args), effect };
+  if (view.subject === 'publication') return decidePublication(deps, view, request);
+  await assertOpened(deps, view, request);
+  return decideStep(deps, view, request);
 }
 
 async function decidePublication(

@@ -21,7 +21,7 @@ export async function parkAttempt(
     if (run.status !== 'running' && run.status !== 'waiting') return true;
     const shown = await previewCall(deps, run, found.step, signal, verdict.preview);
     return requestApproval(deps, run, async (open) =>
-      holdAttempt(run, found.step, { verdict, ...(await open()), ...shown }),
+      holdAttempt(run, found.step, { verdict, ...(await open(verdict)), ...shown }),
     );
   });
 }

@@ -1,8 +1,13 @@
 export { awaitDecision } from './await-decision.ts';
-export { decideApproval } from './decide-approval.ts';
+export { type ApprovalContent, type CutParts, cutParts, readContent } from './content.ts';
+export { type DecisionRequest, decideApproval } from './decide-approval.ts';
+export { readPanel } from './decide-step.ts';
+export { delegateApproval } from './delegate-approval.ts';
 export { describeEdit } from './describe-edit.ts';
 export { judgeStep } from './judge-step.ts';
-export { listPendingApprovals } from './list-approvals.ts';
+export { type ApprovalFilter, listPendingApprovals } from './list-approvals.ts';
+export { getRule, type ListedRule, listRules, revokeRule } from './manage-rules.ts';
 export { previewCall } from './preview-call.ts';
-export { type NewApproval, pendingApproval, requestApproval } from './request-approval.ts';
+export { defaultRuleSeconds, longestRuleSeconds, proposedRule, whyNotRemembered } from './remember-rule.ts';
+export { type NewApproval, type Open, pendingApproval, requestApproval } from './request-approval.ts';
 export { type ApprovalView, type PublishApproval, type StepApproval, viewApproval } from './view-approval.ts';

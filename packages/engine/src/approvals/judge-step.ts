@@ -2,7 +2,7 @@ import type { Json, RunSpec, Verdict } from '@holdpoint/contract';
 import { type CallFacts, describeTouches, nothingTouched } from '@holdpoint/policy';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import { judgeCall, judgeGrants, policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
-import { fromPayload, readSpec } from '../log/index.ts';
+import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import type { Description } from '../ports/index.ts';
 import { askTool } from './ask-tool.ts';
 import { describeCall } from './describe-call.ts';
@@ -93,7 +93,17 @@ export async function judgeBegun(
   // A call that waited for its task was let through when it began.
   if (isDecided || step.deferred !== undefined) {
     const verdict = await judgeOnTree(deps, run, step, signal);
-    return verdict.action === 'hold' ? { ...verdict, action: 'allow' } : verdict;
+    if (verdict.action === 'deny') return verdict;
+    // Where no person looked at the workspace, the tool does.
+    const question = (await isUnseen(deps, run, step)) ? await askTool(deps, run, step, signal) : undefined;
+    return question === undefined ? { ...verdict, action: 'allow' } : { action: 'hold', reason: question };
   }
   return judgeInPlace(deps, run, step, signal);
+}
+
+/** Whether a rule or the policy decided, and no person saw this call. */
+async function isUnseen({ redis }: WorkerDeps, run: RunState, { call, approval }: StepState): Promise<boolean> {
+  if (call.looks === undefined || approval === undefined) return false;
+  const { decision } = (await readApproval(redis, run.id, approval)) ?? {};
+  return decision?.rule_id !== undefined || decision?.expired !== undefined;
 }

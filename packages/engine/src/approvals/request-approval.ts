@@ -1,11 +1,18 @@
+import type { ApprovalTerms } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { ApprovalState, RunState, Transition } from '../domain/index.ts';
-import { append, readApproval, readSpec, trackApproval, untrackApproval } from '../log/index.ts';
+import { type ApprovalState, nextNotice, type RunState, type Transition } from '../domain/index.ts';
+import { append, claimOwner, readApproval, readSpec, trackApproval, untrackApproval } from '../log/index.ts';
 
 export interface NewApproval {
   approvalId: string;
   expiresAt: string;
 }
+
+/** Gives the id and the deadline of one approval. `answered`: it is decided in the same append, and in no list. */
+export type Open = (
+  terms?: Pick<ApprovalTerms, 'expires_s' | 'remind_after_s' | 'escalate'>,
+  state?: 'asked' | 'answered',
+) => Promise<NewApproval>;
 
 /**
  * Appends a transition that asks a person. A new approval is in the index before the log names it, and leaves the index when the append
@@ -16,16 +23,23 @@ export interface NewApproval {
 export async function requestApproval(
   deps: EngineDeps,
   run: RunState,
-  build: (open: () => Promise<NewApproval>) => Promise<Transition>,
+  build: (open: Open) => Promise<Transition>,
 ): Promise<boolean> {
   const { policy } = await readSpec(deps, run);
   const opened: string[] = [];
-  const transition = await build(async () => {
-    const approvalId = deps.newId('approval');
-    await trackApproval(deps.redis, approvalId, run.id);
-    opened.push(approvalId);
-    return { approvalId, expiresAt: new Date(deps.now() + policy.approval_timeout_s * 1000).toISOString() };
-  });
+  const transition = await build(
+    async ({ expires_s: seconds = policy.approval_timeout_s, ...terms } = {}, state = 'asked') => {
+      const approvalId = deps.newId('approval');
+      const now = deps.now();
+      if (state === 'answered') {
+        await claimOwner(deps.redis, run.id, [approvalId]);
+      } else {
+        await trackApproval(deps.redis, approvalId, run.id, nextNotice(terms, { asked: now }));
+        opened.push(approvalId);
+      }
+      return { approvalId, expiresAt: new Date(now + seconds * 1000).toISOString() };
+    },
+  );
   const { ok } = await append(deps, run.id, transition);
   if (!ok) for (const id of opened) await untrackApproval(deps.redis, id);
   return ok;

@@ -3,7 +3,7 @@ import { canonicalJson, fixedTime, type Json, type ResultPreview } from '@holdpo
 import { forbiddenPaths } from '@holdpoint/policy';
 import { seedOf, snapshotMessage, tookSince } from '../attempts/determinism.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { ApprovalState, RunState, StepState } from '../domain/index.ts';
+import { type ApprovalState, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { leaveIfAborted } from '../jobs/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import type { ExecutionContext } from '../ports/index.ts';
@@ -40,6 +40,7 @@ export async function previewResult(
         ...{ wallMs: spec.limits.step_wall_s * 1000, limits: spec.limits.command ?? {} },
         ...{
           network: { allow: [] },
+          scope: { ...scopeOf(run, spec), secrets: [] },
           granted: [],
           readOnly: spec.modes.read_only,
           seed: seedOf(spec, step.call),
@@ -56,6 +57,7 @@ export async function previewResult(
       message: snapshotMessage(spec, { ...step, attempt: step.attempt + 1 }),
       paths: outcome.touched,
       forbids: forbiddenPaths(spec),
+      scope: scopeOf(run, spec),
     });
     await deps.workspaces.keepPreview({ runId: run.id, from: { runId: fork, snapshot: taken.snapshot } });
     const content = await deps.workspaces.contentOf({ runId: fork, from: base, to: taken.snapshot });

@@ -54,6 +54,7 @@ export async function viewApproval(
       args,
       snapshot: found.run.snapshot ?? '',
       uses: approval.request.uses,
+      reaches: approval.request.reaches,
     });
   return { subject: 'step', ...found, approval, args, effect, digest };
 }

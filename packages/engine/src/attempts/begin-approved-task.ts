@@ -6,10 +6,11 @@ import {
   endTask,
   type RunState,
   type StepState,
+  scopeOf,
   settleBegun,
   type TaskState,
 } from '../domain/index.ts';
-import { append, readStep } from '../log/index.ts';
+import { append, readSpec, readStep } from '../log/index.ts';
 import { isBound } from './begin-approved.ts';
 import { appendWithTask } from './begin-task.ts';
 
@@ -57,7 +58,8 @@ export async function meetsApproved(deps: WorkerDeps, run: RunState, task: TaskS
   if (parent !== decided) return false;
   if (run.uncaptured === 0) return true;
   const message = `before a background command (${task.id})`;
-  const input = { runId: run.id, epoch: run.lease, parent, decided, message };
+  const scope = scopeOf(run, await readSpec(deps, run));
+  const input = { runId: run.id, epoch: run.lease, parent, decided, message, scope };
   return (await deps.workspaces.differenceFrom(input)) === undefined;
 }
 

@@ -1,9 +1,9 @@
 import { ForbiddenChange } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
-import { type NewApproval, previewCall, requestApproval } from '../approvals/index.ts';
+import { type Open, previewCall, requestApproval } from '../approvals/index.ts';
 import { dropShown, showsResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { askAgain, distrustTree, type RunState, type StepState } from '../domain/index.ts';
+import { askAgain, distrustTree, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
 import { append, readApproval, readSpec } from '../log/index.ts';
 import type { Difference } from '../ports/index.ts';
@@ -61,7 +61,7 @@ export async function confirmFiles(
     found = await deps.workspaces.differenceFrom({
       runId: run.id,
       epoch: run.lease,
-      ...{ parent, decided },
+      ...{ parent, decided, scope: scopeOf(run, await readSpec(deps, run)) },
       message: `before ${step.call.tool} (${step.id})`,
       forbids: forbiddenPaths(await readSpec(deps, run)),
     });
@@ -112,7 +112,7 @@ async function parkAgain(
   // The preview of an indeterminate attempt does not depend on the files.
   const shown =
     decided.request.kind === 'indeterminate'
-      ? { preview: decided.request.preview, uses: decided.request.uses }
+      ? { preview: decided.request.preview, uses: decided.request.uses, reaches: decided.request.reaches }
       : await previewCall(
           deps,
           { ...run, snapshot: found.snapshot },
@@ -120,8 +120,7 @@ async function parkAgain(
           signal,
           showsResult(decided) ? 'run' : undefined,
         );
-  const build = async (open: () => Promise<NewApproval>) =>
-    askAgain(run, step, { decided, found, shown, ...(await open()) });
+  const build = async (open: Open) => askAgain(run, step, { decided, found, shown, ...(await open(decided.request)) });
   if (!(await requestApproval(deps, run, build))) return;
   if (showsResult(decided)) await dropShown(deps, run, decided);
   const fields = { run_id: run.id, step_id: step.id, files_changed: found.files_changed };

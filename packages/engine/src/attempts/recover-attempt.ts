@@ -2,7 +2,7 @@ import type { Problem } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, recordIndeterminate, retryAttempt, type StepState } from '../domain/index.ts';
-import { append, fromPayload, readWholeLog, toPayload } from '../log/index.ts';
+import { append, fromPayload, readApproval, readWholeLog, toPayload } from '../log/index.ts';
 
 /** An attempt that ended without an outcome, and why. */
 export interface Interruption {
@@ -40,9 +40,11 @@ export async function recoverAttempt(
 
 async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem): Promise<void> {
   const preview = await toPayload(deps.blobs, await everythingKnown(deps, run, step, reason));
+  const before = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+  const deciders = before?.request.deciders ?? step.call.verdict?.deciders;
   await requestApproval(deps, run, async (open) => {
     const { approvalId: id, expiresAt } = await open();
-    return recordIndeterminate(run, step, { id, expiresAt, reason, preview });
+    return recordIndeterminate(run, step, { id, expiresAt, reason, preview, deciders });
   });
 }
 

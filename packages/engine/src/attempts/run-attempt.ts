@@ -1,5 +1,4 @@
 import { ForbiddenChange, type Json, type ResultPreview, type ToolOutcome, type Verdict } from '@holdpoint/contract';
-import { forbiddenPaths } from '@holdpoint/policy';
 import { judgeBegun } from '../approvals/judge-step.ts';
 import { approvedResult, dropResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -10,11 +9,13 @@ import {
   heads,
   type RunState,
   type StepState,
+  scopeOf,
 } from '../domain/index.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
-import { seedOf, snapshotMessage, tookSince } from './determinism.ts';
+import { captureCall, dropChanges } from './capture-call.ts';
+import { seedOf, tookSince } from './determinism.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';
 import { openTaskHandle } from './task-handle.ts';
@@ -48,20 +49,22 @@ export async function runAttempt(
     const shown = verdict.action === 'deny' ? undefined : await approvedResult(deps, run, step);
     if (shown !== undefined) return { kind: 'result', result: await applied(deps, run, step, shown) };
     await dropResult(deps, run, step);
-    const outcome =
+    const made =
       verdict.action === 'deny'
         ? denied(verdict)
         : await withAllowedModel(deps, run, await call(deps, run, step, taskId, context));
     leaveIfAborted(context.signal);
     const reason = abortReason(context.signal);
-    if (outcome.status === 'deferred') {
-      const { on, until } = outcome;
+    if (made.status === 'deferred') {
+      const { on, until } = made;
       if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
       // An earlier attempt began it: a step begins one task at most.
       if (step.task !== undefined) return { kind: 'deferred', until, taskId };
       return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
     }
-    const snapshot = writes && reason !== 'canceled' ? await snapshotOf(deps, run, step, outcome) : undefined;
+    const isCanceled = reason === 'canceled';
+    const { outcome, snapshot } = writes && !isCanceled ? await captureCall(deps, run, step, made) : { outcome: made };
+    if (writes && isCanceled) await dropSecrets(deps, run);
     const error = outcome.status === 'succeeded' ? undefined : outcome.error;
     const begun =
       outcome.status === 'succeeded' && reason !== 'canceled' && step.task === undefined ? outcome.task : undefined;
@@ -165,6 +168,7 @@ async function call(
       network: spec.network,
       readOnly: spec.modes.read_only,
       seed: seedOf(spec, step.call),
+      scope: scopeOf(run, spec),
       granted: grantedHosts(deps, run, step, args),
       onConnection: connections.record,
       signal,
@@ -182,6 +186,11 @@ const notMade = ({ call: { tool } }: StepState, args: Json): ToolOutcome => ({
   },
   touched: [],
 });
+/** A canceled call leaves its tree without a snapshot, and with what its commands wrote. */
+async function dropSecrets(deps: WorkerDeps, run: RunState): Promise<void> {
+  const { secrets = [] } = await readSpec(deps, run);
+  if (secrets.length > 0) await dropChanges(deps, run);
+}
 
 /** The hosts of a call that a person approved. They are open for this call alone, and only in a run that has a network. */
 function grantedHosts(deps: WorkerDeps, run: RunState, step: StepState, args: Json): readonly string[] {
@@ -189,18 +198,3 @@ function grantedHosts(deps: WorkerDeps, run: RunState, step: StepState, args: Js
   const described = deps.catalog.describe({ toolset: run.header.toolset, tool: step.call.tool, args, network: true });
   return described.ok ? (described.touches?.hosts ?? []) : [];
 }
-
-const snapshotOf = async (
-  deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
-  outcome: Exclude<ToolOutcome, { status: 'deferred' }>,
-) =>
-  deps.workspaces.snapshot({
-    runId: run.id,
-    epoch: run.lease,
-    parent: run.snapshot ?? '',
-    message: snapshotMessage(await readSpec(deps, run), step),
-    paths: outcome.touched,
-    forbids: forbiddenPaths(await readSpec(deps, run)),
-  });

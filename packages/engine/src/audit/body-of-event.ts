@@ -9,6 +9,7 @@ const recorded: ReadonlySet<string> = new Set<RunEvent['type']>([
   ...(['step.succeeded', 'step.failed', 'step.killed', 'step.timed_out', 'step.rejected'] as const),
   ...(['step.expired', 'step.canceled', 'task.ended'] as const),
   ...(['approval.requested', 'approval.decided', 'approval.expired', 'approval.canceled'] as const),
+  ...(['approval.voted', 'approval.delegated', 'approval.escalated', 'rule.remembered', 'rule.revoked'] as const),
   ...(['workspace.publish_requested', 'workspace.published', 'workspace.conflicted'] as const),
   ...(['workspace.publish_failed', 'workspace.publish_rejected', 'workspace.discard_requested'] as const),
 ]);
@@ -114,10 +115,12 @@ function approval(facts: RunFacts, event: ApprovalEvent, redact: Redact): AuditB
     case 'approval.decided': {
       facts.approvals.delete(approval_id);
       const { decision, action_digest, snapshot, args, asked: before, message, by } = event.data;
+      const { votes, rule_id, made_rule, expired } = event.data;
       return {
         ...{ ...common, status: statusAfter[decision], decision, action_digest, snapshot, decided_by: { name: by } },
         ...(args && { args: textOfPayload(args, redact) }),
         asked: before && textOfPayload(before, redact),
+        ...{ votes: votes?.map((one) => ({ name: one.by, kind: one.kind })), rule_id, made_rule, expired },
         message: message === undefined ? undefined : shortText(message, redact),
       };
     }

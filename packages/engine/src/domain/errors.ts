@@ -20,6 +20,16 @@ const registry = {
   already_decided: { retryable: false, next: 'The first decision stands. Read the approval to see it.' },
   action_changed: { retryable: false, next: 'Read the approval again and decide on the digest it shows now.' },
   decision_not_allowed: { retryable: false, next: 'Use one of the allowed_decisions of the approval.' },
+  not_a_decider: {
+    retryable: false,
+    next: 'Have a caller decide whom `deciders` of the approval names. A caller who may decide can let you do so: POST /v1/approvals/{id}/delegate. Nothing was decided.',
+  },
+  not_opened: {
+    retryable: false,
+    next: 'Read the whole with GET /v1/approvals/{id}/content, and send its content_digest with the decision. Nothing was decided.',
+  },
+  invalid_delegation: { retryable: false, next: 'Name another caller, or decide yourself; nothing was changed.' },
+  rule_not_found: { retryable: false, next: 'List the remembered rules with GET /v1/rules.' },
   invalid_decision: { retryable: false, next: 'Correct the decision and send it again; nothing was decided.' },
   run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
   tools_changed: {

@@ -5,12 +5,18 @@ interface Decision {
   decision: DecisionKind;
   args?: Grant['args'];
   message?: string;
+  by?: string;
+  rule_id?: string;
+  expired?: true;
 }
 
 /** `undefined` when the call did not run. */
-export function toGrant({ decision, args, message }: Decision, isIndeterminate: boolean): Grant | undefined {
+export function toGrant(
+  { decision, args, message, by, rule_id, expired }: Decision,
+  isIndeterminate: boolean,
+): Grant | undefined {
   if (decision !== 'approve' && decision !== 'edit') return undefined;
-  return { decision, args, message, indeterminate: isIndeterminate || undefined };
+  return { decision, args, message, by, rule_id, expired, indeterminate: isIndeterminate || undefined };
 }
 
 /** The decisions that let a step run, in order. For a step that a fork inherited, those in the original run come first. */

@@ -1,5 +1,17 @@
 export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
-export { actionDigest } from './digest.ts';
+export { sameTerms, termsOf } from './approval-terms.ts';
+export {
+  type Decider,
+  decidesAlone,
+  needsSeveral,
+  type Panel,
+  panelOf,
+  votesOn,
+  whatIsMissing,
+  whyNoDelegation,
+  whyNot,
+} from './deciders.ts';
+export { actionDigest, callDigest } from './digest.ts';
 export { EngineError } from './errors.ts';
 export { forkField, namedField, runField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
@@ -11,12 +23,16 @@ export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
 export { narrowSpec, withOpenHosts } from './narrow-spec.ts';
+export { giveNotice, nextNotice, noticesGiven } from './notices.ts';
+export { scopeOf } from './secret-scope.ts';
 export {
   type ApprovalState,
   parseAllApprovals,
+  parseAllRules,
   parseAllSteps,
   parseAllTasks,
   parseRun,
+  type RuleState,
   type RunState,
   type StepState,
   type TaskState,
@@ -37,7 +53,7 @@ export {
   startAttempt,
 } from './transitions/attempt.ts';
 export { createRun, type Fork, recordFork } from './transitions/create-run.ts';
-export { type Decision, decide, expire } from './transitions/decide.ts';
+export { type Decision, decide, delegate, expire, vote } from './transitions/decide.ts';
 export { type Gate, gateSteps, mayWrite, releasable } from './transitions/gate-steps.ts';
 export { holdAttempt } from './transitions/hold-attempt.ts';
 export { recordMessage } from './transitions/message.ts';
@@ -57,6 +73,7 @@ export {
   requestPublish,
 } from './transitions/publication.ts';
 export { inheritTurn, type Rewind, rewindRun } from './transitions/rewind-run.ts';
+export { revokeRule } from './transitions/rule.ts';
 export {
   cancelRun,
   closeRun,

@@ -1,12 +1,14 @@
 /** What transitions and changes are written with: the fields of the state, the state as it is read, and conditions. */
 export { approvalField } from './fields/approval.ts';
 export type { Cell } from './fields/field.ts';
+export { ruleField } from './fields/rule.ts';
 export { forkField, messageField, namedField, reservedField, runField, specField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { taskField } from './fields/task.ts';
 export { heads } from './heads.ts';
 export type {
   ApprovalState,
+  RuleState,
   RunState,
   StepState,
   TaskState,

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { approvalTable } from './fields/approval.ts';
 import { nameOf, schemaOf } from './fields/field.ts';
+import { ruleTable } from './fields/rule.ts';
 import { runTable } from './fields/run.ts';
 import { stepTable } from './fields/step.ts';
 import { taskTable } from './fields/task.ts';
@@ -12,6 +13,7 @@ const runSchema = schemaOf(runTable);
 const stepSchema = schemaOf(stepTable);
 const approvalSchema = schemaOf(approvalTable);
 const taskSchema = schemaOf(taskTable);
+const ruleSchema = schemaOf(ruleTable);
 
 /** A run as its state hash says, without its steps, approvals and tasks. */
 export type RunState = z.infer<typeof runSchema> & { id: string };
@@ -20,13 +22,18 @@ export type ApprovalState = z.infer<typeof approvalSchema> & { id: string };
 /** A background command or a sub-agent. */
 export type TaskState = z.infer<typeof taskSchema> & { id: string };
 
+/** A call that is approved from now on without a question. */
+export type RuleState = z.infer<typeof ruleSchema> & { id: string };
+
 /** The hash fields that make up a run, a step, an approval, a task. */
 export const runFieldNames: readonly string[] = Object.keys(runTable);
 const stepNames = Object.keys(stepTable);
 const approvalNames = Object.keys(approvalTable);
 const taskNames = Object.keys(taskTable);
+const ruleNames = Object.keys(ruleTable);
 export const stepFieldNames = (id: string): string[] => stepNames.map((name) => nameOf(id, name));
 export const approvalFieldNames = (id: string): string[] => approvalNames.map((name) => nameOf(id, name));
+export const ruleFieldNames = (id: string): string[] => ruleNames.map((name) => nameOf(id, name));
 export const taskFieldNames = (id: string): string[] => taskNames.map((name) => nameOf(id, name));
 
 /** `undefined` when the hash holds no such run. */
@@ -50,6 +57,11 @@ export function parseTask(id: string, fields: Fields): TaskState | undefined {
   return found && { id, ...taskSchema.parse(found) };
 }
 
+export function parseRule(id: string, fields: Fields): RuleState | undefined {
+  const found = pick(fields, ruleNames, nameOf(id, ''));
+  return found && { id, ...ruleSchema.parse(found) };
+}
+
 /** Absent and empty fields are left out. Everything stored has a status. */
 function pick(fields: Fields, names: readonly string[], prefix: string): Record<string, string> | undefined {
   const found: Record<string, string> = {};
@@ -67,6 +79,10 @@ export const parseAllTasks = (fields: Fields): TaskState[] =>
 /** All approvals of a whole state hash, in the order in which they were requested. */
 export const parseAllApprovals = (fields: Fields): ApprovalState[] =>
   idsWith(fields, ':request').flatMap((id) => parseApproval(id, fields) ?? []);
+
+/** All remembered rules of a whole state hash, in the order in which they were made. */
+export const parseAllRules = (fields: Fields): RuleState[] =>
+  idsWith(fields, ':made').flatMap((id) => parseRule(id, fields) ?? []);
 
 /** All steps of a whole state hash, in the order in which they were planned. */
 export const parseAllSteps = (fields: Fields): StepState[] =>

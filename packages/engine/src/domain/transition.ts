@@ -21,6 +21,8 @@ export interface Condition {
 /** What to append if every condition holds. The state changes follow from the events (`changesOf`). */
 export interface Transition {
   if: Condition[];
+  /** Refused, as the field `deadline`, from this time on by the clock of Redis: milliseconds since the epoch. */
+  before?: number;
   events: NewEvent[];
 }
 

@@ -1,4 +1,5 @@
 import type { Problem } from '@holdpoint/contract';
+import { expireStep } from '../approvals/expire-step.ts';
 import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { awaitDecision } from '../approvals/index.ts';
 import { dropResult } from '../approvals/result-preview.ts';
@@ -21,7 +22,6 @@ import {
   changedTools,
   deferAttempt,
   EngineError,
-  expire,
   pauseRun,
   type RunState,
   type StepState,
@@ -79,7 +79,9 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
       return openGate(deps, run, step, context);
     case 'parked':
     case 'indeterminate':
-      return awaitDecision(deps, run, step.approval, (approval) => expire(run, step, approval));
+      return awaitDecision(deps, run, step.approval, (approval) =>
+        expireStep(deps, run, step, approval, context.signal),
+      );
     case 'running':
       return lost(deps, run, step, context);
     case 'deferred':

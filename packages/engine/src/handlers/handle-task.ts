@@ -1,11 +1,14 @@
-import { ForbiddenChange, isTaskOver, isTerminal } from '@holdpoint/contract';
+import { ForbiddenChange, isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { superviseAgent } from '../agents/supervise-agent.ts';
 import {
   appendForTheRecord,
+  dropChanges,
+  dropped,
   meetsApproved,
   openConnectionRecorder,
   refuseChanged,
+  secretWritten,
   settleCall,
   tookSince,
 } from '../attempts/index.ts';
@@ -23,6 +26,7 @@ import {
   loseTask,
   lostOutcome,
   type RunState,
+  scopeOf,
   startTask,
   type TaskResult,
   type TaskState,
@@ -121,7 +125,8 @@ async function execute(
 ): Promise<TaskResult | ReturnType<typeof lostOutcome>> {
   const spec = await fromPayload(deps.blobs, task.about.spec);
   if (!('command' in spec)) throw new TypeError(`the task ${task.id} has no command`);
-  const { limits, network, modes } = await readSpec(deps, run);
+  const runSpec = await readSpec(deps, run);
+  const { limits, network, modes } = runSpec;
   const output = deps.outputs.open(task.id);
   try {
     await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
@@ -136,6 +141,7 @@ async function execute(
       network,
       readOnly: modes.read_only,
       seed: modes.deterministic ? 'background' : undefined,
+      scope: scopeOf(run, runSpec),
       onConnection: connections.record,
       onBegun: () => void settleCallOnBegin(deps, run, task, signal),
       signal,
@@ -203,22 +209,6 @@ async function lost(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: 
   return appended.ok ? 'again' : sleep(deps);
 }
 
-async function capturedSnapshot(deps: WorkerDeps, run: RunState, task: TaskState) {
-  const spec = await readSpec(deps, run);
-  try {
-    return await deps.workspaces.snapshot({
-      runId: run.id,
-      epoch: run.lease,
-      parent: run.snapshot ?? '',
-      message: spec.modes.deterministic ? 'background command' : `background command (${task.id})`,
-      forbids: forbiddenPaths(spec),
-    });
-  } catch (error) {
-    if (error instanceof ForbiddenChange) return error;
-    throw error;
-  }
-}
-
 /** Captures the changes of the command in the run's snapshot, when no other writer is changing the tree. */
 async function capture(
   deps: WorkerDeps,
@@ -243,12 +233,34 @@ async function capture(
   if ((await guardTree(deps, run, task.id, context)) !== 'sound') return 'again';
   const held = await append(deps, run.id, holdForCapture(run, task));
   if (!held.ok) return sleep(deps);
-  const snapshot = await capturedSnapshot(deps, run, task);
-  if (snapshot instanceof ForbiddenChange) {
-    const refused = await append(deps, run.id, dropCapture(run, task, forbiddenChange(snapshot.paths)));
+  const taken = await takeSnapshot(deps, run, { ...task, outcome });
+  if (taken instanceof ForbiddenChange) {
+    const refused = await append(deps, run.id, dropCapture(run, task, forbiddenChange(taken.paths)));
     return refused.ok ? 'again' : sleep(deps);
   }
+  const { ended, snapshot } = taken;
   // A refusal means that an approved call became the writer in between: try again after it.
-  const captured = await append(deps, run.id, captureTask(run, task, snapshot));
+  const captured = await append(deps, run.id, captureTask(run, ended, snapshot));
   return captured.ok ? 'again' : sleep(deps);
+}
+
+/** A command that wrote the value of a secret into a file has failed, and nothing of its changes is stored. */
+async function takeSnapshot(deps: WorkerDeps, run: RunState, task: TaskState & { outcome: TaskOutcome }) {
+  const parent = run.snapshot ?? '';
+  const spec = await readSpec(deps, run);
+  try {
+    const snapshot = await deps.workspaces.snapshot({
+      ...{ runId: run.id, epoch: run.lease, parent, scope: scopeOf(run, spec), forbids: forbiddenPaths(spec) },
+      message: spec.modes.deterministic ? 'background command' : `background command (${task.id})`,
+    });
+    return { ended: task, snapshot };
+  } catch (error) {
+    if (error instanceof ForbiddenChange) return error;
+    const { problem } = readError(error);
+    if (problem.code !== secretWritten) throw error;
+    await dropChanges(deps, run);
+    const reason = { ...problem, message: dropped(problem.message) };
+    const ended = { ...task, outcome: { ...task.outcome, status: 'failed' as const, reason } };
+    return { ended, snapshot: { snapshot: parent, files_changed: 0, skipped: 0 } };
+  }
 }

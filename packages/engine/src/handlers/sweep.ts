@@ -1,5 +1,7 @@
+import { giveNotices } from '../approvals/give-notices.ts';
+import { dropRules } from '../approvals/manage-rules.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { isAbandoned, recordRepair } from '../domain/index.ts';
+import { isAbandoned, nextNotice, noticesGiven, recordRepair } from '../domain/index.ts';
 import {
   activeIndex,
   append,
@@ -32,7 +34,9 @@ export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void
       );
     });
   }
+  await giveNotices(deps, signal);
   for (const tenant of await listTenants(deps.redis)) {
+    await dropRules(deps, tenant);
     for await (const approvalId of walk(deps, approvalIndexOf(tenant))) {
       if (signal.aborted) return;
       await unlistApproval(deps, approvalIndexOf(tenant), approvalId);
@@ -70,7 +74,11 @@ async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Pro
 /** Lists an approval again that a sweeper removed as abandoned: the sweeper's clock was ahead of the one that made the id. */
 async function listApproval(deps: WorkerDeps, runId: string, stepId: string | undefined): Promise<void> {
   const found = stepId === undefined ? undefined : await readStep(deps.redis, runId, stepId);
-  if (found?.step.approval !== undefined) await trackApproval(deps.redis, found.step.approval, runId);
+  const id = found?.step.approval;
+  const approval = id === undefined ? undefined : await readApproval(deps.redis, runId, id);
+  if (approval === undefined) return;
+  const noticeAt = nextNotice(approval.request, noticesGiven(approval));
+  await trackApproval(deps.redis, approval.id, runId, noticeAt);
 }
 
 async function report(deps: WorkerDeps, runId: string, finding: Finding): Promise<void> {

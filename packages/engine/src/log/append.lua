@@ -1,6 +1,6 @@
 -- The only way to change a run: test the conditions, apply the changes, add the events with the next sequence numbers.
 -- KEYS 1: state hash  2: log stream
--- ARGV: channel,
+-- ARGV: channel, deadline (milliseconds since the epoch by the clock of this server; empty: none),
 --       conditions: n, then n times: field, k, k values (an absent field is the same as an empty one),
 --       sets: n, then n times: field, value,
 --       increments: n, then n times: field, integer,
@@ -15,6 +15,12 @@ local function take()
 end
 
 local channel = take()
+
+local deadline = tonumber(take())
+if deadline then
+  local now = redis.call('TIME')
+  if now[1] * 1000 + math.floor(now[2] / 1000) >= deadline then return {0, 'deadline', now[1]} end
+end
 
 for _ = 1, tonumber(take()) do
   local field = take()

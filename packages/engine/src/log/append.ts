@@ -48,6 +48,7 @@ export async function append(
   const changes = changesOf(events);
   const argv = [
     notificationChannel(runId),
+    transition.before ?? '',
     transition.if.length,
     ...transition.if.flatMap(({ field, is }) => [field, is.length, ...is]),
     ...listOf(Object.entries(changes.values)),

@@ -24,8 +24,10 @@ export {
   healthKey,
   idempotencyKey,
   lockKey,
+  noticeIndex,
   placeIndex,
   repairsKey,
+  ruleIndexOf,
   runIndexOf,
 } from './keys.ts';
 export { fromPayload, toPayload } from './payload.ts';
@@ -38,6 +40,7 @@ export {
   readAll,
   readApproval,
   readFields,
+  readRule,
   readRun,
   readStep,
   readTask,

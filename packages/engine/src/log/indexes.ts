@@ -1,7 +1,7 @@
 import { defaultTenant, type Tenant, tenantSchema } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { runField } from '../domain/fields/run.ts';
-import { activeIndex, approvalIndexOf, ownerKey, runIndexOf, stateKey, tenantIndex } from './keys.ts';
+import { activeIndex, approvalIndexOf, noticeIndex, ownerKey, runIndexOf, stateKey, tenantIndex } from './keys.ts';
 
 /**
  * Indexes find runs, steps and approvals; they are never the truth. Each entry is written before the append that makes it true, so that
@@ -41,8 +41,10 @@ export async function claimOwner(redis: Redis, runId: string, ids: readonly stri
 
 export const ownerOf = (redis: Redis, id: string): Promise<string | null> => redis.get(ownerKey(id));
 
-export async function trackApproval(redis: Redis, approvalId: string, runId: string): Promise<void> {
+/** @param noticeAt when the sweep has to remind or escalate, milliseconds since the epoch */
+export async function trackApproval(redis: Redis, approvalId: string, runId: string, noticeAt?: number): Promise<void> {
   await claimOwner(redis, runId, [approvalId]);
+  if (noticeAt !== undefined) await redis.zadd(noticeIndex, noticeAt, approvalId);
   await redis.zadd(await indexOfApproval(redis, approvalId), 0, approvalId);
 }
 
@@ -50,6 +52,7 @@ export const isApprovalListed = async (redis: Redis, approvalId: string): Promis
   (await redis.zscore(await indexOfApproval(redis, approvalId), approvalId)) !== null;
 
 export async function untrackApproval(redis: Redis, approvalId: string): Promise<void> {
+  await redis.zrem(noticeIndex, approvalId);
   await redis.zrem(await indexOfApproval(redis, approvalId), approvalId);
 }
 

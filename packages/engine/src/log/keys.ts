@@ -17,7 +17,11 @@ export const runIndex = 'hp:index:runs';
 export const approvalIndex = 'hp:index:approvals';
 export const runIndexOf = (tenant: Tenant): string => indexOf(runIndex, tenant);
 export const approvalIndexOf = (tenant: Tenant): string => indexOf(approvalIndex, tenant);
+/** A sorted set of digests of calls, each with the id of a remembered rule about the call. */
+export const ruleIndexOf = (tenant: Tenant): string => `hp:index:rules:${tenant}`;
 const indexOf = (index: string, tenant: Tenant): string => (tenant === defaultTenant ? index : `${index}:${tenant}`);
+/** A sorted set: when the sweep has to remind of an approval or to escalate it. */
+export const noticeIndex = 'hp:index:notices';
 /** The other tenants that have ever had a run. */
 export const tenantIndex = 'hp:index:tenants';
 /** The runs of a tenant that may be active: those that a limit counts. */

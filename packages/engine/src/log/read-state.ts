@@ -4,6 +4,7 @@ import {
   type ApprovalState,
   parseAllTasks,
   parseRun,
+  type RuleState,
   type RunState,
   type StepState,
   type TaskState,
@@ -11,8 +12,10 @@ import {
 import {
   approvalFieldNames,
   parseApproval,
+  parseRule,
   parseStep,
   parseTask,
+  ruleFieldNames,
   runFieldNames,
   stepFieldNames,
   taskFieldNames,
@@ -55,6 +58,10 @@ export async function readApproval(
   approvalId: string,
 ): Promise<ApprovalState | undefined> {
   return parseApproval(approvalId, await readFields(redis, runId, approvalFieldNames(approvalId)));
+}
+
+export async function readRule(redis: Redis, runId: string, ruleId: string): Promise<RuleState | undefined> {
+  return parseRule(ruleId, await readFields(redis, runId, ruleFieldNames(ruleId)));
 }
 
 export async function readTask(redis: Redis, runId: string, taskId: string): Promise<TaskState | undefined> {

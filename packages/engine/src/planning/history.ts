@@ -1,6 +1,6 @@
 import type { EventOf, Grant, LoggedEvent, RunSpec, StepStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { namedField, type RunState, type StepState, toGrant } from '../domain/index.ts';
+import { namedField, type RunState, type StepState, scopeOf, toGrant } from '../domain/index.ts';
 import { fromPayload, ownerOf, readFields, readStep, readTurnSteps, readWholeLog } from '../log/index.ts';
 import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports/index.ts';
 
@@ -34,6 +34,7 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Se
       return { turns: past.turns, unread: past.readMessages };
     },
     unattended: run.parent !== undefined,
+    scope: scopeOf(run, spec),
   };
 }
 

@@ -3,6 +3,7 @@ import type {
   Connection,
   Network,
   Preview,
+  SecretScope,
   ShellSpec,
   TaskHandle,
   TaskOutcome,
@@ -34,6 +35,7 @@ export interface ExecutionContext {
   /** The run's other bounds of one command. */
   limits: CommandLimits;
   network: Network;
+  scope: SecretScope;
   /** `host:port` beside the allowlist that a person opened for this call alone. */
   granted: readonly string[];
   /** Where the random numbers of tools come from, and then the clock stands still. Absent: not deterministic. */
@@ -54,12 +56,12 @@ export interface Executor {
   /** Why a person has to be asked before the call, as the workspace is now. Changes nothing. */
   asks(
     call: Call,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'signal'>,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'scope' | 'signal'>,
   ): Promise<string | undefined>;
   /** What a person should see before deciding; undefined when the call itself says it all. */
   preview(
     call: Call,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'signal'> & {
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'scope' | 'signal'> & {
       tasks: Pick<TaskHandle, 'previewMerge'>;
     },
   ): Promise<Preview | undefined>;
@@ -68,7 +70,7 @@ export interface Executor {
   /** Runs a validator in the sandbox, on the workspace as it is, without a network. An exception is an infrastructure error. */
   validate(
     validator: Validator,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'limits' | 'signal'>,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'limits' | 'scope' | 'signal'>,
   ): Promise<ValidatorResult>;
   /** Runs a command beside the steps until it ends. Its output goes to `output` as it comes. An exception is an infrastructure error. */
   runTask(spec: ShellSpec, context: TaskContext): Promise<TaskEnd>;
@@ -79,7 +81,7 @@ export interface Executor {
 export interface TaskContext
   extends Pick<
     ExecutionContext,
-    'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'readOnly' | 'seed' | 'onConnection' | 'signal'
+    'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'scope' | 'readOnly' | 'seed' | 'onConnection' | 'signal'
   > {
   taskId: string;
   output: OutputWriter;

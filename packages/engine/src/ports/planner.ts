@@ -1,4 +1,4 @@
-import type { Json, Problem, RunSpec, StepStatus } from '@holdpoint/contract';
+import type { Json, Problem, RunSpec, SecretScope, StepStatus } from '@holdpoint/contract';
 
 /** A call that a planner wants made. With `error`, the step settles with it and nothing runs. */
 export interface PlannedCall {
@@ -70,6 +70,7 @@ export interface PlannerInput {
   history(): Promise<{ turns: PastTurn[]; unread: string[] }>;
   /** The run is a sub-agent: no person answers questions. */
   unattended: boolean;
+  scope: SecretScope;
 }
 
 /** Decides the next turn. An exception is an infrastructure error: retried by the queue, and when that is exhausted the run pauses. */

@@ -7,6 +7,7 @@ import type {
   PublishOptions,
   PublishPlan,
   Resolution,
+  SecretScope,
   Source,
 } from '@holdpoint/contract';
 
@@ -38,6 +39,8 @@ export interface PlannedPublish {
   conflicts: (ConflictSummary & { resolvable: boolean })[];
   /** What the run made or changed and cannot be published, such as a socket. A person has to accept that. */
   unpublishable: string[];
+  /** Files that would be published and hold the value of a secret. */
+  secrets: readonly { path: string; names: readonly string[] }[];
   plan: PublishPlan;
 }
 
@@ -46,6 +49,7 @@ export interface PublishCall {
   snapshot: string;
   target: PublishOptions;
   resolutions: readonly Resolution[];
+  scope: SecretScope;
 }
 
 export type TreeState =
@@ -73,6 +77,7 @@ export interface WorkspacePort {
   /**
    * @param input.paths the changed paths, when they are known; absent: look at the whole tree
    * Throws `ForbiddenChange` when a path differs that may not: no snapshot was taken, and the tree is as it was found.
+   * @throws `ESECRETWRITTEN` when a changed file holds the value of a secret of the run. Then nothing is stored
    */
   snapshot(input: {
     runId: string;
@@ -81,6 +86,7 @@ export interface WorkspacePort {
     message: string;
     paths?: readonly string[];
     forbids?: Forbids | undefined;
+    scope: SecretScope;
   }): Promise<{ snapshot: string; files_changed: number; skipped: number }>;
   /** Whether the tree is what the log says; see `TreeState`. */
   inspect(input: {
@@ -114,6 +120,7 @@ export interface WorkspacePort {
     decided: string;
     message: string;
     forbids?: Forbids | undefined;
+    scope: SecretScope;
   }): Promise<Difference | undefined>;
   /** Ends whatever is running on the workspace. */
   killAll(runId: string): Promise<void>;

@@ -1,4 +1,4 @@
-import type { ConflictSummary } from '@holdpoint/contract';
+import type { ConflictSummary, Problem } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
@@ -9,6 +9,7 @@ import {
   recordConflict,
   recordPublished,
   recordPublishFailed,
+  scopeOf,
 } from '../domain/index.ts';
 import { abortReason, type JobContext, readError } from '../jobs/index.ts';
 import { append, fromPayload, readSpec, toPayload } from '../log/index.ts';
@@ -35,6 +36,10 @@ export async function publishRun(deps: WorkerDeps, run: RunState, context: JobCo
 async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
   const call = await callOf(deps, run);
   const planned = await deps.workspaces.planPublish(call);
+  if (planned.secrets.length > 0) {
+    await append(deps, run.id, recordPublishFailed(run, secretsInFiles(planned.secrets)));
+    return;
+  }
   if (planned.conflicts.length > 0) return meetConflicts(deps, run, planned);
   if (!(await validateCandidate(deps, run, planned.candidate, context))) return;
   const reason = await reasonToHold(deps, run, planned);
@@ -47,6 +52,18 @@ async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Pr
   const outcome =
     result.status === 'published' ? recordPublished(run, result.published) : recordConflict(run, result.conflicts);
   await append(deps, run.id, outcome);
+}
+
+const mostNamed = 20;
+
+function secretsInFiles(found: PlannedPublish['secrets']): Problem {
+  const files = found.slice(0, mostNamed).map(({ path, names }) => `${path} (${names.join(', ')})`);
+  const more = found.length > mostNamed ? ` and ${found.length - mostNamed} more` : '';
+  return {
+    code: 'secret_in_files',
+    message: `Not published: the value of a secret is in ${files.join(', ')}${more}. The source is as it was.`,
+    next: 'Remove the value from these files in a fork of this run, and publish that; or change the secret where it is used.',
+  };
 }
 
 /** Why a person has to decide first. A publish never leaves a file out silently. */
@@ -70,7 +87,7 @@ async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {
   if (request === undefined) throw new TypeError(`the run ${run.id} has no publish request`);
   const { snapshot, ...target } = request;
   const resolutions = release?.resolutions ? await fromPayload(deps.blobs, release.resolutions) : [];
-  return { runId: run.id, snapshot, target, resolutions };
+  return { runId: run.id, snapshot, target, resolutions, scope: scopeOf(run, await readSpec(deps, run)) };
 }
 
 /** Conflicts that a person can settle file by file wait for a decision. Any other conflict ends the publish. */

@@ -1,6 +1,6 @@
 import type { Validator, ValidatorResult } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { heads, type RunState, recordValidating, recordValidation } from '../domain/index.ts';
+import { heads, type RunState, recordValidating, recordValidation, scopeOf } from '../domain/index.ts';
 import { abortReason, type JobContext } from '../jobs/index.ts';
 import { append, readSpec, toPayload } from '../log/index.ts';
 import { inspectTree } from '../trees/inspect-tree.ts';
@@ -17,7 +17,8 @@ export async function validateCandidate(
   candidate: string,
   { signal }: JobContext,
 ): Promise<boolean> {
-  const { validators, limits } = await readSpec(deps, run);
+  const spec = await readSpec(deps, run);
+  const { validators, limits } = spec;
   if (validators.length === 0) return true;
   if (run.validated?.snapshot === candidate && run.validated.passed) return true;
   const epoch = await treeWith(deps, run, candidate, signal);
@@ -28,6 +29,7 @@ export async function validateCandidate(
       runId: run.id,
       epoch,
       limits: limits.command ?? {},
+      scope: scopeOf(run, spec),
       signal,
     });
     if (abortReason(signal) !== undefined) throw new Error('interrupted while a validator ran');

@@ -1,10 +1,12 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
 import { reportEnd, reportToParent } from '../agents/index.ts';
+import { findAnswer } from '../approvals/answer-by-rule.ts';
 import { judgeStep, pendingApproval, previewCall, requestApproval } from '../approvals/index.ts';
 import { judgeInPlace } from '../approvals/judge-step.ts';
 import { canRunAhead } from '../approvals/preview-call.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
+  actionDigest,
   cancelStep,
   EngineError,
   finishCancel,
@@ -20,6 +22,7 @@ import {
 import {
   append,
   claimOwner,
+  fromPayload,
   readApproval,
   readRun,
   readSpec,
@@ -196,13 +199,14 @@ async function openGates(
         const { action, reason } = verdict;
         if (action === 'deny') return { step, action, verdict };
         if (action === 'allow') return { step, action, reason };
-        return {
-          step,
-          action,
-          verdict,
-          ...(await open()),
-          ...(await previewCall(deps, run, step, signal, verdict.preview)),
-        };
+        const shown = await previewCall(deps, run, step, signal, verdict.preview);
+        const rule = await findAnswer(deps, run, step, { verdict, reaches: shown.reaches }, signal);
+        if (rule === undefined) return { step, action, verdict, ...(await open(verdict)), ...shown };
+        const digest = actionDigest({
+          ...{ toolset: run.header.toolset, tool: step.call.tool, args: await fromPayload(deps.blobs, step.args) },
+          ...{ snapshot: run.snapshot ?? '', uses: shown.uses, reaches: shown.reaches },
+        });
+        return { step, action: 'answer', verdict, rule, digest, ...(await open(verdict, 'answered')), ...shown };
       }),
     );
     return gateSteps(run, gates);

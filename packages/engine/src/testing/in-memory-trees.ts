@@ -124,7 +124,14 @@ export function openInMemoryTrees(faults: Faults): InMemoryTrees {
       const settled = Array.isArray(resolutions) && resolutions.length > 0;
       const conflicts = faults.conflict && !settled ? [conflict] : [];
       const { source = 0, unpublishable = [] } = faults;
-      return { candidate: snapshot, digest: `${source}`, conflicts, unpublishable, plan: planOf(snapshot) };
+      return {
+        candidate: snapshot,
+        digest: `${source}`,
+        conflicts,
+        unpublishable,
+        secrets: [],
+        plan: planOf(snapshot),
+      };
     },
     async publish({ snapshot, expect }) {
       if (expect !== `${faults.source ?? 0}`) return { status: 'moved' };

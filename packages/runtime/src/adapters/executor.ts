@@ -1,11 +1,14 @@
-import { FileError, type ProcessLimits } from '@holdpoint/contract';
+import { FileError, type ProcessLimits, type SecretScope } from '@holdpoint/contract';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
+import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
 import { splitSignal } from './command-end.ts';
 import { fixSurroundings } from './determinism.ts';
+import { redactExecutor } from './redact-executor.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask, runValidator } from './run-shell.ts';
 
@@ -14,6 +17,7 @@ interface Deps {
   sandbox: Sandbox;
   workspaces: Workspaces;
   texts: TextThreads;
+  secrets: Secrets;
   /** Addresses beside the public ones that an allowlist may lead to. */
   allowAddresses: readonly string[];
   /** Milliseconds since the epoch. */
@@ -21,10 +25,10 @@ interface Deps {
 }
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
-export function createExecutor({ registry, sandbox, workspaces, texts, allowAddresses, now }: Deps): Executor {
+export function createExecutor({ registry, sandbox, workspaces, texts, secrets, allowAddresses, now }: Deps): Executor {
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, call);
-    const { way, network = way?.network, wallMs, limits, signal, rest } = call;
+    const { way, network = way?.network, wallMs, limits, scope, signal, rest } = call;
     const fixed = call.seed === undefined ? undefined : fixSurroundings(call.seed, now);
     const { deferred } = rest;
     return {
@@ -36,12 +40,17 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
       ripgrep: sandbox.ripgrep,
       text: texts.of(call.runId, signal),
       signal,
+      secrets: secretsOfCommands(scope),
+      placeholder: placeholderOf(secrets, scope),
       idempotencyKey: call.idempotencyKey,
       network,
       async run(command) {
+        const env = { ...command.env, ...(command.secrets === true ? secretVariables(secrets, scope) : {}) };
         const result = await sandbox.run({
           ...command,
-          ...(fixed && { argv: fixed.argv(command.argv), env: { ...fixed.environment, ...command.env } }),
+          env: { ...fixed?.environment, ...env },
+          argv: fixed?.argv(command.argv) ?? command.argv,
+          filter: () => secrets.redactor(scope.tenant).stream(),
           workspace,
           ...splitSignal(signal),
           egress: way?.openProxy(),
@@ -53,7 +62,7 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
     };
   };
 
-  return {
+  const executor: Executor = {
     async resolvePaths(paths, { signal, ...tree }) {
       const files = sandbox.files(await mountOf(workspaces, tree));
       return Promise.all(
@@ -65,41 +74,43 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
         ),
       );
     },
-    async asks(call, { runId, epoch, network: { allow }, signal }) {
+    async asks(call, { runId, epoch, network: { allow }, scope, signal }) {
       const context = await contextOf({
-        ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, signal },
+        ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, scope, signal },
         network: lookedAt(allow, allowAddresses),
         rest: { tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
       });
       return (await registry.asks({ ...call, context })) ?? undefined;
     },
-    async preview(call, { runId, epoch, network: { allow }, tasks, signal }) {
+    async preview(call, { runId, epoch, network: { allow }, scope, tasks, signal }) {
       const rest = { tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
       const network = lookedAt(allow, allowAddresses);
-      const bounds = { wallMs: previewWallMs, limits: {}, network, signal };
+      const bounds = { wallMs: previewWallMs, limits: {}, network, scope, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
       return (await registry.preview({ ...call, context })) ?? undefined;
     },
     async execute(
       call,
-      { runId, epoch, stepId, wallMs, limits, network, granted, readOnly, seed, onConnection, signal, ...more },
+      { runId, epoch, stepId, wallMs, limits, network, granted, scope, readOnly, seed, onConnection, signal, ...more },
     ) {
-      await using way = openCallNetwork({ network, granted, onConnection }, { allowAddresses });
+      await using way = await openCallNetwork({ network, granted, scope, onConnection }, { allowAddresses, secrets });
       const { attempt, ...rest } = more;
-      const bounds = { wallMs, limits, way, readOnly, seed, signal };
+      const bounds = { wallMs, limits, way, scope, readOnly, seed, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });
       const outcome = await registry.execute({ ...call, context });
       if (outcome.status !== 'deferred') return { capabilities: sandbox.capabilities, ...outcome };
       return seed === undefined ? outcome : fixSurroundings(seed, now).fromFixed(outcome);
     },
-    async validate(validator, { limits, signal, ...tree }) {
-      return runValidator(sandbox, await mountOf(workspaces, tree), validator, { limits, signal });
+    async validate(validator, { limits, scope, signal, ...tree }) {
+      const filter = () => secrets.redactor(scope.tenant).stream();
+      return runValidator(sandbox, await mountOf(workspaces, tree), validator, { limits, filter, signal });
     },
     async runTask(spec, context) {
-      return runTask({ sandbox, allowAddresses }, await mountOf(workspaces, context), spec, context);
+      return runTask({ sandbox, secrets, allowAddresses }, await mountOf(workspaces, context), spec, context);
     },
     killTask: (runId, taskId) => sandbox.kill(runId, taskId),
   };
+  return redactExecutor(executor, secrets);
 }
 
 /** Another worker or a restore killed the command, not a cancel of its run, so the result of the call is not known. */
@@ -125,6 +136,7 @@ interface CallBounds {
   network?: Network | undefined;
   readOnly?: boolean;
   seed?: string | undefined;
+  scope: SecretScope;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
 }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { noSecrets } from '@holdpoint/secrets/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openCallNetwork } from './run-network.ts';
 
@@ -15,27 +16,28 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const signal = new AbortController().signal;
-const callNetwork = (granted: readonly string[], allowAddresses = ['127.0.0.0/8', '::1/128']) => {
-  const opened = openCallNetwork(
-    { network: { allow: ['listed.test'] }, granted, onConnection: () => {} },
-    { allowAddresses },
+const scope = { tenant: 'default', secrets: [] };
+const callNetwork = async (granted: readonly string[], allowAddresses = ['127.0.0.0/8', '::1/128']) => {
+  const opened = await openCallNetwork(
+    { network: { allow: ['listed.test'] }, granted, scope, onConnection: () => {} },
+    { allowAddresses, secrets: noSecrets },
   );
   if (opened === undefined) throw new TypeError('the call has a network');
   return opened;
 };
 
 test('reaches a host that was opened for the call, and no other call reaches it', async () => {
-  await using opened = callNetwork([target]);
+  await using opened = await callNetwork([target]);
   const { body } = await opened.network.fetch({ url: `http://${target}/` }, signal);
   expect(String(body)).toBe('here');
-  await using other = callNetwork([]);
+  await using other = await callNetwork([]);
   await expect(other.network.fetch({ url: `http://${target}/` }, signal)).rejects.toMatchObject({
     code: 'EHOSTNOTALLOWED',
   });
 });
 
 test('opens neither where the host redirects to, nor another port of it', async () => {
-  await using opened = callNetwork([target]);
+  await using opened = await callNetwork([target]);
   await expect(opened.network.fetch({ url: `http://${target}/away` }, signal)).rejects.toMatchObject({
     code: expect.stringMatching(/EHOSTNOTALLOWED|EREDIRECTREFUSED/),
   });
@@ -45,19 +47,18 @@ test('opens neither where the host redirects to, nor another port of it', async 
 });
 
 test('a private address stays refused', async () => {
-  await using opened = callNetwork([target], []);
+  await using opened = await callNetwork([target], []);
   await expect(opened.network.fetch({ url: `http://${target}/` }, signal)).rejects.toMatchObject({
     code: 'EADDRESSREFUSED',
   });
   const address = target.replace('localhost', '127.0.0.1');
-  await using literal = callNetwork([address]);
+  await using literal = await callNetwork([address]);
   await expect(literal.network.fetch({ url: `http://${address}/` }, signal)).rejects.toMatchObject({
     code: 'EHOSTNOTALLOWED',
   });
 });
 
-test('a run without a network has none, whatever was approved', () => {
-  expect(
-    openCallNetwork({ network: { allow: [] }, granted: [target], onConnection: () => {} }, { allowAddresses: [] }),
-  ).toBeUndefined();
+test('a run without a network has none, whatever was approved', async () => {
+  const call = { network: { allow: [] }, granted: [target], scope, onConnection: () => {} };
+  expect(await openCallNetwork(call, { allowAddresses: [], secrets: noSecrets })).toBeUndefined();
 });

@@ -1,23 +1,26 @@
 import type { CommandEnd, ProcessLimits, ShellSpec, Validator, ValidatorResult } from '@holdpoint/contract';
 import type { TaskContext, TaskEnd } from '@holdpoint/engine/worker';
-import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
+import { secretVariables } from './call-secrets.ts';
 import { quotaText, splitSignal } from './command-end.ts';
 import { fixSurroundings } from './determinism.ts';
 import { openCallNetwork } from './run-network.ts';
 
 interface Deps {
   sandbox: Sandbox;
+  secrets: Secrets;
   allowAddresses: readonly string[];
 }
 
 /** Runs a background command in a sandbox of its own, until it ends or is killed. */
 export async function runTask(
-  { sandbox, allowAddresses }: Deps,
+  { sandbox, secrets, allowAddresses }: Deps,
   workspace: WorkspaceMount,
   { command, cwd, env, timeout_ms }: ShellSpec,
-  { taskId, wallMs, limits, network, seed, output, onConnection, onBegun, signal }: TaskContext,
+  { taskId, wallMs, limits, network, scope, seed, output, onConnection, onBegun, signal }: TaskContext,
 ): Promise<TaskEnd> {
-  await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
+  await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
   const fixed = seed === undefined ? undefined : fixSurroundings(seed, Date.now);
   const argv = ['/bin/bash', '-c', command] as const;
   const { end, duration_ms } = await sandbox.run({
@@ -25,7 +28,8 @@ export async function runTask(
     label: taskId,
     argv: fixed?.argv(argv) ?? argv,
     cwd,
-    env: fixed ? { ...fixed.environment, ...env } : env,
+    env: { ...fixed?.environment, ...env, ...secretVariables(secrets, scope) },
+    filter: () => secrets.redactor(scope.tenant).stream(),
     egress: way?.openProxy(),
     output,
     onBegun,
@@ -63,13 +67,13 @@ export async function runValidator(
   sandbox: Sandbox,
   workspace: WorkspaceMount,
   { command, name, timeout_s }: Validator,
-  { limits, signal }: { limits: Partial<ProcessLimits>; signal: AbortSignal },
+  { limits, ...rest }: Pick<Command, 'filter' | 'signal'> & { limits: Partial<ProcessLimits> },
 ): Promise<ValidatorResult> {
   const { end, stdout, stderr, duration_ms, capabilities } = await sandbox.run({
     workspace,
     argv: ['/bin/bash', '-c', command],
     limits: { ...limits, wall_ms: timeout_s * 1000 },
-    signal,
+    ...rest,
   });
   return {
     name: name ?? command.slice(0, longestName),

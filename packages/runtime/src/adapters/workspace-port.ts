@@ -1,16 +1,22 @@
-import { type FileDiff, isUnstorable, mostChangesNamed } from '@holdpoint/contract';
+import { type FileDiff, isUnstorable, mostChangesNamed, type PublishPlan } from '@holdpoint/contract';
 import type { MadeWorkspace, WorkspacePort } from '@holdpoint/engine/worker';
 import type { Sandbox } from '@holdpoint/sandbox';
+import type { Redactor, Secrets } from '@holdpoint/secrets';
 import type { Materialised, Snapshot, Workspaces } from '@holdpoint/workspace';
 
 /** The engine's view of this host's workspaces. Every sandboxed process of a workspace is killed before its tree is removed. */
 export function createWorkspacePort(
   workspaces: Workspaces,
   sandbox: Pick<Sandbox, 'withFrozen' | 'killAll'>,
+  secrets: Secrets,
 ): WorkspacePort {
-  /** Background commands are frozen, so that the snapshot shows one moment. */
-  const takeSnapshot = (input: Parameters<Workspaces['snapshot']>[0]): Promise<Snapshot> =>
-    sandbox.withFrozen(input.runId, (frozen) => workspaces.snapshot({ ...input, isShared: frozen > 0 }));
+  /** Background commands are frozen, so that the snapshot shows one moment. Only a run that uses secrets can have written one. */
+  const takeSnapshot = ({ scope, ...input }: Parameters<WorkspacePort['snapshot']>[0]): Promise<Snapshot> =>
+    sandbox.withFrozen(input.runId, (frozen) => {
+      const names = [...new Set(scope.secrets.map(({ name }) => name))];
+      const check = names.length === 0 ? {} : { check: secrets.redactor(scope.tenant, names) };
+      return workspaces.snapshot({ ...input, isShared: frozen > 0, ...check });
+    });
   return {
     async materialise(making) {
       return toMade(await workspaces.materialise(making));
@@ -55,16 +61,18 @@ export function createWorkspacePort(
     applyPreview: (input) =>
       sandbox.withFrozen(input.runId, (frozen) => workspaces.applyPreview({ ...input, isShared: frozen > 0 })),
     dropPreviews: (input) => workspaces.dropPreviews(input),
-    async planPublish(call) {
+    async planPublish({ scope, ...call }) {
       const plan = await workspaces.planPublish(call);
+      const redactor = secrets.redactor(scope.tenant);
       const { candidate, digest } = plan;
       const conflicts = plan.conflicts.map(({ path, reason, detail, versions }) => {
         return { path, reason, detail, resolvable: versions !== undefined };
       });
       const unpublishable = plan.left_out.filter(isUnstorable).map(({ path }) => path ?? 'other files');
-      return { candidate, digest, conflicts, unpublishable, plan };
+      const found = await findSecrets(workspaces, redactor, { runId: call.runId, plan });
+      return redactor.json({ candidate, digest, conflicts, unpublishable, plan, secrets: found });
     },
-    async publish(call) {
+    async publish({ scope: _scope, ...call }) {
       const result = await workspaces.publish(call);
       if (result.status !== 'conflict') return result;
       // The log names the files; only a plan shows their versions.
@@ -82,6 +90,26 @@ export function createWorkspacePort(
     collect: (runId) => workspaces.collect(runId),
     tidy: (input) => workspaces.tidy(input),
   };
+}
+
+/** The files of a publish that hold the value of a secret. A link's target counts as its content. */
+async function findSecrets(
+  workspaces: Workspaces,
+  redactor: Redactor,
+  { runId, plan: { candidate: snapshot, files } }: { runId: string; plan: PublishPlan },
+): Promise<{ path: string; names: string[] }[]> {
+  if (redactor.isEmpty) return [];
+  const found: { path: string; names: string[] }[] = [];
+  for (const { path, status } of files) {
+    if (status === 'deleted') continue;
+    const search = redactor.search();
+    search.read(Buffer.from(`${path}\0`));
+    const { content } = await workspaces.read({ runId, snapshot, path });
+    for await (const chunk of content as AsyncIterable<Buffer>) search.read(chunk);
+    const names = search.found();
+    if (names.length > 0) found.push({ path, names });
+  }
+  return found;
 }
 
 /** Characters of the patch that an approval shows. */

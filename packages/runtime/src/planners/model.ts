@@ -1,11 +1,15 @@
+import type { SecretScope } from '@holdpoint/contract';
 import type { ModelUsage, PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/worker';
 import type { Model, ModelAnswer, ModelMessage, ModelToolCall } from '@holdpoint/models';
+import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
+import { redactErrors } from '../adapters/redact-executor.ts';
 import { decisionNote } from './decision-note.ts';
 
 interface Deps {
   model: Model;
   registry: Registry;
+  secrets: Secrets;
   prices: ModelPrices;
 }
 
@@ -13,26 +17,38 @@ interface Deps {
 type ModelPrices = Readonly<Record<string, { input: number; output: number }>>;
 
 /** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
-export const createModelPlanner = ({ model, registry, prices }: Deps): Planner => ({
-  async next(input, signal) {
-    const { goal, toolset } = input.spec;
-    if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
-    const answer = await model.generate({
-      model: goal.model,
-      system: systemPrompt,
-      messages: conversation(goal.prompt, await input.history()),
-      tools: registry
-        .list(toolset, { unattended: input.unattended })
-        .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema })),
-      signal,
-    });
-    const said = { message: answer.text, answer, usage: usageOf(answer, prices) };
-    if (answer.calls.length > 0) return { kind: 'calls', ...said, calls: answer.calls.map(planned) };
-    if (answer.finish === 'length' || answer.finish === 'content_filter')
-      return { kind: 'give_up', ...said, reason: cutOff(answer) };
-    return { kind: 'finish', ...said };
-  },
-});
+export function createModelPlanner({ model, registry, secrets, prices }: Deps): Planner {
+  return {
+    async next(input, signal) {
+      const { goal, toolset } = input.spec;
+      if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
+      const history = await input.history();
+      const redactor = secrets.redactor(input.scope.tenant);
+      const given = await redactErrors(redactor, () =>
+        model.generate({
+          model: goal.model,
+          system: [systemPrompt, ...secretsPrompt(input.scope)].join('\n'),
+          messages: redactor.json(conversation(goal.prompt, history)),
+          tools: registry
+            .list(toolset, { unattended: input.unattended })
+            .map(({ name, description, input_schema }) => ({
+              name,
+              description,
+              parameters: input_schema,
+            })),
+          signal,
+        }),
+      );
+      const answer = redactor.json(given);
+      const said = { message: answer.text, answer, usage: usageOf(answer, prices) };
+      if (answer.calls.length > 0)
+        return { kind: 'calls', ...said, calls: answer.calls.map((call, at) => planned(call, given.calls[at])) };
+      if (answer.finish === 'length' || answer.finish === 'content_filter')
+        return { kind: 'give_up', ...said, reason: cutOff(answer) };
+      return { kind: 'finish', ...said };
+    },
+  };
+}
 
 const systemPrompt = [
   'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',
@@ -93,14 +109,33 @@ function result(step: SettledStep): { id: string; tool: string; text: string; is
   return { id: step.call_id ?? step.id, tool: step.tool, text: parts.filter(Boolean).join('\n'), is_error };
 }
 
-function planned(call: ModelToolCall): PlannedCall {
+/** @param given the call before its secrets were replaced */
+function planned(call: ModelToolCall, given: ModelToolCall | undefined): PlannedCall {
   const base = { call_id: call.id, tool: call.tool, args: call.args };
+  if (JSON.stringify(call) !== JSON.stringify(given)) return { ...base, error: secretInArguments };
   if (call.invalid === undefined) return base;
   const next = 'Write the arguments as one JSON object that fits the tool’s schema.';
   return {
     ...base,
     error: { code: 'EINVALIDARGS', message: `The arguments could not be read: ${call.invalid}`, next },
   };
+}
+
+const secretInArguments = {
+  code: 'ESECRETINARGS',
+  message: 'Not run: the arguments had the value of a secret in them.',
+  next: 'Use the variable that holds the secret in a command; do not write its value.',
+};
+
+/** What a model has to know to use secrets that it never sees. */
+function secretsPrompt({ secrets: uses }: SecretScope): string[] {
+  const lines = uses.flatMap(({ name, as }) => {
+    if ('env' in as) return [`the variable ${as.env} of every command holds the secret ${name}`];
+    if ('header' in as) return [`requests to ${as.header.host} get the header ${as.header.name} by themselves`];
+    return [`write $ENV.${name} where an argument needs the secret ${name}`];
+  });
+  if (lines.length === 0) return [];
+  return [`Secrets: ${lines.join('; ')}. Their values are shown as [secret NAME], and must not be written to files.`];
 }
 
 const cutOff = (answer: ModelAnswer) => ({

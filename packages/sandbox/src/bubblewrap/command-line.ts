@@ -10,11 +10,13 @@ export const inheritedFds = {
   status: 5,
   /** bubblewrap reads the command's standard input here. */
   input: 6,
+  /** bubblewrap reads the certificates that the command trusts here. */
+  certificates: 7,
   /**
    * enter.sh and the worker talk here: enter.sh says that it is ready, the worker answers with the command and its environment. The fds
    * above this one are control group files that enter.sh writes to and closes.
    */
-  control: 7,
+  control: 8,
 } as const;
 
 /**

@@ -5,7 +5,7 @@ import { bwrapArguments, inheritedFds, quietBash } from './command-line.ts';
 import type { HostTools } from './host-tools.ts';
 import { proxyPort } from './inside-listener.ts';
 import { type MountRemap, planMountRemap } from './mount-remap.ts';
-import { holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
+import { certificateFile, holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
 import { profile } from './profile.ts';
 
 export interface ExecChainDeps {
@@ -55,7 +55,11 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
       ...['--json-status-fd', String(inheritedFds.status)],
     ],
     command: encodeCommand(
-      environment(deps.mounts, { ...request.egress?.environment(proxyPort), ...request.env }),
+      environment(deps.mounts, {
+        ...request.egress?.environment(proxyPort),
+        ...certificateVariables(request),
+        ...request.env,
+      }),
       request.argv,
     ),
   };
@@ -122,6 +126,13 @@ function environment(mounts: Mounts, env: Readonly<Record<string, string>>): str
     ...gitEnvironment(`${holdpointDirectory}/inside/etc/gitconfig`),
   };
   return Object.entries({ ...base, ...env }).map(([name, value]) => `${name}=${value}`);
+}
+
+/** Where programs of most kinds look for the certificates that they trust. */
+function certificateVariables({ egress }: TreeRequest): Record<string, string> {
+  if (egress?.certificates === undefined) return {};
+  const names = ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS', 'GIT_SSL_CAINFO', 'CURL_CA_BUNDLE', 'REQUESTS_CA_BUNDLE'];
+  return Object.fromEntries(names.map((name) => [name, certificateFile]));
 }
 
 function encodeCommand(variables: readonly string[], argv: readonly string[]): Buffer {

@@ -24,6 +24,8 @@ export interface Mounts {
 export const holdpointDirectory = '/opt/holdpoint';
 /** Path inside of the file that a command reads as its standard input. */
 export const stdinFile = `${holdpointDirectory}/stdin`;
+/** Path inside of the certificates that a command with intercepted hosts trusts. */
+export const certificateFile = `${holdpointDirectory}/certificates.pem`;
 const require = createRequire(import.meta.url);
 
 /** Host directory of the files that run inside only: the first program, the tool host, a small /etc. */

@@ -2,7 +2,7 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { repositoryMounts } from '../repository.ts';
 import type { TreeRequest } from '../tree.ts';
 import { inheritedFds } from './command-line.ts';
-import { type Mounts, type ReadOnlyMount, stdinFile } from './mounts.ts';
+import { certificateFile, type Mounts, type ReadOnlyMount, stdinFile } from './mounts.ts';
 
 /** Mounted read-only where the host has them: certificates, Debian's alternatives, the library cache. Nothing else of /etc. */
 const etc = ['/etc/ssl', '/etc/pki/tls/certs', '/etc/pki/ca-trust', '/etc/alternatives', '/etc/ld.so.cache'];
@@ -19,7 +19,7 @@ const sharedMemoryBytes = 16 * 1024 * 1024;
  */
 export function profile(
   deps: { mounts: Mounts; tmpBytes: number; seccompFd: number | null; hostPath(path: string): string },
-  request: Pick<TreeRequest, 'workspace' | 'cwd' | 'stdin' | 'toolHost'>,
+  request: Pick<TreeRequest, 'workspace' | 'cwd' | 'stdin' | 'egress' | 'toolHost'>,
 ): string[] {
   const mounts: ReadOnlyMount[] = [...deps.mounts.command, ...(request.toolHost ? deps.mounts.toolHost : [])];
   return [
@@ -40,6 +40,9 @@ export function profile(
     mounts.flatMap(({ host, inside }) => ['--ro-bind', deps.hostPath(host), inside]),
     // A copy in memory. A command could make a file of the worker writable, open it again and fill the host's disk unnoticed.
     request.stdin === null ? [] : ['--ro-bind-data', String(inheritedFds.input), stdinFile],
+    request.egress?.certificates === undefined
+      ? []
+      : ['--ro-bind-data', String(inheritedFds.certificates), certificateFile],
     deps.mounts.links.flatMap(([target, path]) => ['--symlink', target, path]),
     [request.workspace.readOnly ? '--ro-bind' : '--bind', deps.hostPath(request.workspace.path), '/workspace'],
     repositoryMounts(request.workspace, request).flatMap(({ host, inside, access }) => [

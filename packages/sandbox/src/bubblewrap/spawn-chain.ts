@@ -32,6 +32,8 @@ export function spawnChain(
   };
   try {
     const input = request.stdin === null ? ('ignore' as const) : pass(pipes.filled(Buffer.from(request.stdin)));
+    const pem = request.egress?.certificates;
+    const certificates = pem === undefined ? ('ignore' as const) : pass(pipes.filled(Buffer.from(pem)));
     const attachFds = (group?.openAttachFds() ?? []).map(pass);
     const options = pass(pipes.filled(nulTerminated(chain.options)));
     const program = filter ? pass(pipes.filled(filter)) : ('ignore' as const);
@@ -39,7 +41,7 @@ export function spawnChain(
       request.toolHost ? 'pipe' : 'ignore',
       stdout?.descriptor ?? 'pipe',
       stderr?.descriptor ?? 'pipe',
-      ...[options, program, 'pipe' as const, input, 'pipe' as const], // in the order of `inheritedFds`
+      ...[options, program, 'pipe' as const, input, certificates, 'pipe' as const], // in the order of `inheritedFds`
       ...attachFds,
       ...(request.egress ? ['ipc' as const] : []),
     ];

@@ -8,7 +8,7 @@ export async function runCommand(
   context: ToolContext,
   { command, cwd, wall_ms }: { command: string; cwd: string; wall_ms: number },
 ): Promise<ToolOutcome> {
-  return outcome(await context.run({ argv: ['/bin/bash', '-c', command], cwd, limits: { wall_ms } }));
+  return outcome(await context.run({ argv: ['/bin/bash', '-c', command], cwd, limits: { wall_ms }, secrets: true }));
 }
 
 function outcome(result: CommandResult): ToolOutcome {

@@ -95,11 +95,11 @@ export function repositoryScan(scan: Scan): Scan {
     permissions: new Map(),
     entries: 0,
     content: {
-      blob: (bytes) =>
-        content.blob(clearStatFields(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)) ?? bytes),
-      largeBlob: (fd, size) => {
+      blob: (bytes, path) =>
+        content.blob(clearStatFields(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)) ?? bytes, path),
+      largeBlob: (fd, size, path) => {
         const index = size <= maxIndexBytes && isIndex(fd) ? clearStatFields(readFully(fd, size)) : undefined;
-        return index === undefined ? content.largeBlob(fd, size) : Promise.resolve(content.blob(index));
+        return index === undefined ? content.largeBlob(fd, size, path) : Promise.resolve(content.blob(index, path));
       },
       has: (oid) => content.has(oid),
       backpressure: () => content.backpressure(),

@@ -67,8 +67,8 @@ export interface ScanLimits {
 
 /** Returns the object id of content; stores the content or only hashes it. */
 interface ContentSink {
-  blob(content: Uint8Array): string;
-  largeBlob(fd: number, size: number): Promise<string>;
+  blob(content: Uint8Array, path?: BytePath): string;
+  largeBlob(fd: number, size: number, path?: BytePath): Promise<string>;
   /** Whether the content of a cached id is stored: a failed scan may have cached ids without writing objects. */
   has(oid: string): boolean;
   backpressure(): Promise<void> | undefined;
@@ -315,7 +315,7 @@ function statIfAllowed(at: { directory: Directory; name: string }): BigIntStats 
 function readLink(scan: Scan, at: { directory: Directory; name: string; path: string }): Leaf {
   try {
     const target = readlinkSync(at.directory.at(at.name), { encoding: 'buffer' });
-    return { mode: modes.symlink, oid: scan.content.blob(target) };
+    return { mode: modes.symlink, oid: scan.content.blob(target, at.path) };
   } catch (error) {
     throw asBusy(error, at.path);
   }
@@ -339,7 +339,9 @@ async function readFile(
     if (!before.isFile() || before.size > scan.limits.fileBytes) throw busy(at.path);
     const size = Number(before.size);
     const oid =
-      size >= largeBlobBytes ? await scan.content.largeBlob(fd, size) : scan.content.blob(readFully(fd, size));
+      size >= largeBlobBytes
+        ? await scan.content.largeBlob(fd, size, at.path)
+        : scan.content.blob(readFully(fd, size), at.path);
     const after = fstatSync(fd, { bigint: true });
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs) {
       throw busy(at.path);

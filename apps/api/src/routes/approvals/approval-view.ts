@@ -1,7 +1,19 @@
+import { defaultTenant } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
-import type { ApprovalView, PublishApproval } from '@holdpoint/engine';
+import {
+  type ApprovalView,
+  cutParts,
+  defaultRuleSeconds,
+  type PublishApproval,
+  proposedRule,
+  type StepApproval,
+  whyNotRemembered,
+} from '@holdpoint/engine';
+import { plain } from '@holdpoint/readable';
 import type { ApiDeps } from '../../deps.ts';
+import { changedArgs } from './changed-args.ts';
 import { planOf } from './publish-plan.ts';
+import { cutArgs, readable } from './readable.ts';
 import { whatItMeets } from './what-it-meets.ts';
 
 /** An approval as a person needs to see it before deciding. */
@@ -9,18 +21,21 @@ export async function toApproval(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, v
   const { run, approval, digest } = view;
   const { request, decision } = approval;
   const preview = request.preview === undefined ? null : await deps.engine.read(request.preview);
+  const action = view.subject === 'step' ? callOf(view) : await publishOf(deps, view);
+  const cut = view.subject === 'step' ? cutOf(view) : null;
   return {
     id: approval.id,
     run_id: run.id,
-    run_title: run.header.title,
+    run_title: plain(run.header.title),
     step_id: view.subject === 'step' ? view.step.id : null,
     kind: request.kind,
     status: approval.status,
-    action: view.subject === 'step' ? callOf(view) : await publishOf(deps, view),
+    ...readable({ action, preview }, cut === null),
+    cut,
     action_digest: digest,
-    preview,
     risk: request.risk,
-    reason: request.reason,
+    reason: plain(request.reason),
+    ...termsOf(view),
     allowed_decisions: request.allowed_decisions,
     requested_at: request.requested_at,
     expires_at: request.expires_at,
@@ -35,9 +50,57 @@ export async function toApproval(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, v
             args: await editedArgs(deps, view),
             message: decision.message ?? null,
             by: decision.by,
+            changes: await changesOf(deps, view),
+            votes: decision.votes ?? [],
+            made_rule: decision.made_rule ?? null,
+            rule_id: decision.rule_id ?? null,
+            expired: decision.expired ?? false,
             decided_at: decision.decided_at,
           },
   };
+}
+
+type Terms = Pick<
+  Approval,
+  'reaches' | 'rule' | 'deciders' | 'escalated_to' | 'delegations' | 'votes' | 'on_expiry' | 'remembers'
+>;
+
+/** Who decides, by when, and what the decision may be remembered as. */
+function termsOf(view: ApprovalView): Terms {
+  const { request, escalated = [], delegations = [], votes = [], status } = view.approval;
+  const { reaches = null, rule = null, deciders = [], on_expiry = 'reject' } = request;
+  const isOpen = status === 'pending' && view.subject === 'step';
+  return {
+    ...{ reaches, rule, deciders, on_expiry, escalated_to: escalated, delegations },
+    votes: votes.filter(({ action_digest }) => action_digest === view.digest),
+    remembers: isOpen && whyNotRemembered(view) === undefined ? proposalOf(view) : null,
+  };
+}
+
+function proposalOf(view: StepApproval): Terms['remembers'] {
+  const { reaches = null, args, ...proposed } = proposedRule(view);
+  return {
+    ...proposed,
+    reaches,
+    args: cutArgs(args),
+    tenant: view.run.tenant ?? defaultTenant,
+    expires_s: defaultRuleSeconds,
+    needs_external: proposed.effect === 'external',
+  };
+}
+
+function cutOf(view: StepApproval): Approval['cut'] {
+  const { args, preview } = cutParts(view);
+  return args === undefined && preview === undefined ? null : { args, preview };
+}
+
+/** What an edit changed. */
+async function changesOf(
+  deps: Pick<ApiDeps, 'engine'>,
+  view: ApprovalView,
+): Promise<NonNullable<Approval['decision']>['changes']> {
+  const edited = await editedArgs(deps, view);
+  return view.subject !== 'step' || edited === null ? [] : changedArgs(view.args, edited);
 }
 
 /** An edit of a publish resolves its conflicts. */

@@ -184,7 +184,9 @@ describe('a decision is refused, and nothing is decided,', () => {
       'invalid_request',
       '/args/path',
     ],
-    ['with an unknown field', () => ({ remember: 'run' }), 422, 'invalid_request', '/remember'],
+    ['with an unknown field', () => ({ reminder: 'run' }), 422, 'invalid_request', '/reminder'],
+    ['to remember for ever', () => ({ remember: 'run', remember_s: 10 ** 9 }), 422, 'invalid_request', '/remember_s'],
+    ['to reject and remember', () => ({ decision: 'reject', remember: 'run' }), 422, 'invalid_decision'],
   ];
 
   test.each(cases)('%s', async (_name, change, status, code, pointer) => {

@@ -1,5 +1,7 @@
+import type { Decide } from '@holdpoint/contract/wire';
 import { approvalSchema, decideSchema, idParamsSchema } from '@holdpoint/contract/wire';
-import type { App } from '../../deps.ts';
+import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
 import { toApproval } from './approval-view.ts';
 import { checkEdit } from './check-edit.ts';
 
@@ -16,7 +18,10 @@ export function decideRoute(app: App): void {
         description:
           'A repeated decision gets the answer of the first; a different one is 409 `already_decided`. ' +
           'An outdated digest is 409 `action_changed`. When a background command changes the files after the decision, ' +
-          'the call does not run: it is parked again, and this approval names the new one (`superseded_by`).',
+          'the call does not run: it is parked again, and this approval names the new one (`superseded_by`). ' +
+          'Where several callers have to approve, the approval stays `pending` until the last of them did; one rejection decides. ' +
+          'A caller whom `deciders` does not name gets 403 `not_a_decider`. ' +
+          'An approval that is `cut` is approved with the `content_digest` of its content; otherwise 409 `not_opened`.',
         params: idParamsSchema,
         body: decideSchema,
         response: { 200: approvalSchema },
@@ -24,14 +29,25 @@ export function decideRoute(app: App): void {
     },
     async ({ params, body, deps }) => {
       await checkEdit(deps, params.id, body);
-      const { decision, action_digest, args, message } = body;
+      const { decision, action_digest, args, message, content_digest } = body;
       const view = await deps.engine.approvals.decide(params.id, {
-        decision,
-        action_digest,
-        args,
-        message,
+        ...{ decision, action_digest, args, message, content_digest },
+        remember: rememberOf(deps, body),
       });
       return toApproval(deps, view);
     },
   );
+}
+
+/** @throws ApiProblem `missing_scope` */
+function rememberOf({ holder }: ApiDeps, { remember = 'none', remember_s, remember_external }: Decide) {
+  if (remember === 'none') return undefined;
+  if (remember === 'policy' && !holder.scopes.includes('policies:write')) {
+    const { name } = holder.caller;
+    throw new ApiProblem(
+      'missing_scope',
+      `a rule for all runs of the tenant needs the scope policies:write, which the key of ${name} lacks`,
+    );
+  }
+  return { scope: remember, expires_s: remember_s, external: remember_external };
 }

@@ -1,5 +1,12 @@
 import type { ApprovalStatus } from '@holdpoint/contract';
-import { approvalPageSchema, approvalSchema, idParamsSchema, listApprovalsQuerySchema } from '@holdpoint/contract/wire';
+import {
+  approvalPageSchema,
+  approvalSchema,
+  idParamsSchema,
+  type ListApprovalsQuery,
+  listApprovalsQuerySchema,
+} from '@holdpoint/contract/wire';
+import type { ApprovalFilter } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { toApproval } from './approval-view.ts';
@@ -17,11 +24,11 @@ export function readApprovalsRoutes(app: App): void {
         response: { 200: approvalPageSchema },
       },
     },
-    async ({ query: { status, run_id, limit, cursor }, deps }) => {
+    async ({ query: { status, run_id, limit, cursor, ...asked }, deps }) => {
       const page = { limit, cursor };
       const { items, next } =
-        run_id === undefined
-          ? await deps.engine.approvals.list({}, page)
+        run_id === undefined || hasFilter(asked)
+          ? await deps.engine.approvals.list(filterOf({ run_id, ...asked }), page)
           : await approvalsOf(deps, checkRunId(run_id), status, page);
       const data = await Promise.all(items.map((view) => toApproval(deps, view)));
       return { data, next_cursor: next ?? null, has_more: next !== undefined };
@@ -42,6 +49,19 @@ export function readApprovalsRoutes(app: App): void {
     },
     async ({ params, deps }) => toApproval(deps, await deps.engine.approvals.get(params.id)),
   );
+}
+
+type Asked = Pick<ListApprovalsQuery, 'tool' | 'rule' | 'label' | 'older_than_s'>;
+
+const hasFilter = (asked: Asked): boolean => Object.values(asked).some((value) => value !== undefined);
+
+function filterOf({ label, older_than_s, ...rest }: Asked & { run_id?: string | undefined }): ApprovalFilter {
+  const at = label?.indexOf('=') ?? -1;
+  return {
+    ...rest,
+    label: label === undefined ? undefined : { name: label.slice(0, at), value: label.slice(at + 1) },
+    before: older_than_s === undefined ? undefined : Date.now() - older_than_s * 1000,
+  };
 }
 
 /** The logs of a run and its sub-agents have all approvals; the index has only the pending ones. */

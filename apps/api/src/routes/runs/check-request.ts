@@ -8,21 +8,23 @@ import { checkLimits } from './check-limits.ts';
 import { checkModel, checkModels } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
 import { checkPolicy } from './check-policy.ts';
+import { checkSecrets } from './check-secrets.ts';
 import { checkSource } from './check-source.ts';
 
 /**
  * Everything that can be wrong with a request and needs more than its shape is found here, before anything is written.
- * @throws ApiProblem `unknown_toolset`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
+ * @throws ApiProblem `unknown_toolset`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `unknown_secret`, `invalid_secret_use`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
  * `invalid_model_name`; WorkspaceError about the source
  */
 export async function checkRequest(
-  deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses' | 'ceilings'>,
+  deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses' | 'ceilings' | 'secrets' | 'holder'>,
   body: CreateRunBody,
 ): Promise<Goal> {
   checkToolset(deps, body.toolset);
   checkPolicy(deps, body.toolset, body.policy);
   checkGrants(body);
   checkNetwork(deps, body.network);
+  checkSecrets(deps, body);
   checkLimits(deps, body.limits);
   checkModels(deps, body.models ?? []);
   const task = checkTask(deps, body);

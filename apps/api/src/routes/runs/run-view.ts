@@ -44,13 +44,14 @@ export function toRunDetail(
   spec: RunSpec,
   { agents, current }: { agents: readonly RunState[]; current: OperatorPolicy | undefined },
 ): RunDetail {
-  const { goal, source, policy, limits, network, permissions = null, modes, validators, publish } = spec;
+  const { goal, source, policy, limits, network, permissions = null, modes, secrets = [], validators, publish } = spec;
   const prompt = goal.planner === 'model' ? goal.prompt : null;
   const models = allowedModels(spec);
   const operator_policies = withCurrent(spec.operator, current).map((one) => {
     return { digest: operatorPolicyDigest(one), policy: one };
   });
-  const bound = { policy, operator_policies, limits, models, network, permissions, protected: spec.protected, modes };
+  const granted = { network, permissions, protected: spec.protected, modes, secrets };
+  const bound = { policy, operator_policies, limits, models, ...granted };
   const request = { prompt, source, ...bound, validators, publish };
   return { ...toRun(run), waiting_for: agents.flatMap(waitingFor), request };
 }

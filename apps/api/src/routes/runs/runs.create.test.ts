@@ -57,6 +57,7 @@ describe('a run that is submitted', () => {
         source: { type: 'empty' },
         policy: { rules: [], publish: 'allow', approval_timeout_s: 604_800 },
         network: { allow: [] },
+        secrets: [],
         operator_policies: [],
         limits: {
           ...{ max_turns: 200, step_wall_s: 600, loop_after: 5 },

@@ -1,8 +1,9 @@
 import { confirm, isCancel } from '@clack/prompts';
 import type { Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
-import { approvalText } from '../../output/index.ts';
+import { approvalText, proposalText } from '../../output/index.ts';
 import { CliError, commandLine, type Shell } from '../../shell/index.ts';
+import { openContent } from './open-content.ts';
 
 export interface DecideInput extends Omit<Decide, 'action_digest' | 'args'> {
   approvalId: string;
@@ -28,12 +29,18 @@ export async function decide(deps: { shell: Shell; client: Client }, input: Deci
   if (!json) for (const line of approvalText(shown, { colors: shell.errColors, now: Date.now() })) shell.say(line);
   refuseDisallowed(shown, decision.decision);
   const given = typeof args === 'function' ? args(shown) : args;
+  const remembers = decision.remember !== undefined && decision.remember !== 'none';
+  if (remembers && !json) for (const line of proposalText(shown)) shell.say(line);
+  const mustOpen = decision.decision === 'approve' && shown.cut !== null && shown.status === 'pending';
+  // With --json nobody reads what is printed here: the caller opens the content first.
+  const content_digest = decision.content_digest ?? (mustOpen && !json ? await openContent(deps, shown) : undefined);
   if (digest === undefined && letsRun(decision.decision) && !(await confirmed(shell, input, shown))) {
     return shell.say('Nothing was decided.');
   }
   const decided = await client.decideApproval(approvalId, {
     ...decision,
     args: given,
+    content_digest,
     action_digest: digest ?? shown.action_digest,
   });
   if (json) return shell.printJson(decided);

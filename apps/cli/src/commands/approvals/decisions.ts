@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type ApiOptions, apiCommand, CliError, jsonObject, type Shell } from '../../shell/index.ts';
+import { type ApiOptions, apiCommand, CliError, jsonObject, type Shell, seconds } from '../../shell/index.ts';
 import { decide } from './decide.ts';
 import { readText } from './read-text.ts';
 
@@ -14,24 +14,50 @@ export const withDigest = (command: Command): Command =>
     'decide only if the call still has this digest (default: confirm on the terminal)',
   );
 
-export const approveCommand = (shell: Shell): Command =>
-  decisionCommand(shell, 'approve', 'approve a held call or publish exactly as shown', 'note for the log');
+interface ApproveOptions extends DecisionOptions {
+  content?: string;
+  remember?: 'run' | 'policy';
+  rememberFor?: number;
+  rememberExternal?: true;
+}
 
-export const rejectCommand = (shell: Shell): Command =>
-  decisionCommand(
-    shell,
+export function approveCommand(shell: Shell): Command {
+  const command = apiCommand('approve', 'approve a held call or publish exactly as shown')
+    .argument('<approval>', 'id of the approval')
+    .option('--message <text>', 'note for the log')
+    .option('--content <sha256:…>', 'digest of the whole content, where the approval shows only its beginning')
+    .addOption(
+      new Option('--remember <scope>', 'the same call needs no decision any more, in this run or in all').choices([
+        'run',
+        'policy',
+      ]),
+    )
+    .option('--remember-for <seconds>', 'for this time (default: 30 days)', seconds)
+    .option('--remember-external', 'also a call with effects outside the workspace');
+  return withDigest(command).action(async (approvalId: string, options: ApproveOptions) => {
+    const { url, content, remember, rememberFor, rememberExternal, ...rest } = options;
+    const client = await shell.connect(url);
+    await decide(
+      { shell, client },
+      {
+        ...{ approvalId, decision: 'approve', content_digest: content, remember, ...rest },
+        remember_s: rememberFor === undefined ? undefined : Math.round(rememberFor / 1000),
+        remember_external: rememberExternal,
+      },
+    );
+  });
+}
+
+export function rejectCommand(shell: Shell): Command {
+  const command = apiCommand(
     'reject',
     'reject a held call: the planner reads that and continues; or a held publish: nothing is published',
-    'reason, for the planner',
-  );
-
-function decisionCommand(shell: Shell, decision: 'approve' | 'reject', summary: string, message: string): Command {
-  const command = apiCommand(decision, summary)
+  )
     .argument('<approval>', 'id of the approval')
-    .option('--message <text>', message);
+    .option('--message <text>', 'reason, for the planner');
   return withDigest(command).action(async (approvalId: string, { url, ...options }: DecisionOptions) => {
     const client = await shell.connect(url);
-    await decide({ shell, client }, { approvalId, decision, ...options });
+    await decide({ shell, client }, { approvalId, decision: 'reject', ...options });
   });
 }
 

@@ -3,6 +3,7 @@ import { ApiError, type Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { actionText, approvalText, cut, isAboutPublish, oneLine, plain, plainJson } from '../../output/index.ts';
 import { CliError, jsonObject, type Shell } from '../../shell/index.ts';
+import { openContent } from './open-content.ts';
 import { askResolutions } from './resolutions.ts';
 
 type Decision = Decide['decision'];
@@ -46,7 +47,7 @@ async function decideOne({ shell, client }: { shell: Shell; client: Client }, ap
   });
   if (isCancel(decision)) return false;
   if (decision === 'later') return true;
-  const details = await askDetails(shell, decision, approval);
+  const details = await askDetails({ shell, client }, decision, approval);
   if (details === undefined) return true;
   const decided = await client.decideApproval(approval.id, {
     decision,
@@ -59,13 +60,13 @@ async function decideOne({ shell, client }: { shell: Shell; client: Client }, ap
 
 /** @returns undefined when the user cancels */
 async function askDetails(
-  shell: Shell,
+  { shell, client }: { shell: Shell; client: Client },
   decision: Decision,
   approval: Approval,
-): Promise<Pick<Decide, 'args' | 'message'> | undefined> {
+): Promise<Pick<Decide, 'args' | 'message' | 'content_digest'> | undefined> {
   switch (decision) {
     case 'approve':
-      return {};
+      return approval.cut === null ? {} : { content_digest: await openContent({ shell, client }, approval) };
     case 'reject': {
       const reader = isAboutPublish(approval) ? '' : ' The planner reads it.';
       const message = await ask({ message: `Why?${reader}`, placeholder: 'may be empty' });

@@ -24,6 +24,12 @@ export const approvalChanges: ChangesOf<EventsOf<'approval'>> = {
     state.set(stepField.approved_snapshot(step_id), snapshot);
     if (writes) state.set(runField.writer, step_id);
   },
+  'approval.voted': (state, { data: { approval_id, votes } }) => state.set(approvalField.votes(approval_id), votes),
+  'approval.delegated': (state, { data: { approval_id, delegations } }) =>
+    state.set(approvalField.delegations(approval_id), delegations),
+  'approval.reminded': (state, { data: { approval_id, times } }) =>
+    state.set(approvalField.reminded(approval_id), times),
+  'approval.escalated': (state, { data: { approval_id, to } }) => state.set(approvalField.escalated(approval_id), to),
   'approval.expired': (state, { data }) => close(state, data.approval_id, 'expired'),
   'approval.canceled': (state, { data }) => close(state, data.approval_id, 'canceled'),
 };

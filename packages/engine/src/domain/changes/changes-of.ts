@@ -2,6 +2,7 @@ import type { EventType, RunEvent } from '@holdpoint/contract';
 import { runField } from '../model.ts';
 import { approvalChanges } from './approval.ts';
 import { publicationChanges } from './publication.ts';
+import { ruleChanges } from './rule.ts';
 import { runChanges } from './run.ts';
 import { type ChangesOf, noChange, StateChanges } from './state-changes.ts';
 import { stepChanges } from './step.ts';
@@ -13,6 +14,7 @@ const changesByType: ChangesOf<EventType> = {
   ...runChanges,
   ...stepChanges,
   ...approvalChanges,
+  ...ruleChanges,
   ...taskChanges,
   ...workspaceChanges,
   ...publicationChanges,

@@ -1,6 +1,13 @@
-import { approvalRequestSchema, approvalStatusSchema, decisionSchema, stepIdSchema } from '@holdpoint/contract';
+import {
+  approvalRequestSchema,
+  approvalStatusSchema,
+  decisionSchema,
+  delegationSchema,
+  stepIdSchema,
+  voteSchema,
+} from '@holdpoint/contract';
 import { z } from 'zod';
-import { cellsById, json, optional, text } from './field.ts';
+import { cellsById, integer, json, optional, text } from './field.ts';
 
 /** The fields of an approval, named `<approval id>:<field>`. */
 export const approvalTable = {
@@ -11,6 +18,10 @@ export const approvalTable = {
   ),
   superseded: optional(text(z.string(), 'The approval that asks again because the files had changed.')),
   decision: optional(json(decisionSchema.extend({ decided_at: z.string() }), 'The decision of a person.')),
+  votes: optional(json(z.array(voteSchema), 'Who has approved, where several have to.')),
+  delegations: optional(json(z.array(delegationSchema), 'Who let whom decide.')),
+  reminded: integer('How often the approval was brought to mind.'),
+  escalated: optional(json(z.array(z.string()), 'Globs on names of callers who may decide since the escalation.')),
 };
 
 export const approvalField = cellsById(approvalTable);

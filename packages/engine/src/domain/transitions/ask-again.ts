@@ -1,4 +1,5 @@
 import type { ActionChanged, NewEvent, Payload, Shown } from '@holdpoint/contract';
+import { sameTerms } from '../approval-terms.ts';
 import {
   type ApprovalState,
   attemptIs,
@@ -26,7 +27,7 @@ export function askAgain(
     /** Id of the new approval. */
     approvalId: string;
     expiresAt: string;
-    shown: { preview?: Payload<Shown> | undefined; uses?: string | undefined };
+    shown: { preview?: Payload<Shown> | undefined; uses?: string | undefined; reaches?: string[] | undefined };
     found: Omit<ActionChanged, 'approval_id' | 'from' | 'to'> & {
       snapshot: string;
       files_changed: number;
@@ -36,7 +37,7 @@ export function askAgain(
 ): Transition {
   const waiting = parkedChange(run, 1);
   const { decided, approvalId, expiresAt, found } = again;
-  const { preview, uses } = again.shown;
+  const { preview, uses, reaches } = again.shown;
   const { snapshot, files_changed, skipped, changes, total, uses: now } = found;
   const what = now === undefined ? 'the files changed' : 'the changes of the sub-agent changed';
   const parent = run.snapshot ?? '';
@@ -72,6 +73,8 @@ export function askAgain(
           risk: decided.request.risk,
           preview,
           uses,
+          reaches,
+          ...sameTerms(decided.request),
           allowed_decisions,
           expires_at: expiresAt,
           changed: { approval_id: decided.id, from, to: snapshot, changes, total, uses: now },

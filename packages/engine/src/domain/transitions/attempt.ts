@@ -2,6 +2,7 @@ import type {
   Begins,
   CapabilityReport,
   Connection,
+  Deciders,
   EventOf,
   NewEvent,
   Payload,
@@ -140,7 +141,14 @@ export function retryAttempt(run: RunState, step: StepState, reason: Problem, op
 export function recordIndeterminate(
   run: RunState,
   step: StepState,
-  approval: { id: string; expiresAt: string; reason: Problem; preview: Payload<Shown> },
+  approval: {
+    id: string;
+    expiresAt: string;
+    reason: Problem;
+    preview: Payload<Shown>;
+    /** Who decided on the call decides whether it runs again. */
+    deciders?: Deciders[] | undefined;
+  },
 ): Transition {
   const waiting = parkedChange(run, 1);
   return {
@@ -161,6 +169,7 @@ export function recordIndeterminate(
           reason: approval.reason.message,
           risk: 'high',
           preview: approval.preview,
+          deciders: approval.deciders,
           allowed_decisions: ['approve', 'respond', 'reject'],
           expires_at: approval.expiresAt,
         },

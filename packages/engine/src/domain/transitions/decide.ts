@@ -1,7 +1,19 @@
-import type { DecisionKind, Effect, NewEvent, Payload, Problem } from '@holdpoint/contract';
+import type {
+  DecisionKind,
+  Delegation,
+  Effect,
+  NewEvent,
+  Payload,
+  Problem,
+  RememberedRule,
+  Vote,
+} from '@holdpoint/contract';
 import {
   type ApprovalState,
+  approvalField,
   approvalIs,
+  type Condition,
+  fieldIs,
   type RunState,
   type StepState,
   snapshotIs,
@@ -15,21 +27,24 @@ export interface Decision {
   kind: DecisionKind;
   digest: string;
   by: string;
-  message?: string;
-  edited?: { args: Payload; effect: Effect };
+  message?: string | undefined;
+  edited?: { args: Payload; effect: Effect } | undefined;
+  /** Where several callers had to approve: all of them, the last one included. */
+  votes?: Vote[] | undefined;
+  /** Made with the decision, for later calls with the same parameters. */
+  rule?: RememberedRule | undefined;
+  /** The deadline passed, and the policy lets the call run then. */
+  expired?: true | undefined;
 }
 
 /** The first decision wins: the approval must be pending, and the workspace at the snapshot of the digest. */
 export function decide(run: RunState, step: StepState, approval: ApprovalState, decision: Decision): Transition {
   const waiting = parkedChange(run, -1);
   return {
-    if: [
-      ...waiting.if,
-      approvalIs(approval.id, 'pending'),
-      stepIs(step.id, step.status),
-      snapshotIs(run.snapshot ?? ''),
-    ],
+    if: [...waiting.if, ...stillAsked(run, step, approval)],
+    before: decision.expired ? undefined : Date.parse(approval.request.expires_at),
     events: [
+      ...(decision.votes === undefined ? [] : [voted(step, approval, decision.by, decision.votes)]),
       {
         type: 'approval.decided',
         step_id: step.id,
@@ -42,14 +57,65 @@ export function decide(run: RunState, step: StepState, approval: ApprovalState, 
           asked: decision.edited && step.args,
           message: decision.message,
           by: decision.by,
+          votes: decision.votes,
+          made_rule: decision.rule?.rule_id,
+          expired: decision.expired,
           writes: willWrite(step, decision) || undefined,
         },
       },
       consequence(step, approval, decision),
+      ...(decision.rule === undefined
+        ? []
+        : [{ type: 'rule.remembered' as const, data: { ...decision.rule, approval_id: approval.id } }]),
       ...waiting.events,
     ],
   };
 }
+
+/** Nobody else has decided, voted or delegated since the caller read the approval, and the action is the same. */
+const stillAsked = (run: RunState, step: StepState, approval: ApprovalState): Condition[] => [
+  approvalIs(approval.id, 'pending'),
+  stepIs(step.id, step.status),
+  snapshotIs(run.snapshot ?? ''),
+  fieldIs(approvalField.votes(approval.id), approval.votes),
+  fieldIs(approvalField.delegations(approval.id), approval.delegations),
+];
+
+/** One approval of several that are needed, and not the last. */
+export const vote = (
+  run: RunState,
+  step: StepState,
+  approval: ApprovalState,
+  { by, votes }: { by: string; votes: Vote[] },
+): Transition => ({
+  if: stillAsked(run, step, approval),
+  before: Date.parse(approval.request.expires_at),
+  events: [voted(step, approval, by, votes)],
+});
+
+const voted = (step: StepState, { id }: ApprovalState, by: string, votes: Vote[]): NewEvent => ({
+  type: 'approval.voted',
+  step_id: step.id,
+  data: { approval_id: id, by, votes },
+});
+
+/** A caller who may decide lets another one decide. */
+export const delegate = (
+  run: RunState,
+  step: StepState,
+  approval: ApprovalState,
+  { from, to }: Delegation,
+): Transition => ({
+  if: stillAsked(run, step, approval),
+  before: Date.parse(approval.request.expires_at),
+  events: [
+    {
+      type: 'approval.delegated',
+      step_id: step.id,
+      data: { approval_id: approval.id, from, to, delegations: [...(approval.delegations ?? []), { from, to }] },
+    },
+  ],
+});
 
 /** An approved call that writes becomes the writer now, so that it finds the workspace that the person saw. */
 function willWrite(step: StepState, { kind, edited }: Decision): boolean {
@@ -84,6 +150,9 @@ const unknownOutcome: Problem = {
   next: 'Find out what happened before you try it again.',
 };
 
+const approvedBy = ({ by, expired }: Decision): string =>
+  expired ? `approved by ${by}: nobody decided in time` : `approved by ${by}`;
+
 function consequence(step: StepState, approval: ApprovalState, decision: Decision): NewEvent {
   const step_id = step.id;
   const says = decision.message === undefined ? '' : ` They say: ${decision.message}`;
@@ -94,7 +163,7 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
       return {
         type: 'step.queued',
         step_id,
-        data: { reason: isIndeterminate ? `run again by decision of ${decision.by}` : `approved by ${decision.by}` },
+        data: { reason: isIndeterminate ? `run again by decision of ${decision.by}` : approvedBy(decision) },
       };
     case 'edit':
       return {

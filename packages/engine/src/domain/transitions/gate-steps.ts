@@ -1,5 +1,4 @@
 import {
-  type DecisionKind,
   isSettled,
   type NewEvent,
   type Payload,
@@ -7,8 +6,9 @@ import {
   type Shown,
   type Verdict,
 } from '@holdpoint/contract';
+import { termsOf } from '../approval-terms.ts';
 import { denialOf } from '../judge-grants.ts';
-import { type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
+import { type RuleState, type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
 import { unblocked } from '../turn-order.ts';
 import { parkedChange } from './waiting.ts';
 
@@ -16,7 +16,15 @@ import { parkedChange } from './waiting.ts';
 export type Gate =
   | { step: StepState; action: 'allow'; reason: string }
   | { step: StepState; action: 'deny'; verdict: Verdict }
-  | Held;
+  | Held
+  | Answered;
+
+/** A call that the policy holds and a remembered rule approves. */
+export interface Answered extends Omit<Held, 'action'> {
+  action: 'answer';
+  rule: RuleState;
+  digest: string;
+}
 
 /** A call that waits for a decision. */
 export interface Held {
@@ -27,6 +35,7 @@ export interface Held {
   expiresAt: string;
   preview?: Payload<Shown>;
   uses?: string | undefined;
+  reaches?: string[] | undefined;
 }
 
 /** Whether the step may change the workspace or anything outside it. */
@@ -50,29 +59,27 @@ export function gateSteps(run: RunState, gates: readonly Gate[]): Transition {
   const snapshot = run.snapshot ?? '';
   return {
     if: [...waiting.if, snapshotIs(snapshot), ...gates.map(({ step }) => stepIs(step.id, 'pending'))],
-    events: [...gates.map((gate) => eventOf(gate, snapshot)), ...waiting.events],
+    events: [...gates.flatMap((gate) => eventsOf(gate, snapshot)), ...waiting.events],
   };
 }
 
-const decisionsFor = (step: StepState): DecisionKind[] =>
-  step.call.gate === 'input' ? ['respond', 'reject'] : ['approve', 'edit', 'reject', 'respond'];
-
-function eventOf(gate: Gate, snapshot: string): NewEvent {
+function eventsOf(gate: Gate, snapshot: string): NewEvent[] {
   const { step } = gate;
   switch (gate.action) {
     case 'allow':
-      return { type: 'step.queued', step_id: step.id, data: { reason: gate.reason } };
+      return [{ type: 'step.queued', step_id: step.id, data: { reason: gate.reason } }];
     case 'deny':
-      return {
-        type: 'step.rejected',
-        step_id: step.id,
-        data: {
-          attempt: null,
-          error: denialOf(gate.verdict, 'gate'),
+      return [
+        {
+          type: 'step.rejected',
+          step_id: step.id,
+          data: { attempt: null, error: denialOf(gate.verdict, 'gate') },
         },
-      };
+      ];
     case 'hold':
-      return requested(gate, snapshot);
+      return [requested(gate, snapshot)];
+    case 'answer':
+      return answered(gate, snapshot);
     default:
       return gate satisfies never;
   }
@@ -90,7 +97,35 @@ export const requested = ({ step, verdict, ...gate }: Held, snapshot: string): N
     risk: step.call.risk,
     preview: gate.preview,
     uses: gate.uses,
-    allowed_decisions: decisionsFor(step),
+    reaches: gate.reaches,
+    ...termsOf(step, verdict),
     expires_at: gate.expiresAt,
   },
 });
+
+/** As if the maker of the rule had approved, in the same append as the question. */
+function answered({ action: _, rule, digest, ...gate }: Answered, snapshot: string): NewEvent[] {
+  const { step, approvalId } = gate;
+  const { by } = rule.made;
+  return [
+    requested({ ...gate, action: 'hold' }, snapshot),
+    {
+      type: 'approval.decided',
+      step_id: step.id,
+      data: {
+        approval_id: approvalId,
+        decision: 'approve',
+        action_digest: digest,
+        snapshot,
+        by,
+        rule_id: rule.id,
+        writes: mayWrite(step) || undefined,
+      },
+    },
+    {
+      type: 'step.queued',
+      step_id: step.id,
+      data: { reason: `approved by the rule ${rule.id}, which ${by} made` },
+    },
+  ];
+}

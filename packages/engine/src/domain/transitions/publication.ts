@@ -125,6 +125,7 @@ export function decidePublish(run: RunState, approval: ApprovalState, decision: 
   const { kind, digest, by, message, resolutions } = decision;
   return {
     if: stillParked(run, approval),
+    before: Date.parse(approval.request.expires_at),
     events: [
       {
         type: 'approval.decided',

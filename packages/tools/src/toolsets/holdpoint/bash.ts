@@ -56,8 +56,9 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
     const value = { task_id: context.taskId, status: 'running' };
     return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
   },
-  async preview({ network }, { command, cwd, run_in_background }) {
+  async preview({ network, secrets = [] }, { command, cwd, run_in_background }) {
+    const named = secrets.length === 0 ? {} : { secrets };
     const background = run_in_background ? { background: true as const } : {};
-    return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [], ...background };
+    return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [], ...named, ...background };
   },
 });

@@ -54,6 +54,15 @@ export function nameText(name: string): string {
   return blanks.replace(/[\p{L}\p{M}\p{N}]+|[^\p{ASCII}]/gu, showImitation);
 }
 
+/** The same for a command or a script: its line ends, tabs and blanks stay as they are. */
+export const codeText = (code: string): string => {
+  const shown = plain(code);
+  return isAscii(shown) ? shown : shown.replace(/[\p{L}\p{M}\p{N}]+|[^\p{ASCII}]/gu, showImitation);
+};
+
+/** Whether `codeText` writes a character of the text in another way. */
+export const hasHidden = (text: string): boolean => codeText(text) !== text;
+
 /** @param word letters, marks and digits, or one other character */
 function showImitation(word: string): string {
   if (isAscii(word)) return word;

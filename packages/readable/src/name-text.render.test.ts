@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nameText } from './plain.ts';
+import { nameText } from './readable.ts';
 
 it.each([
   ['a newline', 'README.md\n', 'README.md<U+000A>'],

@@ -1,0 +1,78 @@
+import {
+  idParamsSchema,
+  listRulesQuerySchema,
+  rememberedRulePageSchema,
+  rememberedRuleSchema,
+} from '@holdpoint/contract/wire';
+import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
+import { checkRunId } from '../runs/find-run.ts';
+import { toRule } from './rule-view.ts';
+
+const tags = ['rules'];
+
+/** What people let through from now on: made with a decision, listed and revoked here. */
+export function rulesRoutes(app: App): void {
+  app.get(
+    '/v1/rules',
+    {
+      config: { access: 'approvals:read' },
+      schema: {
+        tags,
+        operationId: 'listRules',
+        summary: 'List the remembered rules in force, newest first',
+        querystring: listRulesQuerySchema,
+        response: { 200: rememberedRulePageSchema },
+      },
+    },
+    async ({ query: { run_id, ...page }, deps }) => {
+      const filter = { run_id: run_id === undefined ? undefined : checkRunId(run_id) };
+      const { items, next } = await deps.engine.rules.list(filter, page);
+      const data = await Promise.all(items.map((listed) => toRule(deps, listed)));
+      return { data, next_cursor: next ?? null, has_more: next !== undefined };
+    },
+  );
+
+  app.get(
+    '/v1/rules/:id',
+    {
+      config: { access: 'approvals:read' },
+      schema: {
+        tags,
+        operationId: 'getRule',
+        summary: 'Read a remembered rule',
+        params: idParamsSchema,
+        response: { 200: rememberedRuleSchema },
+      },
+    },
+    async ({ params, deps }) => toRule(deps, await deps.engine.rules.get(params.id)),
+  );
+
+  app.delete(
+    '/v1/rules/:id',
+    {
+      config: { access: 'approvals:decide' },
+      schema: {
+        tags,
+        operationId: 'revokeRule',
+        summary: 'Revoke a remembered rule',
+        description:
+          'After the answer no call is let through by it. A rule for all runs of the tenant needs the scope policies:write as well. Revoking again changes nothing.',
+        params: idParamsSchema,
+        response: { 200: rememberedRuleSchema },
+      },
+    },
+    async ({ params, deps }) => {
+      const { rule } = await deps.engine.rules.get(params.id);
+      if (rule.made.scope === 'policy') assertMayChangePolicies(deps);
+      return toRule(deps, await deps.engine.rules.revoke(params.id));
+    },
+  );
+}
+
+/** @throws ApiProblem `missing_scope` */
+function assertMayChangePolicies({ holder: { scopes, caller } }: ApiDeps): void {
+  if (scopes.includes('policies:write')) return;
+  const detail = `a rule for all runs of the tenant needs the scope policies:write, which the key of ${caller.name} lacks`;
+  throw new ApiProblem('missing_scope', detail);
+}

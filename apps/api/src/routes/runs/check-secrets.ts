@@ -1,0 +1,42 @@
+import { nearestNames, toPointer } from '@holdpoint/contract';
+import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
+import { createGuard } from '@holdpoint/egress';
+import type { ApiDeps } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
+
+/**
+ * Every secret that a run names must exist, and the host of a header must be one that the run may reach.
+ * @throws ApiProblem `unknown_secret`, `invalid_secret_use`
+ */
+export function checkSecrets(
+  { secrets, allowAddresses, catalog, holder }: Pick<ApiDeps, 'secrets' | 'allowAddresses' | 'catalog' | 'holder'>,
+  { secrets: uses, network, toolset }: Pick<CreateRunBody, 'secrets' | 'network' | 'toolset'>,
+): void {
+  if (uses.length === 0) return;
+  const names = secrets.list(holder.caller.tenant).map(({ name }) => name);
+  const unknown = uses.flatMap(({ name }, index): PointerError[] => {
+    if (names.includes(name)) return [];
+    const nearest = nearestNames(name, names).join(', ');
+    const there = names.length === 0 ? 'there is none' : `the nearest: ${nearest}`;
+    return [{ pointer: toPointer(['secrets', index, 'name']), detail: `there is no secret ${name}; ${there}` }];
+  });
+  refuse('unknown_secret', unknown);
+  const guard = createGuard({ rules: network.allow, allowAddresses });
+  const unusable = uses.flatMap(({ as }, index): PointerError[] => {
+    if ('placeholder' in as && !catalog.fillsPlaceholders(toolset)) {
+      const detail = `the toolset ${toolset} does not replace placeholders; use a variable or a header`;
+      return [{ pointer: toPointer(['secrets', index, 'as', 'placeholder']), detail }];
+    }
+    if (!('header' in as)) return [];
+    const [, host = '', port = '443'] = /^([^:]+)(?::(\d+))?$/.exec(as.header.host) ?? [];
+    if (guard.lists({ host, port: Number(port) })) return [];
+    const detail = `${host}:${port} is not on this run's network allowlist`;
+    return [{ pointer: toPointer(['secrets', index, 'as', 'header', 'host']), detail }];
+  });
+  refuse('invalid_secret_use', unusable);
+}
+
+function refuse(code: 'unknown_secret' | 'invalid_secret_use', errors: readonly PointerError[]): void {
+  const [first] = errors;
+  if (first !== undefined) throw new ApiProblem(code, `${first.pointer}: ${first.detail}`, { errors });
+}

@@ -1,0 +1,55 @@
+import { secretListSchema, secretParamsSchema, secretSchema, setSecretSchema } from '@holdpoint/contract/wire';
+import type { App } from '../../deps.ts';
+
+/** /v1/secrets: names of secrets, and values that only go in. */
+const config = { access: 'secrets:write' } as const;
+
+export function secretsRoutes(app: App): void {
+  app.get(
+    '/v1/secrets',
+    {
+      config,
+      schema: {
+        tags: ['secrets'],
+        operationId: 'listSecrets',
+        summary: 'List the secrets that runs may use, without their values',
+        response: { 200: secretListSchema },
+      },
+    },
+    async ({ deps: { secrets, holder } }) => ({ data: secrets.list(holder.caller.tenant) }),
+  );
+
+  app.put(
+    '/v1/secrets/:name',
+    {
+      config,
+      schema: {
+        tags: ['secrets'],
+        operationId: 'setSecret',
+        summary: 'Set a secret of the encrypted store',
+        description:
+          'The value replaces the one before it. Commands that start from now on get it; the value before it is redacted until the programs restart.',
+        params: secretParamsSchema,
+        body: setSecretSchema,
+        response: { 200: secretSchema },
+      },
+    },
+    async ({ params, body, deps: { secrets, holder } }) => secrets.set(params.name, body.value, holder.caller),
+  );
+
+  app.delete(
+    '/v1/secrets/:name',
+    {
+      config,
+      schema: {
+        tags: ['secrets'],
+        operationId: 'removeSecret',
+        summary: 'Remove a secret from the encrypted store',
+        description: 'Calls that need it fail from now on. Commands that run keep it.',
+        params: secretParamsSchema,
+        response: { 200: secretSchema },
+      },
+    },
+    async ({ params, deps: { secrets, holder } }) => secrets.remove(params.name, holder.caller),
+  );
+}

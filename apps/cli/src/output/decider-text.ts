@@ -1,0 +1,64 @@
+import type { Approval } from '@holdpoint/contract/wire';
+import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
+
+type Deciders = Approval['deciders'][number];
+
+/** Who may decide and who has; undefined where every caller with the scope may. */
+export function deciderText({ deciders, escalated_to, delegations, votes }: Approval): string | undefined {
+  if (deciders.length === 0) return undefined;
+  const lines = [
+    deciders.map(entryText).join('; and '),
+    ...(escalated_to.length === 0 ? [] : [`since the escalation also ${names(escalated_to)}`]),
+    ...delegations.map(({ from, to }) => `${nameText(from)} lets ${nameText(to)} decide`),
+    ...(votes.length === 0 ? [] : [`approved so far by ${names(votes.map(({ by }) => by))}`]),
+  ];
+  return lines.join('\n');
+}
+
+function entryText({ names: globs, kinds, quorum = 1, not_submitter }: Deciders): string {
+  const who = globs === undefined ? 'any caller' : names(globs);
+  return [
+    quorum > 1 ? `${quorum} of: ${who}` : who,
+    kinds && `(${kinds.join(' or ')})`,
+    not_submitter && 'except who submitted the run',
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+const names = (all: readonly string[]): string => all.map((one) => nameText(one)).join(', ');
+
+/** The rule of the policy that holds the call. */
+export const ruleText = ({ rule }: Approval): string | undefined =>
+  rule === null
+    ? undefined
+    : `${rule.name === undefined ? `rule ${rule.index + 1}` : oneLine(rule.name, 100)} of the ${rule.policy} policy${rule.version === undefined ? '' : `, version ${rule.version}`}`;
+
+/** The two versions of an edited call, line by line where they differ. */
+export function changesText({ decision }: Approval): string[] {
+  if (decision === null || decision.changes.length === 0) return [];
+  return decision.changes.flatMap(({ pointer, asked, ran }) => [
+    `  ${plain(pointer) || '(all)'}`,
+    ...(asked === undefined ? [] : valueLines('-', asked)),
+    ...(ran === undefined ? [] : valueLines('+', ran)),
+  ]);
+}
+
+const valueLines = (mark: string, value: unknown): string[] =>
+  codeText(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? 'null'))
+    .split('\n')
+    .map((line) => `  ${mark} ${line}`);
+
+/** The rule that remembering the decision would make. */
+export function proposalText({ remembers }: Approval): string[] {
+  if (remembers === null) return [];
+  const { toolset, tool, args, effect, reaches, call_digest, tenant } = remembers;
+  return [
+    'The same call would need no decision any more:',
+    `  call      ${nameText(toolset)}/${nameText(tool)} (${effect})`,
+    `  network   ${reaches === null || reaches.length === 0 ? 'none' : names(reaches)}`,
+    `  arguments exactly ${codeText(JSON.stringify(args) ?? '')}`,
+    `  digest    ${call_digest}`,
+    `  tenant    ${tenant}`,
+  ];
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+
+/** Starts with a letter, so that a name is neither a path nor an option. */
+export const secretNameSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z][A-Za-z0-9_]{0,99}$/,
+    'expected a letter, then letters, digits and underscores; at most 100 characters',
+  );
+
+/** Shorter values occur by chance, so they could not be redacted. Both in UTF-8 bytes. */
+export const secretBytes = { least: 8, most: 64 * 1024 } as const;
+
+/** Variables that decide which programs run or where their connections lead. */
+const reservedVariable =
+  /^(PATH|HOME|PWD|SHELL|ENV|IFS|TMPDIR|BASH_.*|LD_.*|NODE_.*|HOLDPOINT_.*|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_.*|(CURL|REQUESTS)_CA_BUNDLE|GIT_(SSL_.*|CONFIG.*|EXEC_PATH))$/i;
+
+/** Headers that frame a message or belong to the connection. */
+const reservedHeader =
+  /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*)$/i;
+
+const variableSchema = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'expected the name of an environment variable')
+  .refine((name) => !reservedVariable.test(name), 'the sandbox sets this variable itself; choose another name');
+
+const headerSchema = z.strictObject({
+  host: z
+    .string()
+    .max(300)
+    .regex(/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/, 'expected one host, with a port when it is not 443')
+    .describe('`host` or `host:port`, without `*`. The network allowlist must name it, too'),
+  name: z
+    .string()
+    .max(100)
+    .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'expected the name of a header')
+    .refine((name) => !reservedHeader.test(name), 'this header belongs to the connection; choose another one'),
+  value: z
+    .string()
+    .max(1000)
+    .regex(/^[\x20-\x7e]*$/, 'expected printable ASCII')
+    .refine((value) => value.split('{}').length === 2, 'expected {} once, where the secret belongs')
+    .default('{}')
+    .describe('`{}` stands for the secret: `Bearer {}`'),
+  plain_http: z
+    .boolean()
+    .default(false)
+    .describe('Send it over plain HTTP, too, where everyone on the way can read it'),
+});
+export type SecretHeader = z.output<typeof headerSchema>;
+
+type Use = { env: string } | { header: SecretHeader } | { placeholder: true };
+type GivenUse = { env: string } | { header: z.input<typeof headerSchema> } | { placeholder: true };
+
+/** Not a union: an error then names the field that is wrong. */
+const useSchema = z
+  .strictObject({
+    env: variableSchema.describe('A variable of every command').optional(),
+    header: headerSchema
+      .describe('A header that the proxy adds to requests to one host, so that no command holds the value')
+      .optional(),
+    placeholder: z
+      .literal(true)
+      .describe('`$ENV.NAME` in arguments, for toolsets that replace placeholders')
+      .optional(),
+  })
+  .refine((use) => Object.keys(use).length === 1, 'give one of env, header and placeholder') as unknown as z.ZodType<
+  Use,
+  GivenUse
+>;
+
+/** One secret of a run and how its calls use it. A secret is recorded by name only. */
+export const secretUseSchema = z.strictObject({ name: secretNameSchema, as: useSchema });
+export type SecretUse = z.output<typeof secretUseSchema>;
+
+export const secretUsesSchema = z
+  .array(secretUseSchema)
+  .max(50)
+  .superRefine((uses, context) => {
+    const seen = new Set<string>();
+    uses.forEach(({ as }, at) => {
+      const place = placeOf(as);
+      if (seen.has(place)) context.addIssue({ code: 'custom', path: [at, 'as'], message: `${place} is given twice` });
+      if (!place.startsWith('placeholder')) seen.add(place);
+    });
+  })
+  .describe('Secrets by name, and how calls use them. Sub-agents and forks inherit them');
+
+function placeOf(as: SecretUse['as']): string {
+  if ('env' in as) return `the variable ${as.env}`;
+  if ('header' in as) return `the header ${as.header.name.toLowerCase()} of ${as.header.host.toLowerCase()}`;
+  return 'placeholder';
+}
+
+/** Whose secrets a call uses, and which. */
+export interface SecretScope {
+  tenant: string;
+  secrets: readonly SecretUse[];
+}

@@ -1,0 +1,98 @@
+import type { Json, Vote } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import {
+  type Decider,
+  type Decision,
+  decide,
+  decidesAlone,
+  EngineError,
+  type Panel,
+  panelOf,
+  vote,
+  votesOn,
+  whatIsMissing,
+  whyNot,
+} from '../domain/index.ts';
+import { readSpec, toPayload } from '../log/index.ts';
+import type { Checked, DecisionRequest } from './decide-approval.ts';
+import { describeEdit } from './describe-edit.ts';
+import { judgeDescribed } from './judge-step.ts';
+import { newRule } from './remember-rule.ts';
+import { submittersOf } from './submitters.ts';
+import type { StepApproval } from './view-approval.ts';
+
+/** A decision about a call, by a caller who may make it. */
+export async function decideStep(deps: EngineDeps, view: StepApproval, request: DecisionRequest): Promise<Checked> {
+  const { decision: kind, by, message, args } = request;
+  if (kind === 'respond' && (message ?? '').trim() === '') {
+    throw new EngineError('invalid_decision', 'respond needs a message: the answer');
+  }
+  if ((kind === 'edit') !== (args !== undefined)) {
+    throw new EngineError('invalid_decision', 'args belong to the decision edit, and edit needs them');
+  }
+  const panel = await readPanel(deps, view);
+  const caller = { name: by, kind: request.kind ?? 'person' };
+  const reason = whyNot(panel, caller);
+  if (reason !== undefined) throw new EngineError('not_a_decider', reason);
+  if (kind === 'edit' && !decidesAlone(panel, caller)) {
+    throw new EngineError('not_a_decider', `other callers have to agree as well, so ${by} cannot edit the call`);
+  }
+  const votes = kind === 'approve' ? addVote(deps, view, panel, { caller, message }) : undefined;
+  if (votes === 'already voted') return votes;
+  if (votes?.isPartial) {
+    if (request.remember !== undefined) throw new EngineError('invalid_decision', notAlone);
+    return vote(view.run, view.step, view.approval, { by, votes: votes.all });
+  }
+  const edited = args && (await checkEdited(deps, view, args));
+  const rule = request.remember && (await newRule(deps, view, { panel, caller, remember: request.remember }));
+  const all = votes !== undefined && votes.all.length > 1 ? votes.all : undefined;
+  return decide(view.run, view.step, view.approval, {
+    ...{ kind, digest: view.digest, by, message, edited, rule },
+    votes: all,
+  });
+}
+
+const notAlone = 'a call on which several callers decide cannot be remembered by one of them';
+
+/** Who decides on a call. */
+export async function readPanel(deps: EngineDeps, { run, approval }: StepApproval): Promise<Panel> {
+  const separates = approval.request.deciders?.some(({ not_submitter }) => not_submitter) ?? false;
+  return panelOf(approval, separates ? await submittersOf(deps, run) : []);
+}
+
+/** The votes with that of the caller. */
+function addVote(
+  deps: Pick<EngineDeps, 'now'>,
+  { approval, digest }: StepApproval,
+  panel: Panel,
+  { caller, message }: { caller: Decider; message: string | undefined },
+): { all: Vote[]; isPartial: boolean } | 'already voted' {
+  const before = votesOn(approval.votes, digest);
+  if (before.some(({ by }) => by === caller.name)) return 'already voted';
+  const { name: by, kind } = caller;
+  const at = new Date(deps.now()).toISOString();
+  const all = [...before, { by, kind, action_digest: digest, message, at }];
+  const isPartial =
+    whatIsMissing(
+      panel,
+      all.map((one) => ({ name: one.by, kind: one.kind })),
+    ) !== undefined;
+  return { all, isPartial };
+}
+
+async function checkEdited(deps: EngineDeps, view: StepApproval, args: Json): Promise<Decision['edited']> {
+  const { run, step } = view;
+  const described = await describeEdit(deps, view, args);
+  if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
+  const { effect } = described;
+  if (step.effect === 'read' && effect !== 'read') {
+    const message = 'a call that only reads cannot become one that writes: other calls beside it have begun';
+    throw new EngineError('invalid_decision', message);
+  }
+  const { tool } = step.call;
+  const { verdict } = judgeDescribed(deps, await readSpec(deps, run), { tool, args, described });
+  if (verdict.action === 'deny') {
+    throw new EngineError('invalid_decision', `the policy denies the edited call: ${verdict.reason}`);
+  }
+  return { args: await toPayload(deps.blobs, described.args), effect };
+}

@@ -1,0 +1,70 @@
+import { defaultTenant, isIdOf, type Tenant } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import { EngineError, isAbandoned, type RuleState, revokeRule as revoke } from '../domain/index.ts';
+import { append, ownerOf, readRule, ruleIndexOf, tenantOf } from '../log/index.ts';
+import { idOf, isInForce, readListed } from './rule-index.ts';
+
+/** A remembered rule, and the run that it was made in. */
+export interface ListedRule {
+  rule: RuleState;
+  runId: string;
+  /** Neither revoked nor expired. */
+  isInForce: boolean;
+}
+
+/** The remembered rules in force, newest first. @param page.cursor the last id of the page before */
+export async function listRules(
+  deps: Pick<EngineDeps, 'redis' | 'now'>,
+  { tenant = defaultTenant, run_id }: { tenant?: Tenant; run_id?: string | undefined },
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<{ items: ListedRule[]; next?: string | undefined }> {
+  const entries = await deps.redis.zrange(ruleIndexOf(tenant), '0', '-1');
+  const newestFirst = entries
+    .filter((entry) => cursor === undefined || idOf(entry) < cursor)
+    .sort((one, other) => (idOf(one) < idOf(other) ? 1 : -1));
+  const items: ListedRule[] = [];
+  for (const entry of newestFirst) {
+    const listed = await readListed(deps, entry);
+    if (listed === undefined || !isInForce(listed.rule, deps.now())) continue;
+    if (run_id !== undefined && listed.runId !== run_id) continue;
+    if (items.length === limit) return { items, next: items.at(-1)?.rule.id };
+    items.push({ ...listed, isInForce: true });
+  }
+  return { items };
+}
+
+/** @throws EngineError `rule_not_found`, also for a rule of another tenant */
+export async function getRule(
+  deps: Pick<EngineDeps, 'redis' | 'now'>,
+  id: string,
+  tenant: Tenant,
+): Promise<ListedRule> {
+  const runId = isIdOf('rule', id) ? await ownerOf(deps.redis, id) : null;
+  const isMine = (await tenantOf(deps.redis, runId ?? id)) === tenant;
+  const rule = runId === null || !isMine ? undefined : await readRule(deps.redis, runId, id);
+  if (rule === undefined || runId === null)
+    throw new EngineError('rule_not_found', `there is no remembered rule ${id}`);
+  return { rule, runId, isInForce: isInForce(rule, deps.now()) };
+}
+
+/** Ends a remembered rule: no later call is approved by it. No-op for a revoked one. @throws EngineError `rule_not_found` */
+export async function revokeRule(
+  deps: EngineDeps,
+  id: string,
+  { tenant, by }: { tenant: Tenant; by: string },
+): Promise<ListedRule> {
+  const { rule, runId } = await getRule(deps, id, tenant);
+  // The append is what counts: an entry of the index without it only finds a revoked rule.
+  await append(deps, runId, revoke(id, by));
+  await deps.redis.zrem(ruleIndexOf(tenant), `${rule.made.call_digest} ${id}`);
+  return getRule(deps, id, tenant);
+}
+
+/** Removes what is not in force from the index. */
+export async function dropRules(deps: EngineDeps, tenant: Tenant): Promise<void> {
+  for (const entry of await deps.redis.zrange(ruleIndexOf(tenant), '0', '-1')) {
+    const listed = await readListed(deps, entry);
+    const isOver = listed === undefined ? isAbandoned(idOf(entry), deps.now()) : !isInForce(listed.rule, deps.now());
+    if (isOver) await deps.redis.zrem(ruleIndexOf(tenant), entry);
+  }
+}

@@ -1,0 +1,62 @@
+import type { RememberedRule } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import { callDigest, type Decider, decidesAlone, EngineError, type Panel } from '../domain/index.ts';
+import { toPayload } from '../log/index.ts';
+import type { StepApproval } from './view-approval.ts';
+
+export interface Remember {
+  scope: 'run' | 'policy';
+  /** @default 30 days; at most a year */
+  expires_s?: number | undefined;
+  /** Asked for by name: the call has effects outside the workspace. */
+  external?: boolean | undefined;
+}
+
+const day = 24 * 3600;
+export const defaultRuleSeconds = 30 * day;
+export const longestRuleSeconds = 365 * day;
+
+/** The rule that a decision would make, before it is made: exactly this call. */
+export const proposedRule = ({ run, step, args, effect, approval }: StepApproval) => {
+  const { toolset } = run.header;
+  const { tool } = step.call;
+  const { reaches } = approval.request;
+  return { toolset, tool, args, effect, reaches, call_digest: callDigest({ toolset, tool, args, effect, reaches }) };
+};
+
+/** Why no rule can be made of an approval; undefined when one can. */
+export function whyNotRemembered({ approval, step }: StepApproval): string | undefined {
+  const { kind, rule } = approval.request;
+  if (kind !== 'action' || step.call.gate === 'input') return 'only the approval of a call can be remembered';
+  return rule === undefined ? 'the tool asks because of what the workspace holds, which can change' : undefined;
+}
+
+/** @throws EngineError `invalid_decision` */
+export async function newRule(
+  deps: Pick<EngineDeps, 'blobs' | 'newId' | 'now'>,
+  view: StepApproval,
+  { panel, caller, remember }: { panel: Panel; caller: Decider; remember: Remember },
+): Promise<RememberedRule> {
+  const { scope, expires_s: seconds = defaultRuleSeconds, external } = remember;
+  const reason = whyNotRemembered(view);
+  if (reason !== undefined) throw new EngineError('invalid_decision', reason);
+  if (!decidesAlone(panel, caller)) {
+    const message = 'a call on which several callers decide cannot be remembered by one of them';
+    throw new EngineError('invalid_decision', message);
+  }
+  if (seconds < 1 || seconds > longestRuleSeconds) {
+    throw new EngineError('invalid_decision', 'a remembered rule expires after a year at the latest');
+  }
+  const { args, ...call } = proposedRule(view);
+  if (call.effect === 'external' && external !== true) {
+    const message =
+      'the call has effects outside the workspace, and those are remembered only when asked for (external)';
+    throw new EngineError('invalid_decision', message);
+  }
+  return {
+    ...call,
+    ...{ rule_id: deps.newId('rule'), scope, by: caller.name, kind: caller.kind },
+    args: await toPayload(deps.blobs, args),
+    expires_at: new Date(deps.now() + seconds * 1000).toISOString(),
+  };
+}

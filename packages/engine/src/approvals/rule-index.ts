@@ -1,0 +1,55 @@
+import { defaultTenant } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import type { RuleState, RunState, Transition } from '../domain/index.ts';
+import { claimOwner, ownerOf, readRule, ruleIndexOf } from '../log/index.ts';
+
+/** The rule of an entry is in the log of the run whose approval made it; entries only find it. */
+const entryOf = (callDigest: string, ruleId: string): string => `${callDigest} ${ruleId}`;
+
+const madeBy = ({ events }: Transition) =>
+  events.flatMap((event) => (event.type === 'rule.remembered' ? [event.data] : []));
+
+/** Before the append that makes a rule: nothing in a log is unfindable. */
+export async function listRule({ redis }: EngineDeps, run: RunState, transition: Transition): Promise<void> {
+  for (const { rule_id, call_digest } of madeBy(transition)) {
+    await claimOwner(redis, run.id, [rule_id]);
+    await redis.zadd(ruleIndexOf(run.tenant ?? defaultTenant), 0, entryOf(call_digest, rule_id));
+  }
+}
+
+export async function unlistRule({ redis }: EngineDeps, run: RunState, transition: Transition): Promise<void> {
+  for (const { rule_id, call_digest } of madeBy(transition)) {
+    await redis.zrem(ruleIndexOf(run.tenant ?? defaultTenant), entryOf(call_digest, rule_id));
+  }
+}
+
+/** Rules about exactly this call that are in force for the run. */
+export async function rulesFor(
+  deps: Pick<EngineDeps, 'redis' | 'now'>,
+  run: RunState,
+  callDigest: string,
+): Promise<{ rule: RuleState; runId: string }[]> {
+  const index = ruleIndexOf(run.tenant ?? defaultTenant);
+  // "!" is the character after the blank.
+  const entries = await deps.redis.zrangebylex(index, `[${callDigest} `, `(${callDigest}!`);
+  const found = await Promise.all(entries.map((entry) => readListed(deps, entry)));
+  return found
+    .filter((one) => one !== undefined)
+    .filter(({ rule, runId }) => isInForce(rule, deps.now()) && (rule.made.scope === 'policy' || runId === run.id));
+}
+
+export const isInForce = ({ status, made }: RuleState, now: number): boolean =>
+  status === 'made' && Date.parse(made.expires_at) > now;
+
+/** The rule of an entry, and the run that it was made in. Undefined when the append that makes it is missing. */
+export async function readListed(
+  { redis }: Pick<EngineDeps, 'redis'>,
+  entry: string,
+): Promise<{ rule: RuleState; runId: string } | undefined> {
+  const id = idOf(entry);
+  const runId = await ownerOf(redis, id);
+  const rule = runId === null ? undefined : await readRule(redis, runId, id);
+  return rule && runId !== null ? { rule, runId } : undefined;
+}
+
+export const idOf = (entry: string): string => entry.slice(entry.indexOf(' ') + 1);

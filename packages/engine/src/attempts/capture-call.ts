@@ -1,0 +1,55 @@
+import type { ToolOutcome } from '@holdpoint/contract';
+import { forbiddenPaths } from '@holdpoint/policy';
+import type { WorkerDeps } from '../deps.ts';
+import { type RunState, type StepState, scopeOf } from '../domain/index.ts';
+import { readError } from '../jobs/index.ts';
+import { readSpec } from '../log/index.ts';
+import { snapshotMessage } from './determinism.ts';
+
+type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;
+type Taken = Awaited<ReturnType<WorkerDeps['workspaces']['snapshot']>>;
+
+/**
+ * Takes the snapshot of a call that ended. A call that wrote the value of a secret into a file fails, and its changes are dropped before
+ * anything of them is stored; background commands, which may have read the file, end with it.
+ * @throws ForbiddenChange when it changed a path that the run may not change. Nothing is stored then
+ */
+export async function captureCall(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  outcome: Ended,
+): Promise<{ outcome: Ended; snapshot: Taken }> {
+  const { runId, epoch, parent } = { runId: run.id, epoch: run.lease, parent: run.snapshot ?? '' };
+  const spec = await readSpec(deps, run);
+  try {
+    const snapshot = await deps.workspaces.snapshot({
+      ...{ runId, epoch, parent, scope: scopeOf(run, spec), forbids: forbiddenPaths(spec) },
+      message: snapshotMessage(spec, step),
+      ...(outcome.touched === undefined ? {} : { paths: outcome.touched }),
+    });
+    return { outcome, snapshot };
+  } catch (error) {
+    const { problem } = readError(error);
+    if (problem.code !== secretWritten) throw error;
+    await dropChanges(deps, run);
+    const { value, capabilities } = outcome;
+    const failed: Ended = {
+      status: 'failed',
+      error: { ...problem, message: dropped(problem.message) },
+      value,
+      capabilities,
+    };
+    return { outcome: failed, snapshot: { snapshot: parent, files_changed: 0, skipped: 0 } };
+  }
+}
+
+export const secretWritten = 'ESECRETWRITTEN';
+
+export const dropped = (message: string): string => `${message} The changes were dropped.`;
+
+/** Brings the tree back to the run's snapshot. Nothing may write to it then. */
+export async function dropChanges(deps: WorkerDeps, run: RunState): Promise<void> {
+  await deps.workspaces.killAll(run.id);
+  await deps.workspaces.restore({ runId: run.id, epoch: run.lease, snapshot: run.snapshot ?? '' });
+}

@@ -1,0 +1,33 @@
+import type { ApprovalTerms, DecisionKind, EventOf, Verdict } from '@holdpoint/contract';
+import { needsSeveral } from './deciders.ts';
+import type { StepState } from './model.ts';
+
+type Asked = Pick<EventOf<'approval.requested'>['data'], 'allowed_decisions'> & ApprovalTerms;
+
+/** What the verdict on a held call says about its approval. */
+export function termsOf(step: StepState, verdict: Verdict): Asked {
+  const { rule, part, deciders, expires_s, remind_after_s, escalate } = verdict;
+  const isQuestion = step.call.gate === 'input';
+  const several = needsSeveral(deciders);
+  const all: DecisionKind[] = isQuestion ? ['respond', 'reject'] : ['approve', 'edit', 'reject', 'respond'];
+  const offered = verdict.decisions === undefined ? all : [...verdict.decisions, 'reject'];
+  return {
+    ...{ rule, part, deciders, expires_s, remind_after_s, escalate },
+    // Nobody answers a question by silence, nor in place of several.
+    on_expiry: verdict.on_expiry === 'allow' && !isQuestion && !several ? 'allow' : undefined,
+    allowed_decisions: all.filter(
+      (one) => offered.includes(one) && !(several && (one === 'edit' || one === 'respond')),
+    ),
+  };
+}
+
+/** The terms of an approval, for the one that asks again. */
+export const sameTerms = ({
+  rule,
+  part,
+  deciders,
+  expires_s,
+  on_expiry,
+  remind_after_s,
+  escalate,
+}: ApprovalTerms): ApprovalTerms => ({ rule, part, deciders, expires_s, on_expiry, remind_after_s, escalate });

@@ -1,0 +1,112 @@
+import type { Caller, Deciders, Vote } from '@holdpoint/contract';
+import { compileGlob } from '@holdpoint/policy';
+import type { ApprovalState } from './model.ts';
+
+/** Who asks to decide. */
+export type Decider = Pick<Caller, 'name' | 'kind'>;
+
+/** Who decides on an approval: each entry of `deciders` must be satisfied. */
+export interface Panel {
+  deciders: readonly Deciders[];
+  delegations: NonNullable<ApprovalState['delegations']>;
+  /** Globs on further names since the escalation. */
+  escalated: readonly string[];
+  /** Who submitted or forked the run, and the runs above it. Undefined: not known. */
+  submitters: readonly string[] | undefined;
+}
+
+export const panelOf = (
+  { request, delegations = [], escalated = [] }: Pick<ApprovalState, 'request' | 'delegations' | 'escalated'>,
+  submitters: Panel['submitters'],
+): Panel => ({ deciders: request.deciders ?? [], delegations, escalated, submitters });
+
+/** Whether more than one caller has to approve. */
+export const needsSeveral = (deciders: readonly Deciders[] = []): boolean =>
+  deciders.some(({ quorum = 1 }) => quorum > 1);
+
+/** Why a caller has no say in an approval; undefined when the caller has. */
+export function whyNot(panel: Panel, caller: Decider): string | undefined {
+  if (caller.kind === 'agent') return `${caller.name} is an agent, and agents decide nothing`;
+  const { deciders } = panel;
+  const reasons = deciders.map((entry) => whyNotIn(panel, entry, caller));
+  return reasons.every((reason) => reason !== undefined) ? reasons[0] : undefined;
+}
+
+/** Why the approvals by these callers, one per vote, do not suffice; undefined when they do. */
+export function whatIsMissing(panel: Panel, voters: readonly Decider[]): string | undefined {
+  for (const entry of panel.deciders) {
+    const { quorum = 1 } = entry;
+    const seats = seatsTaken(panel, entry, voters);
+    if (seats >= quorum) continue;
+    const who = entry.names === undefined ? 'callers' : `callers named ${entry.names.join(' or ')}`;
+    return `${quorum} of the ${who} must approve, and ${seats} did`;
+  }
+  return undefined;
+}
+
+/** Whether the caller alone satisfies every entry. */
+export const decidesAlone = (panel: Panel, caller: Decider): boolean => whatIsMissing(panel, [caller]) === undefined;
+
+/** Why a caller cannot let another one decide; undefined when the caller can. */
+export function whyNoDelegation(panel: Panel, from: Decider, to: Decider): string | undefined {
+  if (to.kind === 'agent') return `${to.name} is an agent, and agents decide nothing`;
+  if (from.name === to.name) return `${from.name} may decide already`;
+  const own = { ...panel, delegations: [] };
+  const shared = panel.deciders.filter((entry) => whyNotIn(own, entry, from) === undefined);
+  if (panel.deciders.length === 0) return 'every caller with the scope approvals:decide may decide already';
+  if (shared.length === 0) return `${from.name} does not decide in their own right`;
+  if (whyNot(own, to) === undefined && shared.every((entry) => whyNotIn(own, entry, to) === undefined)) {
+    return `${to.name} may decide already`;
+  }
+  const barred = shared.map((entry) => whyBarred(panel, entry, to)).filter((reason) => reason !== undefined);
+  return barred.length === shared.length ? barred[0] : undefined;
+}
+
+/** The votes on exactly this action. */
+export const votesOn = (votes: readonly Vote[] = [], digest: string): Vote[] =>
+  votes.filter((vote) => vote.action_digest === digest);
+
+function whyNotIn(panel: Panel, entry: Deciders, caller: Decider): string | undefined {
+  const barred = whyBarred(panel, entry, caller);
+  if (barred !== undefined) return barred;
+  if (isNamed(panel, entry, caller.name) || delegatorsOf(panel, entry, caller.name).length > 0) return undefined;
+  return `only callers named ${[...(entry.names ?? []), ...panel.escalated].join(' or ')} may decide`;
+}
+
+/** What no delegation and no escalation lifts. */
+function whyBarred({ submitters }: Panel, { kinds, not_submitter }: Deciders, caller: Decider): string | undefined {
+  if (caller.kind === 'agent') return `${caller.name} is an agent, and agents decide nothing`;
+  if (kinds !== undefined && !kinds.includes(caller.kind)) return `only a ${kinds.join(' or ')} may decide`;
+  if (!not_submitter) return undefined;
+  if (submitters === undefined) return 'who submitted the run may not decide, and it is not known who did';
+  return submitters.includes(caller.name) ? `${caller.name} submitted the run, and may not decide on it` : undefined;
+}
+
+const isNamed = ({ escalated }: Panel, { names }: Deciders, name: string): boolean =>
+  names === undefined || [...names, ...escalated].some((glob) => matches(glob, name));
+
+/** Who let this caller decide and may decide in their own right. */
+const delegatorsOf = (panel: Panel, entry: Deciders, name: string): string[] =>
+  panel.delegations.filter(({ from, to }) => to === name && isNamed(panel, entry, from)).map(({ from }) => from);
+
+/** A delegate takes the place of who named them: both together count once. */
+function seatsTaken(panel: Panel, entry: Deciders, voters: readonly Decider[]): number {
+  const distinct = [...new Map(voters.map((voter) => [voter.name, voter])).values()];
+  const counting = distinct.filter((voter) => whyNotIn(panel, entry, voter) === undefined);
+  const own = counting.filter(({ name }) => isNamed(panel, entry, name)).map(({ name }) => name);
+  const taken = new Set(own);
+  for (const { name } of counting.filter((voter) => !own.includes(voter.name))) {
+    const free = delegatorsOf(panel, entry, name).find((from) => !taken.has(from));
+    if (free !== undefined) taken.add(free);
+  }
+  return taken.size;
+}
+
+/** A glob that cannot be read names nobody. */
+function matches(glob: string, name: string): boolean {
+  try {
+    return compileGlob(glob, false).test(name);
+  } catch {
+    return false;
+  }
+}

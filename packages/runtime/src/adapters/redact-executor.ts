@@ -1,0 +1,61 @@
+import type { Connection, SecretScope } from '@holdpoint/contract';
+import type { Executor } from '@holdpoint/engine/worker';
+import { type Redactor, SecretError, type Secrets } from '@holdpoint/secrets';
+
+/** An executor whose results, previews, errors and connections have no value of a secret. Its commands redact what they print themselves. */
+export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
+  /** Asked for after the call as well: the call may have read a value for the first time. */
+  const redactorOf = ({ tenant }: SecretScope): Redactor => secrets.redactor(tenant);
+  const withoutSecrets = async <Result>(scope: SecretScope, act: () => Promise<Result>): Promise<Result> => {
+    try {
+      return redactorOf(scope).json(await act());
+    } catch (error) {
+      throw redactError(redactorOf(scope), error);
+    }
+  };
+  const redactConnections =
+    ({ scope, onConnection }: { scope: SecretScope; onConnection(connection: Connection): void }) =>
+    (connection: Connection) =>
+      onConnection({ ...connection, host: redactorOf(scope).text(connection.host) });
+  return {
+    ...executor,
+    asks: (call, context) => withoutSecrets(context.scope, () => executor.asks(call, context)),
+    preview: (call, context) => withoutSecrets(context.scope, () => executor.preview(call, context)),
+    async execute(call, context) {
+      const { scope } = context;
+      try {
+        const outcome = await executor.execute(call, { ...context, onConnection: redactConnections(context) });
+        const redacted = redactorOf(scope).json(outcome);
+        // The snapshot reads the files at these paths, and refuses a path with a secret itself.
+        return 'touched' in outcome ? { ...redacted, touched: outcome.touched } : redacted;
+      } catch (error) {
+        if (!(error instanceof SecretError)) throw redactError(redactorOf(scope), error);
+        const { code, message, next } = error;
+        return { status: 'failed', error: { code, message: redactorOf(scope).text(message), next } };
+      }
+    },
+    validate: (validator, context) => withoutSecrets(context.scope, () => executor.validate(validator, context)),
+    runTask: (spec, context) =>
+      withoutSecrets(context.scope, () =>
+        executor.runTask(spec, { ...context, onConnection: redactConnections(context) }),
+      ),
+  };
+}
+
+/** The result of an act, or its error without the value of a secret. */
+export async function redactErrors<Result>(redactor: Redactor, act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    throw redactError(redactor, error);
+  }
+}
+
+/** The error itself, because its class and its fields decide what happens next. The queue stores its message and its stack. */
+function redactError(redactor: Redactor, error: unknown): unknown {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    at.message = redactor.text(at.message);
+    if (at.stack !== undefined) at.stack = redactor.text(at.stack);
+  }
+  return error;
+}

@@ -1,0 +1,128 @@
+import { SecretError } from './errors.ts';
+import type { SecretInfo, SecretProvider } from './port.ts';
+import { encryptedStore } from './providers/encrypted-store.ts';
+import { environmentSecrets } from './providers/environment.ts';
+import { fileSecrets } from './providers/files.ts';
+import { readStoreKey } from './providers/store-key.ts';
+import { openRedactor, type Redactor } from './redaction/redactor.ts';
+import type { NamedValue } from './redaction/scanner.ts';
+import type { SecretSettings } from './settings.ts';
+
+/** The secrets of a process. */
+export interface Secrets {
+  /** Without values, sorted by name. */
+  list(tenant: string): SecretInfo[];
+  /** Reads a value now; from then on it is redacted. @throws SecretError `ESECRETUNKNOWN` and those of the providers */
+  resolve(name: string, at: { tenant: string }): string;
+  /** Redacts the secrets of a tenant; with `names`, only these. Looks for changed values at most twice a second. */
+  redactor(tenant: string, names?: readonly string[]): Redactor;
+  /** Redacts the secrets of all tenants: for the operator's log. */
+  logRedactor(): Redactor;
+  /** @throws SecretError `ESECRETSTOREOFF`, `ESECRETTAKEN`, `ESECRETVALUE` */
+  set(name: string, value: string, at: { tenant: string }): Promise<SecretInfo>;
+  /** @throws SecretError `ESECRETUNKNOWN`, `ESECRETTAKEN` when it is not in the store */
+  remove(name: string, at: { tenant: string }): Promise<SecretInfo>;
+}
+
+/** How old a redactor may be, in milliseconds. */
+const lookEveryMs = 500;
+
+/** @throws SecretError when one of the places cannot be read; then the process must not start */
+export function openSecrets(settings: SecretSettings, { now = Date.now }: { now?: () => number } = {}): Secrets {
+  const { environment, variables, folder, storeFolder, key } = settings;
+  const store = encryptedStore(storeFolder, key && readStoreKey(key), now);
+  const fixed = [environmentSecrets(environment, variables), ...(folder === undefined ? [] : [fileSecrets(folder)])];
+  const providers: readonly SecretProvider[] = [...fixed, ...(store === undefined ? [] : [store])];
+  const known = openKnownValues(providers);
+
+  const list = (tenant: string): SecretInfo[] => {
+    const byName = new Map<string, SecretInfo>();
+    for (const info of providers.flatMap((one) => one.list(tenant)))
+      if (!byName.has(info.name)) byName.set(info.name, info);
+    return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  };
+  const assertFree = (name: string, tenant: string) => {
+    const other = fixed.flatMap((one) => one.list(tenant)).find((info) => info.name === name);
+    if (other === undefined) return;
+    const message = `The operator has the secret ${name} in ${other.source === 'file' ? 'a file' : 'a variable'}.`;
+    throw new SecretError('ESECRETTAKEN', message, { next: 'Choose another name, or change it there.' });
+  };
+  return {
+    list,
+    resolve(name, at) {
+      for (const provider of providers) {
+        const value = provider.resolve(name, at);
+        if (value === undefined) continue;
+        known.add(at.tenant, { name, value });
+        return value;
+      }
+      const message = `There is no secret ${name}.`;
+      throw new SecretError('ESECRETUNKNOWN', message, { next: 'Set it (holdpoint secrets set), then try again.' });
+    },
+    redactor: (tenant, names) => known.redactor(tenant, names),
+    logRedactor: () => known.logRedactor(),
+    async set(name, value, at) {
+      assertFree(name, at.tenant);
+      if (store === undefined) throw storeOff();
+      known.add(at.tenant, { name, value });
+      return store.set(name, value, at);
+    },
+    async remove(name, at) {
+      assertFree(name, at.tenant);
+      const removed = await store?.remove(name, at);
+      if (removed !== undefined) return removed;
+      throw new SecretError('ESECRETUNKNOWN', `There is no secret ${name}.`, { next: 'List the secrets.' });
+    },
+  };
+}
+
+/** The values that this process has seen, past ones included: a command may still print the value that it was given. */
+function openKnownValues(providers: readonly SecretProvider[]) {
+  const tenants = new Map<string, Map<string, NamedValue>>();
+  const redactors = new Map<string, Redactor>();
+  let stamp: string | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  const add = (tenant: string, { name, value }: NamedValue) => {
+    const values = tenants.get(tenant) ?? new Map<string, NamedValue>();
+    tenants.set(tenant, values);
+    if (values.has(`${name} ${value}`)) return;
+    values.set(`${name} ${value}`, { name, value });
+    redactors.clear();
+  };
+  const look = () => {
+    if (performance.now() - lookedAt < lookEveryMs) return;
+    lookedAt = performance.now();
+    const current = providers.map((one) => one.stamp()).join('\n\n');
+    if (current === stamp) return;
+    for (const provider of providers) {
+      for (const tenant of provider.tenants()) {
+        for (const { name } of provider.list(tenant)) {
+          const value = provider.resolve(name, { tenant });
+          if (value !== undefined) add(tenant, { name, value });
+        }
+      }
+    }
+    stamp = current;
+  };
+  const cached = (key: string, values: () => NamedValue[]): Redactor => {
+    const redactor = redactors.get(key) ?? openRedactor(values());
+    redactors.set(key, redactor);
+    return redactor;
+  };
+  look();
+  return {
+    add,
+    redactor(tenant: string, names?: readonly string[]): Redactor {
+      look();
+      const wanted = ({ name }: NamedValue) => names === undefined || names.includes(name);
+      return cached(JSON.stringify([tenant, names]), () => [...(tenants.get(tenant)?.values() ?? [])].filter(wanted));
+    },
+    logRedactor: (): Redactor => cached('all', () => [...tenants.values()].flatMap((values) => [...values.values()])),
+  };
+}
+
+const storeOff = (): SecretError =>
+  new SecretError('ESECRETSTOREOFF', 'This server has no key for its secret store.', {
+    next: 'Make a key (umask 077; openssl rand -base64 32 > FILE), set HOLDPOINT_SECRETS_KEY_FILE to the file for the API and all workers, and restart.',
+  });

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { checkValue } from '../check-value.ts';
+import { SecretError } from '../errors.ts';
+import type { SecretInfo, SecretProvider } from '../port.ts';
+import { stampOf } from './files.ts';
+import { openEntry, parseEntry, type StoreEntry, sealEntry } from './store-entry.ts';
+import type { StoreKey } from './store-key.ts';
+
+export interface EncryptedStore extends SecretProvider {
+  /** When this returns, the value is on disk. @throws SecretError `ESECRETVALUE` */
+  set(name: string, value: string, at: { tenant: string }): Promise<SecretInfo>;
+  /** @returns undefined when there was none */
+  remove(name: string, at: { tenant: string }): Promise<SecretInfo | undefined>;
+}
+
+const suffix = '.json';
+
+/**
+ * One file per secret below `folder`, encrypted. Every entry is opened once at the start.
+ * @param key undefined: there is no key. Then there must be no entry
+ * @throws SecretError `ESECRETSTORE` for a wrong key and for an entry that was changed; `ESECRETSTOREOFF` for entries without a key
+ */
+export function encryptedStore(
+  folder: string,
+  key: StoreKey | undefined,
+  now: () => number,
+): EncryptedStore | undefined {
+  const tenants = () => namesIn(folder);
+  const namesOf = (tenant: string) =>
+    namesIn(join(folder, tenant)).flatMap((file) => (file.endsWith(suffix) ? [file.slice(0, -suffix.length)] : []));
+  const fileOf = (name: string, tenant: string) => join(folder, tenant, `${name}${suffix}`);
+  const entryOf = (name: string, tenant: string): StoreEntry | undefined => {
+    const file = fileOf(name, tenant);
+    const text = readIfThere(file);
+    return text === undefined ? undefined : parseEntry(text, file, { tenant, name });
+  };
+  if (key === undefined) {
+    const [tenant] = tenants().filter((one) => namesOf(one).length > 0);
+    if (tenant === undefined) return undefined;
+    throw new SecretError('ESECRETSTOREOFF', `${join(folder, tenant)} has encrypted secrets, and no key is set.`, {
+      next: 'Set HOLDPOINT_SECRETS_KEY_FILE to the file with the key, or HOLDPOINT_SECRETS_KEY to the key itself.',
+    });
+  }
+  const resolve = (name: string, { tenant }: { tenant: string }): string | undefined => {
+    const entry = entryOf(name, tenant);
+    return entry && openEntry(entry, fileOf(name, tenant), key);
+  };
+  for (const tenant of tenants()) for (const name of namesOf(tenant)) resolve(name, { tenant });
+  return {
+    tenants,
+    list: (tenant) =>
+      namesOf(tenant).flatMap((name) => {
+        const entry = entryOf(name, tenant);
+        return entry === undefined ? [] : [toInfo(entry)];
+      }),
+    resolve,
+    stamp: () =>
+      tenants()
+        .flatMap((tenant) => namesOf(tenant).map((name) => stampOf(fileOf(name, tenant))))
+        .join('\n'),
+    async set(name, value, { tenant }) {
+      checkValue(value, `the secret ${name}`);
+      const version = (entryOf(name, tenant)?.version ?? 0) + 1;
+      const entry = sealEntry({ tenant, name, version, updated_at: new Date(now()).toISOString() }, value, key);
+      mkdirSync(join(folder, tenant), { recursive: true, mode: 0o700 });
+      await replaceFile(fileOf(name, tenant), JSON.stringify(entry));
+      return toInfo(entry);
+    },
+    async remove(name, { tenant }) {
+      const file = fileOf(name, tenant);
+      const entry = entryOf(name, tenant);
+      if (entry === undefined) return undefined;
+      await rm(file, { force: true });
+      await syncFolder(dirname(file));
+      return toInfo(entry);
+    },
+  };
+}
+
+const toInfo = ({ name, version, updated_at }: StoreEntry): SecretInfo => ({
+  name,
+  source: 'store',
+  version,
+  updated_at,
+});
+
+/** After a power failure the file has its old content or the new one. */
+async function replaceFile(file: string, content: string): Promise<void> {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, content, { mode: 0o600, flag: 'wx', flush: true });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(file));
+  await syncFolder(dirname(dirname(file)));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  await using handle = await open(folder);
+  await handle.sync();
+}
+
+function readIfThere(file: string): string | undefined {
+  return unlessMissing(() => readFileSync(file, 'utf8'));
+}
+
+const namesIn = (folder: string): string[] => unlessMissing(() => readdirSync(folder)) ?? [];
+
+/** The store in front of its first secret has no folder. A file is removed between two system calls when its secret is. */
+function unlessMissing<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Span } from './reader.ts';
+import { type Patterns, Scanner } from './scanner.ts';
+
+/** Redacts bytes as they arrive. */
+export interface RedactionStream {
+  /** The bytes that are known to be free of secrets. What may be the beginning of one is held until more arrives. */
+  push(chunk: Uint8Array): Buffer;
+  /** What was held. */
+  end(): Buffer;
+}
+
+/** @returns a stream that replaces each secret by its mark. It holds less than the longest form of a secret. */
+export function openRedactionStream(patterns: Patterns): RedactionStream {
+  const scanner = new Scanner(patterns);
+  let held: Buffer = Buffer.alloc(0);
+  /** Where `held` begins in the stream. */
+  let start = 0;
+  /** The stream up to here is replaced by a mark that was written already. */
+  let replaced = 0;
+  let spans: Span[] = [];
+
+  const release = (until: number): Buffer => {
+    const parts: Buffer[] = [];
+    let at = Math.max(start, replaced);
+    const clean = (to: number) => {
+      if (to > at) parts.push(held.subarray(at - start, to - start));
+      at = Math.max(at, to);
+    };
+    const later: Span[] = [];
+    for (const span of spans.sort((a, b) => a.from - b.from)) {
+      if (span.from >= until) later.push(span);
+      else if (span.to > replaced) {
+        clean(Math.min(span.from, until));
+        if (span.from >= replaced) parts.push(Buffer.from(markOf(span.name)));
+        replaced = span.to;
+        at = Math.max(at, replaced);
+      }
+    }
+    clean(until);
+    held = held.subarray(Math.max(until - start, 0));
+    start = until;
+    spans = later;
+    return Buffer.concat(parts);
+  };
+
+  return {
+    push(chunk) {
+      scanner.read(chunk);
+      held = held.length === 0 ? Buffer.from(chunk) : Buffer.concat([held, chunk]);
+      spans.push(...scanner.take());
+      return release(Math.min(scanner.settled, start + held.length));
+    },
+    end: () => release(start + held.length),
+  };
+}
+
+/** What stands for a secret. */
+const markOf = (name: string): string => `[secret ${name}]`;

@@ -1,0 +1,81 @@
+import { Automaton, type Pattern } from './automaton.ts';
+import { formsOf } from './forms.ts';
+import { PercentDecoder } from './percent.ts';
+import { Reader, type Span } from './reader.ts';
+
+/** The patterns of all values, made once. */
+export interface Patterns {
+  text: Automaton;
+  compact: Automaton;
+  plain: Automaton;
+}
+
+export interface NamedValue {
+  name: string;
+  value: string;
+}
+
+export function patternsOf(values: readonly NamedValue[]): Patterns {
+  const pick = (select: (value: string) => readonly Buffer[]) =>
+    new Automaton(values.flatMap(({ name, value }) => select(value).map((bytes): Pattern => ({ bytes, name }))));
+  return {
+    text: pick((value) => formsOf(value).text),
+    compact: pick((value) => formsOf(value).compact),
+    plain: pick((value) => [Buffer.from(value), Buffer.from(value.replaceAll(' ', '+'))]),
+  };
+}
+
+/** White space within a wrapped form; more than that ends it. */
+const mostWhiteSpace = 16;
+
+/** Finds every form of the secrets in a stream of bytes, in one pass, across chunks. */
+export class Scanner {
+  readonly #text: Reader;
+  readonly #compact: Reader;
+  readonly #percent: PercentDecoder;
+  /** Found since the last call of `take`. */
+  #spans: Span[] = [];
+  #white = 0;
+  #at = 0;
+
+  constructor({ text, compact, plain }: Patterns) {
+    const note = (span: Span) => {
+      this.#spans.push(span);
+    };
+    this.#text = new Reader(text, note);
+    this.#compact = new Reader(compact, note);
+    this.#percent = new PercentDecoder(new Reader(plain, note));
+  }
+
+  read(chunk: Uint8Array): void {
+    let at = this.#at;
+    for (let index = 0; index < chunk.length; index++, at++) {
+      const byte = chunk[index] as number;
+      this.#text.read(byte, at, at + 1);
+      this.#percent.read(byte, at);
+      if (byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)) {
+        if (++this.#white > mostWhiteSpace) this.#compact.reset();
+      } else {
+        this.#white = 0;
+        this.#compact.read(byte, at, at + 1);
+      }
+    }
+    this.#at = at;
+  }
+
+  /** The spans found since the last call. They may overlap. */
+  take(): Span[] {
+    const spans = this.#spans;
+    this.#spans = [];
+    return spans;
+  }
+
+  /** No match that is found later begins before this byte. */
+  get settled(): number {
+    return Math.min(
+      this.#text.pending ?? this.#at,
+      this.#compact.pending ?? this.#at,
+      this.#percent.pending ?? this.#at,
+    );
+  }
+}
