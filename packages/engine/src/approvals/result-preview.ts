@@ -14,7 +14,7 @@ const word = 'result';
 /**
  * Runs a held call on a throw-away fork of the run's snapshot, without a network, and keeps the snapshot that it left. The fork itself is
  * gone when this returns; one that a dying process leaves is a folder of an unknown run, which maintenance removes.
- * @returns undefined for a call whose result is more than files: it is shown as any other
+ * @returns undefined for a call whose result is more than files, or too much to be shown: it is shown as any other
  */
 export async function previewResult(
   deps: WorkerDeps,
@@ -59,8 +59,10 @@ export async function previewResult(
       forbids: forbiddenPaths(spec),
       scope: scopeOf(run, spec),
     });
+    const content = await deps.workspaces.contentOf({ runId: fork, from: base, to: taken.snapshot, whole: true });
+    // What cannot be shown is not approved: a person decides on the call itself.
+    if (content.cut || content.total > content.changes.length || taken.skipped > 0) return undefined;
     await deps.workspaces.keepPreview({ runId: run.id, from: { runId: fork, snapshot: taken.snapshot } });
-    const content = await deps.workspaces.contentOf({ runId: fork, from: base, to: taken.snapshot });
     return {
       kind: 'result',
       base,

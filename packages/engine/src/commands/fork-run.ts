@@ -10,8 +10,8 @@ import {
   type Fork,
   grantsOf,
   inheritTurn,
-  type RunState,
   narrowSpec,
+  type RunState,
   recordFork,
 } from '../domain/index.ts';
 import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.ts';
@@ -126,7 +126,11 @@ function withoutError<Step extends { error?: unknown }>({ error, ...step }: Step
   return step;
 }
 
-function changed(spec: RunSpec, { plan, model, permissions, protected: globs, modes, ...changes }: ForkChanges, point: RewindPoint): RunSpec {
+function changed(
+  spec: RunSpec,
+  { plan, model, permissions, protected: globs, modes, ...changes }: ForkChanges,
+  point: RewindPoint,
+): RunSpec {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   const next = narrowSpec({ ...spec, ...given }, { permissions, protected: globs, modes });
   if (plan !== undefined) {

@@ -38,7 +38,7 @@ export interface ExecutionContext {
   scope: SecretScope;
   /** `host:port` beside the allowlist that a person opened for this call alone. */
   granted: readonly string[];
-  /** Where the random numbers of tools come from, and then the clock stands still. Absent: not deterministic. */
+  /** Where the random numbers of tools come from, and then the clock stands still. @default the machine's */
   seed?: string | undefined;
   /** Commands see the workspace read-only. */
   readOnly: boolean;

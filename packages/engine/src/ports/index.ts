@@ -15,7 +15,6 @@ export type {
 export type { Logger, Metrics } from './reporting.ts';
 export type {
   Difference,
-  Forbids,
   MadeWorkspace,
   PlannedPublish,
   PublishCall,

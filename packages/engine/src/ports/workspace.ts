@@ -68,7 +68,7 @@ export interface Difference {
 }
 
 /** Whether a path may not differ from the parent snapshot. */
-export type Forbids = (path: string) => boolean;
+type Forbids = (path: string) => boolean;
 
 export interface WorkspacePort {
   materialise(input: Making & { source: Source }): Promise<MadeWorkspace>;
@@ -128,8 +128,8 @@ export interface WorkspacePort {
   restore(input: { runId: string; epoch: number; snapshot: string }): Promise<void>;
   /** Makes a new tree of that epoch at a snapshot. Calls on older trees fail from then on, and processes on them are killed. */
   takeOver(input: { runId: string; epoch: number; snapshot: string; signal: AbortSignal }): Promise<void>;
-  /** What a run changed between two of its snapshots, to be shown. */
-  contentOf(input: { runId: string; from: string; to: string }): Promise<MergeContent>;
+  /** What a run changed between two of its snapshots, to be shown. @param input.whole ignored files, too, and much more before it is cut */
+  contentOf(input: { runId: string; from: string; to: string; whole?: true }): Promise<MergeContent>;
   /** Brings the changes of another run, which began as this one was at `from.base`, into the tree; all of them or none. */
   merge(input: {
     runId: string;

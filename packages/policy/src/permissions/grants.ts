@@ -2,8 +2,8 @@ import type { Modes } from '@holdpoint/contract';
 import type { PolicyProblem } from '../document/problem.ts';
 import { GlobError } from '../match/glob-error.ts';
 import { matchHost, parseHostPattern } from '../match/host-pattern.ts';
-import { any } from '../match/truth.ts';
 import { compilePathGlob } from '../match/path-glob.ts';
+import { any } from '../match/truth.ts';
 import { covers, type Grants, narrow } from './narrow.ts';
 import { type Permission, parsePermissions } from './permission.ts';
 
@@ -25,9 +25,7 @@ export interface AskedGrants {
 export function grantProblems({ permissions = [], protected: globs = [] }: AskedGrants): PolicyProblem[] {
   const parsed = parsePermissions(permissions);
   return [
-    ...(parsed.ok
-      ? []
-      : parsed.problems.map(({ pointer, detail }) => ({ pointer: `/permissions${pointer}`, detail }))),
+    ...(parsed.ok ? [] : parsed.problems.map(({ pointer, detail }) => ({ pointer: `/permissions${pointer}`, detail }))),
     ...globs.flatMap((glob, index) => {
       const detail = globProblem(glob);
       return detail === undefined ? [] : [{ pointer: `/protected/${index}`, detail }];
@@ -92,7 +90,10 @@ export function widened(parent: WrittenGrants, { permissions, modes }: AskedGran
 }
 
 /** The grants of a fork: what it asks for, as far as its parent has it. */
-export function narrowWritten(parent: WrittenGrants, { permissions, protected: globs, modes }: AskedGrants): WrittenGrants {
+export function narrowWritten(
+  parent: WrittenGrants,
+  { permissions, protected: globs, modes }: AskedGrants,
+): WrittenGrants {
   const narrowed = narrow(compile(parent), {
     permissions: compilePermissions(permissions),
     protected: globs,
@@ -113,5 +114,7 @@ export function openHosts({ permissions, modes }: WrittenGrants, allow: readonly
   });
   const kept = entries.filter(({ pattern }) => any(net, ({ host }) => matchHost(host, pattern)) === 'yes');
   const parts = net.filter(({ host }) => entries.some(({ pattern }) => matchHost(pattern, host) === 'yes'));
-  return [...new Set([...kept, ...parts.map(({ text }) => ({ text: text.slice('net:'.length) }))].map(({ text }) => text))];
+  return [
+    ...new Set([...kept, ...parts.map(({ text }) => ({ text: text.slice('net:'.length) }))].map(({ text }) => text)),
+  ];
 }
