@@ -3,7 +3,7 @@ import type { WorkerDeps } from '../deps.ts';
 import { type RunState, type StepState, stricter } from '../domain/index.ts';
 import { fromPayload } from '../log/index.ts';
 import { describeCall } from './describe-call.ts';
-import { judgeDescribed } from './judge-step.ts';
+import { judgeDescribed } from './judge-described.ts';
 
 /**
  * Judges a call on the paths that it would really reach: a symbolic link in the workspace may lead elsewhere than its name says. The

@@ -1,47 +1,11 @@
-import type { Json, RunSpec, Verdict } from '@holdpoint/contract';
-import { type CallFacts, describeTouches, nothingTouched } from '@holdpoint/policy';
-import type { EngineDeps, WorkerDeps } from '../deps.ts';
-import { judgeCall, judgeGrants, policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
+import type { RunSpec, Verdict } from '@holdpoint/contract';
+import type { WorkerDeps } from '../deps.ts';
+import { policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
-import type { Description } from '../ports/index.ts';
 import { askTool } from './ask-tool.ts';
 import { describeCall } from './describe-call.ts';
+import { judgeDescribed } from './judge-described.ts';
 import { judgeResolved } from './judge-resolved.ts';
-
-type Described = Extract<Description, { ok: true }>;
-
-/** The verdict of the run's permissions and of the policies in force on a call, with the name of the policies. @param args as the caller wrote them */
-export function judgeDescribed(
-  { operatorPolicy }: Pick<EngineDeps, 'operatorPolicy'>,
-  spec: RunSpec,
-  call: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'gate' | 'touches'> },
-): { verdict: Verdict; policies: string } {
-  const current = operatorPolicy?.();
-  const facts = factsOf(spec, call);
-  const verdict = judgeGrants(spec, facts) ?? withQuestion(judgeCall(spec, current, facts), call.described.gate);
-  return { verdict, policies: policiesInForce(spec, current) };
-}
-
-const factsOf = (
-  { toolset, labels, submitted_by }: RunSpec,
-  { tool, args, described }: Parameters<typeof judgeDescribed>[2],
-): CallFacts => {
-  const { effect, risk, touches } = described;
-  return {
-    toolset,
-    tool,
-    effect,
-    risk,
-    args,
-    touches: touches ? describeTouches(touches) : nothingTouched,
-    labels,
-    submitted_by,
-  };
-};
-
-/** A question to a person parks whatever the policy says, unless the policy denies it. */
-const withQuestion = (verdict: Verdict, gate: 'input' | undefined): Verdict =>
-  gate === 'input' && verdict.action !== 'deny' ? { action: 'hold', reason: 'the agent asks a person' } : verdict;
 
 /**
  * The verdict on a step as it is now. The recorded one counts while the policies are those that made it; under others the call is judged

@@ -1,7 +1,7 @@
 import type { Problem, RefusedCalls, RunSpec } from '@holdpoint/contract';
 import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts';
 import { describeCall } from '../approvals/describe-call.ts';
-import { judgeDescribed } from '../approvals/judge-step.ts';
+import { judgeDescribed } from '../approvals/judge-described.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   changedTools,
