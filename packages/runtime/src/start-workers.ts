@@ -100,7 +100,10 @@ export async function startWorkers(
     confirmInstallation: () => confirmInstallation(connections.state, installation),
   };
   const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
-  const workers = await startQueueWorkers({ deps, config, connections, ...traced });
+  const workers = await startQueueWorkers({
+    redact: (text, tenant) => secrets.redactor(tenant).text(text),
+    ...{ deps, config, connections, ...traced },
+  });
   const space = await watchSpace(
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
     logger,

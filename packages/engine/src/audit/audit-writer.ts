@@ -105,9 +105,9 @@ class PendingRecords {
       this.entries += 1;
       const entry = auditEntrySchema.parse(JSON.parse(text));
       const { id, time, tenant, by, subject, action, detail } = entry;
-      const body = { kind: 'change' as const, entry_id: id, by, subject: redact(subject), action };
+      const body = { kind: 'change' as const, entry_id: id, by, subject: redact(subject, tenant), action };
       this.take({
-        body: { ...body, detail: detail === undefined ? undefined : textOfValue(detail, redact) },
+        body: { ...body, detail: detail === undefined ? undefined : textOfValue(detail, (one) => redact(one, tenant)) },
         time,
         tenant,
       });

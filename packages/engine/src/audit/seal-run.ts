@@ -10,7 +10,8 @@ import { learn, noFacts, type RunFacts } from './run-facts.ts';
 export interface SealDeps {
   redis: Redis;
   logger: Logger;
-  redact: Redact;
+  /** Makes the secrets of a tenant unreadable. */
+  redact: (text: string, tenant: string) => string;
 }
 
 /** How far a run is read and sealed. Thrown away when a batch was not committed: the cursor in Redis is the truth. */
@@ -67,7 +68,7 @@ export async function* sealRun(deps: SealDeps, runId: string, progress: RunProgr
       progress.open.add(stored);
       const event = eventFrom(stored);
       progress.time = event?.time ?? progress.time;
-      const body = event && describe(facts, event, deps.redact);
+      const body = event && describe(facts, event, (text) => deps.redact(text, facts.tenant));
       if (body === 'unreadable' || event === undefined) {
         yield sealable(progress, { kind: 'log', run_id: runId, unreadable: true });
       } else if (body !== undefined) yield sealable(progress, body);

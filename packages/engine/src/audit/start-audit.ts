@@ -2,13 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { auditChannel, lockKey, notificationPattern, runOfChannel } from '../log/keys.ts';
 import { openRedisLock } from '../redis/redis-lock.ts';
-import type { Redact } from './audit-text.ts';
 import { type AuditDeps, openAuditWriter } from './audit-writer.ts';
 import { ChainMoved } from './open-chain.ts';
 
 interface Options extends Omit<AuditDeps, 'redact'> {
-  /** Makes secrets unreadable in what records show. @default nothing is a secret */
-  redact?: Redact;
+  /** @default nothing is a secret */
+  redact?: AuditDeps['redact'] | undefined;
   /** For pub/sub. */
   subscriber: Redis;
   /** Milliseconds between two batches while runs change. @default 500 */
@@ -55,7 +54,7 @@ async function work(options: Options, signal: AbortSignal, ending: AbortSignal):
   const changes = listen(options);
   try {
     await changes.start();
-    const writer = await openAuditWriter({ redact: (text) => text, ...options });
+    const writer = await openAuditWriter({ ...options, redact: options.redact ?? ((text) => text) });
     const look = async (which: 'all' | 'active'): Promise<void> => {
       for await (const runId of writer.unsealed(which)) changes.add(runId);
     };

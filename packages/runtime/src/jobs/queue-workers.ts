@@ -43,6 +43,8 @@ export interface RunningWorkers {
 }
 
 interface Start {
+  /** Makes the secrets of a tenant unreadable in audit records. @default nothing is a secret */
+  redact?: (text: string, tenant: string) => string;
   deps: WorkerDeps;
   config: Pick<
     RuntimeConfig,
@@ -53,7 +55,13 @@ interface Start {
 }
 
 /** Starts one BullMQ worker per queue, the timers of the periodic work, and the writer of the audit log. */
-export async function startQueueWorkers({ deps, config, connections, telemetry }: Start): Promise<RunningWorkers> {
+export async function startQueueWorkers({
+  deps,
+  redact,
+  config,
+  connections,
+  telemetry,
+}: Start): Promise<RunningWorkers> {
   const running = {
     turns: new Set<Job<TurnJob>>(),
     steps: new Set<Job<StepJob>>(),
@@ -115,7 +123,7 @@ export async function startQueueWorkers({ deps, config, connections, telemetry }
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
-  const audit = startAudit({ ...deps, dataDir: config.dataDir, subscriber: connections.subscriber });
+  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber });
 
   return {
     active: () =>

@@ -27,7 +27,7 @@ test('lists the records page by page, and by run and time', async () => {
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, at) => at + 1));
   const calls = all.filter((record) => record.kind === 'call');
   expect(calls).toMatchObject([
-    { run_id: runs[0], tool: 'write_file', submitted_by: { name: 'the operator' }, outcome: { status: 'succeeded' } },
+    { run_id: runs[0], tool: 'write_file', submitted_by: { name: 'admin' }, outcome: { status: 'succeeded' } },
     { run_id: runs[1] },
   ]);
   const first = await api.client.listAudit({ limit: 2 });
@@ -75,4 +75,17 @@ test('verifies, also against a head that was kept', async () => {
     ok: false,
     findings: [{ code: 'record_changed', file: name }],
   });
+});
+
+test('records who created, rotated and revoked a key, without its text', async () => {
+  const created = await api.client.createKey({ name: 'builder', kind: 'service', scopes: ['runs:read'] });
+  const rotated = await api.client.rotateKey(created.id);
+  await api.client.revokeKey(created.id);
+  await sealAll({ ...api.engine, dataDir: api.dataDir, redact: (text) => text });
+  const changes = (await api.client.listAudit({ limit: 200 })).data.filter((record) => record.kind === 'change');
+  expect(changes.map(({ by, subject, action }) => [by.name, by.kind, subject, action])).toEqual(
+    ['created', 'rotated', 'revoked'].map((action) => ['admin', 'person', `key/${created.id}`, action]),
+  );
+  const text = JSON.stringify(changes);
+  for (const { key } of [created, rotated]) expect(text).not.toContain(key);
 });

@@ -8,6 +8,7 @@ import {
   rotateKeySchema,
 } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
+import { recordChange } from '../../record-change.ts';
 import { checkScopes } from './check-scopes.ts';
 import { toKey } from './key-view.ts';
 
@@ -52,6 +53,8 @@ export function keysRoutes(app: App): void {
     },
     async ({ body, deps }, reply) => {
       const { record, text } = await deps.callers.create(deps.holder, { ...body, scopes: checkScopes(body.scopes) });
+      const { id, name, kind, scopes, tenant } = toKey(deps, record);
+      await recordChange(deps, { subject: `key/${id}`, action: 'created', detail: { name, kind, scopes, tenant } });
       reply.header('location', `/v1/keys/${record.id}`).header('cache-control', 'no-store');
       return reply.code(201).send({ ...toKey(deps, record), key: text });
     },
@@ -86,7 +89,11 @@ export function keysRoutes(app: App): void {
         response: { 200: keySchema },
       },
     },
-    async ({ params, deps }) => toKey(deps, await deps.callers.revoke(deps.holder, params.id)),
+    async ({ params: { id }, deps }) => {
+      const key = toKey(deps, await deps.callers.revoke(deps.holder, id));
+      await recordChange(deps, { subject: `key/${id}`, action: 'revoked', detail: { name: key.name } });
+      return key;
+    },
   );
 
   app.post(
@@ -106,6 +113,7 @@ export function keysRoutes(app: App): void {
     },
     async ({ params, body, deps }, reply) => {
       const { record, text } = await deps.callers.rotate(deps.holder, { id: params.id, graceS: body?.grace_s ?? 0 });
+      await recordChange(deps, { subject: `key/${params.id}`, action: 'rotated', detail: { name: record.name } });
       reply.header('cache-control', 'no-store');
       return { ...toKey(deps, record), key: text };
     },

@@ -1,5 +1,6 @@
 import { secretListSchema, secretParamsSchema, secretSchema, setSecretSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
+import { recordChange } from '../../record-change.ts';
 
 /** /v1/secrets: names of secrets, and values that only go in. */
 const config = { access: 'secrets:write' } as const;
@@ -34,7 +35,11 @@ export function secretsRoutes(app: App): void {
         response: { 200: secretSchema },
       },
     },
-    async ({ params, body, deps: { secrets, holder } }) => secrets.set(params.name, body.value, holder.caller),
+    async ({ params: { name }, body, deps }) => {
+      const secret = await deps.secrets.set(name, body.value, deps.holder.caller);
+      await recordChange(deps, { subject: `secret/${name}`, action: 'set', detail: { version: secret.version } });
+      return secret;
+    },
   );
 
   app.delete(
@@ -50,6 +55,10 @@ export function secretsRoutes(app: App): void {
         response: { 200: secretSchema },
       },
     },
-    async ({ params, deps: { secrets, holder } }) => secrets.remove(params.name, holder.caller),
+    async ({ params: { name }, deps }) => {
+      const secret = await deps.secrets.remove(name, deps.holder.caller);
+      await recordChange(deps, { subject: `secret/${name}`, action: 'removed' });
+      return secret;
+    },
   );
 }
