@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { callerSchema } from './caller.ts';
 import { limitsSchema } from './limits.ts';
+import { grantsShape } from './permissions.ts';
 import { planSchema } from './plan.ts';
 import { operatorPolicySchema, policySchema } from './policy.ts';
 import { secretUsesSchema } from './secret.ts';
@@ -75,6 +76,7 @@ export const runSpecSchema = z.strictObject({
   operator: z.array(operatorPolicySchema).max(1000).optional(),
   limits: limitsSchema,
   network: networkSchema,
+  ...grantsShape,
   secrets: secretUsesSchema.optional(),
   models: modelsSchema.default([]),
   validators: validatorsSchema.default([]),

@@ -1,6 +1,7 @@
 import {
   givenLimitsSchema,
   modelsSchema,
+  narrowedShape,
   networkSchema,
   type Plan,
   planSchema,
@@ -21,6 +22,7 @@ const headSchema = z.strictObject({
   models: modelsSchema.optional(),
   priority: prioritySchema.optional(),
   network: networkSchema.optional(),
+  ...narrowedShape,
   secrets: secretUsesSchema.optional(),
   validators: validatorsSchema.optional(),
   publish: publishDefaultsSchema.optional(),

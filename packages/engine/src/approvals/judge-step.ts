@@ -1,44 +1,11 @@
-import { hasNetwork, type Json, type RunSpec, type Verdict } from '@holdpoint/contract';
-import { type CallFacts, describeTouches, nothingTouched } from '@holdpoint/policy';
-import type { EngineDeps, WorkerDeps } from '../deps.ts';
-import { judgeCall, policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
+import type { RunSpec, Verdict } from '@holdpoint/contract';
+import type { WorkerDeps } from '../deps.ts';
+import { policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
-import type { Description } from '../ports/index.ts';
 import { askTool } from './ask-tool.ts';
-
-type Described = Extract<Description, { ok: true }>;
-
-/** The verdict of the policies in force on a call, with their name. @param args as the caller wrote them */
-export function judgeDescribed(
-  { operatorPolicy }: Pick<EngineDeps, 'operatorPolicy'>,
-  spec: RunSpec,
-  call: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'gate' | 'touches'> },
-): { verdict: Verdict; policies: string } {
-  const current = operatorPolicy?.();
-  const verdict = withQuestion(judgeCall(spec, current, factsOf(spec, call)), call.described.gate);
-  return { verdict, policies: policiesInForce(spec, current) };
-}
-
-const factsOf = (
-  { toolset, labels, submitted_by }: RunSpec,
-  { tool, args, described }: Parameters<typeof judgeDescribed>[2],
-): CallFacts => {
-  const { effect, risk, touches } = described;
-  return {
-    toolset,
-    tool,
-    effect,
-    risk,
-    args,
-    touches: touches ? describeTouches(touches) : nothingTouched,
-    labels,
-    submitted_by,
-  };
-};
-
-/** A question to a person parks whatever the policy says, unless the policy denies it. */
-const withQuestion = (verdict: Verdict, gate: 'input' | undefined): Verdict =>
-  gate === 'input' && verdict.action !== 'deny' ? { action: 'hold', reason: 'the agent asks a person' } : verdict;
+import { describeCall } from './describe-call.ts';
+import { judgeDescribed } from './judge-described.ts';
+import { judgeResolved } from './judge-resolved.ts';
 
 /**
  * The verdict on a step as it is now. The recorded one counts while the policies are those that made it; under others the call is judged
@@ -49,14 +16,18 @@ export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, 
   const isEdited = step.approval !== undefined;
   if (verdict !== undefined && !isEdited && policies === policiesInForce(spec, deps.operatorPolicy?.())) return verdict;
   const args = await fromPayload(deps.blobs, step.args);
-  const described = deps.catalog.describe({
-    ...{ toolset: spec.toolset, tool, args },
-    ...{ network: hasNetwork(spec.network), unattended: run.parent !== undefined },
-  });
+  const described = describeCall(deps, spec, { run, tool, args });
   // A tool that is gone: the run pauses for the change of its tools, or the call fails.
   const known = described.ok ? described : { effect: step.effect, risk: step.call.risk, gate };
   const judged = judgeDescribed(deps, spec, { tool, args, described: known }).verdict;
   return verdict === undefined || isEdited ? judged : stricter(judged, verdict);
+}
+
+/** The same, and on the paths that links in the workspace make of those in the arguments. */
+async function judgeOnTree(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): Promise<Verdict> {
+  const spec = await readSpec(deps, run);
+  const verdict = await judgeStep(deps, run, spec, step);
+  return verdict.action === 'deny' ? verdict : judgeResolved(deps, { run, spec, step, verdict, signal });
 }
 
 /** The same with a look at the workspace: a tool adds its question to what the policy allows. */
@@ -66,7 +37,7 @@ export async function judgeInPlace(
   step: StepState,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const verdict = await judgeStep(deps, run, await readSpec(deps, run), step);
+  const verdict = await judgeOnTree(deps, run, step, signal);
   if (verdict.action !== 'allow') return verdict;
   const question = await askTool(deps, run, step, signal);
   return question === undefined ? verdict : { action: 'hold', reason: question };
@@ -85,7 +56,7 @@ export async function judgeBegun(
   const isDecided = step.approval !== undefined;
   // A call that waited for its task was let through when it began.
   if (isDecided || step.deferred !== undefined) {
-    const verdict = await judgeStep(deps, run, await readSpec(deps, run), step);
+    const verdict = await judgeOnTree(deps, run, step, signal);
     if (verdict.action === 'deny') return verdict;
     // Where no person looked at the workspace, the tool does.
     const question = (await isUnseen(deps, run, step)) ? await askTool(deps, run, step, signal) : undefined;

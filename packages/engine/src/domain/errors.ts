@@ -62,6 +62,10 @@ const registry = {
     retryable: false,
     next: 'What a sub-agent changed is brought into the run that it works for, with task_merge, and published with that.',
   },
+  dry_run: {
+    retryable: false,
+    next: 'Read its diff, then submit the run again without modes.dry_run; or download the patch and apply it yourself.',
+  },
   publication_closed: { retryable: false, next: 'Read the run: its change set is published or discarded already.' },
   publication_pending: {
     retryable: false,

@@ -18,8 +18,10 @@ export { grantsOf, toGrant } from './grants.ts';
 export { heads } from './heads.ts';
 export { isAbandoned } from './id-time.ts';
 export { boundBy, holdsPublish, judgeCall, policiesInForce, stricter } from './judge-call.ts';
+export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
+export { narrowSpec, withOpenHosts } from './narrow-spec.ts';
 export { giveNotice, nextNotice, noticesGiven } from './notices.ts';
 export { scopeOf } from './secret-scope.ts';
 export {
@@ -89,6 +91,7 @@ export {
 export { distrustTree, leaseToDrop, recordRestored, takeLease } from './transitions/take-over.ts';
 export {
   captureTask,
+  dropCapture,
   endAgent,
   endTask,
   exitTask,

@@ -3,8 +3,9 @@ import { stepReference } from '../../find-snapshot.ts';
 import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
 import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../follow-submitted.ts';
+import { type GrantOptions, grantsOf, withGrantOptions } from '../grant-options.ts';
 
-interface ForkOptions extends ApiOptions, SubmitOptions {
+interface ForkOptions extends ApiOptions, SubmitOptions, GrantOptions {
   fromStep: string;
   plan?: string;
   model?: string;
@@ -29,7 +30,7 @@ export function forkRunCommand(shell: Shell) {
     )
     .option('--label <name=value>', 'label of the new run; may be repeated (default: unchanged)', label)
     .option('--title <text>', 'title in lists (default: unchanged)');
-  return withSubmitOptions(command).action(async (runId: string, options: ForkOptions) => {
+  return withSubmitOptions(withGrantOptions(command)).action(async (runId: string, options: ForkOptions) => {
     const { cwd } = shell.config;
     const { title, model, label: labels, validate, idempotencyKey } = options;
     const plan =
@@ -44,6 +45,7 @@ export function forkRunCommand(shell: Shell) {
       title: title ?? file.title,
       model,
       labels: labels ?? file.labels,
+      ...grantsOf(options, file),
       validators: validators ?? file.validators,
       from_step: stepReference(options.fromStep),
     };
