@@ -41,6 +41,7 @@ export const scopes = {
   'secrets:read': 'Read the names of secrets; nothing reads their values',
   'secrets:write': 'Set and remove secrets',
   'audit:read': 'Read and export the audit records',
+  'audit:verify': 'Check the audit log of the whole installation',
   'queues:admin': 'Read queues, workers and stuck runs of the whole installation, and pause queues',
   'keys:admin': 'Create, read, rotate and revoke keys',
 } as const;
@@ -48,8 +49,11 @@ export type Scope = keyof typeof scopes;
 export const allScopes = Object.keys(scopes) as [Scope, ...Scope[]];
 export const scopeSchema = z.enum(allScopes);
 
+/** They concern all tenants: only keys of the operator's tenant hold them. */
+export const installationScopes: ReadonlySet<Scope> = new Set(['queues:admin', 'audit:verify']);
+
 /** Whether a caller may hold a scope: agents decide nothing and change no policy, and only the operator's tenant sees the whole installation. */
 export function isHeldBy({ kind, tenant }: Pick<Caller, 'kind' | 'tenant'>, scope: Scope): boolean {
   if (scope === 'approvals:decide' || scope === 'policies:write') return kind !== 'agent';
-  return scope !== 'queues:admin' || tenant === defaultTenant;
+  return !installationScopes.has(scope) || tenant === defaultTenant;
 }

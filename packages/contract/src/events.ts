@@ -97,6 +97,7 @@ export const runHeaderSchema = z.strictObject({
   model: z.string().optional(),
   labels: z.record(z.string(), z.string()),
   priority: prioritySchema.optional(),
+  dry_run: z.literal(true).optional(),
 });
 
 export const toolVersionsSchema = z
@@ -468,9 +469,9 @@ const workspaceEvents = [
   event('workspace.distrusted', {
     epoch,
     reason: z
-      .enum(['other_boot', 'log_went_back', 'tree_changed'])
+      .enum(['other_boot', 'log_went_back', 'tree_changed', 'forbidden_change'])
       .describe(
-        'other_boot: the machine restarted after the tree was written. log_went_back: the tree is ahead of the log, so Redis lost acknowledged writes. tree_changed: the files differ from the snapshot',
+        'other_boot: the machine restarted after the tree was written. log_went_back: the tree is ahead of the log, so Redis lost acknowledged writes. tree_changed: the files differ from the snapshot. forbidden_change: a background command changed a path that the run may not change',
       ),
     detail: z.string(),
   }),

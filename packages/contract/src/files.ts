@@ -81,6 +81,8 @@ export interface GlobQuery {
  * `SandboxError` with `retryable: true`.
  */
 export interface WorkspaceFiles {
+  /** Where a path really leads, through links, relative to the root. The last names may not exist. */
+  resolve(path: string, signal?: AbortSignal): Promise<string>;
   /** Follows links that stay inside, so the type is never `symlink`. */
   stat(path: string, signal?: AbortSignal): Promise<FileStat>;
   /** @param options.max_bytes maximum size of `data`, up to 32 MiB. @default 10 MiB. @param options.offset @default 0 */
@@ -104,4 +106,17 @@ export interface WorkspaceFiles {
   ): Promise<{ entries: DirectoryEntry[]; total: number }>;
   /** Paths relative to the root, sorted in byte order. Symbolic links are not followed. */
   glob(query: GlobQuery, signal?: AbortSignal): Promise<{ paths: string[]; total: number; truncated: boolean }>;
+}
+
+/** Paths of a workspace changed that its run may not change. No snapshot was taken, and the tree is as it was found. */
+export class ForbiddenChange extends Error {
+  override readonly name = 'ForbiddenChange';
+  readonly code = 'EPERMISSION';
+  readonly retryable = false;
+  readonly paths: readonly string[];
+
+  constructor(paths: readonly string[]) {
+    super(`${paths.length} paths changed that may not change: ${paths.slice(0, 5).join(', ')}`);
+    this.paths = paths;
+  }
 }

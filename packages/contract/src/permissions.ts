@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nearestNames } from './nearest-names.ts';
 
 /** The kinds of permission, with the form of each. */
 export const permissionForms = {
@@ -22,12 +23,54 @@ export const protectedPathsSchema = z
   .max(200)
   .describe('Globs of paths that are never written or deleted, whatever the policy and the permissions say');
 
-export const modesSchema = z.strictObject({
-  read_only: z.boolean().default(false).describe('Calls that write are denied'),
-  dry_run: z.boolean().default(false).describe('Nothing changes; what would change comes back as a diff'),
-  deterministic: z
-    .boolean()
-    .default(false)
-    .describe('Fixed clock, seeded randomness, no network: the same input gives the same bytes'),
-});
+const modeTexts = {
+  read_only: 'Calls that write are denied, and commands see the workspace read-only',
+  dry_run: 'Nothing is published and no external effect is made; what would change comes back as a diff',
+  deterministic: 'Fixed clock, seeded randomness, no network: the same input gives the same bytes',
+};
+const modeNames = Object.keys(modeTexts) as (keyof typeof modeTexts)[];
+
+/** An unknown mode is answered with the nearest one. */
+const unknownMode: z.core.$ZodErrorMap<z.core.$ZodIssueUnrecognizedKeys | z.core.$ZodIssueInvalidType> = (issue) => {
+  if (issue.code !== 'unrecognized_keys') return undefined;
+  const [unknown = ''] = issue.keys as string[];
+  const [near = modeNames[0]] = nearestNames(unknown, modeNames);
+  return `there is no mode ${unknown}. Nearest: ${near}`;
+};
+
+const mode = (name: keyof typeof modeTexts) => z.boolean().default(false).describe(modeTexts[name]);
+
+export const modesSchema = z.strictObject(
+  { read_only: mode('read_only'), dry_run: mode('dry_run'), deterministic: mode('deterministic') },
+  { error: unknownMode as z.core.$ZodErrorMap },
+);
 export type Modes = z.infer<typeof modesSchema>;
+
+const givenMode = (name: keyof typeof modeTexts) => z.boolean().optional().describe(modeTexts[name]);
+
+/** Modes where an absent one is inherited. */
+export const givenModesSchema = z.strictObject(
+  {
+    read_only: givenMode('read_only'),
+    dry_run: givenMode('dry_run'),
+    deterministic: givenMode('deterministic'),
+  },
+  { error: unknownMode as z.core.$ZodErrorMap },
+);
+
+/** What a run may do, beside its policy. */
+export const grantsShape = {
+  permissions: permissionsSchema.optional(),
+  protected: protectedPathsSchema.default([]),
+  modes: modesSchema.prefault({}),
+};
+
+/** The same for what inherits them: absent fields keep their values, and nothing is widened. */
+export const narrowedShape = {
+  permissions: permissionsSchema.optional(),
+  protected: protectedPathsSchema.optional(),
+  modes: givenModesSchema.optional(),
+};
+
+/** The clock of a deterministic run stands still at this moment, in milliseconds since the epoch. */
+export const fixedTime = Date.UTC(2000, 0, 1);

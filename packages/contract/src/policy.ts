@@ -149,6 +149,10 @@ export const verdictSchema = z.strictObject({
     .optional()
     .describe('The rule that decided; absent when no rule matched'),
   part: callPartSchema.optional().describe('The part that the rule matched'),
+  lacks: z
+    .strictObject({ permission: z.string(), how: z.string().describe('How the run gets it') })
+    .optional()
+    .describe('The permission or the mode that denies the call, whatever the policies say'),
   ...approvalTerms,
   deciders: z.array(decidersSchema).optional().describe('Every entry must be satisfied: one per rule that holds'),
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { callerSchema } from './caller.ts';
 import { limitsSchema } from './limits.ts';
+import { grantsShape } from './permissions.ts';
 import { planSchema } from './plan.ts';
 import { operatorPolicySchema, policyPinSchema, policySchema } from './policy.ts';
 import { secretUsesSchema } from './secret.ts';
@@ -79,6 +80,7 @@ export const runSpecSchema = z.strictObject({
   operator_versions: z.record(z.string(), z.int()).optional(),
   limits: limitsSchema,
   network: networkSchema,
+  ...grantsShape,
   secrets: secretUsesSchema.optional(),
   models: modelsSchema.default([]),
   validators: validatorsSchema.default([]),

@@ -49,6 +49,21 @@ export type MergeResult =
   | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
   | { status: 'refused'; problem: Problem };
 
+/** What a held call did on a throw-away fork of the workspace: approving applies exactly this. */
+export type ResultPreview = {
+  kind: 'result';
+  /** The snapshot of the run that it was made on, and the one that it left. */
+  base: string;
+  snapshot: string;
+  files_changed: number;
+  skipped: number;
+  status: 'succeeded' | 'failed' | 'timed_out' | 'killed';
+  value: Json;
+  error?: Problem | undefined;
+  capabilities?: CapabilityReport | undefined;
+  duration_ms: number;
+} & MergeContent;
+
 /** What a person sees before a decision. */
 export type Preview =
   | { kind: 'diff'; path: string; patch: string }

@@ -3,7 +3,16 @@ import { z } from 'zod';
 /** What a call would touch, by its arguments alone: before it runs, and without a look at the workspace. */
 export const touchesSchema = z.strictObject({
   paths: z
-    .array(z.strictObject({ path: z.string(), access: z.enum(['read', 'write', 'delete']) }))
+    .array(
+      z.strictObject({
+        path: z.string(),
+        access: z.enum(['read', 'write', 'delete']),
+        written: z
+          .string()
+          .optional()
+          .describe('As the caller wrote it, when it has `..`: behind a link that leads elsewhere'),
+      }),
+    )
     .default([])
     .describe('Files and directories that the arguments name, relative to the workspace root, `.` and `..` resolved'),
   command: z.string().optional().describe('A line for a shell'),

@@ -17,7 +17,16 @@ export { describeTouches, nothingTouched } from './judge/describe-touches.ts';
 export { type Explanation, explain, type PartExplanation, type RuleExplanation } from './judge/explain.ts';
 export { type BoundPolicies, builtin, judge, type NamedPolicy } from './judge/judge.ts';
 export { compileGlob } from './match/glob.ts';
-export { type Grants, narrow } from './permissions/narrow.ts';
+export { forbiddenPaths } from './permissions/forbidden-paths.ts';
+export {
+  type AskedGrants,
+  compilePermissions,
+  grantProblems,
+  narrowWritten,
+  openHosts,
+  type WrittenGrants,
+  widened,
+} from './permissions/grants.ts';
 export { type Permission, parsePermissions } from './permissions/permission.ts';
 export { deniedByModes, type Permitted, permits, protectedPath } from './permissions/permits.ts';
 export { attention } from './replay/attention.ts';

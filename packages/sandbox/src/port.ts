@@ -12,6 +12,8 @@ export interface WorkspaceMount {
   /** Host uid and gid that own the tree. On a root host the sandbox runs as these. Elsewhere they are the worker's own. */
   uid: number;
   gid: number;
+  /** Nothing inside can change the workspace. @default false */
+  readOnly?: boolean;
   /**
    * Set when the workspace has Holdpoint's repository at `.git`. The entries of `fixed` are mounted read-only over the same names in it, and
    * `objects`, its base objects, at `/holdpoint/objects`. Absolute host paths.

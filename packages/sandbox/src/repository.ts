@@ -29,7 +29,7 @@ export function repositoryMounts(workspace: WorkspaceMount, { toolHost }: { tool
     return { host: source, inside: `${inside}/${name}`, access: 'read' };
   });
   return [
-    { host, inside, access: 'write' },
+    { host, inside, access: workspace.readOnly ? 'read' : 'write' },
     ...fixed,
     { host: repository.objects, inside: '/holdpoint/objects', access: 'read' },
   ];

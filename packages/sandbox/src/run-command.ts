@@ -27,6 +27,15 @@ const graceMs = 150;
 /** Why the worker killed the tree. The first cause counts. */
 type KillCause = Exclude<CommandEnd, { status: 'exited' }>;
 
+/** Without isolation nothing keeps a command from writing. */
+function checkReadOnly({ name }: Driver, { workspace }: Command): void {
+  if (workspace.readOnly !== true || name === 'bubblewrap') return;
+  throw new SandboxError('ECOMMANDINVALID', `The sandbox driver ${name} cannot keep a command from writing.`, {
+    retryable: false,
+    next: 'Use bubblewrap, or submit the run without modes.read_only.',
+  });
+}
+
 /** Without isolation the network would be open, whatever the allowlist says. */
 function checkEgress({ name }: Driver, { egress }: Command): void {
   if (egress === undefined || name === 'bubblewrap') return;
@@ -39,6 +48,7 @@ function checkEgress({ name }: Driver, { egress }: Command): void {
 export async function runCommand(deps: RunDeps, command: Command): Promise<CommandResult> {
   const cwd = checkCommand(command);
   checkEgress(deps.driver, command);
+  checkReadOnly(deps.driver, command);
   const limits = resolveLimits(deps.limits, command.limits);
   const { path } = command.workspace;
   const before = await sizeBefore(deps, { path, limits });

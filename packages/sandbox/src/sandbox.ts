@@ -86,7 +86,13 @@ export class HostSandbox implements Sandbox {
 
   #connect(workspace: WorkspaceMount): Connection {
     this.#assertOpen();
-    const key = JSON.stringify([workspace.id, workspace.path, workspace.uid, workspace.gid]);
+    const key = JSON.stringify([
+      workspace.id,
+      workspace.path,
+      workspace.uid,
+      workspace.gid,
+      workspace.readOnly === true,
+    ]);
     const existing = this.#connections.get(key);
     if (existing?.usable) return existing;
     const connection = new Connection(this.#deps, workspace);

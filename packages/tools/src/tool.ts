@@ -45,8 +45,10 @@ export interface ToolContext {
   /** How deep the run is nested as a sub-agent (0: it is none), and the deepest level allowed. */
   depth: number;
   maxDepth: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. It stands still in a deterministic run. */
   now(): number;
+  /** From 0 to below 1. The same sequence for each attempt of a call in a deterministic run. */
+  random(): number;
   /** Present in a model run. */
   model?: string;
 }

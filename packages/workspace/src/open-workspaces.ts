@@ -18,6 +18,7 @@ import { findSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
 import { mergeRun } from './merge.ts';
 import { patchSnapshots } from './patch.ts';
+import { applyPreview, dropPreviews, keepPreview } from './preview.ts';
 import { branchName } from './publish/git/git-input.ts';
 import { planPublish, previewPublish, publish } from './publish/publish.ts';
 import { archiveFiles } from './read/archive-files.ts';
@@ -117,6 +118,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     restore: (input) => serialised(input.runId, () => restoreTree(deps, input)),
     takeOver: (input) => serialised(input.runId, () => takeOver(deps, input)),
     merge: (input) => serialised(input.runId, () => mergeRun(deps, input)),
+    keepPreview: (input) => serialised(input.runId, () => keepPreview(deps, input)),
+    applyPreview: (input) => serialised(input.runId, () => applyPreview(deps, input)),
+    dropPreviews: (input) => serialised(input.runId, () => dropPreviews(deps, input)),
     diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
     patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
     files: (input) => asWorkspaceError(() => listFiles(deps, input)),

@@ -141,11 +141,13 @@ export interface Workspaces {
    * Copies the source into the run's private tree and takes the first snapshot. Never changes the source. `.git` entries of the source are
    * not copied; the tree gets Holdpoint's own repository. Snapshots hold `.git` entries, and no publish includes them. A submodule becomes
    * an empty folder.
+   * @param input.createdAt the time of all its snapshots, in milliseconds since 1970. @default now
    * @param input.onProgress called at intervals during the copy, never after the promise has settled
    */
   materialise(input: {
     runId: string;
     source: Source;
+    createdAt?: number | undefined;
     onProgress?: (progress: Progress) => void;
     signal?: AbortSignal;
   }): Promise<Materialised>;
@@ -157,6 +159,7 @@ export interface Workspaces {
   fork(input: {
     runId: string;
     from: { runId: string; snapshot: SnapshotId };
+    createdAt?: number | undefined;
     onProgress?: (progress: Progress) => void;
     signal?: AbortSignal;
   }): Promise<Materialised>;
@@ -197,6 +200,8 @@ export interface Workspaces {
    * @param input.paths known changed paths (file tools). @default the whole tree is walked (commands)
    * @param input.isShared background commands are frozen during the call and continue afterwards: they may have files mapped, and change
    * them without a trace in the times. @default false
+   * @param input.forbids paths that may not differ from the parent. When one does, this throws `ForbiddenChange`: nothing is stored, and the
+   * tree stays as it is. @default no path
    * @param input.check looks at every file that is new or has changed, and at its path. When it finds something, nothing is stored, and this
    * throws `ESECRETWRITTEN`
    */
@@ -206,6 +211,7 @@ export interface Workspaces {
     parent: SnapshotId;
     message: string;
     paths?: readonly string[];
+    forbids?: ((path: string) => boolean) | undefined;
     isShared?: boolean;
     check?: ContentCheck;
   }): Promise<Snapshot>;
@@ -235,6 +241,16 @@ export interface Workspaces {
     message: string;
     isShared?: boolean;
   }): Promise<MergeResult>;
+  /** Keeps a snapshot that a call made on a fork of this run until it is applied or dropped. The fork may be discarded afterwards. */
+  keepPreview(input: { runId: string; from: { runId: string; snapshot: SnapshotId } }): Promise<void>;
+  /**
+   * Brings the tree, which is at the parent of the preview, to a kept preview, which becomes a snapshot of the run. After a crash, call it
+   * again. Throws `ESNAPSHOTUNKNOWN` when it was dropped.
+   * @param input.isShared as in `snapshot`
+   */
+  applyPreview(input: { runId: string; epoch: number; snapshot: SnapshotId; isShared?: boolean }): Promise<void>;
+  /** Drops kept previews: this one, or all of the run. */
+  dropPreviews(input: { runId: string; snapshot?: SnapshotId }): Promise<void>;
   /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. */
   diff(input: DiffRequest): Promise<{ files: FileDiff[]; left_out: LeftOut[] }>;
   /** A patch that `git apply` accepts, with binary files and mode changes; UTF-8. Omits what a publish leaves out. */

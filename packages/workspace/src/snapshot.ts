@@ -1,4 +1,6 @@
+import { ForbiddenChange } from '@holdpoint/contract';
 import { type CheckedContent, checkedContent } from './checked-content.ts';
+import { changesOf } from './compare.ts';
 import { type Call, type Deps, type Snapshot, WorkspaceError } from './deps.ts';
 import {
   assertFreeSpace,
@@ -11,6 +13,7 @@ import {
   openTop,
   openTree,
   statIn,
+  toText,
 } from './files/index.ts';
 import { createObjectWriter, type ObjectWriter, stageRef } from './git-objects/index.ts';
 import { loadRepositories, scanRepositories, storeRepositories } from './repository/index.ts';
@@ -91,6 +94,14 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   checked?.assertClean([...manifest.empty, ...manifest.skipped.keys()]);
   deps.onPoint('snapshot.scanned');
   assertCurrent(folder);
+  if (input.forbids !== undefined) {
+    const both = await Promise.all(
+      [parent, { manifest }].map((snapshot) => loadRepositories(deps, { folder, state, snapshot })),
+    );
+    const changed = changesOf(parent, { root, manifest }, both).map(([path]) => toText(path));
+    const forbidden = changed.filter(input.forbids);
+    if (forbidden.length > 0) throw new ForbiddenChange(forbidden);
+  }
   const taken = await commitTree(deps, {
     folder,
     state,

@@ -1,5 +1,5 @@
 import type { Admission, Holder } from '@holdpoint/callers';
-import { defaultTenant, type Scope } from '@holdpoint/contract';
+import { defaultTenant, installationScopes, type Scope } from '@holdpoint/contract';
 import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify';
 import type { App, ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
@@ -46,7 +46,7 @@ function howToGet({ kind, tenant }: Holder['caller'], scope: Scope): string {
   if (kind === 'agent' && scope === 'policies:write') {
     return 'Agents change no policies. Have a person do it with a key of their own.';
   }
-  if (tenant !== defaultTenant && scope === 'queues:admin') {
+  if (tenant !== defaultTenant && installationScopes.has(scope)) {
     return `It concerns the whole installation: only keys of the tenant ${defaultTenant} can have it.`;
   }
   return `Have a caller with keys:admin create a key with this scope: holdpoint keys create NAME --kind ${kind} --scope ${scope}`;

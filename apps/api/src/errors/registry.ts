@@ -73,6 +73,16 @@ export const apiProblems = {
     title: 'Unknown policy',
     next: 'Use one of the policies in GET /v1/policies, or send the document. Nothing was changed.',
   },
+  invalid_permissions: {
+    status: 422,
+    title: 'Invalid permissions',
+    next: 'Write fs:read, fs:write:GLOB, exec:PROGRAM, net:HOST or graph:read, and globs of paths in the workspace; nothing was changed.',
+  },
+  permissions_widened: {
+    status: 422,
+    title: 'More than the run may do',
+    next: 'A fork has at most the permissions and modes of the run that it continues. Ask for less, or submit a new run.',
+  },
   invalid_network: {
     status: 422,
     title: 'Invalid network allowlist',
@@ -183,6 +193,7 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   invalid_fork: { status: 422, title: 'Invalid fork' },
   run_not_finished: { status: 409, title: 'The run has not ended' },
   run_not_succeeded: { status: 409, title: 'The run did not succeed' },
+  dry_run: { status: 409, title: 'A dry run publishes nothing' },
   publication_closed: { status: 409, title: 'The change set is closed' },
   publication_pending: { status: 409, title: 'A publish is under way' },
   snapshot_changed: { status: 409, title: 'The snapshot has changed' },

@@ -22,7 +22,10 @@ export function pointerErrors(issues: readonly z.core.$ZodIssue[], inBody: boole
   const pointer = (path: readonly PropertyKey[]) => (inBody ? toPointer(path) : path.map(String).join('.'));
   return issues.flatMap((issue): PointerError[] => {
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ pointer: pointer([...issue.path, key]), detail: 'unknown field' }));
+      return issue.keys.map((key) => ({
+        pointer: pointer([...issue.path, key]),
+        detail: issue.message.startsWith('Unrecognized key') ? 'unknown field' : issue.message,
+      }));
     }
     if (issue.code === 'invalid_union' && issue.errors.length > 0) {
       const inner = meantBranch(issue.errors).map((one) => ({ ...one, path: [...issue.path, ...one.path] }));

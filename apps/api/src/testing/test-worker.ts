@@ -83,6 +83,7 @@ export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
 /** Writes files and runs commands in this process, without a sandbox. */
 function executorOn(workspaces: Workspaces): WorkerDeps['executor'] {
   return {
+    resolvePaths: async (paths) => paths,
     asks: async () => undefined,
     preview: async ({ tool }) => ({ kind: 'command', command: tool, cwd: '.', network: [] }),
     async execute({ tool, args }, { runId, epoch, taskId }) {

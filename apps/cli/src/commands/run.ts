@@ -11,11 +11,12 @@ import {
 import { givenPolicy } from '../policy/given-policy.ts';
 import { type ApiOptions, apiCommand, CliError, count, label, type Shell, several } from '../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
+import { type GrantOptions, grantsOf, overriddenGrants, withGrantOptions } from './grant-options.ts';
 import { secretHeader, secretVariable } from './secret-options.ts';
 
 type SecretUses = NonNullable<CreateRun['secrets']>;
 
-interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
+interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions, GrantOptions {
   plan?: string;
   toolset?: string;
   model?: string;
@@ -86,15 +87,17 @@ export function runCommand(shell: Shell): Command {
     .option('--max-tokens <n>', 'pause after this many tokens, input and output', count)
     .option('--max-cost <usd>', "pause after this many US dollars, by the operator's prices", amount)
     .option('--max-agents <n>', 'start at most this many sub-agents', count);
-  return withSubmitOptions(command).action(async (prompt: string | undefined, options: RunOptions) => {
-    const { body, plan } = await bodyOf(shell, prompt, options);
-    const client = await shell.connect(options.url);
-    const { idempotencyKey } = options;
-    const submitted = await client.createRun(body, { idempotencyKey }).catch((error: unknown) => {
-      throw placeInPlan(error, plan, fieldsOfFile(plan, options));
-    });
-    await followSubmitted({ shell, client }, submitted, options);
-  });
+  return withSubmitOptions(withGrantOptions(command)).action(
+    async (prompt: string | undefined, options: RunOptions) => {
+      const { body, plan } = await bodyOf(shell, prompt, options);
+      const client = await shell.connect(options.url);
+      const { idempotencyKey } = options;
+      const submitted = await client.createRun(body, { idempotencyKey }).catch((error: unknown) => {
+        throw placeInPlan(error, plan, fieldsOfFile(plan, options));
+      });
+      await followSubmitted({ shell, client }, submitted, options);
+    },
+  );
 }
 
 async function bodyOf(
@@ -126,6 +129,7 @@ async function bodyOf(
     models: options.agentModel ?? file.models,
     policy: options.policy === undefined ? file.policy : await givenPolicy(options.policy),
     network: allow === undefined ? file.network : { allow },
+    ...grantsOf(options, file),
     secrets: secrets.length > 0 ? secrets : file.secrets,
     validators: validate?.map((command) => ({ command })) ?? file.validators,
     workspace: { source: await findSource(shell.config.cwd, options) },
@@ -153,6 +157,7 @@ function fieldsOfFile(plan: ParsedPlan | undefined, options: RunOptions): string
     validators: validate,
     toolset,
     title,
+    ...overriddenGrants(options),
   };
   return ['plan', 'labels', ...Object.keys(plan?.file ?? {})].filter(
     (field) => !Object.entries(overridden).some(([name, value]) => name === field && value !== undefined),

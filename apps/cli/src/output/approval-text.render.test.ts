@@ -77,3 +77,16 @@ it('shows what a merge would change', () => {
   expect(text).toContain('+new');
   expect(text).toContain('runs diff run_2');
 });
+
+it('shows the output and the diff of a result, and that approving applies it', () => {
+  const preview = {
+    ...{ kind: 'result', base: '0', snapshot: '1', status: 'failed', value: { stdout: 'out\u202e\n', stderr: 'err' } },
+    ...{ error: { code: 'EEXIT', message: 'exit code 1' }, duration_ms: 1, files_changed: 1, skipped: 0 },
+    ...{ changes: [{ path: 'a.txt', change: 'modified' }], total: 1, patch: '--- a/a.txt\n+++ b/a.txt\n', cut: false },
+  };
+  const text = shown({ preview });
+  expect(text).toContain('Approving applies exactly this, and nothing runs again');
+  expect(text).toContain('failed: EEXIT: exit code 1');
+  expect(text).toContain('out<U+202E>');
+  expect(text).toContain('modified  a.txt');
+});

@@ -125,8 +125,21 @@ const previewSchema = z.discriminatedUnion('kind', [
     changes: z.array(z.object({ path: z.string(), change: z.string() })),
     ...{ total: z.int(), patch: z.string(), cut: z.boolean() },
   }),
+  z.object({
+    ...{ kind: z.literal('result'), snapshot: z.string(), status: z.string(), value: z.json() },
+    error: z.object({ code: z.string(), message: z.string() }).optional(),
+    changes: z.array(z.object({ path: z.string(), change: z.string() })),
+    patch: z.string(),
+  }),
   z.object({ kind: z.literal('problem'), message: z.string() }),
 ]);
+
+/** What a command printed; any other result as JSON. */
+function outputText(value: unknown): string {
+  const printed = z.looseObject({ stdout: z.string(), stderr: z.string() }).safeParse(value).data;
+  if (printed === undefined) return JSON.stringify(value, null, 2);
+  return [printed.stdout, printed.stderr].filter((text) => text !== '').join('\n');
+}
 
 const reach = (hosts: readonly string[]): string =>
   hosts.length === 0 ? 'without network' : `and may reach ${hosts.map(nameText).join(', ')}`;
@@ -156,6 +169,20 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
         ...patchLines(known.patch, colors),
         ...(known.cut ? [`for the rest: ${commandLine('runs', 'diff', known.run_id)}`] : []),
       ];
+    case 'result': {
+      const { status, error, value, changes, patch } = known;
+      return [
+        '',
+        `It ran on a copy of the workspace, without a network. Approving applies exactly this, and nothing runs again:`,
+        error === undefined ? status : colors.yellow(plain(`${status}: ${error.code}: ${error.message}`)),
+        ...codeText(outputText(value))
+          .split('\n')
+          .map((line) => `  ${line}`),
+        changes.length === 0 ? 'It changed no file.' : 'It changed:',
+        ...changes.map(({ path, change }) => `  ${change.padEnd(8)}  ${nameText(path)}`),
+        ...patchLines(patch, colors),
+      ];
+    }
     case 'problem':
       return ['', colors.yellow(`It would fail: ${plain(known.message)}`)];
     default:

@@ -41,6 +41,11 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
       run.forked_from &&
       `from ${run.forked_from.run_id}, ${run.forked_from.step_id === null ? 'from its beginning' : `after ${run.forked_from.step_id}`}`,
     operator: run.request.operator_policies.map(({ digest }) => `policy ${digest.slice(0, 19)}`).join(', '),
+    permissions: run.request.permissions && (run.request.permissions.map((one) => nameText(one)).join('\n') || 'none'),
+    protected: run.request.protected.map((one) => nameText(one)).join('\n'),
+    modes: Object.entries(run.request.modes)
+      .flatMap(([name, isOn]) => (isOn ? [name] : []))
+      .join(', '),
     validators: plain(run.request.validators.map(({ command }) => command).join('\n')),
     turn: String(run.turn),
     approvals: run.pending_approvals === 0 ? undefined : `${run.pending_approvals} pending`,

@@ -6,6 +6,7 @@ import { pathParameter } from './path.ts';
 export const diffSchema = z
   .strictObject({
     run_id: z.string(),
+    dry_run: z.boolean().describe('The run was a dry run: this is what would change'),
     from: z.string(),
     to: z.string(),
     additions: z.int(),

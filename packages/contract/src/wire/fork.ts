@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { givenLimitsSchema } from '../limits.ts';
+import { narrowedShape } from '../permissions.ts';
 import { planSchema } from '../plan.ts';
 import { givenPolicySchema } from '../policy.ts';
 import { validatorsSchema } from '../run-spec.ts';
@@ -19,6 +20,7 @@ export const forkRunSchema = z
     model: z.string().min(1).max(200).optional().describe('For a run with a prompt'),
     policy: givenPolicySchema.optional(),
     limits: givenLimitsSchema.optional(),
+    ...narrowedShape,
     validators: validatorsSchema.optional(),
     labels: labelsSchema.optional(),
     priority: prioritySchema.optional(),

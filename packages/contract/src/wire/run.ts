@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { tenantSchema } from '../caller.ts';
 import { runIdSchema } from '../ids.ts';
 import { givenLimitsSchema, limitsSchema } from '../limits.ts';
+import { grantsShape, modesSchema, permissionsSchema, protectedPathsSchema } from '../permissions.ts';
 import { planSchema } from '../plan.ts';
 import { givenPolicySchema, operatorPolicySchema, policyPinSchema, policySchema } from '../policy.ts';
 import { conflictSummarySchema } from '../publish.ts';
@@ -29,6 +30,7 @@ export const createRunSchema = z
     policy: givenPolicySchema.prefault({}),
     limits: givenLimitsSchema.default({}),
     network: networkSchema.prefault({}),
+    ...grantsShape,
     secrets: secretUsesSchema.default([]),
     validators: validatorsSchema.default([]),
     publish: publishDefaultsSchema.prefault({}),
@@ -78,6 +80,9 @@ const runShape = {
   model: z.string().nullable(),
   labels: z.record(z.string(), z.string()),
   priority: prioritySchema,
+  dry_run: z
+    .boolean()
+    .describe('Nothing of it is published and no external effect is made: its diff is what would change'),
   seq: z.int().describe("Sequence number of the run's last event"),
   turn: z.int().describe('Number of the last planned turn; 0 before the first'),
   open_steps: z.int().describe('Steps of that turn that are not settled'),
@@ -154,7 +159,10 @@ export const runDetailSchema = z
         .describe("The operator's policies that apply beside the run's own: the strictest decides"),
       limits: limitsSchema,
       models: z.array(z.string()).describe('Models that its sub-agents may use'),
-      network: networkSchema,
+      network: networkSchema.describe('As far as the permissions and modes leave it open'),
+      permissions: permissionsSchema.nullable().describe('null: no limit beside the policy'),
+      protected: protectedPathsSchema,
+      modes: modesSchema,
       secrets: secretUsesSchema,
       validators: validatorsSchema,
       publish: publishDefaultsSchema,

@@ -1,7 +1,8 @@
-import { hasNetwork, type Json } from '@holdpoint/contract';
+import type { Json } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { readSpec } from '../log/index.ts';
 import type { Description } from '../ports/index.ts';
+import { describeCall } from './describe-call.ts';
 import type { StepApproval } from './view-approval.ts';
 
 /** What the catalog says of a held call with edited arguments, in the run that made the call. */
@@ -10,12 +11,5 @@ export async function describeEdit(
   { run, step }: StepApproval,
   args: Json,
 ): Promise<Description> {
-  const { network } = await readSpec(deps, run);
-  return deps.catalog.describe({
-    toolset: run.header.toolset,
-    tool: step.call.tool,
-    args,
-    network: hasNetwork(network),
-    unattended: run.parent !== undefined,
-  });
+  return describeCall(deps, await readSpec(deps, run), { run, tool: step.call.tool, args });
 }

@@ -19,7 +19,7 @@ export async function parkAttempt(
     const { run } = found;
     // A canceled run settles the attempt as it does any other.
     if (run.status !== 'running' && run.status !== 'waiting') return true;
-    const shown = await previewCall(deps, run, found.step, signal);
+    const shown = await previewCall(deps, run, found.step, signal, verdict.preview);
     return requestApproval(deps, run, async (open) =>
       holdAttempt(run, found.step, { verdict, ...(await open(verdict)), ...shown }),
     );

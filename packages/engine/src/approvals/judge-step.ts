@@ -1,46 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasNetwork, type Json, type RunSpec, type Verdict } from '@holdpoint/contract';
-import { type CallFacts, describeTouches, nothingTouched } from '@holdpoint/policy';
+import type { Json, RunSpec, Verdict } from '@holdpoint/contract';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
-import { judgeCall, policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
+import { policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import type { Description } from '../ports/index.ts';
 import { askTool } from './ask-tool.ts';
-
-type Described = Extract<Description, { ok: true }>;
-
-/** The verdict of the policies in force on a call, with their name. @param args as the caller wrote them */
-export function judgeDescribed(
-  { operatorPolicy }: Pick<EngineDeps, 'operatorPolicy'>,
-  spec: RunSpec,
-  call: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'gate' | 'touches'> },
-): { verdict: Verdict; policies: string } {
-  const current = operatorPolicy?.();
-  const verdict = withQuestion(judgeCall(spec, current, factsOf(spec, call)), call.described.gate);
-  return { verdict, policies: policiesInForce(spec, current) };
-}
-
-/** What the policies know of a call. @param args as the caller wrote them */
-export const factsOf = (
-  { toolset, labels, submitted_by }: Pick<RunSpec, 'toolset' | 'labels' | 'submitted_by'>,
-  { tool, args, described }: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'touches'> },
-): CallFacts => {
-  const { effect, risk, touches } = described;
-  return {
-    toolset,
-    tool,
-    effect,
-    risk,
-    args,
-    touches: touches ? describeTouches(touches) : nothingTouched,
-    labels,
-    submitted_by,
-  };
-};
-
-/** A question to a person parks whatever the policy says, unless the policy denies it. */
-export const withQuestion = (verdict: Verdict, gate: 'input' | undefined): Verdict =>
-  gate === 'input' && verdict.action !== 'deny' ? { action: 'hold', reason: 'the agent asks a person' } : verdict;
+import { describeCall } from './describe-call.ts';
+import { judgeDescribed } from './judge-described.ts';
+import { judgeResolved } from './judge-resolved.ts';
 
 /**
  * The verdict on a step as it is now. The recorded one counts while the policies are those that made it; under others the call is judged
@@ -50,11 +17,7 @@ export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, 
   const { verdict, policies, tool, gate } = step.call;
   const isEdited = step.approval !== undefined;
   if (verdict !== undefined && !isEdited && policies === policiesInForce(spec, deps.operatorPolicy?.())) return verdict;
-  const describe = (args: Json): Description =>
-    deps.catalog.describe({
-      ...{ toolset: spec.toolset, tool, args },
-      ...{ network: hasNetwork(spec.network), unattended: run.parent !== undefined },
-    });
+  const describe = (given: Json): Description => describeCall(deps, spec, { run, tool, args: given });
   const checked = await fromPayload(deps.blobs, step.args);
   const described = describe(checked);
   const args = await asWritten(deps, step, { checked, describe });
@@ -77,6 +40,13 @@ async function asWritten(
   return described.ok && isDeepStrictEqual(described.args, checked) ? given : checked;
 }
 
+/** The same, and on the paths that links in the workspace make of those in the arguments. */
+async function judgeOnTree(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): Promise<Verdict> {
+  const spec = await readSpec(deps, run);
+  const verdict = await judgeStep(deps, run, spec, step);
+  return verdict.action === 'deny' ? verdict : judgeResolved(deps, { run, spec, step, verdict, signal });
+}
+
 /** The same with a look at the workspace: a tool adds its question to what the policy allows. */
 export async function judgeInPlace(
   deps: WorkerDeps,
@@ -84,7 +54,7 @@ export async function judgeInPlace(
   step: StepState,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const verdict = await judgeStep(deps, run, await readSpec(deps, run), step);
+  const verdict = await judgeOnTree(deps, run, step, signal);
   if (verdict.action !== 'allow') return verdict;
   const question = await askTool(deps, run, step, signal);
   return question === undefined ? verdict : { action: 'hold', reason: question };
@@ -103,7 +73,7 @@ export async function judgeBegun(
   const isDecided = step.approval !== undefined;
   // A call that waited for its task was let through when it began.
   if (isDecided || step.deferred !== undefined) {
-    const verdict = await judgeStep(deps, run, await readSpec(deps, run), step);
+    const verdict = await judgeOnTree(deps, run, step, signal);
     if (verdict.action === 'deny') return verdict;
     // Where no person looked at the workspace, the tool does.
     const question = (await isUnseen(deps, run, step)) ? await askTool(deps, run, step, signal) : undefined;

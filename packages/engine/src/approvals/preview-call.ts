@@ -1,9 +1,10 @@
-import { hasNetwork, type Network, type Payload, type Shown } from '@holdpoint/contract';
+import { ForbiddenChange, hasNetwork, type Network, type Payload, type Shown, type Verdict } from '@holdpoint/contract';
 import { previewMerge } from '../attempts/task-handle.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { type RunState, type StepState, scopeOf } from '../domain/index.ts';
+import { forbiddenChange, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { Call } from '../ports/index.ts';
+import { previewResult, usesOf } from './result-preview.ts';
 
 export interface ShownCall {
   preview?: Payload<Shown>;
@@ -13,13 +14,19 @@ export interface ShownCall {
   reaches?: string[] | undefined;
 }
 
-/** What a person sees before deciding on a call. */
+/**
+ * What a person sees before deciding on a call.
+ * @param wanted the preview that the verdict asks for: `run` runs the call on a throw-away fork
+ */
 export async function previewCall(
   deps: WorkerDeps,
   run: RunState,
   step: StepState,
   signal: AbortSignal,
+  wanted?: Verdict['preview'],
 ): Promise<ShownCall> {
+  const result = wanted === 'run' && canRunAhead(step) ? await shownResult(deps, run, step, signal) : undefined;
+  if (result !== undefined) return result;
   const args = await fromPayload(deps.blobs, step.args);
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
   const spec = await readSpec(deps, run);
@@ -39,8 +46,27 @@ export async function previewCall(
   };
 }
 
+/** A call whose effect stays in the workspace can run on a fork before it is approved. */
+export const canRunAhead = ({ effect, call }: StepState): boolean => effect === 'workspace' && call.gate === undefined;
+
+async function shownResult(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  signal: AbortSignal,
+): Promise<ShownCall | undefined> {
+  try {
+    const result = await previewResult(deps, run, step, signal);
+    return result && { preview: await toPayload(deps.blobs, result), uses: usesOf(result) };
+  } catch (error) {
+    if (!(error instanceof ForbiddenChange)) throw error;
+    const { message } = forbiddenChange(error.paths);
+    return { preview: await toPayload(deps.blobs, { kind: 'problem', message }) };
+  }
+}
+
 /** The allowlist, and the hosts that the approval opens for the call. */
-export function hostsOf(
+function hostsOf(
   { catalog }: Pick<WorkerDeps, 'catalog'>,
   { parent }: Pick<RunState, 'parent'>,
   call: Call,

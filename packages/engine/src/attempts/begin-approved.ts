@@ -1,8 +1,11 @@
+import { ForbiddenChange } from '@holdpoint/contract';
+import { forbiddenPaths } from '@holdpoint/policy';
 import { type Open, previewCall, requestApproval } from '../approvals/index.ts';
+import { dropShown, showsResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { askAgain, type RunState, type StepState, scopeOf } from '../domain/index.ts';
+import { askAgain, distrustTree, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
-import { readApproval, readSpec } from '../log/index.ts';
+import { append, readApproval, readSpec } from '../log/index.ts';
 import type { Difference } from '../ports/index.ts';
 
 /** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
@@ -60,9 +63,13 @@ export async function confirmFiles(
       epoch: run.lease,
       ...{ parent, decided, scope: scopeOf(run, await readSpec(deps, run)) },
       message: `before ${step.call.tool} (${step.id})`,
+      forbids: forbiddenPaths(await readSpec(deps, run)),
     });
   } catch (error) {
-    return pauseOrRetry(deps, run, error, context);
+    if (!(error instanceof ForbiddenChange)) return pauseOrRetry(deps, run, error, context);
+    // A background command changed what the run may not change. It ends with its tree, and nothing of it remains.
+    await append(deps, run.id, distrustTree(run, { reason: 'forbidden_change', detail: error.message }));
+    return 'lost';
   }
   if (found === undefined) return confirmUse(deps, run, step, context);
   await parkAgain(deps, run, step, found, context);
@@ -78,7 +85,8 @@ async function confirmUse(
 ): Promise<'same' | 'again' | 'lost'> {
   if (run.agents === 0 || step.approval === undefined) return 'same';
   const approval = await readApproval(deps.redis, run.id, step.approval);
-  if (approval === undefined || approval.request.kind === 'indeterminate') return 'same';
+  // What a result was made on is the snapshot that was just compared.
+  if (approval === undefined || approval.request.kind === 'indeterminate' || showsResult(approval)) return 'same';
   const { snapshot = '' } = run;
   let uses: string | undefined;
   try {
@@ -105,9 +113,16 @@ async function parkAgain(
   const shown =
     decided.request.kind === 'indeterminate'
       ? { preview: decided.request.preview, uses: decided.request.uses, reaches: decided.request.reaches }
-      : await previewCall(deps, run, step, signal);
+      : await previewCall(
+          deps,
+          { ...run, snapshot: found.snapshot },
+          step,
+          signal,
+          showsResult(decided) ? 'run' : undefined,
+        );
   const build = async (open: Open) => askAgain(run, step, { decided, found, shown, ...(await open(decided.request)) });
   if (!(await requestApproval(deps, run, build))) return;
+  if (showsResult(decided)) await dropShown(deps, run, decided);
   const fields = { run_id: run.id, step_id: step.id, files_changed: found.files_changed };
   deps.logger.info(fields, 'the files changed after a call was approved: it asks again');
 }

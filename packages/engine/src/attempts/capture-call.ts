@@ -1,8 +1,10 @@
 import type { ToolOutcome } from '@holdpoint/contract';
+import { forbiddenPaths } from '@holdpoint/policy';
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { readError } from '../jobs/index.ts';
 import { readSpec } from '../log/index.ts';
+import { snapshotMessage } from './determinism.ts';
 
 type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;
 type Taken = Awaited<ReturnType<WorkerDeps['workspaces']['snapshot']>>;
@@ -10,6 +12,7 @@ type Taken = Awaited<ReturnType<WorkerDeps['workspaces']['snapshot']>>;
 /**
  * Takes the snapshot of a call that ended. A call that wrote the value of a secret into a file fails, and its changes are dropped before
  * anything of them is stored; background commands, which may have read the file, end with it.
+ * @throws ForbiddenChange when it changed a path that the run may not change. Nothing is stored then
  */
 export async function captureCall(
   deps: WorkerDeps,
@@ -18,10 +21,11 @@ export async function captureCall(
   outcome: Ended,
 ): Promise<{ outcome: Ended; snapshot: Taken }> {
   const { runId, epoch, parent } = { runId: run.id, epoch: run.lease, parent: run.snapshot ?? '' };
+  const spec = await readSpec(deps, run);
   try {
     const snapshot = await deps.workspaces.snapshot({
-      ...{ runId, epoch, parent, scope: scopeOf(run, await readSpec(deps, run)) },
-      message: `${step.call.tool} (${step.id}, attempt ${step.attempt})`,
+      ...{ runId, epoch, parent, scope: scopeOf(run, spec), forbids: forbiddenPaths(spec) },
+      message: snapshotMessage(spec, step),
       ...(outcome.touched === undefined ? {} : { paths: outcome.touched }),
     });
     return { outcome, snapshot };

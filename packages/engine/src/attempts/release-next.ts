@@ -26,8 +26,8 @@ export async function settleAndRelease(
     const { action = 'hold' as const, reason = '' } = verdicts.get(one.id) ?? {};
     return { step: one, action, reason };
   });
-  const allowed = gates.flatMap((gate) =>
-    gate.action === 'allow' && gate.step.call.looks === undefined ? [{ ...gate, action: gate.action }] : [],
+  const allowed = gates.flatMap(({ step: one, action, reason }) =>
+    action === 'allow' && one.call.looks === undefined ? [{ step: one, action, reason }] : [],
   );
   if (allowed.length === 0 || allowed.length < gates.length) return false;
   const gate = gateSteps(run, allowed);

@@ -1,11 +1,21 @@
-import type { Json, ToolOutcome, Verdict } from '@holdpoint/contract';
+import { ForbiddenChange, type Json, type ResultPreview, type ToolOutcome, type Verdict } from '@holdpoint/contract';
 import { judgeBegun } from '../approvals/judge-step.ts';
+import { approvedResult, dropResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { type AttemptResult, heads, type RunState, type StepState, scopeOf } from '../domain/index.ts';
+import {
+  type AttemptResult,
+  denialOf,
+  forbiddenChange,
+  heads,
+  type RunState,
+  type StepState,
+  scopeOf,
+} from '../domain/index.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
 import { captureCall, dropChanges } from './capture-call.ts';
+import { seedOf, tookSince } from './determinism.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';
 import { openTaskHandle } from './task-handle.ts';
@@ -36,6 +46,9 @@ export async function runAttempt(
     const verdict = await judgeBegun(deps, run, step, context.signal);
     if (verdict.action === 'hold') return { kind: 'held', verdict };
     neverBegan = undefined;
+    const shown = verdict.action === 'deny' ? undefined : await approvedResult(deps, run, step);
+    if (shown !== undefined) return { kind: 'result', result: await applied(deps, run, step, shown) };
+    await dropResult(deps, run, step);
     const made =
       verdict.action === 'deny'
         ? denied(verdict)
@@ -62,13 +75,15 @@ export async function runAttempt(
         status: reason === 'canceled' ? 'killed' : outcome.status,
         value: outcome.value === undefined ? undefined : await toPayload(deps.blobs, outcome.value as Json),
         error: reason === 'canceled' ? { code: 'ECANCELED', message: 'The run was canceled.' } : error,
-        duration_ms: Math.round(performance.now() - startedAt),
+        duration_ms: tookSince(await readSpec(deps, run), startedAt),
         capabilities: outcome.capabilities,
         snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
         created: begun && (await beginTask(deps, step, taskId, begun)),
       },
     };
   } catch (error) {
+    if (error instanceof ForbiddenChange)
+      return { kind: 'result', result: takenBack(step, error, tookSince(await readSpec(deps, run), startedAt)) };
     const reason = abortReason(context.signal);
     // The worker that took over decides about this attempt; a worker that shuts down leaves it to the next one.
     if (reason === 'lock-lost') throw error;
@@ -78,13 +93,32 @@ export async function runAttempt(
   }
 }
 
-const denied = ({ reason }: Verdict): ToolOutcome => ({
+/** Applies what a person saw and approved. Nothing runs again. */
+async function applied(deps: WorkerDeps, run: RunState, step: StepState, shown: ResultPreview): Promise<AttemptResult> {
+  const { snapshot, base, files_changed, skipped, status, value, error, capabilities, duration_ms } = shown;
+  await deps.workspaces.applyPreview({ runId: run.id, epoch: run.lease, snapshot });
+  return {
+    ...{ attempt: step.attempt, status, error, capabilities, duration_ms },
+    value: value === null ? undefined : await toPayload(deps.blobs, value),
+    snapshot: { snapshot, parent: base, files_changed, skipped },
+  };
+}
+
+/**
+ * The call changed what its run may not change. No snapshot has it, and its outcome makes a new tree due: nothing of the call remains, nor of
+ * the background commands beside it, which may have made the change.
+ */
+const takenBack = ({ attempt }: StepState, { paths }: ForbiddenChange, duration_ms: number): AttemptResult => ({
+  attempt,
   status: 'failed',
-  error: {
-    code: 'EPERMISSION',
-    message: `Not run: the policy denies this call by now (${reason}).`,
-    next: 'Continue without this call, or find another way that the policy allows.',
-  },
+  error: forbiddenChange(paths),
+  duration_ms,
+  restore: true,
+});
+
+const denied = (verdict: Verdict): ToolOutcome => ({
+  status: 'failed',
+  error: denialOf(verdict, 'attempt'),
   touched: [],
 });
 
@@ -110,6 +144,7 @@ async function call(
 ): Promise<ToolOutcome> {
   const spec = await readSpec(deps, run);
   const args = await fromPayload(deps.blobs, step.args);
+  if (spec.modes.dry_run && step.effect === 'external') return notMade(step, args);
   await using connections = openConnectionRecorder({
     stepId: step.id,
     attempt: step.attempt,
@@ -131,6 +166,8 @@ async function call(
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
       network: spec.network,
+      readOnly: spec.modes.read_only,
+      seed: seedOf(spec, step.call),
       scope: scopeOf(run, spec),
       granted: grantedHosts(deps, run, step, args),
       onConnection: connections.record,
@@ -139,6 +176,16 @@ async function call(
   );
 }
 
+/** An effect outside of the workspace is described in a dry run, and not made. */
+const notMade = ({ call: { tool } }: StepState, args: Json): ToolOutcome => ({
+  status: 'succeeded',
+  value: {
+    dry_run: true,
+    not_made: { tool, args },
+    note: 'A dry run makes no external effect, so there is no result.',
+  },
+  touched: [],
+});
 /** A canceled call leaves its tree without a snapshot, and with what its commands wrote. */
 async function dropSecrets(deps: WorkerDeps, run: RunState): Promise<void> {
   const { secrets = [] } = await readSpec(deps, run);

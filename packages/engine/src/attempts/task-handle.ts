@@ -11,7 +11,8 @@ import {
 import { requestTaskKill } from '../commands/kill-task.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState, TaskState } from '../domain/index.ts';
-import { readRun, readTask, readTasks } from '../log/index.ts';
+import { readRun, readSpec, readTask, readTasks } from '../log/index.ts';
+import { snapshotMessage } from './determinism.ts';
 
 const killPatienceMs = 10_000;
 const lookEveryMs = 20;
@@ -97,7 +98,7 @@ async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: s
     epoch: run.lease,
     parent: run.snapshot ?? '',
     from: found.from,
-    message: `${step.call.tool} ${taskId} (${step.id}, attempt ${step.attempt})`,
+    message: snapshotMessage(await readSpec(deps, run), step, taskId),
   });
 }
 

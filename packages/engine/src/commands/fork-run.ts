@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ForkedFrom, Plan, RunSpec } from '@holdpoint/contract';
+import type { AskedGrants } from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
 import {
   type ApprovalState,
@@ -9,6 +10,7 @@ import {
   type Fork,
   grantsOf,
   inheritTurn,
+  narrowSpec,
   type RunState,
   recordFork,
 } from '../domain/index.ts';
@@ -21,7 +23,8 @@ import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-r
 
 /** What a fork may change against the other run. */
 interface ForkChanges
-  extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators' | 'priority'>> {
+  extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators' | 'priority'>>,
+    AskedGrants {
   /** Which version `policy` is. Without it another policy is an inline document. */
   policy_pin?: RunSpec['policy_pin'];
   /** For a scripted run. The groups that are kept must equal those of the other run. */
@@ -113,7 +116,7 @@ async function forkAt(
         ...withoutError(recordedCall(deps, step, recorded)),
         inherited: { step, grants: grantsOf(step, approvals) },
       })),
-      ...(await Promise.all(again.map((step) => planAgain(deps, step, recorded, { spec, unattended: false })))),
+      ...(await Promise.all(again.map((step) => planAgain(deps, step, recorded, { spec, run: {} })))),
     ],
   });
   return { from, inherited };
@@ -124,9 +127,14 @@ function withoutError<Step extends { error?: unknown }>({ error, ...step }: Step
   return step;
 }
 
-function changed(spec: RunSpec, { plan, model, ...changes }: ForkChanges, point: RewindPoint): RunSpec {
+function changed(
+  spec: RunSpec,
+  { plan, model, permissions, protected: globs, modes, ...changes }: ForkChanges,
+  point: RewindPoint,
+): RunSpec {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  const next = { ...spec, ...(changes.policy && { policy_pin: changes.policy_pin }), ...given };
+  const other = { ...spec, ...(changes.policy && { policy_pin: changes.policy_pin }), ...given };
+  const next = narrowSpec(other, { permissions, protected: globs, modes });
   if (plan !== undefined) {
     if (spec.goal.planner !== 'scripted') throw new EngineError('invalid_fork', 'only a scripted run takes a plan');
     const before = spec.goal.plan.groups.slice(0, point.turn);

@@ -1,7 +1,8 @@
-import { type EventOf, hasNetwork, type RefusedCalls, type RunSpec } from '@holdpoint/contract';
-import { judgeDescribed } from '../approvals/judge-step.ts';
+import type { EventOf, RefusedCalls, RunSpec } from '@holdpoint/contract';
+import { describeCall } from '../approvals/describe-call.ts';
+import { judgeDescribed } from '../approvals/judge-described.ts';
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, type StepState, type TurnStep } from '../domain/index.ts';
+import { EngineError, type RunState, type StepState, type TurnStep } from '../domain/index.ts';
 import { fromPayload, readWholeLog } from '../log/index.ts';
 
 /** A turn as its planner decided it, with the arguments of every step as they were before an edit. */
@@ -30,8 +31,7 @@ export async function readTurn(deps: Pick<EngineDeps, 'redis'>, runId: string, n
 /** The run in which a call is planned again. */
 interface Planning {
   spec: RunSpec;
-  /** It is a sub-agent: no person answers questions. */
-  unattended: boolean;
+  run: Pick<RunState, 'parent'>;
 }
 
 /** The same call as a new step, judged by the policies of now. A call that was refused when it was planned is refused again without running. */
@@ -63,13 +63,10 @@ export function recordedCall(
 async function judgedNow(
   deps: EngineDeps,
   { tool, args, written }: Pick<TurnStep, 'tool' | 'args' | 'written'>,
-  { spec, unattended }: Planning,
+  { spec, run }: Planning,
 ): Promise<Pick<TurnStep, 'verdict' | 'policies'>> {
   const given = await fromPayload(deps.blobs, written ?? args);
-  const described = deps.catalog.describe({
-    ...{ toolset: spec.toolset, tool, args: given },
-    ...{ network: hasNetwork(spec.network), unattended },
-  });
+  const described = describeCall(deps, spec, { run, tool, args: given });
   // A tool that is gone: the run pauses for the change of its tools before the call starts.
   return described.ok ? judgeDescribed(deps, spec, { tool, args: given, described }) : {};
 }

@@ -106,6 +106,7 @@ export async function requestPublication(
   if (run.parent !== undefined) {
     throw new EngineError('run_not_publishable', `the run ${runId} is a sub-agent of ${run.parent.run_id}`);
   }
+  if (run.header.dry_run) throw new EngineError('dry_run', `the run ${runId} is a dry run: it publishes nothing`);
   if (snapshot !== undefined && snapshot !== run.snapshot) {
     throw new EngineError('snapshot_changed', `the run's final snapshot is ${run.snapshot}`);
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CallerKind, canonicalJson, defaultTenant, type RunSpec, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { boundBy, createRun, EngineError } from '../domain/index.ts';
+import { boundBy, createRun, EngineError, withOpenHosts } from '../domain/index.ts';
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 import { reservePlace } from './reserve-place.ts';
@@ -45,7 +45,8 @@ export async function submitRun(
   submission: Submission,
 ): Promise<{ runId: string; created: boolean }> {
   const { by, kind, tenant, idempotency } = submission;
-  const spec = { ...submission.spec, submitted_by: kind && { name: by, kind }, ...boundBy(deps.operatorPolicy?.()) };
+  const asked = { ...submission.spec, submitted_by: kind && { name: by, kind }, ...boundBy(deps.operatorPolicy?.()) };
+  const spec = withOpenHosts(asked);
   const runId = await reserveRun(deps, { tenant, idempotency });
   const stored = await toPayload(deps.blobs, spec);
   await reservePlace(deps, runId, tenant);

@@ -56,7 +56,7 @@ export async function prepareRewind(
     throw new EngineError('external_effects', `these steps had effects outside of the workspace: ${names}`);
   }
   const turn = point.again.length === 0 ? undefined : await readTurn(deps, run.id, point.turn);
-  const planning = { spec: await readSpec(deps, run), unattended: run.parent !== undefined };
+  const planning = { spec: await readSpec(deps, run), run };
   const open = approvals.filter(({ status, request: { step_id } }) => {
     return status === 'pending' && undone.some((step) => step.id === step_id);
   });

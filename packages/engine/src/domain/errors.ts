@@ -22,7 +22,7 @@ const registry = {
   decision_not_allowed: { retryable: false, next: 'Use one of the allowed_decisions of the approval.' },
   not_a_decider: {
     retryable: false,
-    next: 'Have a caller decide whom `deciders` of the approval names. A caller who may decide can let you do so: POST /v1/approvals/{id}/delegate. Nothing was decided.',
+    next: 'Have a caller decide that `deciders` of the approval names. A caller who may decide can let you do so: POST /v1/approvals/{id}/delegate. Nothing was decided.',
   },
   not_opened: {
     retryable: false,
@@ -61,6 +61,10 @@ const registry = {
   run_not_publishable: {
     retryable: false,
     next: 'What a sub-agent changed is brought into the run that it works for, with task_merge, and published with that.',
+  },
+  dry_run: {
+    retryable: false,
+    next: 'Read its diff, then submit the run again without modes.dry_run; or download the patch and apply it yourself.',
   },
   publication_closed: { retryable: false, next: 'Read the run: its change set is published or discarded already.' },
   publication_pending: {

@@ -1,9 +1,8 @@
 export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
-export { sameTerms, termsOf } from './approval-terms.ts';
+export { termsOf } from './approval-terms.ts';
 export {
   type Decider,
   decidesAlone,
-  needsSeveral,
   type Panel,
   panelOf,
   votesOn,
@@ -29,14 +28,15 @@ export {
   shortDigest,
   stricter,
 } from './judge-call.ts';
+export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
+export { narrowSpec, withOpenHosts } from './narrow-spec.ts';
 export { giveNotice, nextNotice, noticesGiven } from './notices.ts';
 export { scopeOf } from './secret-scope.ts';
 export {
   type ApprovalState,
   parseAllApprovals,
-  parseAllRules,
   parseAllSteps,
   parseAllTasks,
   parseRun,
@@ -101,6 +101,7 @@ export {
 export { distrustTree, leaseToDrop, recordRestored, takeLease } from './transitions/take-over.ts';
 export {
   captureTask,
+  dropCapture,
   endAgent,
   endTask,
   exitTask,

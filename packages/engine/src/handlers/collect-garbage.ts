@@ -79,8 +79,8 @@ function isPast({ retention: { days, runs }, now }: WorkerDeps, run: RunState, p
 }
 
 /** A change set that may still be published. */
-const isUnpublished = ({ status, publication, base, snapshot }: RunState): boolean =>
-  status === 'succeeded' && publication !== 'published' && base !== snapshot;
+const isUnpublished = ({ status, publication, base, snapshot, header }: RunState): boolean =>
+  status === 'succeeded' && !header.dry_run && publication !== 'published' && base !== snapshot;
 
 async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
   await requestDiscarding(deps, run.id, 'retention').catch((error: unknown) => {

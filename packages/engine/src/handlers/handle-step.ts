@@ -2,6 +2,7 @@ import type { Problem } from '@holdpoint/contract';
 import { expireStep } from '../approvals/expire-step.ts';
 import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { awaitDecision } from '../approvals/index.ts';
+import { dropResult } from '../approvals/result-preview.ts';
 import {
   appendWithTask,
   beginApprovedTask,
@@ -30,11 +31,11 @@ import {
   startAttempt,
   toolsChanged,
 } from '../domain/index.ts';
-import { done, type JobContext, type JobEnd } from '../jobs/index.ts';
+import { abortReason, done, type JobContext, type JobEnd, pauseOrRetry } from '../jobs/index.ts';
 import { append, readSpec, readStep, takePrimed } from '../log/index.ts';
 import { mergeTransitions, planAhead, recordPlan } from '../planning/index.ts';
 import type { StepJob } from '../queues/queues.ts';
-import { reconcile } from '../reconcile/reconcile.ts';
+import { openGateAhead, reconcile } from '../reconcile/reconcile.ts';
 import { isWaitOver } from '../reconcile/wait-over.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
 
@@ -74,6 +75,8 @@ export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boo
 async function move(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<JobEnd | Again> {
   const isOpen = run.status === 'running' || run.status === 'waiting';
   switch (step.status) {
+    case 'pending':
+      return openGate(deps, run, step, context);
     case 'parked':
     case 'indeterminate':
       return awaitDecision(deps, run, step.approval, (approval) =>
@@ -93,8 +96,24 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
     case 'queued':
       return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     default:
+      await dropResult(deps, run, step);
       return forward(deps, run, context);
   }
+}
+
+/** A call that is shown with its result runs on a fork first. */
+async function openGate(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+): Promise<JobEnd | Again> {
+  try {
+    if ((await openGateAhead(deps, run, step, context.signal)) === 'again') return 'again';
+  } catch (error) {
+    if (abortReason(context.signal) !== 'canceled') await pauseOrRetry(deps, run, error, context);
+  }
+  return forward(deps, run, context);
 }
 
 async function forward(deps: WorkerDeps, run: RunState, { signal }: JobContext): Promise<JobEnd> {
@@ -200,6 +219,10 @@ async function settle(
       return settle(deps, run, step, { ...refused(number, begun.full), snapshot }, context);
     }
     return begun.ok ? forward(deps, run, context) : 'again';
+  }
+  if (result.restore) {
+    const appended = await append(deps, run.id, transition);
+    return appended.ok ? forward(deps, run, context) : 'again';
   }
   const ahead = await planAhead(deps, run, step, result, context);
   if (ahead !== undefined) {

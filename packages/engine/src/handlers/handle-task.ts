@@ -1,4 +1,5 @@
-import { isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
+import { ForbiddenChange, isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
+import { forbiddenPaths } from '@holdpoint/policy';
 import { superviseAgent } from '../agents/supervise-agent.ts';
 import {
   appendForTheRecord,
@@ -9,13 +10,16 @@ import {
   refuseChanged,
   secretWritten,
   settleCall,
+  tookSince,
 } from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   captureTask,
+  dropCapture,
   EngineError,
   endTask,
   exitTask,
+  forbiddenChange,
   heads,
   holdForCapture,
   killedOutcome,
@@ -103,7 +107,7 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   const reason = abortReason(context.signal);
   if (reason === 'lock-lost') throw lockLost();
   if (task.about.approved_snapshot !== undefined) await settleCall(deps, task, run.id);
-  const timed = { ...result, duration_ms: Math.round(performance.now() - startedAt) };
+  const timed = { ...result, duration_ms: tookSince(await readSpec(deps, run), startedAt) };
   if (result.status === 'lost') {
     // The command is dead and its worker is alive: the tree stays, and its content becomes part of the next snapshot.
     await append(deps, run.id, endTask({ ...task, status: 'running' }, { ...timed, status: 'lost' }));
@@ -122,7 +126,7 @@ async function execute(
   const spec = await fromPayload(deps.blobs, task.about.spec);
   if (!('command' in spec)) throw new TypeError(`the task ${task.id} has no command`);
   const runSpec = await readSpec(deps, run);
-  const { limits, network } = runSpec;
+  const { limits, network, modes } = runSpec;
   const output = deps.outputs.open(task.id);
   try {
     await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
@@ -135,6 +139,8 @@ async function execute(
       wallMs: Math.min(spec.timeout_ms ?? Number.POSITIVE_INFINITY, limits.task_wall_s * 1000),
       limits: limits.command ?? {},
       network,
+      readOnly: modes.read_only,
+      seed: modes.deterministic ? 'background' : undefined,
       scope: scopeOf(run, runSpec),
       onConnection: connections.record,
       onBegun: () => void settleCallOnBegin(deps, run, task, signal),
@@ -227,7 +233,12 @@ async function capture(
   if ((await guardTree(deps, run, task.id, context)) !== 'sound') return 'again';
   const held = await append(deps, run.id, holdForCapture(run, task));
   if (!held.ok) return sleep(deps);
-  const { ended, snapshot } = await takeSnapshot(deps, run, { ...task, outcome });
+  const taken = await takeSnapshot(deps, run, { ...task, outcome });
+  if (taken instanceof ForbiddenChange) {
+    const refused = await append(deps, run.id, dropCapture(run, task, forbiddenChange(taken.paths)));
+    return refused.ok ? 'again' : sleep(deps);
+  }
+  const { ended, snapshot } = taken;
   // A refusal means that an approved call became the writer in between: try again after it.
   const captured = await append(deps, run.id, captureTask(run, ended, snapshot));
   return captured.ok ? 'again' : sleep(deps);
@@ -236,13 +247,15 @@ async function capture(
 /** A command that wrote the value of a secret into a file has failed, and nothing of its changes is stored. */
 async function takeSnapshot(deps: WorkerDeps, run: RunState, task: TaskState & { outcome: TaskOutcome }) {
   const parent = run.snapshot ?? '';
+  const spec = await readSpec(deps, run);
   try {
     const snapshot = await deps.workspaces.snapshot({
-      ...{ runId: run.id, epoch: run.lease, parent, scope: scopeOf(run, await readSpec(deps, run)) },
-      message: `background command (${task.id})`,
+      ...{ runId: run.id, epoch: run.lease, parent, scope: scopeOf(run, spec), forbids: forbiddenPaths(spec) },
+      message: spec.modes.deterministic ? 'background command' : `background command (${task.id})`,
     });
     return { ended: task, snapshot };
   } catch (error) {
+    if (error instanceof ForbiddenChange) return error;
     const { problem } = readError(error);
     if (problem.code !== secretWritten) throw error;
     await dropChanges(deps, run);

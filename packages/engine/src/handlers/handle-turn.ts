@@ -1,3 +1,4 @@
+import { fixedTime } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { pauseRun, type RunState, recordProgress, startRun } from '../domain/index.ts';
 import { abortReason, done, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
@@ -44,11 +45,13 @@ async function takeTurn(deps: WorkerDeps, job: TurnJob, { signal }: JobContext):
 }
 
 async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {
-  const making = { runId: run.id, signal, onProgress: reportProgress(deps, run) };
+  const { source, modes } = await readSpec(deps, run);
+  const createdAt = modes.deterministic ? fixedTime : undefined;
+  const making = { runId: run.id, createdAt, signal, onProgress: reportProgress(deps, run) };
   const from = run.forked_from ?? run.parent;
   const made =
     from === undefined
-      ? await deps.workspaces.materialise({ ...making, source: (await readSpec(deps, run)).source })
+      ? await deps.workspaces.materialise({ ...making, source })
       : await deps.workspaces.fork({ ...making, from: { runId: from.run_id, snapshot: from.snapshot } });
   await append(deps, run.id, startRun(made));
 }

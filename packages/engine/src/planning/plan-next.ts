@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasNetwork, type Problem, type RefusedCalls, type RunSpec } from '@holdpoint/contract';
+import type { Problem, RefusedCalls, RunSpec } from '@holdpoint/contract';
 import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts';
-import { judgeDescribed } from '../approvals/judge-step.ts';
+import { describeCall } from '../approvals/describe-call.ts';
+import { judgeDescribed } from '../approvals/judge-described.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   changedTools,
@@ -139,11 +140,7 @@ const ending = (run: RunState, end: RunEnd, output: PlannerOutput): Planned => (
 /** A call as it enters the log: with validated arguments, or with the error it settles with. */
 async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: PlannedCall): Promise<TurnStep> {
   const { error, args, ...named } = call;
-  const asked = {
-    ...{ toolset: spec.toolset, tool: call.tool, args },
-    ...{ network: hasNetwork(spec.network), unattended: run.parent !== undefined },
-  };
-  const described = error ? ({ ok: false, error } as const) : deps.catalog.describe(asked);
+  const described = error ? ({ ok: false, error } as const) : describeCall(deps, spec, { run, tool: call.tool, args });
   const id = deps.newId('step');
   if (!described.ok) {
     const written = await toPayload(deps.blobs, args);

@@ -1,6 +1,6 @@
 import { hasNetwork, type RunSpec } from '@holdpoint/contract';
 import { type Explanation, explain } from '@holdpoint/policy';
-import { factsOf, withQuestion } from '../approvals/judge-step.ts';
+import { factsOf, withQuestion } from '../approvals/judge-described.ts';
 import type { EngineDeps } from '../deps.ts';
 import { type Bound, type OperatorInForce, policiesOf } from '../domain/index.ts';
 import type { Call, Description } from '../ports/index.ts';

@@ -38,12 +38,21 @@ export interface ExecutionContext {
   scope: SecretScope;
   /** `host:port` beside the allowlist that a person opened for this call alone. */
   granted: readonly string[];
+  /** Where the random numbers of tools come from, and then the clock stands still. @default the machine's */
+  seed?: string | undefined;
+  /** Commands see the workspace read-only. */
+  readOnly: boolean;
   /** Called for every connection that the call made or was refused, when the connection ends. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;
 }
 
 export interface Executor {
+  /** Where each path of the workspace really leads, through its links, relative to the root. A path that leads nowhere inside stays as it is. */
+  resolvePaths(
+    paths: readonly string[],
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'signal'>,
+  ): Promise<readonly string[]>;
   /** Why a person has to be asked before the call, as the workspace is now. Changes nothing. */
   asks(
     call: Call,
@@ -72,7 +81,7 @@ export interface Executor {
 export interface TaskContext
   extends Pick<
     ExecutionContext,
-    'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'scope' | 'onConnection' | 'signal'
+    'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'scope' | 'readOnly' | 'seed' | 'onConnection' | 'signal'
   > {
   taskId: string;
   output: OutputWriter;

@@ -13,4 +13,11 @@ export type {
   SettledStep,
 } from './planner.ts';
 export type { Logger, Metrics } from './reporting.ts';
-export type { Difference, MadeWorkspace, PlannedPublish, PublishCall, TreeState, WorkspacePort } from './workspace.ts';
+export type {
+  Difference,
+  MadeWorkspace,
+  PlannedPublish,
+  PublishCall,
+  TreeState,
+  WorkspacePort,
+} from './workspace.ts';

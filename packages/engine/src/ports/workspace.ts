@@ -25,6 +25,8 @@ export interface MadeWorkspace {
 
 interface Making {
   runId: string;
+  /** The time of all its snapshots, in milliseconds since the epoch. @default now */
+  createdAt?: number | undefined;
   onProgress(progress: { files: number; bytes: number }): void;
   signal: AbortSignal;
 }
@@ -65,12 +67,16 @@ export interface Difference {
   total: number;
 }
 
+/** Whether a path may not differ from the parent snapshot. */
+type Forbids = (path: string) => boolean;
+
 export interface WorkspacePort {
   materialise(input: Making & { source: Source }): Promise<MadeWorkspace>;
   /** A workspace out of another run's snapshot. */
   fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
   /**
    * @param input.paths the changed paths, when they are known; absent: look at the whole tree
+   * Throws `ForbiddenChange` when a path differs that may not: no snapshot was taken, and the tree is as it was found.
    * @throws `ESECRETWRITTEN` when a changed file holds the value of a secret of the run. Then nothing is stored
    */
   snapshot(input: {
@@ -79,6 +85,7 @@ export interface WorkspacePort {
     parent: string;
     message: string;
     paths?: readonly string[];
+    forbids?: Forbids | undefined;
     scope: SecretScope;
   }): Promise<{ snapshot: string; files_changed: number; skipped: number }>;
   /** Whether the tree is what the log says; see `TreeState`. */
@@ -103,7 +110,7 @@ export interface WorkspacePort {
   withFrozen<Result>(runId: string, act: () => Promise<Result>): Promise<Result>;
   /**
    * Takes a snapshot of the whole tree and compares it with the one that was decided on; undefined when nothing differs, not even what no
-   * snapshot holds.
+   * snapshot holds. Throws `ForbiddenChange` as `snapshot` does.
    */
   differenceFrom(input: {
     runId: string;
@@ -112,6 +119,7 @@ export interface WorkspacePort {
     parent: string;
     decided: string;
     message: string;
+    forbids?: Forbids | undefined;
     scope: SecretScope;
   }): Promise<Difference | undefined>;
   /** Ends whatever is running on the workspace. */
@@ -120,8 +128,8 @@ export interface WorkspacePort {
   restore(input: { runId: string; epoch: number; snapshot: string }): Promise<void>;
   /** Makes a new tree of that epoch at a snapshot. Calls on older trees fail from then on, and processes on them are killed. */
   takeOver(input: { runId: string; epoch: number; snapshot: string; signal: AbortSignal }): Promise<void>;
-  /** What a run changed between two of its snapshots, to be shown. */
-  contentOf(input: { runId: string; from: string; to: string }): Promise<MergeContent>;
+  /** What a run changed between two of its snapshots, to be shown. @param input.whole ignored files, too, and much more before it is cut */
+  contentOf(input: { runId: string; from: string; to: string; whole?: true }): Promise<MergeContent>;
   /** Brings the changes of another run, which began as this one was at `from.base`, into the tree; all of them or none. */
   merge(input: {
     runId: string;
@@ -133,6 +141,12 @@ export interface WorkspacePort {
     | { status: 'merged'; paths: readonly string[]; left_out?: readonly string[] }
     | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
   >;
+  /** Keeps a snapshot that a call made on a fork until it is applied or dropped. */
+  keepPreview(input: { runId: string; from: { runId: string; snapshot: string } }): Promise<void>;
+  /** Brings the tree to a kept preview, which becomes a snapshot of the run. May be called again after a crash. */
+  applyPreview(input: { runId: string; epoch: number; snapshot: string }): Promise<void>;
+  /** Drops a kept preview; without a snapshot all of the run. */
+  dropPreviews(input: { runId: string; snapshot?: string }): Promise<void>;
   planPublish(call: PublishCall): Promise<PlannedPublish>;
   /** Does what the plan with that digest said. `moved`: the source is not as that plan saw it; nothing was changed. */
   publish(

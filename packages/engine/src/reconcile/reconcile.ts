@@ -3,6 +3,7 @@ import { reportEnd, reportToParent } from '../agents/index.ts';
 import { findAnswer } from '../approvals/answer-by-rule.ts';
 import { judgeStep, pendingApproval, previewCall, requestApproval } from '../approvals/index.ts';
 import { judgeInPlace } from '../approvals/judge-step.ts';
+import { canRunAhead } from '../approvals/preview-call.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   actionDigest,
@@ -109,9 +110,14 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
     const spec = await readSpec(deps, run);
     const denied = await deniedSteps(deps, run, spec, steps);
     const ready = releasable(steps, ({ id }) => (denied.has(id) ? 'deny' : 'allow'));
-    if (ready.length > 0) {
-      await openGates(deps, run, spec, ready, signal);
+    const { now, ahead } = await byJob(deps, run, spec, ready);
+    if (now.length > 0) {
+      await openGates(deps, run, spec, now, signal);
       return 'again';
+    }
+    for (const { id } of ahead) {
+      await claimOwner(deps.redis, run.id, [id]);
+      await deps.queues.wakeStep(run, id);
     }
   }
   await Promise.all(steps.map((step) => ensureJob(deps, run, step)));
@@ -139,6 +145,42 @@ async function deniedSteps(
   return new Set(pending.flatMap(({ id }, index) => (verdicts[index]?.action === 'deny' ? [id] : [])));
 }
 
+/** A call that runs on a fork before it is shown takes as long as any other: it has its gate opened by its own job. */
+async function byJob(
+  deps: WorkerDeps,
+  run: RunState,
+  spec: RunSpec,
+  ready: readonly StepState[],
+): Promise<{ now: StepState[]; ahead: StepState[] }> {
+  const [now, ahead]: [StepState[], StepState[]] = [[], []];
+  for (const step of ready) {
+    const { action, preview } = await judgeStep(deps, run, spec, step);
+    (action === 'hold' && preview === 'run' && canRunAhead(step) ? ahead : now).push(step);
+  }
+  return { now, ahead };
+}
+
+/**
+ * Opens the gate of a pending call whose result is to be shown, in the job of its step.
+ * @returns `again`: look at the step again. `settled`: it is none of these, or not its turn
+ */
+export async function openGateAhead(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  signal: AbortSignal,
+): Promise<'settled' | 'again'> {
+  if ((run.status !== 'running' && run.status !== 'waiting') || run.restore === 'due') return 'settled';
+  const spec = await readSpec(deps, run);
+  const steps = await readTurnSteps(deps.redis, run);
+  const denied = await deniedSteps(deps, run, spec, steps);
+  const ready = releasable(steps, ({ id }) => (denied.has(id) ? 'deny' : 'allow')).filter(({ id }) => id === step.id);
+  const { ahead } = await byJob(deps, run, spec, ready);
+  if (ahead.length === 0) return 'settled';
+  await openGates(deps, run, spec, ahead, signal);
+  return 'again';
+}
+
 async function openGates(
   deps: WorkerDeps,
   run: RunState,
@@ -155,8 +197,9 @@ async function openGates(
       steps.map(async (step): Promise<Gate> => {
         const verdict = await judgeInPlace(deps, run, step, signal);
         const { action, reason } = verdict;
-        if (action !== 'hold') return { step, action, reason };
-        const shown = await previewCall(deps, run, step, signal);
+        if (action === 'deny') return { step, action, verdict };
+        if (action === 'allow') return { step, action, reason };
+        const shown = await previewCall(deps, run, step, signal, verdict.preview);
         const rule = await findAnswer(deps, run, step, { verdict, reaches: shown.reaches }, signal);
         if (rule === undefined) return { step, action, verdict, ...(await open(verdict)), ...shown };
         const digest = actionDigest({

@@ -5,6 +5,8 @@ export interface Faults {
   execute?: (context: ExecutionContext) => void | Promise<void>;
   /** The question of the tool, when it looks at the tree before a call. */
   asks?: (call: Call, tree: readonly string[]) => string | undefined;
+  /** Where links in the tree lead, by their path. */
+  links?: Record<string, string>;
   /** Before the background commands of a run stand still. */
   freeze?: () => void | Promise<void>;
   /** While a background command runs. */

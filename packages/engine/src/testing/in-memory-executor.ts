@@ -34,6 +34,7 @@ export function inMemoryExecutor(
   executions: { stepId: string; attempt: number }[],
 ): Executor {
   return {
+    resolvePaths: async (paths) => paths.map((path) => faults.links?.[path] ?? path),
     asks: async (call, { runId }) => faults.asks?.(call, treeOf(runId)),
     async preview(call, { tasks }) {
       const { merges } = argsOf(call);

@@ -12,6 +12,8 @@ export interface InMemoryTrees {
   current(runId: string, epoch: number): void;
   /** Runs without a tree. */
   dropped: Set<string>;
+  /** Results that were shown and neither applied nor dropped. */
+  previews: Set<string>;
   /** Snapshots that reached the source. */
   published: string[];
 }
@@ -30,6 +32,7 @@ export function openInMemoryTrees(faults: Faults): InMemoryTrees {
   /** The writer that was let at each tree last, as on disk: it stays when the log goes back. */
   const admitted = new Map<string, string>();
   const dropped = new Set<string>();
+  const previews = new Set<string>();
   const current = (runId: string, epoch: number): void => {
     if (epoch !== (epochs.get(runId) ?? 1)) {
       throw Object.assign(new Error('another worker took over'), { code: 'ELEASESTALE', retryable: false });
@@ -110,6 +113,13 @@ export function openInMemoryTrees(faults: Faults): InMemoryTrees {
         cut: false,
       };
     },
+    keepPreview: async ({ from: { snapshot } }) => void previews.add(snapshot),
+    async applyPreview({ runId, epoch, snapshot }) {
+      current(runId, epoch);
+      bringTo(runId, snapshot);
+      previews.delete(snapshot);
+    },
+    dropPreviews: async ({ snapshot }) => void (snapshot === undefined ? previews.clear() : previews.delete(snapshot)),
     async planPublish({ snapshot, resolutions }) {
       const settled = Array.isArray(resolutions) && resolutions.length > 0;
       const conflicts = faults.conflict && !settled ? [conflict] : [];
@@ -140,7 +150,7 @@ export function openInMemoryTrees(faults: Faults): InMemoryTrees {
     collect: async () => {},
     tidy: async () => [],
   };
-  return { workspaces, tree, treeOf, current, dropped, published };
+  return { workspaces, tree, treeOf, current, dropped, published, previews };
 }
 
 const emptyTree = '0'.repeat(40);

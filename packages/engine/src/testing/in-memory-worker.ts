@@ -10,7 +10,7 @@ import { type InMemoryTrees, openInMemoryTrees } from './in-memory-trees.ts';
 import type { TestEngine } from './real-redis.ts';
 
 /** Tools whose effects can be counted: `args.effect` says what a call may change, the other arguments what it does. */
-export interface InMemoryWorker extends Pick<InMemoryTrees, 'tree' | 'treeOf' | 'dropped' | 'published'> {
+export interface InMemoryWorker extends Pick<InMemoryTrees, 'tree' | 'treeOf' | 'dropped' | 'published' | 'previews'> {
   deps: WorkerDeps;
   /** Every execution, whether its outcome was recorded or not. */
   executions: { stepId: string; attempt: number }[];

@@ -1,4 +1,4 @@
-import { type Json, limitsSchema, planSchema, policySchema, type RunSpec } from '@holdpoint/contract';
+import { type Json, limitsSchema, modesSchema, planSchema, policySchema, type RunSpec } from '@holdpoint/contract';
 
 interface TestStep {
   name?: string;
@@ -6,10 +6,12 @@ interface TestStep {
   args: Record<string, Json>;
 }
 
+type Grants = Pick<RunSpec, 'permissions' | 'protected'> & { modes: Partial<RunSpec['modes']> };
+
 /** A run of groups of `count` calls. */
 export function specOf(
   groups: TestStep[][],
-  more: { policy?: object; onError?: 'stop' | 'continue'; validators?: string[] } = {},
+  more: { policy?: object; onError?: 'stop' | 'continue'; validators?: string[] } & Partial<Grants> = {},
 ): RunSpec {
   return {
     toolset: 'test',
@@ -26,6 +28,9 @@ export function specOf(
     policy: policySchema.parse(more.policy ?? {}),
     limits: limitsSchema.parse({}),
     network: { allow: [] },
+    permissions: more.permissions,
+    protected: more.protected ?? [],
+    modes: modesSchema.parse(more.modes ?? {}),
     models: [],
     validators: (more.validators ?? []).map((command) => ({ command, timeout_s: 60 })),
     publish: { include_ignored: false },

@@ -23,7 +23,7 @@ const redis = new Proxy(connections.state, {
     };
   },
 });
-const deps = { redis, dataDir, logger, now: Date.now, redact: (text: string) => text, segmentBytes: 5000 };
+const deps = { redis, dataDir, logger, now: Date.now, redact: (text: string) => text, segmentBytes: 9000 };
 const writer = await openAuditWriter(deps);
 for await (const runId of writer.unsealed('all')) await writer.seal([runId], new AbortController().signal);
 await connections.close();

@@ -20,11 +20,11 @@ export async function unsoundVerdicts(deps: Deps, run: RunState, events: readonl
   for (const call of await readCalls(events)) {
     const { verdict, stepId } = call;
     if (verdict === undefined) continue;
-    const read = await factsThen(deps, { spec, isAgent: run.parent !== undefined }, call);
+    const read = await factsThen(deps, { spec, run }, call);
     const then = await policiesThen(deps, spec, call.policies);
     // A test may judge with a policy of the operator that it keeps to itself.
     if (read.ok && then.isComplete) {
-      const [was, again] = [verdict, judgeAgain(then, read.facts, call)].map(comparable);
+      const [was, again] = [verdict, judgeAgain(spec, then, { facts: read.facts, gate: call.gate })].map(comparable);
       if (!isDeepStrictEqual(was, again)) {
         problems.push(`${run.id} ${stepId}: recorded ${JSON.stringify(was)}, again ${JSON.stringify(again)}`);
       }

@@ -34,7 +34,7 @@ function within(parent: readonly Permission[], asked: readonly Permission[]): Pe
 }
 
 /** Whether a permission surely has all of another one. */
-function covers(wide: Permission, narrow: Permission): boolean {
+export function covers(wide: Permission, narrow: Permission): boolean {
   if (wide.text === narrow.text) return true;
   if (wide.kind === 'graph:read' || narrow.kind === 'graph:read') return wide.kind === narrow.kind;
   if (wide.kind === 'net' || narrow.kind === 'net') {

@@ -2,7 +2,7 @@ import type { Modes } from '@holdpoint/contract';
 import type { CallFacts, CommandFact } from '../judge/call-facts.ts';
 import { wordText } from '../judge/parts.ts';
 import { matchHost, parseHostPattern } from '../match/host-pattern.ts';
-import { compilePathGlob, normalPath, type TouchedPath } from '../match/path-glob.ts';
+import { compilePathGlob, normalPath, type PathGlob, type TouchedPath } from '../match/path-glob.ts';
 import { any } from '../match/truth.ts';
 import type { Permission } from './permission.ts';
 
@@ -85,12 +85,18 @@ export function deniedByModes({ read_only, deterministic }: Modes, { effect, tou
   return { ok: true };
 }
 
+/** A glob that names a folder protects what lies in it. */
+export const compileProtected = (globs: readonly string[]): PathGlob[] =>
+  globs
+    .flatMap((glob) => (glob.endsWith('**') ? [glob] : [glob, `${glob.replace(/\/+$/, '')}/**`]))
+    .map(compilePathGlob);
+
 /** The first path that a call may write or delete although it is protected. What is not known in advance may be any path. */
 export function protectedPath(
   globs: readonly string[],
   { touches: { paths, commands } }: Touching,
 ): string | undefined {
-  const compiled = globs.map(compilePathGlob);
+  const compiled = compileProtected(globs);
   const all = [...paths, ...(commands === 'unparsed' ? [] : commands.flatMap((one) => one.paths))];
   const found = all.find(
     (touched) => touched.access !== 'read' && any(compiled, (glob) => glob.test(touched)) !== 'no',

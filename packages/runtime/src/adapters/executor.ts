@@ -1,4 +1,4 @@
-import type { ProcessLimits, SecretScope } from '@holdpoint/contract';
+import { FileError, type ProcessLimits, type SecretScope } from '@holdpoint/contract';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
@@ -7,6 +7,7 @@ import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/too
 import type { Workspaces } from '@holdpoint/workspace';
 import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
 import { splitSignal } from './command-end.ts';
+import { fixSurroundings } from './determinism.ts';
 import { redactExecutor } from './redact-executor.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask, runValidator } from './run-shell.ts';
@@ -27,10 +28,14 @@ interface Deps {
 export function createExecutor({ registry, sandbox, workspaces, texts, secrets, allowAddresses, now }: Deps): Executor {
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, call);
-    const { way, network = way?.network, wallMs, limits, scope, signal } = call;
+    const { way, network = way?.network, wallMs, limits, scope, signal, rest } = call;
+    const fixed = call.seed === undefined ? undefined : fixSurroundings(call.seed, now);
+    const { deferred } = rest;
     return {
-      ...call.rest,
-      now,
+      ...rest,
+      deferred: deferred && fixed ? { ...deferred, until: fixed.toFixed(deferred.until) } : deferred,
+      now: fixed?.now ?? now,
+      random: fixed?.random ?? Math.random,
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
       text: texts.of(call.runId, signal),
@@ -43,7 +48,8 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
         const env = { ...command.env, ...(command.secrets === true ? secretVariables(secrets, scope) : {}) };
         const result = await sandbox.run({
           ...command,
-          env,
+          env: { ...fixed?.environment, ...env },
+          argv: fixed?.argv(command.argv) ?? command.argv,
           filter: () => secrets.redactor(scope.tenant).stream(),
           workspace,
           ...splitSignal(signal),
@@ -51,12 +57,23 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
-        return result;
+        return fixed?.result(result) ?? result;
       },
     };
   };
 
   const executor: Executor = {
+    async resolvePaths(paths, { signal, ...tree }) {
+      const files = sandbox.files(await mountOf(workspaces, tree));
+      return Promise.all(
+        paths.map((path) =>
+          files.resolve(path, signal).catch((error: unknown) => {
+            if (error instanceof FileError) return path;
+            throw error;
+          }),
+        ),
+      );
+    },
     async asks(call, { runId, epoch, network: { allow }, scope, signal }) {
       const context = await contextOf({
         ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, scope, signal },
@@ -74,14 +91,15 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
     },
     async execute(
       call,
-      { runId, epoch, stepId, wallMs, limits, network, granted, scope, onConnection, signal, ...more },
+      { runId, epoch, stepId, wallMs, limits, network, granted, scope, readOnly, seed, onConnection, signal, ...more },
     ) {
       await using way = await openCallNetwork({ network, granted, scope, onConnection }, { allowAddresses, secrets });
       const { attempt, ...rest } = more;
-      const bounds = { wallMs, limits, way, scope, signal };
+      const bounds = { wallMs, limits, way, scope, readOnly, seed, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });
       const outcome = await registry.execute({ ...call, context });
-      return outcome.status === 'deferred' ? outcome : { capabilities: sandbox.capabilities, ...outcome };
+      if (outcome.status !== 'deferred') return { capabilities: sandbox.capabilities, ...outcome };
+      return seed === undefined ? outcome : fixSurroundings(seed, now).fromFixed(outcome);
     },
     async validate(validator, { limits, scope, signal, ...tree }) {
       const filter = () => secrets.redactor(scope.tenant).stream();
@@ -116,6 +134,8 @@ interface CallBounds {
   way?: CallNetwork | undefined;
   /** @default that of `way` */
   network?: Network | undefined;
+  readOnly?: boolean;
+  seed?: string | undefined;
   scope: SecretScope;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
@@ -156,8 +176,8 @@ const refuseMerge = async () => ({
 
 async function mountOf(
   workspaces: Workspaces,
-  { runId, epoch }: { runId: string; epoch: number },
+  { runId, epoch, readOnly }: { runId: string; epoch: number; readOnly?: boolean },
 ): Promise<WorkspaceMount> {
   const { path, owner, repository } = await workspaces.locate({ runId, epoch });
-  return { id: runId, path, uid: owner.uid, gid: owner.gid, repository };
+  return { id: runId, path, uid: owner.uid, gid: owner.gid, repository, readOnly };
 }

@@ -4,6 +4,7 @@ import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import { secretVariables } from './call-secrets.ts';
 import { quotaText, splitSignal } from './command-end.ts';
+import { fixSurroundings } from './determinism.ts';
 import { openCallNetwork } from './run-network.ts';
 
 interface Deps {
@@ -17,15 +18,17 @@ export async function runTask(
   { sandbox, secrets, allowAddresses }: Deps,
   workspace: WorkspaceMount,
   { command, cwd, env, timeout_ms }: ShellSpec,
-  { taskId, wallMs, limits, network, scope, output, onConnection, onBegun, signal }: TaskContext,
+  { taskId, wallMs, limits, network, scope, seed, output, onConnection, onBegun, signal }: TaskContext,
 ): Promise<TaskEnd> {
   await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
+  const fixed = seed === undefined ? undefined : fixSurroundings(seed, Date.now);
+  const argv = ['/bin/bash', '-c', command] as const;
   const { end, duration_ms } = await sandbox.run({
     workspace,
     label: taskId,
-    argv: ['/bin/bash', '-c', command],
+    argv: fixed?.argv(argv) ?? argv,
     cwd,
-    env: { ...env, ...secretVariables(secrets, scope) },
+    env: { ...fixed?.environment, ...env, ...secretVariables(secrets, scope) },
     filter: () => secrets.redactor(scope.tenant).stream(),
     egress: way?.openProxy(),
     output,

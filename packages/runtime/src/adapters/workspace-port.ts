@@ -45,10 +45,11 @@ export function createWorkspacePort(
       // No process can start on an older tree any more; this kills those that started before.
       await sandbox.killAll(input.runId);
     },
-    async contentOf({ runId, from, to }) {
-      const { changes, total } = await workspaces.compare({ runId, from, to, most: mostChangesNamed });
-      const { files } = await workspaces.diff({ runId, from, to });
-      return { changes, total, ...patchOf(files) };
+    async contentOf({ runId, from, to, whole = false }) {
+      const most = whole ? mostNamedOfWhole : mostChangesNamed;
+      const { changes, total } = await workspaces.compare({ runId, from, to, most });
+      const { files } = await workspaces.diff({ runId, from, to, includeIgnored: whole });
+      return { changes, total, ...patchOf(files, whole ? longestWhole : longestPatch) };
     },
     async merge(input) {
       return sandbox.withFrozen(input.runId, async (frozen) => {
@@ -57,6 +58,10 @@ export function createWorkspacePort(
         return { status: 'merged', paths: merged.paths, left_out: merged.left_out };
       });
     },
+    keepPreview: (input) => workspaces.keepPreview(input),
+    applyPreview: (input) =>
+      sandbox.withFrozen(input.runId, (frozen) => workspaces.applyPreview({ ...input, isShared: frozen > 0 })),
+    dropPreviews: (input) => workspaces.dropPreviews(input),
     async planPublish({ scope, ...call }) {
       const plan = await workspaces.planPublish(call);
       const redactor = secrets.redactor(scope.tenant);
@@ -110,8 +115,11 @@ async function findSecrets(
 
 /** Characters of the patch that an approval shows. */
 const longestPatch = 64 * 1024;
+/** The same for a result: a person sees all of it, or decides on the call alone. */
+const longestWhole = 1024 * 1024;
+const mostNamedOfWhole = 1000;
 
-function patchOf(files: readonly FileDiff[]): { patch: string; cut: boolean } {
+function patchOf(files: readonly FileDiff[], longest: number): { patch: string; cut: boolean } {
   let patch = '';
   for (const { path, status, hunks, omitted } of files) {
     if (omitted) return { patch, cut: true };
@@ -122,7 +130,7 @@ function patchOf(files: readonly FileDiff[]): { patch: string; cut: boolean } {
       ...hunk.lines,
     ]);
     const text = [...heads, ...lines].map((line) => `${line}\n`).join('');
-    if (patch.length + text.length > longestPatch) return { patch, cut: true };
+    if (patch.length + text.length > longest) return { patch, cut: true };
     patch += text;
   }
   return { patch, cut: false };

@@ -44,7 +44,7 @@ export function profile(
       ? []
       : ['--ro-bind-data', String(inheritedFds.certificates), certificateFile],
     deps.mounts.links.flatMap(([target, path]) => ['--symlink', target, path]),
-    ['--bind', deps.hostPath(request.workspace.path), '/workspace'],
+    [request.workspace.readOnly ? '--ro-bind' : '--bind', deps.hostPath(request.workspace.path), '/workspace'],
     repositoryMounts(request.workspace, request).flatMap(({ host, inside, access }) => [
       ...[access === 'read' ? '--ro-bind' : '--bind', deps.hostPath(host), inside],
     ]),

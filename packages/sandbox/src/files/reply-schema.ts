@@ -9,6 +9,7 @@ const mode = z.int().min(0).max(0o7777);
 
 /** Answers of each operation. The tool host runs beside the agent's code, so the worker trusts nothing in an answer. */
 const outputs: { [Name in OperationName]: z.ZodType<Operations[Name]['output']> } = {
+  resolve: z.strictObject({ path: z.string().min(1).max(5000) }),
   stat: z.strictObject({ type: entryType, bytes: size, mode, mtime_ms: z.number() }),
   read: z.strictObject({ bytes: size, sha256: sha256.nullable(), mode }),
   write: z.strictObject({ bytes: size, created: z.boolean(), sha256 }),

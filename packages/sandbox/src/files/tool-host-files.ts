@@ -29,6 +29,10 @@ export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
     signal?: AbortSignal,
   ) => (await request(connect, { operation, path, input, signal })).output;
   return {
+    async resolve(path, signal) {
+      return (await call('resolve', path, { path }, signal)).path;
+    },
+
     async stat(path, signal): Promise<FileStat> {
       return await call('stat', path, { path }, signal);
     },

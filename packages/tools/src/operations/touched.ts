@@ -15,7 +15,13 @@ function policyPath(path: string): string {
 export const touchedPaths = (
   access: Touches['paths'][number]['access'],
   ...paths: readonly string[]
-): Pick<Touches, 'paths'> => ({ paths: paths.map((path) => ({ path: policyPath(path), access })) });
+): Pick<Touches, 'paths'> => ({
+  paths: paths.map((path) => ({
+    path: policyPath(path),
+    access,
+    written: path.split('/').includes('..') ? path : undefined,
+  })),
+});
 
 /** The host of a URL with its port; none when the text is no URL of the web. */
 export function touchedHost(url: string): Pick<Touches, 'hosts'> {

@@ -16,7 +16,7 @@ export const noTasks: ToolContext['tasks'] = {
 /** The context of a call that needs no workspace. Any use of files or commands fails the test. */
 export function bareContext(signal = new AbortController().signal, network?: Network): ToolContext {
   const refuse = () => Promise.reject<never>(new Error('this call needs no files and no commands'));
-  const files = { stat: refuse, read: refuse, write: refuse, list: refuse, glob: refuse };
+  const files = { resolve: refuse, stat: refuse, read: refuse, write: refuse, list: refuse, glob: refuse };
   return {
     ...{
       files,
@@ -27,6 +27,6 @@ export function bareContext(signal = new AbortController().signal, network?: Net
       idempotencyKey: 'step_1',
       ...(network && { network }),
     },
-    ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now },
+    ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now, random: Math.random },
   };
 }

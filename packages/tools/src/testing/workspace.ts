@@ -64,7 +64,7 @@ function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
     text: threads.of(mount.id, signal),
     signal,
     idempotencyKey: 'step_1',
-    ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now },
+    ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now, random: Math.random },
   });
   const call = (tool: string, args: unknown, signal?: AbortSignal) =>
     registry.execute({ toolset: 'holdpoint', tool, args, context: context(signal) });

@@ -61,7 +61,7 @@ async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
   const record: WorkspaceRecord = {
     ...origin,
     ...{ run_id: folder.runId, owner, start: input.snapshot },
-    created_at: Math.floor(deps.now() / 1000),
+    created_at: Math.floor((input.createdAt ?? deps.now()) / 1000),
     ...built,
   };
   await syncShadow(folder);

@@ -5,6 +5,7 @@ import { type Deps, unlessMissing, WorkspaceError } from '../deps.ts';
 import { syncFile } from '../files/index.ts';
 import { commitPack, newPackPaths, objectsIn } from '../git-objects/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
+import { dropPreviews } from '../preview.ts';
 import { type RunFolder, readRecord, runFolder } from '../run/index.ts';
 import { findStored, removeSuperseded } from './stored-objects.ts';
 
@@ -20,6 +21,8 @@ export async function collectObjects(deps: Deps, runId: string): Promise<void> {
   const folder = runFolder(deps.dataDir, runId);
   if (readRecord(folder) === undefined) return;
   await removeTemporaryFiles(deps, folder);
+  // The run has ended, so no approval shows a preview.
+  await dropPreviews(deps, { runId });
   const stored = findStored(folder);
   if (stored.packs.length <= 1 && stored.loose.length === 0) return;
   const packed = await packReferenced(deps, folder);

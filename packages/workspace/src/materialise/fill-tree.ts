@@ -30,6 +30,7 @@ export interface Fill {
   readonly owner: Owner;
   readonly writer: ObjectWriter;
   readonly skipped: Map<string, SkippedPath['reason']>;
+  readonly createdAt?: number | undefined;
   readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal;
 }

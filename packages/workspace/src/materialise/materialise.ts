@@ -115,7 +115,7 @@ async function takeFirstSnapshot(
   using top = openTree(folder.tree);
   const root = await scanChildren(scan, top, '', filled.before);
   const leftOut = toSkips(new Map([...fill.skipped].map(([path, reason]) => [path, { reason, bytes: 0, mtime: '0' }])));
-  const seconds = Math.floor(deps.now() / 1000);
+  const seconds = Math.floor((fill.createdAt ?? deps.now()) / 1000);
   const source = filled.commit;
   const baseCommit = writer.commit(baseCommitContent({ tree: await writer.root(root), seconds, source }));
   const counted = { files: scan.seen.size, bytes: scan.bytes };

@@ -1,4 +1,10 @@
 export { createBaseObjects, removeBaseObjects, repositoryMounts } from './base-objects.ts';
 export { checkoutSnapshot } from './checkout-snapshot.ts';
 export { baseCommitContent, createRepository } from './create-repository.ts';
-export { isSameRepositories, loadRepositories, scanRepositories, storeRepositories } from './repositories.ts';
+export {
+  type FoundRepositories,
+  isSameRepositories,
+  loadRepositories,
+  scanRepositories,
+  storeRepositories,
+} from './repositories.ts';

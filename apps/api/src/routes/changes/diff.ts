@@ -46,6 +46,7 @@ export function diffRoute(app: App): void {
       const sum = (field: 'additions' | 'deletions') => files.reduce((total, file) => total + file[field], 0);
       const diff: Diff = {
         run_id: run.id,
+        dry_run: run.header.dry_run ?? false,
         from: between.from,
         to: between.to,
         additions: sum('additions'),

@@ -3,6 +3,7 @@ import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { checkGrants } from './check-grants.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel, checkModels } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
@@ -12,7 +13,7 @@ import { checkSource } from './check-source.ts';
 
 /**
  * Everything that can be wrong with a request and needs more than its shape is found here, before anything is written.
- * @throws ApiProblem `unknown_toolset`, `invalid_policy`, `invalid_network`, `unknown_secret`, `invalid_secret_use`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
+ * @throws ApiProblem `unknown_toolset`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `unknown_secret`, `invalid_secret_use`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
  * `invalid_model_name`; WorkspaceError about the source
  */
 export async function checkRequest(
@@ -21,6 +22,7 @@ export async function checkRequest(
 ): Promise<Goal> {
   checkToolset(deps, body.toolset);
   checkPolicy(deps, body.toolset, body);
+  checkGrants(body);
   checkNetwork(deps, body.network);
   checkSecrets(deps, body);
   checkLimits(deps, body.limits);

@@ -2,6 +2,7 @@ import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@hol
 import { cutAtCeilings, type RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { checkGrants } from './check-grants.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
@@ -56,8 +57,10 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
     ...(limits && { limits: cutAtCeilings(limits, deps.ceilings ?? {}) }),
     ...resolved,
   };
+  const spec = await deps.engine.runs.spec(parent);
+  checkGrants(others, spec);
   // Also checks the inherited policy: the tools may have other names now.
-  checkPolicy(deps, header.toolset, resolved ?? (await deps.engine.runs.spec(parent)));
+  checkPolicy(deps, header.toolset, resolved ?? spec);
   // The engine refuses a plan for a model run and a model for a scripted run.
   if (changes.plan !== undefined && header.planner === 'scripted') checkPlan(deps, header.toolset, changes.plan);
   if (changes.model !== undefined && header.planner === 'model') checkModel(deps, changes.model);

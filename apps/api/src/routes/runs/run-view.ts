@@ -14,6 +14,7 @@ export function toRun(run: RunState, now = Date.now()): Run {
     model: header.model ?? null,
     labels: header.labels,
     priority: header.priority ?? 'normal',
+    dry_run: header.dry_run ?? false,
     seq: run.seq,
     turn: run.turn,
     open_steps: run.open,
@@ -43,13 +44,15 @@ export function toRunDetail(
   spec: RunSpec,
   { agents, current }: { agents: readonly RunState[]; current: OperatorInForce | undefined },
 ): RunDetail {
-  const { goal, source, policy, limits, network, secrets = [], validators, publish } = spec;
+  const { goal, source, policy, limits, network, permissions = null, modes, secrets = [], validators, publish } = spec;
   const prompt = goal.planner === 'model' ? goal.prompt : null;
   const models = allowedModels(spec);
   const operator_policies = withCurrent(spec, current).map(({ document, digest, version }) => {
     return { digest, version: version ?? null, policy: document };
   });
-  const bound = { policy, policy_pin: spec.policy_pin ?? null, operator_policies, limits, models, network, secrets };
+  const granted = { network, permissions, protected: spec.protected, modes, secrets };
+  const policies = { policy, policy_pin: spec.policy_pin ?? null, operator_policies };
+  const bound = { ...policies, limits, models, ...granted };
   const request = { prompt, source, ...bound, validators, publish };
   return { ...toRun(run), waiting_for: agents.flatMap(waitingFor), request };
 }

@@ -122,6 +122,7 @@ describe('a run whose tools have changed', () => {
       },
       ...{ policy: policyOf, limits: limitsOf, priority: 'normal' as const },
       publish: { include_ignored: false },
+      ...{ protected: [], modes: { read_only: false, dry_run: false, deterministic: false } },
     };
     const { runId } = await submitRun({ ...api.engine, catalog }, { spec, by: 'a test' });
     await api.client.pauseRun(runId);

@@ -59,6 +59,8 @@ describe('a run that is submitted', () => {
         network: { allow: [] },
         policy_pin: null,
         secrets: [],
+        ...{ permissions: null, protected: [] },
+        modes: { read_only: false, dry_run: false, deterministic: false },
         operator_policies: [],
         limits: {
           ...{ max_turns: 200, step_wall_s: 600, loop_after: 5 },

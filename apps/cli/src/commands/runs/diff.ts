@@ -33,7 +33,8 @@ export function diffRunCommand(shell: Shell) {
       // A file or a program gets the exact bytes; on a terminal, control characters are escaped.
       else if (!shell.stdoutIsTerminal) shell.write(patch);
       else for (const line of patchLines(patch, shell.colors)) shell.print(line);
-      const { left_out } = await client.diff(runId, query);
+      const { left_out, dry_run } = await client.diff(runId, query);
+      if (dry_run) shell.say('A dry run: this is what would change. Nothing of it is published.');
       for (const line of leftOutText(left_out, shell.errColors)) shell.say(line);
     });
 }

@@ -4,8 +4,9 @@ import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
 import { givenPolicy } from '../../policy/given-policy.ts';
 import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../follow-submitted.ts';
+import { type GrantOptions, grantsOf, withGrantOptions } from '../grant-options.ts';
 
-interface ForkOptions extends ApiOptions, SubmitOptions {
+interface ForkOptions extends ApiOptions, SubmitOptions, GrantOptions {
   fromStep: string;
   plan?: string;
   model?: string;
@@ -32,7 +33,7 @@ export function forkRunCommand(shell: Shell) {
     )
     .option('--label <name=value>', 'label of the new run; may be repeated (default: unchanged)', label)
     .option('--title <text>', 'title in lists (default: unchanged)');
-  return withSubmitOptions(command).action(async (runId: string, options: ForkOptions) => {
+  return withSubmitOptions(withGrantOptions(command)).action(async (runId: string, options: ForkOptions) => {
     const { cwd } = shell.config;
     const { title, model, label: labels, validate, idempotencyKey } = options;
     const plan =
@@ -48,6 +49,7 @@ export function forkRunCommand(shell: Shell) {
       model,
       policy: options.policy === undefined ? file.policy : await givenPolicy(options.policy),
       labels: labels ?? file.labels,
+      ...grantsOf(options, file),
       validators: validators ?? file.validators,
       from_step: stepReference(options.fromStep),
     };

@@ -4,10 +4,10 @@ import { type ChangesOf, type EventsOf, noChange, type StateChanges } from './st
 /** The changes of a run, its turns and its messages. */
 export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message'>> = {
   'run.created': (state, { time, data }) => {
-    const { title, toolset, planner, model, labels, priority, tenant, created_by } = data;
+    const { title, toolset, planner, model, labels, priority, dry_run, tenant, created_by } = data;
     state.set(runField.status, 'queued');
     state.set(specField, data.spec);
-    state.set(runField.header, { title, toolset, planner, model, labels, priority });
+    state.set(runField.header, { title, toolset, planner, model, labels, priority, dry_run });
     state.set(runField.created_at, time);
     state.set(runField.tenant, tenant);
     state.set(runField.created_by, created_by);

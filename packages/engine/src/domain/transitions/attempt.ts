@@ -94,6 +94,8 @@ export interface AttemptResult {
   duration_ms: number;
   capabilities?: CapabilityReport | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
+  /** A new tree is due: what the attempt changed is dropped. */
+  restore?: true;
   /** `task.created`, when a task starts with this outcome. */
   created?: NewEvent;
 }

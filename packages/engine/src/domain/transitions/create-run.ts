@@ -53,6 +53,7 @@ export function createRun(spec: RunSpec, { stored, by, tenant, tools, fork, pare
           labels: spec.labels,
           created_by: by,
           tenant: tenant === defaultTenant ? undefined : tenant,
+          dry_run: spec.modes.dry_run || undefined,
           priority: spec.priority === 'normal' ? undefined : spec.priority,
           tools,
           parent,

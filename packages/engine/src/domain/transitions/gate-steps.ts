@@ -7,6 +7,7 @@ import {
   type Verdict,
 } from '@holdpoint/contract';
 import { termsOf } from '../approval-terms.ts';
+import { denialOf } from '../judge-grants.ts';
 import { type RuleState, type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
 import { unblocked } from '../turn-order.ts';
 import { parkedChange } from './waiting.ts';
@@ -14,12 +15,12 @@ import { parkedChange } from './waiting.ts';
 /** A pending step runs, parks, or is refused. */
 export type Gate =
   | { step: StepState; action: 'allow'; reason: string }
-  | { step: StepState; action: 'deny'; reason: string }
+  | { step: StepState; action: 'deny'; verdict: Verdict }
   | Held
   | Answered;
 
 /** A call that the policy holds and a remembered rule approves. */
-export interface Answered extends Omit<Held, 'action'> {
+interface Answered extends Omit<Held, 'action'> {
   action: 'answer';
   rule: RuleState;
   digest: string;
@@ -72,14 +73,7 @@ function eventsOf(gate: Gate, snapshot: string): NewEvent[] {
         {
           type: 'step.rejected',
           step_id: step.id,
-          data: {
-            attempt: null,
-            error: {
-              code: 'EPERMISSION',
-              message: `Not run: the policy denies this call (${gate.reason}).`,
-              next: 'Continue without this call, or find another way that the policy allows.',
-            },
-          },
+          data: { attempt: null, error: denialOf(gate.verdict, 'gate') },
         },
       ];
     case 'hold':

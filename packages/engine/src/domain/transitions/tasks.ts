@@ -118,6 +118,12 @@ export function captureTask(
   };
 }
 
+/** The command changed what its run may not change: it fails, and the tree is rebuilt without its changes. */
+export const dropCapture = (run: RunState, task: TaskState, reason: Problem): Transition => ({
+  if: [taskIs(task.id, 'capturing'), leaseIs(run.lease), writerIs(task.id)],
+  events: [ended(task, { status: 'failed', exit_code: task.outcome?.exit_code ?? null, reason }, true)],
+});
+
 /** The task is over, and the tree is unchanged. */
 export const endTask = (task: TaskState, outcome: TaskOutcome & { status: Ended }): Transition => ({
   if: [taskIs(task.id, task.status)],

@@ -1,24 +1,27 @@
-import { hasNetwork, type RunSpec, type Verdict } from '@holdpoint/contract';
+import type { RunSpec, Verdict } from '@holdpoint/contract';
 import { type BoundPolicies, type CallFacts, judge } from '@holdpoint/policy';
-import { factsOf, withQuestion } from '../../approvals/judge-step.ts';
+import { describeCall } from '../../approvals/describe-call.ts';
+import { factsOf, withQuestion } from '../../approvals/judge-described.ts';
 import type { EngineDeps } from '../../deps.ts';
+import { judgeGrants, type RunState } from '../../domain/index.ts';
 import { fromPayload } from '../../log/index.ts';
 import type { LoggedCall } from './read-calls.ts';
 
 /** What the policies knew of a call when it was made: its arguments, effect and risk are recorded, what it touches follows from them. */
 export async function factsThen(
-  { blobs, catalog }: Pick<EngineDeps, 'blobs' | 'catalog'>,
-  { spec, isAgent }: { spec: RunSpec; isAgent: boolean },
+  deps: Pick<EngineDeps, 'blobs' | 'catalog'>,
+  { spec, run }: { spec: RunSpec; run: Pick<RunState, 'parent'> },
   { tool, args: checked, written, effect, risk }: LoggedCall,
 ): Promise<{ ok: true; facts: CallFacts } | { ok: false; args: unknown; reason: string }> {
-  const args = await fromPayload(blobs, written ?? checked);
-  const described = catalog.describe({
-    ...{ toolset: spec.toolset, tool, args },
-    ...{ network: hasNetwork(spec.network), unattended: isAgent },
-  });
+  const args = await fromPayload(deps.blobs, written ?? checked);
+  const described = describeCall(deps, spec, { run, tool, args });
   if (!described.ok) return { ok: false, args, reason: described.error.message };
   return { ok: true, facts: factsOf(spec, { tool, args, described: { ...described, effect, risk } }) };
 }
 
-export const judgeAgain = (policies: BoundPolicies, facts: CallFacts, { gate }: Pick<LoggedCall, 'gate'>): Verdict =>
-  withQuestion(judge(policies, facts), gate);
+/** The verdict of these policies. What the run may not do at all stays denied. */
+export const judgeAgain = (
+  spec: RunSpec,
+  policies: BoundPolicies,
+  { facts, gate }: { facts: CallFacts; gate: LoggedCall['gate'] },
+): Verdict => judgeGrants(spec, facts) ?? withQuestion(judge(policies, facts), gate);

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { canonicalJson, type Tenant } from '@holdpoint/contract';
 import { type BoundPolicies, builtin, type ProposedRules, proposeRules, type RecordedCall } from '@holdpoint/policy';
 import type { EngineDeps } from '../../deps.ts';
+import { judgeGrants } from '../../domain/index.ts';
 import { readSpec, readWholeLog } from '../../log/index.ts';
 import { factsThen } from './judge-again.ts';
 import { policiesThen } from './policies-then.ts';
@@ -40,8 +41,9 @@ export async function proposeFromPast(
     for (const call of await readCalls(readWholeLog(deps.redis, run.id))) {
       // A question to a person is answered, not approved.
       if (call.was === 'allow' || call.gate === 'input') continue;
-      const read = await factsThen(deps, { spec, isAgent: run.parent !== undefined }, call);
-      if (!read.ok) continue;
+      const read = await factsThen(deps, { spec, run }, call);
+      // No rule of a policy changes what the permissions of a run deny.
+      if (!read.ok || judgeGrants(spec, read.facts) !== undefined) continue;
       bytes += canonicalJson(read.facts.args).length;
       const { stepId: step_id, at, was: action, decision } = call;
       const past: PastCall = { run_id: run.id, step_id, at, facts: read.facts, action, decision };

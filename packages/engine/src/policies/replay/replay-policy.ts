@@ -91,7 +91,7 @@ async function replayRun(deps: Deps, candidate: Candidate, run: RunState, page: 
   for (const call of await readCalls(readWholeLog(deps.redis, run.id))) {
     page.calls += 1;
     const { stepId, at, tool, was, decision } = call;
-    const facts = await factsThen(deps, { spec, isAgent: run.parent !== undefined }, call);
+    const facts = await factsThen(deps, { spec, run }, call);
     const about = { runId: run.id, stepId, at, tool, was, decision, args: facts.ok ? facts.facts.args : facts.args };
     if (!facts.ok) {
       if (page.notJudged.length < mostListed) page.notJudged.push({ ...about, reason: facts.reason });
@@ -99,7 +99,7 @@ async function replayRun(deps: Deps, candidate: Candidate, run: RunState, page: 
       continue;
     }
     const policies = replaced(await policiesThen(deps, spec, call.policies), candidate);
-    const verdict = judgeAgain(policies, facts.facts, call);
+    const verdict = judgeAgain(spec, policies, { facts: facts.facts, gate: call.gate });
     if (verdict.action === was) {
       page.unchanged += 1;
       continue;

@@ -1,10 +1,14 @@
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { EntryType } from '@holdpoint/contract';
 import { byBytes, fitReply } from './listing.ts';
 import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
+
+export function whereTo(root: string, input: Operations['resolve']['input']): Operations['resolve']['output'] {
+  return { path: relative(root, resolve(root, input.path).path) || '.' };
+}
 
 export function stat(root: string, input: Operations['stat']['input']): Operations['stat']['output'] {
   const { stats } = resolve(root, input.path);

@@ -1,4 +1,4 @@
-import { list, stat } from './entry.ts';
+import { list, stat, whereTo } from './entry.ts';
 import { glob } from './glob.ts';
 import type { Operations, Reply, Request } from './protocol.ts';
 import { read } from './read.ts';
@@ -16,6 +16,8 @@ interface Performed {
 
 async function perform(request: Request): Promise<Performed> {
   switch (request.operation) {
+    case 'resolve':
+      return { output: whereTo(root, request.input) };
     case 'stat':
       return { output: stat(root, request.input) };
     case 'read':

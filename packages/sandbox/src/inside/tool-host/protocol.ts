@@ -5,6 +5,7 @@ import type { DirectoryEntry, FileErrorCode, FileStat, GlobQuery, WriteExpectati
  * bytes, so that lines stay short: the worker parses each line on its event loop. Content to write is base64.
  */
 export type Operations = {
+  resolve: { input: { path: string }; output: { path: string } };
   stat: { input: { path: string }; output: FileStat };
   read: {
     input: { path: string; max_bytes: number; offset: number };

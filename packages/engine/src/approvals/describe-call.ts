@@ -1,0 +1,30 @@
+import { hasNetwork, type Json, type RunSpec } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import type { RunState } from '../domain/index.ts';
+import type { Description } from '../ports/index.ts';
+
+type Known = Extract<Description, { ok: true }>;
+
+/** What a call would be in its run. */
+export function describeCall(
+  { catalog }: Pick<EngineDeps, 'catalog'>,
+  { toolset, network, modes }: RunSpec,
+  { run: { parent }, ...call }: { run: Pick<RunState, 'parent'>; tool: string; args: Json },
+): Description {
+  const described = catalog.describe({
+    ...{ toolset, ...call },
+    ...{ network: hasNetwork(network), unattended: parent !== undefined },
+  });
+  if (!described.ok) return described;
+  const known = modes.read_only ? asReader(described) : described;
+  // Reads that run at the same time settle in any order.
+  return modes.deterministic ? { ...known, sequential: true } : known;
+}
+
+/** The sandbox shows a command of a read-only run the workspace read-only. So one that reaches nothing else only reads. */
+function asReader(described: Known): Known {
+  const { effect, touches } = described;
+  const isCommand = touches?.command !== undefined || touches?.argv !== undefined;
+  const writes = touches?.paths.some(({ access }) => access !== 'read');
+  return isCommand && !writes && effect === 'workspace' ? { ...described, effect: 'read' } : described;
+}

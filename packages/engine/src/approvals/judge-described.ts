@@ -1,0 +1,41 @@
+import type { Json, RunSpec, Verdict } from '@holdpoint/contract';
+import { type CallFacts, describeTouches, nothingTouched } from '@holdpoint/policy';
+import type { EngineDeps } from '../deps.ts';
+import { judgeCall, judgeGrants, policiesInForce } from '../domain/index.ts';
+import type { Description } from '../ports/index.ts';
+
+type Described = Extract<Description, { ok: true }>;
+
+/** The verdict of the run's permissions and of the policies in force on a call, with the name of the policies. @param args as the caller wrote them */
+export function judgeDescribed(
+  { operatorPolicy }: Pick<EngineDeps, 'operatorPolicy'>,
+  spec: RunSpec,
+  call: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'gate' | 'touches'> },
+): { verdict: Verdict; policies: string } {
+  const current = operatorPolicy?.();
+  const facts = factsOf(spec, call);
+  const verdict = judgeGrants(spec, facts) ?? withQuestion(judgeCall(spec, current, facts), call.described.gate);
+  return { verdict, policies: policiesInForce(spec, current) };
+}
+
+/** What the policies know of a call. @param args as the caller wrote them */
+export const factsOf = (
+  { toolset, labels, submitted_by }: Pick<RunSpec, 'toolset' | 'labels' | 'submitted_by'>,
+  { tool, args, described }: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'touches'> },
+): CallFacts => {
+  const { effect, risk, touches } = described;
+  return {
+    toolset,
+    tool,
+    effect,
+    risk,
+    args,
+    touches: touches ? describeTouches(touches) : nothingTouched,
+    labels,
+    submitted_by,
+  };
+};
+
+/** A question to a person parks whatever the policy says, unless the policy denies it. */
+export const withQuestion = (verdict: Verdict, gate: 'input' | undefined): Verdict =>
+  gate === 'input' && verdict.action !== 'deny' ? { action: 'hold', reason: 'the agent asks a person' } : verdict;

@@ -1,0 +1,44 @@
+import type { RunSpec, Touches, Verdict } from '@holdpoint/contract';
+import type { WorkerDeps } from '../deps.ts';
+import { type RunState, type StepState, stricter } from '../domain/index.ts';
+import { fromPayload } from '../log/index.ts';
+import { describeCall } from './describe-call.ts';
+import { judgeDescribed } from './judge-described.ts';
+
+/**
+ * Judges a call on the paths that it would really reach: a symbolic link in the workspace may lead elsewhere than its name says. The
+ * stricter verdict counts.
+ */
+export async function judgeResolved(
+  deps: WorkerDeps,
+  input: { run: RunState; spec: RunSpec; step: StepState; verdict: Verdict; signal: AbortSignal },
+): Promise<Verdict> {
+  const { run, spec, step, verdict } = input;
+  const { tool } = step.call;
+  const args = await fromPayload(deps.blobs, step.args);
+  const described = describeCall(deps, spec, { run, tool, args });
+  if (!described.ok || described.touches === undefined || described.touches.paths.length === 0) return verdict;
+  const { touches } = described;
+  const paths = await resolved(deps, input, touches.paths);
+  if (paths.length === 0) return verdict;
+  const led = { ...described, touches: { paths, hosts: [] } };
+  const judged = judgeDescribed(deps, spec, { tool, args, described: led }).verdict;
+  return stricter(verdict, { ...judged, reason: `through a link: ${judged.reason}` });
+}
+
+/** Those that a link leads elsewhere. */
+async function resolved(
+  deps: WorkerDeps,
+  { run, signal }: { run: RunState; signal: AbortSignal },
+  touched: Touches['paths'],
+): Promise<Touches['paths']> {
+  const input = { runId: run.id, epoch: run.lease, signal };
+  const paths = await deps.executor.resolvePaths(
+    touched.map(({ path, written = path }) => written),
+    input,
+  );
+  return touched.flatMap(({ path, access, written = path }, index) => {
+    const real = paths[index];
+    return real === undefined || real === path || real === written ? [] : [{ path: real, access }];
+  });
+}

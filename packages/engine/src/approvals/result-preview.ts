@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, fixedTime, type Json, type ResultPreview } from '@holdpoint/contract';
+import { forbiddenPaths } from '@holdpoint/policy';
+import { seedOf, snapshotMessage, tookSince } from '../attempts/determinism.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { type ApprovalState, type RunState, type StepState, scopeOf } from '../domain/index.ts';
+import { leaveIfAborted } from '../jobs/index.ts';
+import { fromPayload, readApproval, readSpec } from '../log/index.ts';
+import type { ExecutionContext } from '../ports/index.ts';
+
+/** What an approval of a result is bound to begins with this word. */
+const word = 'result';
+
+/**
+ * Runs a held call on a throw-away fork of the run's snapshot, without a network, and keeps the snapshot that it left. The fork itself is
+ * gone when this returns; one that a dying process leaves is a folder of an unknown run, which maintenance removes.
+ * @returns undefined for a call whose result is more than files, or too much to be shown: it is shown as any other
+ */
+export async function previewResult(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  signal: AbortSignal,
+): Promise<ResultPreview | undefined> {
+  const { snapshot: base = '' } = run;
+  const fork = deps.newId('run');
+  try {
+    const spec = await readSpec(deps, run);
+    const from = { runId: run.id, snapshot: base };
+    const createdAt = spec.modes.deterministic ? fixedTime : undefined;
+    await deps.workspaces.fork({ runId: fork, from, createdAt, onProgress: () => {}, signal });
+    const args = await fromPayload(deps.blobs, step.args);
+    const startedAt = performance.now();
+    const outcome = await deps.executor.execute(
+      { toolset: run.header.toolset, tool: step.call.tool, args },
+      {
+        ...{ runId: fork, stepId: step.id, attempt: step.attempt + 1, epoch: 1 },
+        ...{ taskId: deps.newId('task'), tasks: noTasks },
+        ...{ depth: run.parent?.depth ?? 0, maxDepth: spec.limits.max_depth, model: run.header.model },
+        ...{ wallMs: spec.limits.step_wall_s * 1000, limits: spec.limits.command ?? {} },
+        ...{
+          network: { allow: [] },
+          scope: { ...scopeOf(run, spec), secrets: [] },
+          granted: [],
+          readOnly: spec.modes.read_only,
+          seed: seedOf(spec, step.call),
+          onConnection: () => {},
+          signal,
+        },
+      },
+    );
+    signal.throwIfAborted();
+    if (outcome.status === 'deferred' || (outcome.status === 'succeeded' && outcome.task !== undefined))
+      return undefined;
+    const taken = await deps.workspaces.snapshot({
+      ...{ runId: fork, epoch: 1, parent: base },
+      message: snapshotMessage(spec, { ...step, attempt: step.attempt + 1 }),
+      paths: outcome.touched,
+      forbids: forbiddenPaths(spec),
+      scope: scopeOf(run, spec),
+    });
+    const content = await deps.workspaces.contentOf({ runId: fork, from: base, to: taken.snapshot, whole: true });
+    // What cannot be shown is not approved: a person decides on the call itself.
+    if (content.cut || content.total > content.changes.length || taken.skipped > 0) return undefined;
+    await deps.workspaces.keepPreview({ runId: run.id, from: { runId: fork, snapshot: taken.snapshot } });
+    return {
+      kind: 'result',
+      base,
+      ...taken,
+      status: outcome.status,
+      value: (outcome.value as Json) ?? null,
+      error: outcome.status === 'succeeded' ? undefined : outcome.error,
+      capabilities: outcome.capabilities,
+      duration_ms: tookSince(spec, startedAt),
+      ...content,
+    };
+  } catch (error) {
+    leaveIfAborted(signal);
+    throw error;
+  } finally {
+    await deps.workspaces.discard(fork);
+  }
+}
+
+/** What the digest of the approval covers: the files and the outcome that are shown. */
+export function usesOf(preview: ResultPreview): string {
+  const { snapshot, status, value, error } = preview;
+  const text = canonicalJson([status, value, error ?? null]);
+  return `${word} ${snapshot} ${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** Whether an approval shows a result, so that approving it applies exactly that. */
+export const showsResult = ({ request }: ApprovalState): boolean =>
+  request.kind === 'action' && request.uses?.startsWith(`${word} `) === true;
+
+/** The result that a person approved. An edited call has another one, so it runs. */
+export async function approvedResult(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+): Promise<ResultPreview | undefined> {
+  if (step.approval === undefined || step.approved_snapshot === undefined) return undefined;
+  const approval = await readApproval(deps.redis, run.id, step.approval);
+  if (approval === undefined || approval.decision?.decision !== 'approve' || !showsResult(approval)) return undefined;
+  const shown = approval.request.preview && (await fromPayload(deps.blobs, approval.request.preview));
+  return shown !== undefined && 'kind' in shown && shown.kind === word ? (shown as ResultPreview) : undefined;
+}
+
+/** Throws the result away that was shown for a call that settled without it. */
+export async function dropResult(deps: WorkerDeps, run: RunState, step: StepState): Promise<void> {
+  const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+  if (approval !== undefined && showsResult(approval)) await dropShown(deps, run, approval);
+}
+
+export async function dropShown(
+  deps: WorkerDeps,
+  run: RunState,
+  { request: { uses = '' } }: ApprovalState,
+): Promise<void> {
+  const [, snapshot] = uses.split(' ');
+  if (snapshot !== undefined) await deps.workspaces.dropPreviews({ runId: run.id, snapshot });
+}
+
+const refused = { code: 'EPREVIEW', message: 'A call that is only shown begins no task and merges nothing.' };
+
+const noTasks: ExecutionContext['tasks'] = {
+  list: async () => [],
+  get: async () => undefined,
+  output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),
+  kill: async () => undefined,
+  merge: async () => ({ status: 'refused', problem: refused }),
+  previewMerge: async () => ({ status: 'refused', problem: refused }),
+};

@@ -1,0 +1,54 @@
+import type { Problem, RunSpec, Verdict } from '@holdpoint/contract';
+import {
+  type CallFacts,
+  compilePermissions,
+  deniedByModes,
+  type Permitted,
+  permits,
+  protectedPath,
+} from '@holdpoint/policy';
+
+type Granted = Pick<RunSpec, 'permissions' | 'protected' | 'modes'>;
+
+/** The denial by the permissions, protected paths and modes of a run; undefined when they let the call through. Pure. */
+export function judgeGrants({ permissions, protected: globs, modes }: Granted, facts: CallFacts): Verdict | undefined {
+  const byMode = deniedByModes(modes, facts);
+  if (!byMode.ok) return lacking(byMode, 'the mode of the run');
+  const path = globs.length === 0 ? undefined : protectedPath(globs, facts);
+  if (path !== undefined) return lacking({ denied: path, how: protectedHow(path) }, 'a protected path');
+  const compiled = compilePermissions(permissions);
+  const permitted = compiled === undefined ? undefined : permits(compiled, facts);
+  return permitted?.ok === false ? lacking(permitted, 'the run lacks the permission') : undefined;
+}
+
+const lacking = (
+  { denied, how }: Pick<Extract<Permitted, { ok: false }>, 'denied' | 'how'>,
+  what: string,
+): Verdict => ({ action: 'deny', reason: `${what}: ${denied}`, lacks: { permission: denied, how } });
+
+const protectedHow = (path: string): string =>
+  `${path} is protected in this run. Submit the run without the glob in \`protected\` that matches it. A fork or a sub-agent cannot remove it.`;
+
+/** What the planner reads of a denied call. @param when it was found */
+export function denialOf({ reason, lacks }: Verdict, when: 'gate' | 'attempt'): Problem {
+  if (lacks !== undefined) return { code: 'EPERMISSION', message: `Not run: ${reason}.`, next: lacks.how };
+  const now = when === 'attempt' ? ' by now' : '';
+  return {
+    code: 'EPERMISSION',
+    message: `Not run: the policy denies this call${now} (${reason}).`,
+    next: 'Continue without this call, or find another way that the policy allows.',
+  };
+}
+
+/** The outcome of a call, or of a background command, that changed paths which the run may not change. */
+export const forbiddenChange = (paths: readonly string[]): Problem => ({
+  code: 'EPERMISSION',
+  message: `Taken back: it changed ${listed(paths)}, which this run may not write. Nothing of the call remains.`,
+  next: 'Leave these paths as they are; or have the run submitted with `fs:write` for them, or without the glob in `protected` that matches.',
+});
+
+const mostListed = 20;
+const listed = (paths: readonly string[]): string =>
+  paths.length <= mostListed
+    ? paths.join(', ')
+    : `${paths.slice(0, mostListed).join(', ')} and ${paths.length - mostListed} more`;
