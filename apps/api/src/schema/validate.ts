@@ -35,10 +35,10 @@ export function pointerErrors(issues: readonly z.core.$ZodIssue[], inBody: boole
   });
 }
 
-/** Of the shapes of which a value has none, the one with the fewest unknown fields, then with the fewest mistakes. */
+/** The shape that a value is closest to: fewest unknown fields first, then fewest mistakes. */
 function meantBranch(branches: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] {
   const objects = branches.filter((issues) => !issues.some(isAnotherType));
-  // Of scalars none is meant more than another.
+  // A scalar is equally far from all of them.
   if (objects.length === 0) return [{ code: 'custom', path: [], message: 'Invalid input', input: undefined }];
   const unknown = (issues: readonly z.core.$ZodIssue[]) =>
     issues.reduce(
