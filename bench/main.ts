@@ -7,6 +7,7 @@ const benches = {
   workspace: () => import('./workspace.ts'),
   memory: () => import('./memory.ts'),
   keys: () => import('./keys.ts'),
+  decide: () => import('./decide.ts'),
   policy: () => import('./policy.ts'),
 };
 

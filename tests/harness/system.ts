@@ -21,6 +21,8 @@ export interface System extends AsyncDisposable {
   as(key: string): Client;
   redis: { address: string; pid(): number; isAlive(): boolean; kill(): Promise<void>; start(): Promise<void> };
   api: { url(): string; isAlive(): boolean; kill(signal?: NodeJS.Signals): Promise<void>; start(): Promise<void> };
+  /** A second API process on the same data directory. */
+  startOtherApi(): Promise<AppProcess & { client: Client }>;
   /** @param preload a module that Node loads before the worker */
   startWorker(env?: Record<string, string>, preload?: string): Promise<AppProcess>;
   /** A source for runs with these files, removed with the system. */
@@ -103,6 +105,10 @@ export async function startSystem(
       async start() {
         api = await startApi(new URL(url).port);
       },
+    },
+    async startOtherApi() {
+      const app = await startApi('0');
+      return { ...app, client: createClient({ baseUrl: String(app.ready.address), key }) };
     },
     async startWorker(extra = {}, preload) {
       const app = await startApp({

@@ -120,8 +120,8 @@ export const approvalSchema = z
           .array(
             z.strictObject({
               pointer: z.string(),
-              asked: z.json().optional().describe('Absent: the call had no such argument'),
-              ran: z.json().optional().describe('Absent: the edit has no such argument'),
+              asked: z.json().optional().describe('Not there: the call had no such argument'),
+              ran: z.json().optional().describe('Not there: the edit has no such argument'),
             }),
           )
           .describe('With edit: the arguments that differ between what was asked and what ran'),

@@ -3,7 +3,7 @@ import { canonicalJson, type Json, type Payload } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
 import { fromPayload } from '../log/index.ts';
-import type { DecisionRequest } from './decide-approval.ts';
+import type { DecisionRequest } from './decision-request.ts';
 import type { StepApproval } from './view-approval.ts';
 
 /** The whole of what a person decides on, and the digest that a decision names to say that it was read. */
@@ -33,7 +33,7 @@ export async function readContent(deps: Pick<EngineDeps, 'blobs'>, view: StepApp
   return { args, preview, content_digest: `sha256:${createHash('sha256').update(text).digest('hex')}` };
 }
 
-/** A call of which only the beginning was shown is approved by a caller who has read the whole. @throws EngineError `not_opened` */
+/** A long call is approved by a caller who has read the whole. @throws EngineError `not_opened` */
 export async function assertOpened(
   deps: Pick<EngineDeps, 'blobs'>,
   view: StepApproval,

@@ -1,33 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CallerKind, type DecisionKind, type Json, resolutionSchema } from '@holdpoint/contract';
+import { type Json, resolutionSchema } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import { decidePublish, EngineError, expire, expirePublish, type Transition } from '../domain/index.ts';
 import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
 import { assertOpened } from './content.ts';
 import { decideStep } from './decide-step.ts';
+import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
-import type { Remember } from './remember-rule.ts';
 import { listRule, unlistRule } from './rule-index.ts';
 import { type ApprovalView, type PublishApproval, viewApproval } from './view-approval.ts';
-
-export interface DecisionRequest {
-  decision: DecisionKind;
-  action_digest: string;
-  /** With `edit`: the arguments of a call, or `{resolutions: […]}` of a publish. */
-  args?: Record<string, Json> | undefined;
-  message?: string | undefined;
-  /** With `approve`: the same call needs no decision from now on. */
-  remember?: Remember | undefined;
-  /** Digest of the whole content, where the approval shows only its beginning. */
-  content_digest?: string | undefined;
-  by: string;
-  /** @default person */
-  kind?: CallerKind;
-}
-
-/** What a decision comes to: a transition, or nothing to do because the caller has said so before. */
-export type Checked = Transition | 'already voted';
 
 /**
  * Records a decision; the first one wins. The same decision again gets the answer of the first, another one is a conflict. Where several
@@ -55,11 +37,15 @@ export async function decideApproval(
     const transition = await checkDecision(deps, view, request);
     if (transition === 'already voted') return true;
     await listRule(deps, run, transition);
-    const appended = await append(deps, run.id, transition);
+    const decides = transition.events.some(({ type }) => type === 'approval.decided');
+    // The wake-up goes out with the append, on the same connection and so after it. A job that wakes without a decision sleeps again.
+    const [appended] = await Promise.all([append(deps, run.id, transition), decides && wake(deps, view)]);
     if (!appended.ok) await unlistRule(deps, run, transition);
     if (!appended.ok && appended.field === 'deadline') return expireNow(deps, view);
     if (!appended.ok) return false;
-    if (transition.events.some(({ type }) => type === 'approval.decided')) await wakeAfterDecision(deps, view);
+    // The server did not know the script: the append came after the wake-up.
+    if (decides && appended.late) await wake(deps, view);
+    if (decides) await reportDecided(deps, view);
     return true;
   });
   return viewApproval(deps, approvalId);
@@ -69,20 +55,34 @@ export async function decideApproval(
 async function expireNow(deps: EngineDeps, view: ApprovalView): Promise<boolean> {
   const { id, request } = view.approval;
   if (request.on_expiry !== 'allow' && !(await append(deps, view.run.id, expireApproval(view))).ok) return false;
-  await wakeAfterDecision(deps, view);
+  await wake(deps, view);
+  await reportDecided(deps, view);
   throw new EngineError('already_decided', `the approval ${id} expired at ${request.expires_at}`);
 }
 
 const expireApproval = (view: ApprovalView): Transition =>
   view.subject === 'step' ? expire(view.run, view.step, view.approval) : expirePublish(view.run, view.approval);
 
-/** The decision is in the log: wake-ups only save time, the sweeper sends them too. */
-async function wakeAfterDecision(deps: EngineDeps, view: ApprovalView): Promise<void> {
-  const { run, approval } = view;
+/** Wake-ups only save time: the sweeper sends them too. */
+const wake = (deps: EngineDeps, view: ApprovalView): Promise<void> =>
+  unlessItFails(deps, view, () =>
+    view.subject === 'step' ? deps.queues.wakeStep(view.run, view.step.id) : deps.queues.wakeWorkspace(view.run.id),
+  );
+
+/** The decision is in the log. */
+const reportDecided = (deps: EngineDeps, view: ApprovalView): Promise<void> =>
+  unlessItFails(deps, view, async () => {
+    await untrackApproval(deps.redis, view.approval.id);
+    await notifyParent(deps, view.run);
+  });
+
+async function unlessItFails(
+  deps: EngineDeps,
+  { run, approval }: ApprovalView,
+  act: () => Promise<void>,
+): Promise<void> {
   try {
-    await untrackApproval(deps.redis, approval.id);
-    await (view.subject === 'step' ? deps.queues.wakeStep(run, view.step.id) : deps.queues.wakeWorkspace(run.id));
-    await notifyParent(deps, run);
+    await act();
   } catch (error) {
     const fields = { run_id: run.id, approval_id: approval.id, err: error };
     deps.logger.warn(fields, 'the wake-up was not sent; the sweeper sends it');

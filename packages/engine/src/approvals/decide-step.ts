@@ -14,7 +14,7 @@ import {
   whyNot,
 } from '../domain/index.ts';
 import { readSpec, toPayload } from '../log/index.ts';
-import type { Checked, DecisionRequest } from './decide-approval.ts';
+import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
 import { judgeDescribed } from './judge-described.ts';
 import { newRule } from './remember-rule.ts';

@@ -5,7 +5,7 @@ import { submitRun } from '../commands/submit-run.ts';
 import { readLog } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
-import { deliverAll, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { Died, deliverAll, dyingAt, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { delegateApproval } from './delegate-approval.ts';
@@ -29,7 +29,7 @@ async function held(rule: object, { by = 'eve', step = write }: { by?: string; s
 const panel = (deciders: Deciders) => held({ deciders });
 const typesOf = async (runId: string) => (await readLog(engine.deps.redis, runId)).map(({ type }) => type);
 
-test('only callers whom the rule names decide, and the approval says who', async () => {
+test('only callers that the rule names decide, and the approval says who', async () => {
   const { decide, runId, view, deps } = await panel({ names: ['ops-*'], kinds: ['person'] });
   expect(view.approval.request).toMatchObject({
     deciders: [{ names: ['ops-*'], kinds: ['person'] }],
@@ -183,6 +183,8 @@ test('reminders and the escalation come once each, from several workers and afte
   await sweepAt(61);
   await sweepAt(62);
   expect(await notices()).toEqual([1]);
+  await sweepAt(105);
+  expect(await notices()).toEqual([1, 'escalated']);
   await sweepAt(130);
   await sweepOnce({ ...deps, now: () => asked + 131_000 });
   expect(await notices()).toEqual([1, 'escalated', 2]);
@@ -194,6 +196,30 @@ test('reminders and the escalation come once each, from several workers and afte
   expect(await notices()).toHaveLength(4);
   expect(await engine.deps.redis.zscore('hp:index:notices', view.approval.id)).toBeNull();
 });
+
+test.each(['before', 'after'] as const)(
+  'a worker that dies %s any one command to Redis while it gives notice: each notice comes once',
+  async (when) => {
+    let commands = 1;
+    for (let faulted = true; faulted; commands++) {
+      const { runId, deps, view } = await held({ remind_after_s: 60, escalate: { after_s: 60, to: ['boss'] } });
+      const at = (seconds: number) => () => Date.parse(view.approval.request.requested_at) + seconds * 1000;
+      const { signal } = new AbortController();
+      const dying = dyingAt({ ...deps, now: at(61) }, commands, when);
+      await giveNotices(dying.deps, signal).catch((error: unknown) => {
+        if (!(error instanceof Died)) throw error;
+      });
+      faulted = dying.died();
+      await giveNotices({ ...deps, now: at(62) }, signal);
+      const types = (await typesOf(runId)).filter((type) => /reminded|escalated/.test(type));
+      expect(types, `death at command ${commands}`).toEqual(['approval.escalated', 'approval.reminded']);
+      await giveNotices({ ...deps, now: at(121) }, signal);
+      expect((await typesOf(runId)).filter((type) => type === 'approval.reminded')).toHaveLength(2);
+      await engine.deps.redis.del('hp:index:notices');
+    }
+    expect(commands).toBeGreaterThan(5);
+  },
+);
 
 test('the policy decides at the deadline where it says so, and a later decision of a person loses', async () => {
   const { decide, runId, deps, view } = await held({ on_expiry: 'allow', expires_s: 30 });

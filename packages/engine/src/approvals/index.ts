@@ -1,7 +1,8 @@
 export { awaitDecision } from './await-decision.ts';
-export { type ApprovalContent, type CutParts, cutParts, readContent } from './content.ts';
-export { type DecisionRequest, decideApproval } from './decide-approval.ts';
+export { cutParts, readContent } from './content.ts';
+export { decideApproval } from './decide-approval.ts';
 export { readPanel } from './decide-step.ts';
+export type { DecisionRequest } from './decision-request.ts';
 export { delegateApproval } from './delegate-approval.ts';
 export { describeEdit } from './describe-edit.ts';
 export { judgeStep } from './judge-step.ts';
@@ -9,5 +10,5 @@ export { type ApprovalFilter, listPendingApprovals } from './list-approvals.ts';
 export { getRule, type ListedRule, listRules, revokeRule } from './manage-rules.ts';
 export { previewCall } from './preview-call.ts';
 export { defaultRuleSeconds, longestRuleSeconds, proposedRule, whyNotRemembered } from './remember-rule.ts';
-export { type NewApproval, type Open, pendingApproval, requestApproval } from './request-approval.ts';
+export { type Open, pendingApproval, requestApproval } from './request-approval.ts';
 export { type ApprovalView, type PublishApproval, type StepApproval, viewApproval } from './view-approval.ts';

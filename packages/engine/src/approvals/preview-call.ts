@@ -66,7 +66,7 @@ async function shownResult(
 }
 
 /** The allowlist, and the hosts that the approval opens for the call. */
-export function hostsOf(
+function hostsOf(
   { catalog }: Pick<WorkerDeps, 'catalog'>,
   { parent }: Pick<RunState, 'parent'>,
   call: Call,

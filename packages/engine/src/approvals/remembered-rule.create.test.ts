@@ -6,7 +6,7 @@ import { readLog } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import type { Faults } from '../testing/faults.ts';
-import { deliverAll, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { Died, deliverAll, dyingAt, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { listRules, revokeRule } from './manage-rules.ts';
@@ -141,6 +141,35 @@ test('a decision that makes no valid rule changes nothing', async () => {
   expect(await readLog(deps.redis, runId)).toEqual(before);
   expect(await deps.redis.zcard('hp:index:rules:default')).toBe(0);
 });
+
+test.each(['before', 'after'] as const)(
+  'a process that dies %s any one command to Redis while it decides: asked again, there is one decision and one rule',
+  async (when) => {
+    let commands = 1;
+    for (let faulted = true; faulted; commands++) {
+      await engine.deps.redis.flushall();
+      const { deps, runId, submit } = await start([[call('a')]], {
+        policy: { rules: [{ match: {}, action: 'hold', remind_after_s: 60 }] },
+      });
+      const [view] = await pendingApprovals(deps, runId);
+      const request = { by: 'ann', remember: { scope: 'policy' as const } };
+      const dying = dyingAt(deps, commands, when);
+      await decideOn(dying.deps, view, request).catch((error: unknown) => {
+        if (!(error instanceof Died)) throw error;
+      });
+      faulted = dying.died();
+      expect((await decideOn(deps, view, request)).approval.status).toBe('approved');
+      await sweepOnce({ ...deps, now: () => Date.now() + 10_000 });
+      await deliverAll(deps);
+      expect(await statusesOf(runId), `death at command ${commands}`).toEqual(['succeeded']);
+      const log = await soundLog(deps, runId);
+      expect(log.filter(({ type }) => type === 'approval.decided')).toHaveLength(1);
+      expect(await rulesOf()).toHaveLength(1);
+      expect(await statusesOf(await submit(deps))).toEqual(['succeeded']);
+    }
+    expect(commands).toBeGreaterThan(8);
+  },
+);
 
 test('racing decisions make one rule at most, and the index keeps no other', async () => {
   const { deps, runId } = await start([[call('a')]]);

@@ -3,7 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import { type ApprovalState, nextNotice, type RunState, type Transition } from '../domain/index.ts';
 import { append, claimOwner, readApproval, readSpec, trackApproval, untrackApproval } from '../log/index.ts';
 
-export interface NewApproval {
+interface NewApproval {
   approvalId: string;
   expiresAt: string;
 }

@@ -110,7 +110,7 @@ test('an agent decides nothing, whatever scopes its key has', async () => {
   const [view] = (await listPendingApprovals(deps, {}, { limit: 1 })).items;
   const decision = { decision: 'approve', action_digest: view?.digest ?? '' } as const;
   await expect(of('default', 'agent').approvals.decide(view?.approval.id ?? '', decision)).rejects.toMatchObject({
-    code: 'decision_not_allowed',
+    code: 'not_a_decider',
   });
   expect((await listPendingApprovals(deps, {}, { limit: 1 })).items).toHaveLength(1);
 });

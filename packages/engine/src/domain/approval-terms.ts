@@ -13,7 +13,7 @@ export function termsOf(step: StepState, verdict: Verdict): Asked {
   const offered = verdict.decisions === undefined ? all : [...verdict.decisions, 'reject'];
   return {
     ...{ rule, part, deciders, expires_s, remind_after_s, escalate },
-    // Nobody answers a question by silence, nor in place of several.
+    // Silence answers no question, and does not replace several callers.
     on_expiry: verdict.on_expiry === 'allow' && !isQuestion && !several ? 'allow' : undefined,
     allowed_decisions: all.filter(
       (one) => offered.includes(one) && !(several && (one === 'edit' || one === 'respond')),

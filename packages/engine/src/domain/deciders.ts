@@ -102,7 +102,7 @@ function seatsTaken(panel: Panel, entry: Deciders, voters: readonly Decider[]): 
   return taken.size;
 }
 
-/** A glob that cannot be read names nobody. */
+/** A glob that cannot be read matches no name. */
 function matches(glob: string, name: string): boolean {
   try {
     return compileGlob(glob, false).test(name);

@@ -22,7 +22,7 @@ const registry = {
   decision_not_allowed: { retryable: false, next: 'Use one of the allowed_decisions of the approval.' },
   not_a_decider: {
     retryable: false,
-    next: 'Have a caller decide whom `deciders` of the approval names. A caller who may decide can let you do so: POST /v1/approvals/{id}/delegate. Nothing was decided.',
+    next: 'Have a caller decide that `deciders` of the approval names. A caller who may decide can let you do so: POST /v1/approvals/{id}/delegate. Nothing was decided.',
   },
   not_opened: {
     retryable: false,

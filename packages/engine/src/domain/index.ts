@@ -1,9 +1,8 @@
 export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
-export { sameTerms, termsOf } from './approval-terms.ts';
+export { termsOf } from './approval-terms.ts';
 export {
   type Decider,
   decidesAlone,
-  needsSeveral,
   type Panel,
   panelOf,
   votesOn,
@@ -28,7 +27,6 @@ export { scopeOf } from './secret-scope.ts';
 export {
   type ApprovalState,
   parseAllApprovals,
-  parseAllRules,
   parseAllSteps,
   parseAllTasks,
   parseRun,

@@ -80,10 +80,6 @@ export const parseAllTasks = (fields: Fields): TaskState[] =>
 export const parseAllApprovals = (fields: Fields): ApprovalState[] =>
   idsWith(fields, ':request').flatMap((id) => parseApproval(id, fields) ?? []);
 
-/** All remembered rules of a whole state hash, in the order in which they were made. */
-export const parseAllRules = (fields: Fields): RuleState[] =>
-  idsWith(fields, ':made').flatMap((id) => parseRule(id, fields) ?? []);
-
 /** All steps of a whole state hash, in the order in which they were planned. */
 export const parseAllSteps = (fields: Fields): StepState[] =>
   idsWith(fields, ':call')

@@ -61,6 +61,8 @@ const rules = fc.array(
   fc.record({
     match: fc.record({ effect: fc.constantFrom('read', 'workspace', 'external') }),
     action: fc.constantFrom('allow', 'hold', 'deny'),
+    deciders: fc.option(fc.record({ quorum: fc.integer({ min: 1, max: 3 }) }), { nil: undefined }),
+    on_expiry: fc.constantFrom('reject', 'allow'),
   }),
   { maxLength: 3 },
 );
@@ -78,6 +80,7 @@ const happenings = fc.array(
       who,
       decision: fc.constantFrom('approve' as const, 'reject' as const, 'respond' as const, 'edit' as const),
       deciders: fc.integer({ min: 1, max: 3 }),
+      remember: fc.constantFrom(undefined, 'run' as const, 'policy' as const),
     }),
     fc.record({ kind: fc.constant('sweep' as const) }),
     fc.record({ kind: fc.constant('pause' as const), who }),
@@ -184,7 +187,11 @@ async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Ha
         decideOn(deps, view, {
           decision: happening.decision,
           message: `decider ${index}`,
-          by: 'test',
+          by: `test ${index}`,
+          remember:
+            happening.remember && happening.decision === 'approve'
+              ? { scope: happening.remember, external: true }
+              : undefined,
           args: happening.decision === 'edit' ? { effect: 'workspace' } : undefined,
         }).catch(unlessEngineError),
       );
@@ -213,7 +220,7 @@ async function bringToAnEnd(deps: InMemoryWorker['deps'], runId: string): Promis
       await requestResume(deps, id, { by: 'ann' });
     }
     for (const view of await pendingApprovals(deps)) {
-      await decideOn(deps, view, { by: 'test' }).catch(unlessEngineError);
+      for (const by of ['ann', 'bob', 'cy']) await decideOn(deps, view, { by }).catch(unlessEngineError);
     }
   }
 }

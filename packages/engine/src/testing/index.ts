@@ -1,4 +1,5 @@
 export { decideApproval } from '../approvals/decide-approval.ts';
+export { listPendingApprovals } from '../approvals/list-approvals.ts';
 export { submitRun } from '../commands/submit-run.ts';
 export { fold } from '../domain/fold.ts';
 export { parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '../domain/state.ts';

@@ -20,7 +20,7 @@ export function decideRoute(app: App): void {
           'An outdated digest is 409 `action_changed`. When a background command changes the files after the decision, ' +
           'the call does not run: it is parked again, and this approval names the new one (`superseded_by`). ' +
           'Where several callers have to approve, the approval stays `pending` until the last of them did; one rejection decides. ' +
-          'A caller whom `deciders` does not name gets 403 `not_a_decider`. ' +
+          'A caller that `deciders` does not name gets 403 `not_a_decider`. ' +
           'An approval that is `cut` is approved with the `content_digest` of its content; otherwise 409 `not_opened`.',
         params: idParamsSchema,
         body: decideSchema,

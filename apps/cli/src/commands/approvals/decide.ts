@@ -32,7 +32,7 @@ export async function decide(deps: { shell: Shell; client: Client }, input: Deci
   const remembers = decision.remember !== undefined && decision.remember !== 'none';
   if (remembers && !json) for (const line of proposalText(shown)) shell.say(line);
   const mustOpen = decision.decision === 'approve' && shown.cut !== null && shown.status === 'pending';
-  // With --json nobody reads what is printed here: the caller opens the content first.
+  // A script does not read what is printed here: it opens the content first.
   const content_digest = decision.content_digest ?? (mustOpen && !json ? await openContent(deps, shown) : undefined);
   if (digest === undefined && letsRun(decision.decision) && !(await confirmed(shell, input, shown))) {
     return shell.say('Nothing was decided.');

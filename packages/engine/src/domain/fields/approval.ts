@@ -19,7 +19,7 @@ export const approvalTable = {
   superseded: optional(text(z.string(), 'The approval that asks again because the files had changed.')),
   decision: optional(json(decisionSchema.extend({ decided_at: z.string() }), 'The decision of a person.')),
   votes: optional(json(z.array(voteSchema), 'Who has approved, where several have to.')),
-  delegations: optional(json(z.array(delegationSchema), 'Who let whom decide.')),
+  delegations: optional(json(z.array(delegationSchema), 'Callers who let another caller decide.')),
   reminded: integer('How often the approval was brought to mind.'),
   escalated: optional(json(z.array(z.string()), 'Globs on names of callers who may decide since the escalation.')),
 };

@@ -72,7 +72,7 @@ export function decide(run: RunState, step: StepState, approval: ApprovalState, 
   };
 }
 
-/** Nobody else has decided, voted or delegated since the caller read the approval, and the action is the same. */
+/** No other caller has decided, voted or delegated since the caller read the approval, and the action is the same. */
 const stillAsked = (run: RunState, step: StepState, approval: ApprovalState): Condition[] => [
   approvalIs(approval.id, 'pending'),
   stepIs(step.id, step.status),
@@ -151,7 +151,7 @@ const unknownOutcome: Problem = {
 };
 
 const approvedBy = ({ by, expired }: Decision): string =>
-  expired ? `approved by ${by}: nobody decided in time` : `approved by ${by}`;
+  expired ? `approved by ${by}: no decision came in time` : `approved by ${by}`;
 
 function consequence(step: StepState, approval: ApprovalState, decision: Decision): NewEvent {
   const step_id = step.id;

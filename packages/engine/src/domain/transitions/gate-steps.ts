@@ -20,7 +20,7 @@ export type Gate =
   | Answered;
 
 /** A call that the policy holds and a remembered rule approves. */
-export interface Answered extends Omit<Held, 'action'> {
+interface Answered extends Omit<Held, 'action'> {
   action: 'answer';
   rule: RuleState;
   digest: string;

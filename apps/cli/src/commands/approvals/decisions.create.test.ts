@@ -1,0 +1,98 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Approval } from '@holdpoint/contract/wire';
+import { expect, it } from 'vitest';
+import { callInTerminal } from '../../testing/cli.ts';
+import { systemForTests } from '../../testing/system.ts';
+
+const { root, env, holdpoint } = systemForTests();
+
+/** Submits a run whose writes are held, and waits for its first approval. */
+async function heldRun(files: { path: string; content: string }[], rule: object = {}): Promise<Approval> {
+  const plan = {
+    policy: { rules: [{ match: { tool: 'write_file' }, action: 'hold', ...rule }] },
+    groups: files.map((args) => ({ steps: [{ tool: 'write_file', args }] })),
+  };
+  const file = join(root, 'plan.json');
+  writeFileSync(file, JSON.stringify(plan));
+  const { stdout, code } = await holdpoint('run', '--plan', file, '--follow', '--no-wait', '--json');
+  expect(code).toBe(5);
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const { run_id } = events.find(({ type }) => type === 'approval.requested');
+  return first(run_id);
+}
+async function first(runId: string): Promise<Approval> {
+  const { stdout } = await holdpoint('approvals', 'list', '--run', runId, '--json');
+  return JSON.parse(stdout).data[0];
+}
+const a = { path: 'a.txt', content: 'one\n' };
+const long = { path: 'long.txt', content: `${'a line\n'.repeat(6000)}the last line \u202e\n` };
+
+it('shows a rule before it is made, lists it and revokes it', async () => {
+  const approval = await heldRun([a, a]);
+  const digest = ['--digest', approval.action_digest];
+  const made = await holdpoint('approvals', 'approve', approval.id, ...digest, '--remember', 'run');
+  expect(made).toMatchObject({ code: 0, stdout: `${approval.id} is approved\n` });
+  expect(made.stderr).toContain('The same call would need no decision any more:');
+  expect(made.stderr).toContain(approval.remembers?.call_digest);
+  expect((await holdpoint('watch', approval.run_id, '--exit-status')).code).toBe(0);
+  const listed = JSON.parse((await holdpoint('rules', 'list', '--run', approval.run_id, '--json')).stdout);
+  const [rule] = listed.data;
+  expect(rule).toMatchObject({ scope: 'run', created_by: 'admin', args: { path: 'a.txt' } });
+  expect((await holdpoint('rules', 'list')).stdout).toContain(`write_file a.txt`);
+  expect((await holdpoint('rules', 'revoke', rule.id)).stdout).toBe(`${rule.id} is revoked\n`);
+  expect((await holdpoint('rules', 'list', '--run', approval.run_id)).stderr).toContain('No remembered rules.');
+});
+
+it('prints the whole of a call that is shown in part before it is approved', async () => {
+  const approval = await heldRun([long]);
+  const digest = ['--digest', approval.action_digest];
+  const shown = await holdpoint('approvals', 'show', approval.id);
+  expect(shown.stdout).toContain(`approvals content ${approval.id}`);
+  expect(shown.stdout).not.toContain('the last line');
+  const unread = await holdpoint('approvals', 'approve', approval.id, ...digest, '--json');
+  expect([unread.code, JSON.parse(unread.stdout).error.code]).toEqual([8, 'not_opened']);
+  const whole = await holdpoint('approvals', 'content', approval.id);
+  expect(whole.stdout).toContain('the last line <U+202E>');
+  const approved = await holdpoint('approvals', 'approve', approval.id, ...digest);
+  expect(approved).toMatchObject({ code: 0, stderr: expect.stringContaining('the last line <U+202E>') });
+});
+
+it('shows both versions of an edited call', async () => {
+  const approval = await heldRun([a]);
+  const args = JSON.stringify({ path: 'b.txt', content: 'one\n' });
+  await holdpoint('approvals', 'edit', approval.id, '--args', args, '--digest', approval.action_digest);
+  const { stdout } = await holdpoint('approvals', 'show', approval.id);
+  expect(stdout).toContain('asked (-) and ran (+):\n  /path\n  - a.txt\n  + b.txt');
+});
+
+it('decides many after listing them, and asks before', async () => {
+  const [one, two] = [await heldRun([a], { name: 'many' }), await heldRun([a], { name: 'many' })];
+  const all = ['approvals', 'decide', '--all', '--rule', 'many', '--decision', 'reject'];
+  const unasked = await holdpoint(...all);
+  expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining(one.id) });
+  const refused = await callInTerminal(all, env, { answer: 'reject these 2?', keys: '\r' });
+  expect(refused.screen).toContain('Nothing was decided.');
+  const { stdout, code } = await holdpoint(...all, '--yes', '--json');
+  expect(code).toBe(0);
+  const { data } = JSON.parse(stdout) as { data: { approval_id: string; status: string }[] };
+  expect(data.map(({ approval_id }) => approval_id).sort()).toEqual([one.id, two.id].sort());
+  expect(data.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
+
+it('says who decides, and lets another caller decide', async () => {
+  const approval = await heldRun([a], { deciders: { names: ['admin', 'ann'], quorum: 2, kinds: ['person'] } });
+  const { stdout } = await holdpoint('approvals', 'show', approval.id);
+  expect(stdout).toMatch(/^who decides +2 of: admin, ann \(person\)$/m);
+  const unknown = await holdpoint('approvals', 'delegate', approval.id, '--to', 'bob', '--json');
+  expect(JSON.parse(unknown.stdout).error.code).toBe('invalid_request');
+  await holdpoint('keys', 'create', 'bob', '--kind', 'person', '--scope', 'approvals:decide');
+  const delegated = await holdpoint('approvals', 'delegate', approval.id, '--to', 'bob');
+  expect(delegated.stdout).toBe(`bob may decide on ${approval.id}\n`);
+  const voted = await holdpoint('approvals', 'approve', approval.id, '--digest', approval.action_digest);
+  expect(voted.stdout).toBe(`${approval.id} is pending\n`);
+  expect((await holdpoint('approvals', 'show', approval.id)).stdout).toContain('approved so far by admin');
+});
