@@ -17,7 +17,7 @@ export { stepField } from './fields/step.ts';
 export { grantsOf, toGrant } from './grants.ts';
 export { heads } from './heads.ts';
 export { isAbandoned } from './id-time.ts';
-export { boundBy, holdsPublish, judgeCall, policiesInForce, stricter } from './judge-call.ts';
+export { boundBy, holdsPublish, judgeCall, policiesInForce, stricter, withCurrent } from './judge-call.ts';
 export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';

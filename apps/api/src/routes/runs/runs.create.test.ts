@@ -57,6 +57,9 @@ describe('a run that is submitted', () => {
         source: { type: 'empty' },
         policy: { rules: [], publish: 'allow', approval_timeout_s: 604_800 },
         network: { allow: [] },
+        permissions: null,
+        protected: [],
+        modes: { read_only: false, dry_run: false, deterministic: false },
         secrets: [],
         operator_policies: [],
         limits: {
