@@ -1,6 +1,6 @@
 import type { RunSpec, Touches, Verdict } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { type RunState, type StepState, stricter } from '../domain/index.ts';
+import { type RunState, type StepState, stricter, withCurrent } from '../domain/index.ts';
 import { fromPayload } from '../log/index.ts';
 import { describeCall } from './describe-call.ts';
 import { judgeDescribed } from './judge-described.ts';
@@ -19,12 +19,25 @@ export async function judgeResolved(
   const described = describeCall(deps, spec, { run, tool, args });
   if (!described.ok || described.touches === undefined || described.touches.paths.length === 0) return verdict;
   const { touches } = described;
+  // A look at the tree costs a round trip to the tool host.
+  if (!dependsOnPaths(deps, spec) && touches.paths.every(({ access }) => access !== 'delete')) return verdict;
   const paths = await resolved(deps, input, touches.paths);
   if (paths.length === 0) return verdict;
   const led = { ...described, touches: { paths, hosts: [] } };
   const judged = judgeDescribed(deps, spec, { tool, args, described: led }).verdict;
   return stricter(verdict, { ...judged, reason: `through a link: ${judged.reason}` });
 }
+
+/** Whether any rule, permission or protected path is about paths. The built-in rules are about deletions only. */
+const dependsOnPaths = (
+  { operatorPolicy }: WorkerDeps,
+  { permissions, protected: closed, policy, ...bound }: RunSpec,
+) =>
+  permissions !== undefined ||
+  closed.length > 0 ||
+  [policy, ...withCurrent(bound, operatorPolicy?.()).map(({ document }) => document)].some(({ rules }) =>
+    rules.some(({ match }) => match.paths),
+  );
 
 /** Those that a link leads elsewhere. */
 async function resolved(

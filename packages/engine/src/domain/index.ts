@@ -27,6 +27,7 @@ export {
   policiesOf,
   shortDigest,
   stricter,
+  withCurrent,
 } from './judge-call.ts';
 export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';

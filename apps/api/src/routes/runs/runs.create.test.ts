@@ -58,9 +58,10 @@ describe('a run that is submitted', () => {
         policy: { rules: [], publish: 'allow', approval_timeout_s: 604_800 },
         network: { allow: [] },
         policy_pin: null,
-        secrets: [],
-        ...{ permissions: null, protected: [] },
+        permissions: null,
+        protected: [],
         modes: { read_only: false, dry_run: false, deterministic: false },
+        secrets: [],
         operator_policies: [],
         limits: {
           ...{ max_turns: 200, step_wall_s: 600, loop_after: 5 },
