@@ -1,4 +1,4 @@
-import { allScopes } from '@holdpoint/contract';
+import { allScopes, installationScopes } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { bash, plan, succeed, useSystem } from '../harness/index.ts';
 
@@ -32,7 +32,7 @@ test('a command finds no key in its environment, files or processes, and reaches
 test('the name of the caller is in the run and in each of its events', async () => {
   const made = await client.createKey({
     ...{ name: 'ann', kind: 'person', tenant: 'acme' },
-    scopes: allScopes.filter((scope) => scope !== 'queues:admin'),
+    scopes: allScopes.filter((scope) => !installationScopes.has(scope)),
   });
   const ann = system.as(made.key);
   const { run } = await ann.createRun({ plan: plan([bash('sleep 60')]) });
