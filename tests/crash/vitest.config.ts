@@ -9,6 +9,7 @@ export default defineConfig({
       'packages/workspace/src/**/*.test.ts',
       'packages/engine/src/agents/waiting.recover.test.ts',
       'packages/engine/src/**/tree.recover.test.ts',
+      'packages/engine/src/approvals/results.recover.test.ts',
     ],
     env: { HOLDPOINT_CRASH: 'full' },
     pool: 'forks',
