@@ -1,7 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bash, finish, finished, git, plan, processesWith, published, until, useSystem } from '../harness/index.ts';
+import {
+  allowBash,
+  bash,
+  finish,
+  finished,
+  git,
+  plan,
+  processesWith,
+  published,
+  until,
+  useSystem,
+} from '../harness/index.ts';
 
 const system = useSystem({ workers: 0 });
 const { client } = system;
@@ -43,6 +54,7 @@ test('publishes killed at random moments leave every source complete', async () 
       client.createRun({
         plan: plan([bash('for f in d*/f*; do echo changed >> $f; done; rm -r d0; echo new > d1/new')]),
         workspace: { source: { type: 'directory', path } },
+        policy: { rules: [allowBash] },
       }),
     ),
   );
