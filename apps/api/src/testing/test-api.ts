@@ -78,7 +78,16 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     now: Date.now,
     catalog: createRegistry([holdpoint]),
   };
-  const running = await startApi(config, logger, pace);
+  const stopStores = async (): Promise<void> => {
+    await queues.close();
+    await connections.close();
+    await redis.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  const running = await startApi(config, logger, pace).catch(async (error: unknown) => {
+    await stopStores();
+    throw error;
+  });
   const address = running.address.replace('0.0.0.0', '127.0.0.1');
   const key = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
   const client = createClient({ baseUrl: address, key });
@@ -106,11 +115,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     async stop() {
       await client.close();
       await test.running.close();
-      await assertSoundVerdicts(engine);
-      await queues.close();
-      await connections.close();
-      await redis.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      await assertSoundVerdicts(engine).finally(stopStores);
     },
   };
   return test;
