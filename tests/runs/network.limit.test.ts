@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { RunEvent } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bash, finish, finished, nextApproval, plan, succeed, useSystem } from '../harness/index.ts';
+import { approve, bash, finish, finished, nextApproval, plan, succeed, useSystem } from '../harness/index.ts';
 
 // The operator allows loopback addresses; a run must name each host all the same.
-const system = useSystem({ env: () => ({ HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32' }) });
+const system = useSystem({ env: () => ({ HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32,::1/128' }) });
 const { client } = system;
 const visits: string[] = [];
 let site: Server;
@@ -111,4 +111,30 @@ test('the first 100 connections are recorded one by one, the others are counted'
   const counted = events.flatMap((event) => (event.type === 'network.counted' ? event.data.counts : []));
   expect(counted.every(({ host }) => host === '127.0.0.1')).toBe(true);
   expect(counted.reduce((sum, count) => sum + count.connections, 0)).toBe(300);
+});
+
+test('an approval opens an unlisted host for that call alone, and a rejected call contacts nothing', async () => {
+  const named = host.replace('127.0.0.1', 'localhost');
+  const fetch = (path: string) => ({ tool: 'web_fetch', args: { url: `http://${named}/${path}` } });
+  const { run } = await client.createRun({
+    plan: {
+      groups: [
+        { on_error: 'continue', steps: [fetch('approved')] },
+        { on_error: 'continue', steps: [fetch('rejected')] },
+      ],
+    },
+    network: { allow: [host] },
+  });
+  const first = await nextApproval(client, run.id);
+  expect(first.reason).toContain(`${named} is not on the run's network allowlist`);
+  expect(visits).not.toContain('/approved');
+  await approve(client, first);
+  const second = await nextApproval(client, run.id);
+  expect(second.id).not.toBe(first.id);
+  await client.decideApproval(second.id, { decision: 'reject', action_digest: second.action_digest });
+  await finished(client, run.id);
+  const steps = (await client.listSteps(run.id)).data;
+  expect(steps.map(({ status }) => status)).toEqual(['succeeded', 'rejected']);
+  expect(visits).toContain('/approved');
+  expect(visits).not.toContain('/rejected');
 });
