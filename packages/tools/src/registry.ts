@@ -129,7 +129,9 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       const found = findTool(byName, call);
       if (!found.ok) return null;
       try {
-        return (await found.tool.asks?.(call.context, found.args)) ?? null;
+        const { asks } = found.tool;
+        if (asks === true) return `Every call of ${found.tool.name} asks.`;
+        return (await asks?.(call.context, found.args)) ?? null;
       } catch (error) {
         // The call itself fails with the same error.
         if (isData(error)) return null;

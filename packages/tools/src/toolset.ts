@@ -1,4 +1,8 @@
+import type { Json, PolicyRule, SettledCall } from '@holdpoint/contract';
+import type { z } from 'zod';
 import { ToolsError } from './errors.ts';
+import { presentPlainly } from './present-plainly.ts';
+import type { ToolDefinition } from './registry.ts';
 import type { Tool } from './tool.ts';
 
 export interface Toolset {
@@ -6,10 +10,36 @@ export interface Toolset {
   tools: readonly Tool[];
   /** Whether `$ENV.NAME` in arguments stands for a secret of the run. @default false */
   placeholders?: boolean;
+  /** What a run may set of it: a strict object with a default for each field. @default nothing */
+  settings?: z.ZodObject;
+  /** Permissions of a run that names none. @default no limit beside the policy */
+  permissions?: readonly string[];
+  /** Paths that no call of it may change, beside those of the run. */
+  protected?: readonly string[];
+  /** Its contract's own rules: the gate judges each call by them, too, and the strictest verdict counts. */
+  rules?: readonly PolicyRule[];
+  /** What a model is told before its prompt: the contract's own guidance. */
+  instructions?: string;
+  /** The contract's result of a settled call, whatever settled it. Pure. @default the value, or `{status, error, value?}` */
+  present?(call: SettledCall): Json;
+  /** What a person reads before deciding, in the contract's words: `display` of the approval. @default none */
+  approvalText?(call: AskedCall): string;
+  /** Forms of its tools for models and clients, beside openai, anthropic, ollama and mcp. A form of the same name comes first. */
+  forms?: Readonly<Record<string, (tools: readonly ToolDefinition[]) => readonly Json[]>>;
+}
+
+/** A call that waits for a decision. */
+export interface AskedCall {
+  tool: string;
+  args: Json;
+  /** The contract's word for the tool's risk. */
+  label: string;
+  /** Paths that it would write or delete, as its arguments name them. */
+  files: readonly string[];
 }
 
 /** @throws ToolsError `EINVALIDTOOL` when two tools have one name */
-export function defineToolset(toolset: Toolset): Toolset {
+export function defineToolset(toolset: Toolset): Toolset & Required<Pick<Toolset, 'present'>> {
   const seen = new Set<string>();
   for (const { name } of toolset.tools) {
     if (seen.has(name)) {
@@ -21,5 +51,5 @@ export function defineToolset(toolset: Toolset): Toolset {
     }
     seen.add(name);
   }
-  return toolset;
+  return { present: presentPlainly, ...toolset };
 }

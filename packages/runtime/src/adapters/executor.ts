@@ -38,6 +38,8 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       random: fixed?.random ?? Math.random,
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
+      past: noPast,
+      settings: {},
       text: texts.of(call.runId, signal),
       signal,
       secrets: secretsOfCommands(scope),
@@ -159,6 +161,8 @@ function lookedAt(allow: readonly string[], allowAddresses: readonly string[]): 
   const { lists } = createGuard({ rules: allow, allowAddresses });
   return { hosts: allow, isListed: lists, fetch: () => Promise.reject(new Error('a look fetches nothing')) };
 }
+
+const noPast: ToolContext['past'] = { last: async () => undefined, had: async () => false };
 
 /** A preview changes no task. */
 const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {

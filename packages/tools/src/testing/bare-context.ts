@@ -25,6 +25,8 @@ export function bareContext(signal = new AbortController().signal, network?: Net
       files,
       run: refuse,
       ripgrep: '',
+      past: { last: async () => undefined, had: async () => false },
+      settings: {},
       text: threads.of('run_1', signal),
       signal,
       idempotencyKey: 'step_1',

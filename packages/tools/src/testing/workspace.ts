@@ -61,6 +61,8 @@ function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
     files: sandbox.files(mount),
     run: (command) => sandbox.run({ ...command, workspace: mount, signal }),
     ripgrep: sandbox.ripgrep,
+    past: { last: async () => undefined, had: async () => false },
+    settings: {},
     text: threads.of(mount.id, signal),
     signal,
     idempotencyKey: 'step_1',
