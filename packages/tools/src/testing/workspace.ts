@@ -15,6 +15,8 @@ import { openTestSandbox } from './sandbox.ts';
 export interface TestWorkspace {
   /** Absolute host path of the tree. */
   path: string;
+  /** What a call of a tool may use. */
+  context(signal?: AbortSignal): ToolContext;
   call(tool: string, args: unknown, signal?: AbortSignal): Promise<ToolOutcome>;
   /** Returns the value; throws when the call does not succeed. */
   value(tool: string, args: unknown): Promise<unknown>;
@@ -72,6 +74,7 @@ function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
     registry.execute({ toolset: 'holdpoint', tool, args, context: context(signal) });
   return {
     path: mount.path,
+    context,
     call,
     async value(tool, args) {
       const outcome = await call(tool, args);
