@@ -20,7 +20,7 @@ const names = [
     'A',
     'a-b',
     '[x]',
-  
+
     'a b',
     'x/a',
     'x/b.ts',
@@ -36,23 +36,24 @@ beforeAll(() => {
   files = host.sandbox.files(workspace);
   const line =
     'git init -q . && while IFS= read -r -d "" name; do mkdir -p "$(dirname "$name")" && : >"$name"; done && git add -A';
-  own(line, names.map((name) => `${name}\0`).join(''));
+  execFileSync('bash', ['-c', line], { ...owner(), input: names.map((name) => `${name}\0`).join('') });
 });
 
-/** Runs a shell line as the workspace's owner, on the host. */
-function own(line: string, input = ''): string {
+const owner = () => {
   const { uid, gid } = workspace;
-  return execFileSync('bash', ['-c', line], {
-    ...{ cwd: workspace.path, encoding: 'utf8', input, env: { PATH: process.env.PATH, HOME: workspace.path } },
-    ...(process.getuid?.() === 0 && { uid, gid }),
-  });
-}
+  const env = { PATH: process.env.PATH, HOME: workspace.path };
+  return { cwd: workspace.path, encoding: 'utf8' as const, env, ...(process.getuid?.() === 0 && { uid, gid }) };
+};
 
-/** What git finds. git's `?` is one byte, so no name here has other characters than ASCII. . A pathspec also names what is below a directory; such paths are left out. */
+/**
+ * What git finds. A pathspec without wildcards also names what is below a directory; such paths are left out. git's `?` is one byte, so no name
+ * here has other characters than ASCII.
+ */
 const gitFinds = (pattern: string): string[] =>
-  own(`git ls-files -z -- ':(glob)${pattern.replaceAll("'", `'\\''`)}'`)
+  execFileSync('git', ['ls-files', '-z', '--', `:(glob)${pattern}`], owner())
     .split('\0')
-    .filter((path) => path !== '' && (/[*?[]/.test(pattern) || path === pattern))
+    .filter((path) => /(^|[^\\])[*?[]/.test(pattern) || path === pattern.replaceAll('\\', ''))
+    .filter(Boolean)
     .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 
 const atom = fc.constantFrom(
@@ -90,6 +91,6 @@ test("agrees with git's wildmatch", async () => {
       const { paths } = await files.glob({ patterns: [text], ignore: ['.git/**'], dot: true });
       expect([text, paths]).toEqual([text, gitFinds(text)]);
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
