@@ -36,9 +36,10 @@ export function applyPatch({ data, patch, path }: PatchInput): PatchedText {
     const found = place(lines, { before, lead, trail, start: hunk.oldStart, guess, from: next });
     if (found === undefined) return { status: 'mismatch', hunk: at + 1, header: headerOf(hunk) };
     shift += found - guess;
-    for (let line = next; line < found; line++) out.push(lines[line] ?? '');
-    for (const line of after) out.push(line);
-    next = found + before.length;
+    // Context stays as it is, so the next hunk may have it, too.
+    for (let line = next; line < found + lead; line++) out.push(lines[line] ?? '');
+    for (const line of after.slice(lead, after.length - trail)) out.push(line);
+    next = found + before.length - trail;
   }
   for (let line = next; line < lines.length; line++) out.push(lines[line] ?? '');
   return { status: 'patched', data: Buffer.from(joined(out), 'latin1'), hunks: read.hunks.length };
@@ -74,7 +75,8 @@ function readPatch(patch: string): StructuredPatch | string {
 function endsAtMarks(lines: readonly string[]): boolean {
   return lines.every((line, at) => {
     if (!line.startsWith('\\')) return true;
-    const kind = lines[at - 1]?.[0] ?? '\\';
+    const marked = lines[at - 1] ?? '\\';
+    const kind = marked.length > 1 ? marked[0] : '\\';
     const rest = lines.slice(at + 1).map((later) => later[0] ?? ' ');
     switch (kind) {
       case '-':
@@ -135,11 +137,12 @@ function place(
   if (before.length === 0) return guess < from ? undefined : Math.min(guess, lines.length);
   const last = lines.length - before.length;
   const fits = (at: number) => at >= 0 && at <= last && before.every((line, index) => lines[at + index] === line);
-  if (lead < trail && start <= 1) return from === 0 && fits(0) ? 0 : undefined;
-  if (trail < lead) return last >= from && fits(last) ? last : undefined;
+  // A hunk that changes what an earlier hunk has settled is out of order.
+  const inOrder = (at: number) => (at + lead < from ? undefined : at);
+  if (lead < trail && start <= 1) return fits(0) ? inOrder(0) : undefined;
+  if (trail < lead) return fits(last) ? inOrder(last) : undefined;
   for (let away = 0; away <= Math.max(last - guess, guess - from); away++) {
-    // A hunk that lies in what an earlier hunk has settled is out of order.
-    if (fits(guess + away)) return guess + away < from ? undefined : guess + away;
+    if (fits(guess + away)) return inOrder(guess + away);
     if (guess - away >= from && fits(guess - away)) return guess - away;
   }
   return undefined;
