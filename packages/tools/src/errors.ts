@@ -3,6 +3,8 @@ export type ToolsErrorCode =
   | 'EINVALIDTOOL'
   /** The registry has no toolset with that name. */
   | 'EUNKNOWNTOOLSET'
+  /** The toolset has no form with that name. */
+  | 'EUNKNOWNFORM'
   /** A question to a person was executed like a program; only a person can answer it. */
   | 'ENEEDSPERSON';
 

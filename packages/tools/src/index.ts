@@ -1,6 +1,5 @@
 export { defineTool } from './define-tool.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
-export { formats, type ToolFormat } from './formats.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export {
   type CallDescription,
