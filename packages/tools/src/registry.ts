@@ -160,11 +160,12 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
   };
 }
 
-/** A run depends on the arguments and the effect of a tool. Its description may change without a new version. */
+/** A run depends on the arguments, the effect and the major version of a tool. Its description may change without a new version. */
 function version(tool: Tool): string {
   const { name, input_schema, effect, gate: asks } = definition(tool);
+  const major = tool.version === undefined ? [] : [tool.version.split('.')[0]];
   return createHash('sha256')
-    .update(JSON.stringify([name, input_schema, effect, asks ?? null]))
+    .update(JSON.stringify([name, input_schema, effect, asks ?? null, ...major]))
     .digest('hex')
     .slice(0, 12);
 }
