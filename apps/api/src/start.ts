@@ -18,7 +18,7 @@ import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { CatalogTool } from '@holdpoint/policy';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import { createRegistry, holdpoint, type Registry } from '@holdpoint/tools';
+import { createRegistry, everyToolset, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
 import { openKeyFile } from './auth/key-file.ts';
@@ -49,7 +49,7 @@ export async function startApi(
   logger: FastifyBaseLogger,
   { closeGraceMs = 5000, onLost = () => process.exit(1), ...pace }: Pace = {},
 ): Promise<RunningApi> {
-  const catalog = createRegistry([holdpoint]);
+  const catalog = createRegistry(everyToolset);
   const tools = toolsOf(catalog);
   checkPolicyFile(config, tools);
   const connections = await openRedis({ address: await findRunningRedis(config) }, logger);

@@ -19,7 +19,7 @@ import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import { createHoldpointToolset, createRegistry, duckDuckGoHtml, openTextThreads } from '@holdpoint/tools';
+import { createRegistry, createToolsets, duckDuckGoHtml, openTextThreads } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
@@ -165,7 +165,7 @@ export async function startWorkers(
 
 /** The tools of this process, and their list for checks of policies. */
 function openTools({ searchEndpoint }: RuntimeConfig) {
-  const registry = createRegistry([createHoldpointToolset({ search: duckDuckGoHtml({ endpoint: searchEndpoint }) })]);
+  const registry = createRegistry(createToolsets({ search: duckDuckGoHtml({ endpoint: searchEndpoint }) }));
   const list = registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
   return { registry, list };
 }

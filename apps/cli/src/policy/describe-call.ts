@@ -1,6 +1,6 @@
 import { callerKindSchema, effectSchema, nearestNames, riskSchema, touchesSchema } from '@holdpoint/contract';
 import { type CallFacts, describeTouches } from '@holdpoint/policy';
-import { createRegistry, holdpoint } from '@holdpoint/tools';
+import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { z } from 'zod';
 import { CliError } from '../shell/index.ts';
 import { catalogTools } from './catalog-tools.ts';
@@ -38,7 +38,7 @@ export function describeCall(value: unknown): CallFacts {
     const what = `There is no tool ${JSON.stringify(tool)} in ${toolset}. Nearest: ${near}.`;
     throw new CliError('usage', `${what} For another toolset give effect, risk and touches.`);
   }
-  const described = createRegistry([holdpoint]).describe({ toolset, tool, args, network });
+  const described = createRegistry(everyToolset).describe({ toolset, tool, args, network });
   if (!described.ok) throw new CliError('usage', described.error.message);
   return {
     ...call,
