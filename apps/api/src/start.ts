@@ -49,7 +49,7 @@ export async function startApi(
   logger: FastifyBaseLogger,
   { closeGraceMs = 5000, onLost = () => process.exit(1), ...pace }: Pace = {},
 ): Promise<RunningApi> {
-  const catalog = createRegistry([holdpoint]);
+  const catalog = createRegistry([holdpoint], { log: logger });
   const tools = toolsOf(catalog);
   checkPolicyFile(config, tools);
   const connections = await openRedis({ address: await findRunningRedis(config) }, logger);

@@ -31,7 +31,7 @@ import {
   undoSteps,
 } from './commands/index.ts';
 import type { EngineDeps } from './deps.ts';
-import type { RunState } from './domain/index.ts';
+import type { RunState, StepState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
 import {
   activeIndex,
@@ -63,9 +63,11 @@ import {
   getStep,
   listAgents,
   listAttempts,
+  listResults,
   listRuns,
   listSnapshots,
   listSteps,
+  presentStep,
   type RunFilter,
 } from './queries/index.ts';
 
@@ -124,6 +126,11 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         return getStep(deps, id);
       },
       attempts: ofRun(deps, listAttempts),
+      /** The result of a step by its toolset's contract; undefined before it is settled. */
+      result: async (run: RunState, step: StepState) => presentStep(deps, await readSpec(deps, run), step),
+      /** The results of steps as lists show them. */
+      results: async (run: RunState, steps: readonly StepState[]) =>
+        listResults(deps, await readSpec(deps, run), steps),
       snapshots: on(deps, listSnapshots),
       /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),

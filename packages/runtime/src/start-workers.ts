@@ -46,7 +46,7 @@ export async function startWorkers(
   address: RedisAddress,
   { logger, secrets }: { logger: Logger; secrets: Secrets },
 ): Promise<() => Promise<void>> {
-  const tools = openTools(config);
+  const tools = openTools(config, logger);
   checkPolicyFile(config, tools.list);
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
@@ -164,8 +164,9 @@ export async function startWorkers(
 }
 
 /** The tools of this process, and their list for checks of policies. */
-function openTools({ searchEndpoint }: RuntimeConfig) {
-  const registry = createRegistry([createHoldpointToolset({ search: duckDuckGoHtml({ endpoint: searchEndpoint }) })]);
+function openTools({ searchEndpoint }: RuntimeConfig, log: Logger) {
+  const search = duckDuckGoHtml({ endpoint: searchEndpoint });
+  const registry = createRegistry([createHoldpointToolset({ search })], { log });
   const list = registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
   return { registry, list };
 }

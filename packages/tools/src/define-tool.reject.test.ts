@@ -23,7 +23,11 @@ describe('defineTool', () => {
     expectTypeOf(tool).toExtend<Tool>();
   });
 
-  it.each(['Echo', 'echo-text', 'echo__text', '_echo', 'echo_', '1echo', '', 'a'.repeat(65)])(
+  it.each(['Read', 'echo-text', 'GraphQuery2', 'a'.repeat(64)])('accepts the name %j', (name) => {
+    expect(defineTool({ ...echo, name }).name).toBe(name);
+  });
+
+  it.each(['_echo', '-echo', '1echo', '', 'a'.repeat(65), 'a b', 'a.b', 'écho', 'echo\n'])(
     'refuses the name %j',
     (name) => {
       expect(() => defineTool({ ...echo, name })).toThrow(
@@ -31,6 +35,18 @@ describe('defineTool', () => {
       );
     },
   );
+
+  it.each(['1.0.0', '0.12.3-rc.1+build.5'])('accepts the version %j', (version) => {
+    expect(defineTool({ ...echo, version }).version).toBe(version);
+  });
+
+  it.each(['1', '1.0', 'v1.0.0', '01.0.0', '1.0.0-', ''])('refuses the version %j', (version) => {
+    expect(() => defineTool({ ...echo, version })).toThrow(/not a semantic version/);
+  });
+
+  it('refuses an output without a JSON Schema', () => {
+    expect(() => defineTool({ ...echo, output: z.date() })).toThrow(/its output has no JSON Schema/);
+  });
 
   it('refuses an empty description', () => {
     expect(() => defineTool({ ...echo, description: ' \n' })).toThrow(/description is empty/);

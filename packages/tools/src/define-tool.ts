@@ -7,8 +7,8 @@ import type { Tool } from './tool.ts';
  * Checks a tool when the program starts and returns it typed.
  *
  * @param tool `input` is a zod 4 object, preferably strict, or a zod 3 object, which is adapted
- * @throws ToolsError `EINVALIDTOOL` when the name is not snake_case of at most 64 characters, the description is empty, or the
- * input is no object schema that JSON Schema can express
+ * @throws ToolsError `EINVALIDTOOL` when the name is not one that providers accept, the description is empty, the version is not a
+ * semantic version, the input is no object schema, or JSON Schema cannot express input or output
  * @example
  * const shout = defineTool({
  *   name: 'shout',
@@ -22,27 +22,32 @@ import type { Tool } from './tool.ts';
 export function defineTool<Input extends z.ZodType>(tool: Tool<Input>): Tool<Input>;
 export function defineTool<Output>(tool: Zod3Tool<Output>): Tool<z.ZodType<Output>>;
 export function defineTool(tool: Tool | Zod3Tool): Tool {
-  if (!snakeCase.test(tool.name) || tool.name.length > maxName) {
-    throw invalid(tool.name, `its name is not snake_case of at most ${maxName} characters`);
+  if (!nameForm.test(tool.name)) {
+    throw invalid(tool.name, 'its name is not a letter and at most 63 letters, digits, _ and -');
+  }
+  if (tool.version !== undefined && !semanticVersion.test(tool.version)) {
+    throw invalid(tool.name, `its version ${tool.version} is not a semantic version such as 1.0.0`);
   }
   if (tool.description.trim() === '') throw invalid(tool.name, 'its description is empty, so no model can choose it');
-  if (inputSchema(tool).type !== 'object') throw invalid(tool.name, 'its input is not an object schema');
+  if (schemaOf(tool.name, 'input', tool.input).type !== 'object') {
+    throw invalid(tool.name, 'its input is not an object schema');
+  }
+  if (tool.output !== undefined) schemaOf(tool.name, 'output', tool.output);
   return isZod4Tool(tool) ? tool : { ...tool, input: fromZod3(tool.input) };
 }
 
 /** Providers accept at most 64 characters of `[a-zA-Z0-9_-]`. */
-const maxName = 64;
-const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+const nameForm = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** As semver.org gives it. */
+const semanticVersion =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-((0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(\+([0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*))?$/;
 
-function inputSchema(tool: { name: string; input: z.ZodType | Zod3Schema }): JsonSchema {
+function schemaOf(name: string, which: 'input' | 'output', schema: z.ZodType | Zod3Schema): JsonSchema {
   try {
-    return toJsonSchema(tool.input);
+    return toJsonSchema(schema);
   } catch (cause) {
-    throw invalid(
-      tool.name,
-      `its input has no JSON Schema: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw invalid(name, `its ${which} has no JSON Schema: ${reason}`, { cause });
   }
 }
 

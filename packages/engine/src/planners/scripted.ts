@@ -65,10 +65,10 @@ async function resolve(value: Json, input: PlannerInput): Promise<Json> {
 
 async function follow({ $from, pointer }: Reference, input: PlannerInput): Promise<Json> {
   const step = await input.named($from);
-  if (step?.value === undefined) {
+  if (step?.native === undefined) {
     throw new UnresolvedReference(`The step ${$from} has no result to refer to (${step?.status ?? 'it never ran'}).`);
   }
-  const found = resolvePointer(step.value, pointer);
+  const found = resolvePointer(step.native, pointer);
   if (found === undefined) throw new UnresolvedReference(`The result of ${$from} has nothing at ${pointer || '/'}.`);
   return found;
 }

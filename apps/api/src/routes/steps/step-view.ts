@@ -4,11 +4,11 @@ import type { Attempt as LoggedAttempt, StepState } from '@holdpoint/engine';
 import type { NumberedStep } from './number-steps.ts';
 
 /** A step as it stands in a list. */
-export const toStep = (runId: string, { step, number }: NumberedStep): Step => ({
+export const toStep = (runId: string, { step, number }: NumberedStep, result: Step['result']): Step => ({
   ...shared(runId, step),
   number,
   args: step.args,
-  result: step.outcome?.value ?? null,
+  result,
 });
 
 /** A step by itself, with its arguments and its result. */
