@@ -19,7 +19,7 @@ export type CallTimes = z.infer<typeof callTimesSchema>;
 /** Whose words a value is that the tool did not return: those of a person who knows what happened, or of a dry run. */
 export const insteadSchema = z.enum(['confirmed', 'dry_run']);
 
-/** A settled call, of which its toolset makes the result that callers, later calls and models read. */
+/** A settled call. Its toolset makes the result that callers, later calls and models read from it. */
 export interface SettledCall {
   tool: string;
   /** As the caller wrote them, before defaults. */

@@ -67,14 +67,14 @@ describe('the output schema of a tool', () => {
     expect(logged).toHaveLength(1);
   });
 
-  it('is part of the version of the tool, and so is its own version', () => {
+  it('is part of the digest of the tool, and so is its major version', () => {
     const versionOf = (tool: Partial<Tool>) => registryOf(tool).registry.versions('native').Count;
     const versions = [
       {},
       { output: z.string() },
       { output: undefined },
       { version: '1.0.0' },
-      { version: '1.0.1' },
+      { version: '2.0.1' },
     ].map(versionOf);
     expect(new Set(versions).size).toBe(5);
     expect(versionOf({ label: 'safe', description: 'Other words.' })).toBe(versions[0]);

@@ -23,11 +23,7 @@ describe('defineTool', () => {
     expectTypeOf(tool).toExtend<Tool>();
   });
 
-  it.each(['Read', 'echo-text', 'GraphQuery2', 'a'.repeat(64)])('accepts the name %j', (name) => {
-    expect(defineTool({ ...echo, name }).name).toBe(name);
-  });
-
-  it.each(['_echo', '-echo', '1echo', '', 'a'.repeat(65), 'a b', 'a.b', 'écho', 'echo\n'])(
+  it.each(['_echo', '-echo', '1echo', 'echo text', 'echo.text', 'écho', 'echo\n', '', 'a'.repeat(65)])(
     'refuses the name %j',
     (name) => {
       expect(() => defineTool({ ...echo, name })).toThrow(
@@ -46,6 +42,10 @@ describe('defineTool', () => {
 
   it('refuses an output without a JSON Schema', () => {
     expect(() => defineTool({ ...echo, output: z.date() })).toThrow(/its output has no JSON Schema/);
+  });
+
+  it.each(['Read', 'GraphQuery2', 'echo-text', 'echo_', 'a'.repeat(64)])('takes the name %j', (name) => {
+    expect(defineTool({ ...echo, name }).name).toBe(name);
   });
 
   it('refuses an empty description', () => {
@@ -92,6 +92,11 @@ describe('defineTool with a zod 3 schema', () => {
 });
 
 describe('defineToolset', () => {
+  it.each(['Echo', 'echo-text', 'echo__text', 'echo_'])('refuses the name %j in holdpoint', (name) => {
+    expect(() => defineToolset({ name: 'holdpoint', tools: [{ ...echo, name }] })).toThrow(/not in snake_case/);
+    expect(defineToolset({ name: 'other', tools: [{ ...echo, name }] }).tools).toHaveLength(1);
+  });
+
   it('refuses two tools with the same name', () => {
     expect(() => defineToolset({ name: 'twice', tools: [echo, { ...echo }] })).toThrow(/two tools named "echo_text"/);
   });

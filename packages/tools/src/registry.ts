@@ -19,6 +19,7 @@ import { type DefectLog, noLog, onlyOnce } from './defect-log.ts';
 import { ToolsError } from './errors.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
+import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
 import { presentCall } from './present-call.ts';
@@ -66,6 +67,8 @@ export interface Registry {
   fillsPlaceholders(toolset: string): boolean;
   /** @param run.unattended leaves out tools that ask a person. @throws ToolsError `EUNKNOWNTOOLSET` */
   list(toolset: string, run?: { unattended?: boolean }): ToolDefinition[];
+  /** The tools in the form of a provider or an MCP client. @throws ToolsError `EUNKNOWNTOOLSET`, `EUNKNOWNFORM` */
+  inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
   versions(toolset: string): Record<string, string>;
   /** Returns mistakes of a model as data: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL`, `EINVALIDARGS`. */
@@ -124,6 +127,11 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     list(toolset, run) {
       const tools = toolsOf(toolset).filter((tool) => tool.gate === undefined || run?.unattended !== true);
       return tools.map(definition);
+    },
+
+    inForm(toolset, form) {
+      const definitions = toolsOf(toolset).map(definition);
+      return inForm(toolsets.find(({ name }) => name === toolset) ?? { name: toolset }, form, definitions);
     },
 
     versions(toolset) {
@@ -201,13 +209,14 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
   };
 }
 
-/** A run depends on the arguments and the effect of a tool. Its description may change without a new version. */
+/** A run depends on the arguments, the effect, the output and the major version of a tool. Its description may change without a new version. */
 function versionOf(tool: Tool): string {
   const { name, input_schema, effect, gate, output_schema, version } = definition(tool);
   // The digest of a tool without them is as before there were any.
-  const more = output_schema === undefined && version === undefined ? [] : [output_schema ?? null, version ?? null];
+  const major = version === undefined ? [] : [version.split('.')[0]];
+  const output = output_schema === undefined ? [] : [{ output_schema }];
   return createHash('sha256')
-    .update(JSON.stringify([name, input_schema, effect, gate ?? null, ...more]))
+    .update(JSON.stringify([name, input_schema, effect, gate ?? null, ...major, ...output]))
     .digest('hex')
     .slice(0, 12);
 }

@@ -20,7 +20,7 @@ export interface Toolset {
   protected?: readonly string[];
   /** Its contract's own rules: the gate judges each call by them, too, and the strictest verdict counts. */
   rules?: readonly PolicyRule[];
-  /** What a model is told before its prompt: the contract's own guidance. */
+  /** What a model reads before its prompt: the contract's own guidance. */
   instructions?: string;
   /** The contract's result of a settled call, whatever settled it. Pure. @default the value, or `{status, error, value?}` */
   present?(call: SettledCall): Json;
@@ -40,7 +40,10 @@ export interface AskedCall {
   files: readonly string[];
 }
 
-/** @throws ToolsError `EINVALIDTOOL` when two tools have one name, or the settings are not strict with a default for each field */
+/**
+ * @throws ToolsError `EINVALIDTOOL` when two tools have one name, a tool of `holdpoint` is not in snake_case, or the settings are not strict
+ * with a default for each field
+ */
 export function defineToolset(toolset: Toolset): Toolset & Required<Pick<Toolset, 'present'>> {
   const seen = new Set<string>();
   for (const { name } of toolset.tools) {
@@ -50,6 +53,9 @@ export function defineToolset(toolset: Toolset): Toolset & Required<Pick<Toolset
         `The toolset "${toolset.name}" has two tools named "${name}".`,
         'Rename one of them or leave it out.',
       );
+    }
+    if (toolset.name === 'holdpoint' && !snakeCase.test(name)) {
+      throw new ToolsError('EINVALIDTOOL', `The tool "${name}" of holdpoint is not in snake_case.`, 'Rename it.');
     }
     seen.add(name);
   }
@@ -69,3 +75,4 @@ function mistakeInSettings(settings: z.ZodObject): string | undefined {
   const again = settings.safeParse(asJson(defaults.data));
   return again.success && isDeepStrictEqual(again.data, defaults.data) ? undefined : 'they are not JSON values';
 }
+const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
