@@ -3,6 +3,8 @@ export interface NetworkRequest {
   /** @default 'GET' */
   method?: 'GET' | 'HEAD';
   headers?: Record<string, string>;
+  /** Whether to follow a redirect there, as far as the network allows it. @default yes */
+  mayFollow?(url: URL): boolean;
   max_bytes?: number;
   timeout_ms?: number;
 }

@@ -64,6 +64,8 @@ export interface Registry {
   execute(call: ToolCall & { context: ToolContext }): Promise<ToolOutcome>;
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
+  /** Rules of the network that hold for the call alone; undefined when the tool has none. */
+  reaches(call: ToolCall & { settings: unknown }): readonly string[] | undefined;
   /** What a person sees before a decision; null when the tool shows only its arguments. Changes nothing. */
   preview(call: ToolCall & { context: ToolContext }): Promise<Preview | null>;
 }
@@ -137,6 +139,11 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
         if (isData(error)) return null;
         throw error;
       }
+    },
+
+    reaches(call) {
+      const found = findTool(byName, call);
+      return found.ok ? found.tool.reaches?.(found.args, call.settings) : undefined;
     },
 
     async preview(call) {

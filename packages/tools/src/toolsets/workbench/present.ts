@@ -56,6 +56,8 @@ const ofFiles: Record<FileErrorCode, Code> = {
   EISDIR: 'IS_A_DIRECTORY',
   ENOTDIR: 'NOT_A_DIRECTORY',
   EEXIST: 'ALREADY_EXISTS',
+  ENOTEMPTY: 'DIRECTORY_NOT_EMPTY',
+  EGLOBINVALID: 'INVALID_ARGS',
   ECHANGED: 'EXECUTION_ERROR',
   EACCES: 'PERMISSION_DENIED',
   ESPECIAL: 'INVALID_PATH',
@@ -68,8 +70,6 @@ const ofFiles: Record<FileErrorCode, Code> = {
 
 /** Codes of the gate, of the network and of tools. Every other one is an `EXECUTION_ERROR`. */
 const ofCalls = {
-  ENOTEMPTY: 'DIRECTORY_NOT_EMPTY',
-  EGLOBINVALID: 'INVALID_ARGS',
   EINVALIDARGS: 'INVALID_ARGS',
   EREFERENCE: 'INVALID_ARGS',
   EUNKNOWNTOOL: 'TOOL_NOT_FOUND',
