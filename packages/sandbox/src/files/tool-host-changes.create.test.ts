@@ -240,7 +240,7 @@ test('a directory that is swapped for a link leads no change elsewhere', async (
   const line = `while :; do rm -rf d; mkdir d; touch d/f d/g; rm -rf d; ln -s ${outside} d; rm -f d; ln -s elsewhere d; rm -f d; done`;
   const swapper = host.run(workspace, line, { signal: controller.signal });
   const quiet = (call: Promise<unknown>) => call.catch(() => null);
-  for (let round = 0; round < 150; round++) {
+  for (let round = 0; round < 60; round++) {
     await Promise.all([
       quiet(files.move('d/g', 'd/h')),
       quiet(files.makeDirectory(`d/new-${round}/x`)),
@@ -273,7 +273,7 @@ test('a move without replace never takes the place of what a command makes meanw
       signal: controller.signal,
     },
   );
-  for (let round = 0; round < 150; round++) {
+  for (let round = 0; round < 60; round++) {
     put('f', 'theirs');
     await files.move('f', 't').then(
       () => files.remove('t').catch(() => null),

@@ -75,11 +75,11 @@ test('names of any bytes are listed with their sizes', async () => {
   ]);
 });
 
-test('a list of 100,000 entries counts all of them', async () => {
-  own(`mkdir -p wide/sub && cd wide && seq -f 'file-%06g' 0 99999 | xargs touch`);
+test('a list of more entries than it shows counts all of them', async () => {
+  own(`mkdir -p wide/sub && cd wide && seq -f 'file-%06g' 0 10999 | xargs touch`);
   for (const recursive of [false, true]) {
     const { entries, total, totals } = await files.list('wide', { recursive, limit: 10 });
-    expect([entries.length, total, totals.file]).toEqual([10, 100_001, 100_000]);
+    expect([entries.length, total, totals.file]).toEqual([10, 11_001, 11_000]);
   }
   expect((await files.list('wide')).entries).toHaveLength(10_000);
 });
@@ -89,7 +89,7 @@ test('directories that disappear while they are listed do no harm', async () => 
   const controller = new AbortController();
   const line = 'while :; do mkdir -p d/{1..20}/x; rm -rf d; done';
   const churn = host.run(workspace, line, { signal: controller.signal });
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < 40; round++) {
     const { entries } = await files.list('.', { recursive: true });
     expect(entries.map(({ name }) => name)).toContain('stays/f');
   }

@@ -61,6 +61,7 @@ async function exchange(request: NetworkRequest, signal: AbortSignal): Promise<N
     method: request.method ?? 'GET',
     headers: request.headers ?? {},
     redirect: 'manual',
+    ...(request.body !== undefined && { body: Buffer.from(request.body) }),
     signal,
   });
   const limit = request.max_bytes ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Json, Preview, ToolOutcome } from '@holdpoint/contract';
@@ -28,8 +28,12 @@ export interface TestWorkspace {
   get(path: string): Promise<Buffer>;
 }
 
-/** One sandbox per test file, one fresh workspace per test. */
-export function useWorkspace(toolset: Toolset = holdpoint): () => TestWorkspace {
+/**
+ * One sandbox per test file, and one fresh workspace per test.
+ *
+ * @param options.shared one workspace for the file, emptied after each test
+ */
+export function useWorkspace(toolset: Toolset = holdpoint, { shared = false } = {}): () => TestWorkspace {
   let opened: Awaited<ReturnType<typeof openTestSandbox>> | undefined;
   let mount: WorkspaceMount | undefined;
   let workspace: TestWorkspace | undefined;
@@ -40,15 +44,18 @@ export function useWorkspace(toolset: Toolset = holdpoint): () => TestWorkspace 
   });
   beforeEach(async () => {
     if (!opened) throw new Error('the sandbox did not open');
+    if (shared && mount) return;
     mount = await makeMount(count++);
     workspace = openWorkspace(toolset, opened.sandbox, mount);
   });
   afterEach(async () => {
     if (!mount) return;
+    if (shared) return empty(mount.path);
     await opened?.sandbox.killAll(mount.id);
     await rm(mount.path, { recursive: true, force: true });
   });
   afterAll(async () => {
+    if (shared && mount) await rm(mount.path, { recursive: true, force: true });
     await opened?.close();
   });
 
@@ -102,6 +109,11 @@ function openWorkspace(toolset: Toolset, sandbox: Sandbox, mount: WorkspaceMount
     },
     get: (path) => readFile(join(mount.path, path)),
   };
+}
+
+async function empty(path: string): Promise<void> {
+  const names = await readdir(path);
+  await Promise.all(names.map((name) => rm(join(path, name), { recursive: true, force: true })));
 }
 
 const times = { created_at: '', started_at: '', settled_at: '', queued_ms: 0, duration_ms: 7 };
