@@ -97,7 +97,6 @@ import {
   type TestNamedPolicy,
   type TestPolicy,
   type Tool,
-  type ToolFormat,
   type Toolset,
   taskListSchema,
   taskOutputSchema,
@@ -433,7 +432,7 @@ export function createClient(options: ClientOptions) {
     listToolsets: async ({ signal }: Options = {}): Promise<{ name: string; tools: number }[]> =>
       (await ask({ path: '/v1/toolsets', signal }, toolsetListSchema)).body.data,
 
-    getToolset: async (name: string, query: { format?: ToolFormat } = {}, { signal }: Options = {}): Promise<Toolset> =>
+    getToolset: async (name: string, query: { format?: string } = {}, { signal }: Options = {}): Promise<Toolset> =>
       (await ask({ path: at('toolsets', name), query: { ...query }, signal }, toolsetSchema)).body,
 
     /** Who the key says that the caller is, and what it allows. */
