@@ -98,6 +98,8 @@ export interface Registry {
   instructions(toolset: string): string | undefined;
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
+  /** Rules of the network that hold for the call alone; undefined when the tool has none. */
+  reaches(call: ToolCall & { settings: unknown }): readonly string[] | undefined;
   /** What a person reads before a decision, in the words of the contract; null when it has none. Any text: it may be hostile. */
   approvalText(call: ToolCall): string | null;
   /** What a person sees before a decision; null when the tool shows only its arguments. Changes nothing. */
@@ -213,6 +215,11 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
         if (isData(error)) return null;
         throw error;
       }
+    },
+
+    reaches(call) {
+      const found = findTool(byName, call);
+      return found.ok ? found.tool.reaches?.(found.args, call.settings) : undefined;
     },
 
     async preview(call) {
