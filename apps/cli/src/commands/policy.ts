@@ -14,7 +14,7 @@ export function checkPolicyCommand(shell: Shell): Command {
     .argument('<file>', 'YAML or JSON')
     .option('--json', 'print one JSON object')
     .action(async (file: string, { json }: { json?: true }) => {
-      const policy = await readPolicy(file);
+      const policy = await readPolicy({ file, environment: shell.config.environment });
       const digest = policyDigest(policy);
       if (json) return shell.printJson({ ok: true, digest, policy });
       shell.print(`${plain(file)} is a policy with ${policy.rules.length} rules, ${digest}`);
@@ -52,11 +52,11 @@ export function testPolicyCommand(shell: Shell): Command {
       const client = file === undefined || run !== undefined ? await shell.connect(url) : undefined;
       const document =
         name === undefined || client === undefined
-          ? await readPolicy(file ?? '')
+          ? await readPolicy({ file: file ?? '', environment: shell.config.environment })
           : policySchema.parse((await client.getPolicy(name, { version })).document);
       const policies = bindPolicy(document);
       if (client !== undefined) return testRun({ shell, client, json }, { run: run ?? '', policies });
-      printExplanation(shell, explain(policies, describeCall(value)), json);
+      printExplanation(shell, explain(policies, await describeCall(value, shell.config.environment)), json);
     });
 }
 
@@ -84,7 +84,7 @@ async function testRun(
     for (const { id } of data) {
       const { tool, args, effect, risk, status, name } = await client.getStep(id);
       const call = { toolset, tool, args, effect, risk, labels, network: request.network.allow.length > 0 };
-      const explanation = explain(policies, describeCall(call));
+      const explanation = explain(policies, await describeCall(call, shell.config.environment));
       if (json) {
         shell.printJson({ step_id: id, tool, status, ...explanation });
         continue;
