@@ -1,5 +1,6 @@
+import type { Client } from '@holdpoint/client';
 import type { Json } from '@holdpoint/contract';
-import type { Approval, CreateRun, StepDetail } from '@holdpoint/contract/wire';
+import type { Approval, CreateRun, Run, StepDetail } from '@holdpoint/contract/wire';
 import type { System } from '../../harness/system.ts';
 import type { RunFields } from './toolsets/adapter.ts';
 
@@ -28,54 +29,47 @@ export type OpenRunFields = RunFields & Pick<CreateRun, 'toolset' | 'validators'
 const waitMs = 90_000;
 
 /** @param source a directory */
-export async function openRun(system: System, source: string, fields: OpenRunFields): Promise<OpenRun> {
-  const { client } = system;
-  const workspace = { source: { type: 'directory', path: source } };
-  const { id } = await post<{ id: string }>(system, '/v1/runs', { open: true, workspace, ...fields });
+export async function openRun({ client, tree }: System, source: string, fields: OpenRunFields): Promise<OpenRun> {
+  const workspace = { source: { type: 'directory' as const, path: source } };
+  const { run } = await client.createRun({ open: true, workspace, ...fields });
+  const { id } = run;
   let isFinished = false;
   return {
     id,
     async tree() {
-      await client.waitForRun(id, {
-        until: ({ workspace: { base } }) => base !== null,
-        signal: AbortSignal.timeout(waitMs),
-      });
-      return system.tree(id);
+      const hasTree = ({ workspace: { base } }: Run) => base !== null;
+      await client.waitForRun(id, { until: hasTree, signal: AbortSignal.timeout(waitMs) });
+      return tree(id);
     },
     async make(calls, { concurrent, decide }) {
-      const { steps } = await post<{ steps: { id: string }[] }>(system, `/v1/runs/${id}/calls`, { calls, concurrent });
-      await settle(system, id, decide);
-      return Promise.all(steps.map((step) => client.getStep(step.id)));
+      const { number } = await client.sendCalls(id, { calls: [...calls], concurrent });
+      return settle(client, { runId: id, number, decide });
     },
     async finish() {
       if (isFinished) return;
       isFinished = true;
-      await post(system, `/v1/runs/${id}/finish`, {});
+      await client.finishRun(id);
       await client.waitForRun(id, { signal: AbortSignal.timeout(waitMs) });
     },
   };
 }
 
-async function settle({ client }: System, runId: string, decide: Decide): Promise<void> {
+async function settle(
+  client: Client,
+  { runId, number, decide }: { runId: string; number: number; decide: Decide },
+): Promise<StepDetail[]> {
   const signal = AbortSignal.timeout(waitMs);
-  const isReady = (run: { pending_approvals: number; open_steps: number }) =>
-    run.pending_approvals > 0 || run.open_steps === 0;
   for (;;) {
-    const run = await client.waitForRun(runId, { until: isReady, signal });
-    if (run.pending_approvals === 0 && run.open_steps === 0) return;
-    if (run.pending_approvals === 0) throw new Error(`the run is ${run.status}: ${run.reason?.message}`);
-    for (const approval of (await client.listApprovals({ run_id: runId }, { signal })).data) await decide(approval);
+    const { settled, steps } = await client.getCalls(runId, number, { signal });
+    if (settled) return steps;
+    const run = await client.waitForRun(runId, { until: needsAttention, signal });
+    const { data: approvals } = await client.listApprovals({ run_id: runId }, { signal });
+    for (const approval of approvals) await decide(approval);
+    if (run.status === 'paused' || run.ended_at !== null) {
+      throw new Error(`the run is ${run.status}: ${run.reason?.message}`);
+    }
   }
 }
 
-async function post<Answer>({ api, key }: System, path: string, body: object): Promise<Answer> {
-  const response = await fetch(`${api.url()}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(waitMs),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`POST ${path}: ${text.slice(0, 1000)}`);
-  return JSON.parse(text) as Answer;
-}
+const needsAttention = (run: Run): boolean =>
+  run.pending_approvals > 0 || run.open_steps === 0 || run.status === 'paused';

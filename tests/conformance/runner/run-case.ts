@@ -18,6 +18,7 @@ import { type Made, makeCalls, type Scene } from './special/special.ts';
 import { validatorsOf } from './special/transaction.ts';
 import { openHttpStub } from './stubs/http.ts';
 import type { Bench } from './system.ts';
+import type { Adapter, RunFields } from './toolsets/adapter.ts';
 import { adapterOf } from './toolsets/index.ts';
 
 /** Runs a case in a run of its own. @returns what does not hold */
@@ -46,7 +47,7 @@ export async function runCase(bench: Bench, given: Case): Promise<Failure[]> {
     toolset: given.toolset,
     validators: validatorsOf(call),
     secrets: Object.keys(setup.secrets ?? {}).map((name) => ({ name, as: { placeholder: true } })),
-    ...adapter.fields({ config: setup.config, context: call.context }),
+    ...fieldsOf(bench, adapter, { setup, call }),
   });
   const scene: Scene = {
     bench,
@@ -66,6 +67,14 @@ export async function runCase(bench: Bench, given: Case): Promise<Failure[]> {
   const expect = fillIn(given.expect, values);
   const observed = await observe(scene, made, { expect, place, tool: call.tool, hits: http?.hits() ?? 0 });
   return judge(expect, observed, call);
+}
+
+/** A run names every host that it reaches, also that of the search engine. */
+function fieldsOf({ stubs }: Bench, adapter: Adapter, { setup, call }: Pick<Case, 'setup' | 'call'>): RunFields {
+  const fields = adapter.fields({ config: setup.config, context: call.context });
+  if (setup.search === undefined) return fields;
+  const allow = [...(fields.network?.allow ?? []), `127.0.0.1:${stubs.search.port}`];
+  return { ...fields, network: { allow } };
 }
 
 async function make(scene: Scene, { tool, args }: Case['call']): Promise<Made> {

@@ -1,6 +1,5 @@
 import { ApiError } from '@holdpoint/client';
 import type { Json } from '@holdpoint/contract';
-import type { ToolFormat } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import { isObject } from '../match.ts';
 import { parseArgs } from './args.ts';
@@ -19,7 +18,7 @@ export const descriptions: Special = async ({ bench, toolset }) => {
 
 async function inForm({ bench, toolset }: Scene, format: string): Promise<Made> {
   try {
-    const { tools } = await bench.system.client.getToolset(toolset, { format: format as ToolFormat });
+    const { tools } = await bench.system.client.getToolset(toolset, { format: format });
     return { native: Object.fromEntries(tools.map((tool) => [nameOf(tool), tool])), ok: true, steps: [] };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
