@@ -49,6 +49,7 @@ test('a decision takes effect when its writer died before the wake-up', async ()
     now: Date.now,
     catalog: {
       versions: () => ({}),
+      rules: () => ({ rules: [], asks: [] }),
       describe: () => {
         throw new Error('an approval without edits needs no description');
       },

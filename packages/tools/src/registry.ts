@@ -7,6 +7,7 @@ import {
   type Problem,
   type Risk,
   type ToolOutcome,
+  type ToolsetRules,
   type Touches,
   touchesSchema,
 } from '@holdpoint/contract';
@@ -19,6 +20,7 @@ import { type JsonSchema, toJsonSchema } from './json-schema.ts';
 import { TextWorkError } from './text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
 import type { Toolset } from './toolset.ts';
+import { rulesOf } from './toolset-rules.ts';
 
 /** A tool as models, clients and people see it. */
 export interface ToolDefinition {
@@ -57,6 +59,8 @@ export interface Registry {
   inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
   versions(toolset: string): Record<string, string>;
+  /** What a toolset says of its own calls, under the settings of a run. The same object for the same settings. */
+  rules(toolset: string, settings: unknown): ToolsetRules;
   /** Returns mistakes of a model as data: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL`, `EINVALIDARGS`. */
   describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
@@ -67,6 +71,8 @@ export interface Registry {
   execute(call: ToolCall & { context: ToolContext }): Promise<ToolOutcome>;
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
+  /** What a person reads before a decision, in the words of the contract; null when it has none. Any text: it may be hostile. */
+  approvalText(call: ToolCall): string | null;
   /** What a person sees before a decision; null when the tool shows only its arguments. Changes nothing. */
   preview(call: ToolCall & { context: ToolContext }): Promise<Preview | null>;
 }
@@ -104,6 +110,8 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       return known;
     },
 
+    rules: rulesOf(toolsets),
+
     describe(call) {
       const found = findTool(byName, call);
       if (!found.ok) return found;
@@ -113,7 +121,8 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
         typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
       const touches = touchesSchema.parse(tool.touches?.(args) ?? {});
       const { risk, gate, sequential } = tool;
-      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, looks: tool.asks && true };
+      const looks = typeof tool.asks === 'function' || undefined;
+      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, looks };
     },
 
     async execute(call) {
@@ -133,13 +142,22 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       }
     },
 
+    approvalText(call) {
+      const found = findTool(byName, call);
+      const text = toolsets.find(({ name }) => name === call.toolset)?.approvalText;
+      if (!found.ok || text === undefined) return null;
+      const { tool, args } = found;
+      const { paths = [] } = tool.touches?.(args) ?? {};
+      const files = paths.flatMap(({ path, access, written }) => (access === 'read' ? [] : [written ?? path]));
+      return text({ tool: tool.name, args: call.args as Json, label: tool.label ?? tool.risk, files });
+    },
+
     async asks(call) {
       const found = findTool(byName, call);
       if (!found.ok) return null;
       try {
         const { asks } = found.tool;
-        if (asks === true) return `Every call of ${found.tool.name} asks.`;
-        return (await asks?.(call.context, found.args)) ?? null;
+        return typeof asks === 'function' ? ((await asks(call.context, found.args)) ?? null) : null;
       } catch (error) {
         // The call itself fails with the same error.
         if (isData(error)) return null;

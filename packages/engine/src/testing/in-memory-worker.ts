@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { ToolsetRules } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { newId } from '../domain/new-id.ts';
 import { openOutputStore } from '../outputs/output-store.ts';
@@ -36,8 +37,11 @@ export function inMemoryWorker(engine: TestEngine, faults: Faults = {}): InMemor
   return { deps, executions, ...trees };
 }
 
+const nothingSaid: ToolsetRules = { rules: [], asks: [] };
+
 export const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
   versions: () => ({ count: faults.version ?? '1' }),
+  rules: () => faults.rules ?? nothingSaid,
   describe({ tool, args }) {
     if (tool !== 'count') return { ok: false, error: { code: 'EUNKNOWNTOOL', message: `no tool ${tool}` } };
     const { effect, gate, kills } = argsOf({ args });

@@ -39,6 +39,7 @@ const toolsetFields = {
   permissions: z.array(z.string()).optional(),
   protected: z.array(z.string()).optional(),
   rules: z.array(policyRuleSchema).optional(),
+  asking: fn.optional(),
   instructions: z.string().optional(),
   present: fn.optional(),
   approvalText: fn.optional(),
