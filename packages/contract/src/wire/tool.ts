@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { policyRuleSchema } from '../policy.ts';
 import { effectSchema, riskSchema } from '../vocabulary.ts';
 import { listOf } from './page.ts';
 
@@ -18,17 +19,35 @@ export type Tool = z.infer<typeof toolSchema>;
 export const toolListSchema = listOf(toolSchema);
 export const listToolsQuerySchema = z.strictObject({ toolset: z.string().optional() });
 
-export const toolFormatSchema = z.enum(['openai', 'anthropic', 'ollama', 'mcp']);
-export type ToolFormat = z.infer<typeof toolFormatSchema>;
-
 /** A toolset in the format of a provider or an MCP client; without a format as in GET /v1/tools. */
 export const toolsetSchema = z.strictObject({
   name: z.string(),
-  format: z.union([toolFormatSchema, z.literal('holdpoint')]),
+  format: z.string().describe('holdpoint: as in GET /v1/tools'),
   tools: z.array(z.record(z.string(), z.json())),
 });
 export type Toolset = z.infer<typeof toolsetSchema>;
 
-export const toolsetListSchema = listOf(z.strictObject({ name: z.string(), tools: z.int() }));
+export const toolsetListSchema = listOf(
+  z.strictObject({
+    name: z.string(),
+    tools: z.int(),
+    rules: z
+      .array(policyRuleSchema)
+      .describe(
+        "Rules of the toolset's contract. They are judged beside the policies, and the strictest verdict counts",
+      ),
+    asks: z
+      .array(z.string())
+      .describe(
+        'Tools of which every call is held, unless a rule of the run or the operator that names the tool decides, or a remembered rule answers. A setting of the run may change the list',
+      ),
+  }),
+);
 export const toolsetParamsSchema = z.strictObject({ name: z.string() });
-export const toolsetQuerySchema = z.strictObject({ format: toolFormatSchema.optional() });
+export const toolsetQuerySchema = z.strictObject({
+  format: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('openai, openai-functions, anthropic, ollama, mcp, or a form of the toolset itself'),
+});
