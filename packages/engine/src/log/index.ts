@@ -43,6 +43,7 @@ export {
   readRule,
   readRun,
   readStep,
+  readStepWithApproval,
   readTask,
   readTasks,
   readTurnSteps,
