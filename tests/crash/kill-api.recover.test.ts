@@ -51,6 +51,7 @@ test('a decision takes effect when its writer died before the wake-up', async ()
     catalog: {
       ...createRegistry([]),
       versions: () => ({}),
+      rules: () => ({ rules: [], asks: [] }),
       describe: () => {
         throw new Error('an approval without edits needs no description');
       },

@@ -19,13 +19,7 @@ import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import {
-  createHoldpointToolset,
-  createRegistry,
-  duckDuckGoHtml,
-  loadToolsets,
-  openTextThreads,
-} from '@holdpoint/tools';
+import { createRegistry, createToolsets, duckDuckGoHtml, loadToolsets, openTextThreads } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
@@ -172,7 +166,7 @@ export async function startWorkers(
 
 /** The tools of this process, and their list for checks of policies. @throws ConfigError when a module cannot be used */
 async function openTools({ searchEndpoint, toolModules, projectDir }: RuntimeConfig, log: Logger) {
-  const known = [createHoldpointToolset({ search: duckDuckGoHtml({ endpoint: searchEndpoint }) })];
+  const known = createToolsets({ search: duckDuckGoHtml({ endpoint: searchEndpoint }) });
   try {
     const { toolsets, modules } = await loadToolsets(toolModules, projectDir, known);
     const registry = createRegistry(toolsets, { log });

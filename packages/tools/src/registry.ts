@@ -9,6 +9,7 @@ import {
   type Settings,
   type SettledCall,
   type ToolOutcome,
+  type ToolsetRules,
   type Touches,
   touchesSchema,
 } from '@holdpoint/contract';
@@ -26,6 +27,7 @@ import { presentCall } from './present-call.ts';
 import { TextWorkError } from './text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
 import type { Toolset } from './toolset.ts';
+import { rulesOf } from './toolset-rules.ts';
 
 /** A tool as models, clients and people see it. */
 export interface ToolDefinition {
@@ -71,6 +73,8 @@ export interface Registry {
   inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
   versions(toolset: string): Record<string, string>;
+  /** What a toolset says of its own calls, under the settings of a run. The same object for the same settings. */
+  rules(toolset: string, settings: unknown): ToolsetRules;
   /** Returns mistakes of a model as data: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL`, `EINVALIDARGS`. */
   describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
@@ -94,6 +98,10 @@ export interface Registry {
   instructions(toolset: string): string | undefined;
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
+  /** Rules of the network that hold for the call alone; undefined when the tool has none. */
+  reaches(call: ToolCall & { settings: unknown }): readonly string[] | undefined;
+  /** What a person reads before a decision, in the words of the contract; null when it has none. Any text: it may be hostile. */
+  approvalText(call: ToolCall): string | null;
   /** What a person sees before a decision; null when the tool shows only its arguments. Changes nothing. */
   preview(call: ToolCall & { context: ToolContext }): Promise<Preview | null>;
 }
@@ -141,6 +149,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       return known;
     },
 
+    rules: rulesOf(toolsets),
+
     describe(call) {
       const found = findTool(byName, call);
       if (!found.ok) return found;
@@ -150,7 +160,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
         typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
       const touches = touchesSchema.parse(tool.touches?.(args) ?? {});
       const { risk, gate, sequential } = tool;
-      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, looks: tool.asks && true };
+      const looks = typeof tool.asks === 'function' || undefined;
+      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, looks };
     },
 
     async execute(call) {
@@ -171,6 +182,16 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       }
     },
 
+    approvalText(call) {
+      const found = findTool(byName, call);
+      const text = named(call.toolset)?.approvalText;
+      if (!found.ok || text === undefined) return null;
+      const { tool, args } = found;
+      const { paths = [] } = tool.touches?.(args) ?? {};
+      const files = paths.flatMap(({ path, access, written }) => (access === 'read' ? [] : [written ?? path]));
+      return text({ tool: tool.name, args: call.args as Json, label: tool.label ?? tool.risk, files });
+    },
+
     present: (toolset, call) => presentCall(named(toolset), call, log),
     checkSettings: (toolset, settings) => checkSettings(known(toolset), settings),
     grants: (toolset) => ({ permissions: known(toolset).permissions, protected: known(toolset).protected ?? [] }),
@@ -187,13 +208,18 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       if (!found.ok) return null;
       try {
         const { asks } = found.tool;
-        if (asks === true) return `Every call of ${found.tool.name} asks.`;
-        return (await asks?.(withSettings(call.toolset, call.context), found.args)) ?? null;
+        if (typeof asks !== 'function') return null;
+        return (await asks(withSettings(call.toolset, call.context), found.args)) ?? null;
       } catch (error) {
         // The call itself fails with the same error.
         if (isData(error)) return null;
         throw error;
       }
+    },
+
+    reaches(call) {
+      const found = findTool(byName, call);
+      return found.ok ? found.tool.reaches?.(found.args, call.settings) : undefined;
     },
 
     async preview(call) {

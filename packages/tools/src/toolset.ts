@@ -20,6 +20,8 @@ export interface Toolset {
   protected?: readonly string[];
   /** Its contract's own rules: the gate judges each call by them, too, and the strictest verdict counts. */
   rules?: readonly PolicyRule[];
+  /** Names of the tools of which every call asks, under the settings of a run. @default those whose `asks` is true */
+  asking?(settings: unknown): readonly string[];
   /** What a model reads before its prompt: the contract's own guidance. */
   instructions?: string;
   /** The contract's result of a settled call, whatever settled it. Pure. @default the value, or `{status, error, value?}` */

@@ -41,6 +41,7 @@ export async function previewResult(
         ...{
           network: { allow: [] },
           scope: { ...scopeOf(run, spec), secrets: [] },
+          approved: true,
           granted: [],
           readOnly: spec.modes.read_only,
           seed: seedOf(spec, step.call),

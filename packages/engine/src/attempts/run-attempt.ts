@@ -179,6 +179,7 @@ async function call(
       readOnly: spec.modes.read_only,
       seed: seedOf(spec, step.call),
       scope: scopeOf(run, spec),
+      approved: step.approved_snapshot !== undefined,
       granted: grantedHosts(deps, run, step, args),
       onConnection: connections.record,
       signal,

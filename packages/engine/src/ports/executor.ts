@@ -41,6 +41,8 @@ export interface ExecutionContext {
   scope: SecretScope;
   /** `host:port` beside the allowlist that a person opened for this call alone. */
   granted: readonly string[];
+  /** Whether a decision let this very call run. */
+  approved: boolean;
   /** Where the random numbers of tools come from, and then the clock stands still. @default the machine's */
   seed?: string | undefined;
   /** Commands see the workspace read-only. */

@@ -1,4 +1,4 @@
-import type { Json, SettledCall } from '@holdpoint/contract';
+import type { Json, SettledCall, ToolsetRules } from '@holdpoint/contract';
 import type { Call, ExecutionContext } from '../ports/index.ts';
 
 /** What goes wrong, and when: may change while a test runs. */
@@ -6,6 +6,8 @@ export interface Faults {
   execute?: (context: ExecutionContext) => void | Promise<void>;
   /** The question of the tool, when it looks at the tree before a call. */
   asks?: (call: Call, tree: readonly string[]) => string | undefined;
+  /** What the toolset says of its calls. */
+  rules?: ToolsetRules;
   /** Where links in the tree lead, by their path. */
   links?: Record<string, string>;
   /** Before the background commands of a run stand still. */

@@ -54,7 +54,7 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
           filter: () => secrets.redactor(scope.tenant).stream(),
           workspace,
           ...splitSignal(signal),
-          egress: way?.openProxy(),
+          egress: command.network === false ? undefined : way?.openProxy(),
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
@@ -94,7 +94,11 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       call,
       { runId, epoch, stepId, wallMs, limits, network, granted, scope, readOnly, seed, onConnection, signal, ...more },
     ) {
-      await using way = await openCallNetwork({ network, granted, scope, onConnection }, { allowAddresses, secrets });
+      const reaches = registry.reaches({ ...call, settings: {} });
+      await using way = await openCallNetwork(
+        { network, granted, reaches, scope, onConnection },
+        { allowAddresses, secrets },
+      );
       const { attempt, ...rest } = more;
       const bounds = { wallMs, limits, way, scope, readOnly, seed, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });

@@ -70,8 +70,9 @@ function checkSettings(
 
 function checkTask(
   deps: Pick<ApiDeps, 'catalog' | 'models'>,
-  { toolset, plan, prompt, model }: Pick<CreateRunBody, 'toolset' | 'plan' | 'prompt' | 'model'>,
+  { toolset, plan, prompt, open, model }: Pick<CreateRunBody, 'toolset' | 'plan' | 'prompt' | 'open' | 'model'>,
 ): Goal {
+  if (open) return { planner: 'open' };
   if (plan === undefined) return { planner: 'model', prompt: prompt ?? '', model: checkModel(deps, model) };
   checkPlan(deps, toolset, plan);
   return { planner: 'scripted', plan };

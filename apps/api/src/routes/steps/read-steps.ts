@@ -9,7 +9,7 @@ import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { numberSteps } from './number-steps.ts';
-import { toAttempt, toStep, toStepDetail } from './step-view.ts';
+import { readStepDetail, toAttempt, toStep } from './step-view.ts';
 
 export function readStepsRoutes(app: App): void {
   app.get(
@@ -59,11 +59,7 @@ export function readStepsRoutes(app: App): void {
     },
     async ({ params, deps }) => {
       const { run, step } = await deps.engine.runs.step(params.id);
-      const [args, result = null] = await Promise.all([
-        deps.engine.read(step.args),
-        deps.engine.runs.result(run, step),
-      ]);
-      return toStepDetail(run.id, step, args, result);
+      return readStepDetail(deps, run, step);
     },
   );
 
