@@ -8,7 +8,7 @@ import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../test
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 
-const engine = useTestEngine();
+const engine = useTestEngine({ fresh: true });
 
 /** A contract that says everything about a call, times included. */
 const present = ({ times, error, status, args, ...call }: SettledCall): Json =>
@@ -59,7 +59,11 @@ test('a call that succeeded has the times of the log, and one that failed as wel
   const timeOf = (type: string) => log.find((event) => event.type === type)?.time;
   expect(good).toMatchObject({
     ...{ status: 'succeeded', args: read.args, settings: { limit: 5 } },
-    times: { created_at: timeOf('step.created'), started_at: timeOf('step.started'), settled_at: timeOf('step.succeeded') },
+    times: {
+      created_at: timeOf('step.created'),
+      started_at: timeOf('step.started'),
+      settled_at: timeOf('step.succeeded'),
+    },
   });
   const { times } = good as Native;
   const between = (from: string | null, to: string | null) => Date.parse(to ?? '') - Date.parse(from ?? '');
@@ -82,12 +86,12 @@ test('an unknown tool, and calls that the policy, a person or a deadline ended, 
   const [open] = await pendingApprovals(deps, runId);
   const late = { ...deps, now: () => Date.parse(open?.approval.request.expires_at ?? '') + 1 };
   const step = open?.approval.request.step_id ?? '';
-  await deps.queues.addStep((await listSteps(deps, runId)).run, step);
+  await deps.queues.wakeStep({ id: runId, header: {} }, step);
   await deliverAll(late);
   const results = await resultsOf(deps, runId, spec);
   expect(results.map((one) => [one?.status, one?.code, one?.times.started_at, one?.times.duration_ms])).toEqual([
     ['failed', 'EUNKNOWNTOOL', null, 0],
-    ['rejected', 'EDENIED', null, 0],
+    ['rejected', 'EPERMISSION', null, 0],
     ['rejected', 'EREJECTED', null, 0],
     ['expired', 'EEXPIRED', null, 0],
   ]);
@@ -184,7 +188,7 @@ test('a model reads the result, and one that repeats a call is seen although the
       for (const { steps } of (await input.history()).turns) {
         for (const { native } of steps) read.add((native as unknown as Native).times.settled_at);
       }
-      const calls = [{ call_id: 'a', tool: 'count', args: { effect: 'read' } }];
+      const calls = [{ call_id: 'a', tool: 'count', args: { effect: 'read', fail: true } }];
       return { kind: 'calls', message: 'again', answer: {}, calls };
     },
   };

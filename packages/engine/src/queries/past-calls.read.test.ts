@@ -5,7 +5,7 @@ import { Died, deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '.
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { listSteps } from './list-steps.ts';
 
-const engine = useTestEngine();
+const engine = useTestEngine({ fresh: true });
 
 const call = (mark: string, more: object = {}) => ({ name: mark, args: { effect: 'workspace', mark, ...more } });
 
@@ -15,7 +15,7 @@ function watching(faults: { die?: () => boolean } = {}) {
   const had: boolean[] = [];
   const ask = async (stepId: string, past: PastCalls) => {
     seen.set(stepId, [...(seen.get(stepId) ?? []), await past.last(['count'])]);
-    had.push(await past.had({ tool: 'count', args: call('bad', { fail: true }).args }, 'EFAILED'));
+    had.push(await past.had({ tool: 'count', args: call('bad', { fail: true }).args }, 'EASKED'));
   };
   const { deps } = inMemoryWorker(engine, {
     async execute({ stepId, past }) {
