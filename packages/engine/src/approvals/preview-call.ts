@@ -4,6 +4,7 @@ import type { WorkerDeps } from '../deps.ts';
 import { forbiddenChange, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { Call } from '../ports/index.ts';
+import { openPast } from '../queries/past-calls.ts';
 import { previewResult, usesOf } from './result-preview.ts';
 
 export interface ShownCall {
@@ -35,6 +36,7 @@ export async function previewCall(
   const shown = await deps.executor.preview(call, {
     ...{ runId: run.id, epoch: run.lease, network, settings, tasks, signal },
     scope: scopeOf(run, spec),
+    past: openPast(deps, run, step),
   });
   const reaches = hostsOf(deps, run, call, network);
   if (shown === undefined) return { reaches };
