@@ -39,7 +39,6 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
       past: noPast,
-      settings: {},
       text: texts.of(call.runId, signal),
       signal,
       secrets: secretsOfCommands(scope),
@@ -76,16 +75,16 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
         ),
       );
     },
-    async asks(call, { runId, epoch, network: { allow }, scope, signal }) {
+    async asks(call, { runId, epoch, network: { allow }, scope, settings, signal }) {
       const context = await contextOf({
         ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, scope, signal },
         network: lookedAt(allow, allowAddresses),
-        rest: { tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
+        rest: { settings, tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
       });
       return (await registry.asks({ ...call, context })) ?? undefined;
     },
-    async preview(call, { runId, epoch, network: { allow }, scope, tasks, signal }) {
-      const rest = { tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
+    async preview(call, { runId, epoch, network: { allow }, scope, settings, tasks, signal }) {
+      const rest = { settings, tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
       const network = lookedAt(allow, allowAddresses);
       const bounds = { wallMs: previewWallMs, limits: {}, network, scope, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
@@ -144,7 +143,7 @@ interface CallBounds {
   seed?: string | undefined;
   scope: SecretScope;
   signal: AbortSignal;
-  rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
+  rest: Pick<ExecutionContext, 'settings' | 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
 }
 
 /** The smaller of each limit that either side names. */
