@@ -78,5 +78,5 @@ function hostsOf(
   if (!described.ok || described.touches === undefined) return undefined;
   const { command, argv, hosts } = described.touches;
   if (command === undefined && argv === undefined && hosts.length === 0) return undefined;
-  return hasNetwork(network) ? [...new Set([...network.allow, ...hosts])].sort() : [];
+  return hasNetwork(network) || described.reaches ? [...new Set([...network.allow, ...hosts])].sort() : [];
 }
