@@ -50,7 +50,7 @@ import { checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
 
-const bodyLimit = 10 * 1024 * 1024;
+const bodyLimit = 32 * 1024 * 1024;
 /** The one route that takes the value of a secret. Its schema checks the text, and no message shows it. */
 const secretRoute = '/v1/secrets/:name';
 const newRequestId = (): string => `req_${randomUUIDv7()}`;

@@ -18,7 +18,7 @@ export interface Toolset {
   protected?: readonly string[];
   /** Its contract's own rules: the gate judges each call by them, too, and the strictest verdict counts. */
   rules?: readonly PolicyRule[];
-  /** What a model is told before its prompt: the contract's own guidance. */
+  /** What a model reads before its prompt: the contract's own guidance. */
   instructions?: string;
   /** The contract's result of a settled call, whatever settled it. Pure. @default the value, or `{status, error, value?}` */
   present?(call: SettledCall): Json;

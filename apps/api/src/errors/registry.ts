@@ -47,7 +47,7 @@ export const apiProblems = {
     next: 'Send the body as application/json.',
   },
   json_too_deep: { status: 422, title: 'JSON too deep', next: 'Send fewer levels; nothing was changed.' },
-  body_too_large: { status: 413, title: 'Body too large', next: 'Send at most 10 MiB.' },
+  body_too_large: { status: 413, title: 'Body too large', next: 'Send at most 32 MiB.' },
   invalid_request: {
     status: 422,
     title: 'Invalid request',

@@ -6,6 +6,7 @@ import { openCallNetwork } from './run-network.ts';
 
 const server = createServer((request, response) => {
   if (request.url === '/away') response.writeHead(302, { location: 'http://other.localhost/' }).end();
+  else if (request.method === 'POST') request.pipe(response);
   else response.end('here');
 });
 let target = '';
@@ -34,6 +35,16 @@ test('reaches a host that was opened for the call, and no other call reaches it'
   await expect(other.network.fetch({ url: `http://${target}/` }, signal)).rejects.toMatchObject({
     code: 'EHOSTNOTALLOWED',
   });
+});
+
+test('sends a body with its method and headers', async () => {
+  await using opened = await callNetwork([target]);
+  const headers = { 'content-type': 'application/json' };
+  const { status, body } = await opened.network.fetch(
+    { url: `http://${target}/`, method: 'POST', headers, body: '{"a":"é"}', max_bytes: 1000, timeout_ms: 10_000 },
+    signal,
+  );
+  expect([status, String(body)]).toEqual([200, '{"a":"é"}']);
 });
 
 test('opens neither where the host redirects to, nor another port of it', async () => {

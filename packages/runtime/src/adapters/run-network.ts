@@ -41,9 +41,9 @@ export async function openCallNetwork(
     network: {
       hosts: network.allow,
       isListed: guard.lists,
-      async fetch({ url, method, headers, max_bytes, timeout_ms }, signal) {
+      async fetch({ url, method, headers, body, max_bytes, timeout_ms }, signal) {
         const answer = await guarded.fetch({
-          ...{ url, method, headers, signal },
+          ...{ url, method, headers, body, signal },
           limits: { body_bytes: max_bytes, total_ms: timeout_ms },
         });
         const { hops, headers: received, ...rest } = answer;

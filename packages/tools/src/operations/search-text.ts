@@ -8,7 +8,7 @@ import { ripgrepFlags, type TextQuery } from './ripgrep-flags.ts';
 /** Searches the contents of files by regular expression with ripgrep. */
 export async function searchText(context: ToolContext, query: TextQuery): Promise<ToolOutcome> {
   // Reports a path that is missing or outside like every other tool; ripgrep only says that it cannot open the path.
-  await context.files.stat(query.path, context.signal);
+  await context.files.stat(query.path, {}, context.signal);
   const result = await context.run({ argv: [context.ripgrep, ...ripgrepFlags(query)], limits: { wall_ms: wallMs } });
   return { ...outcome(result, query), capabilities: result.capabilities };
 }

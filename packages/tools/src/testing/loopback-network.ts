@@ -42,6 +42,7 @@ async function exchange(request: NetworkRequest, signal: AbortSignal): Promise<N
   const response = await fetch(request.url, {
     method: request.method ?? 'GET',
     headers: request.headers ?? {},
+    ...(request.body !== undefined && { body: Buffer.from(request.body) }),
     signal,
   });
   const limit = request.max_bytes ?? Number.POSITIVE_INFINITY;
