@@ -6,7 +6,7 @@ type Look = Pick<ToolContext, 'files' | 'signal'>;
 /** Whether the workspace has a file. */
 export async function hasFile({ files, signal }: Look, path: string): Promise<boolean> {
   try {
-    return (await files.stat(path, signal)).type === 'file';
+    return (await files.stat(path, {}, signal)).type === 'file';
   } catch (error) {
     if (error instanceof FileError) return false;
     throw error;

@@ -30,7 +30,7 @@ export const formatCode = defineTool({
   input,
   touches: ({ paths }) => touchedPaths('write', ...paths),
   async execute(context, { paths }) {
-    for (const path of paths) await context.files.stat(path, context.signal);
+    for (const path of paths) await context.files.stat(path, {}, context.signal);
     const formatter = await firstWithMark(context, formatters);
     if (formatter === undefined) {
       return failure('ENOFORMATTER', 'The project has no formatter that this tool knows.', 'Run one with run_code.');
