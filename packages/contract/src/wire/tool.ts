@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { policyRuleSchema } from '../policy.ts';
 import { effectSchema, riskSchema } from '../vocabulary.ts';
 import { listOf } from './page.ts';
 
@@ -26,7 +27,22 @@ export const toolsetSchema = z.strictObject({
 });
 export type Toolset = z.infer<typeof toolsetSchema>;
 
-export const toolsetListSchema = listOf(z.strictObject({ name: z.string(), tools: z.int() }));
+export const toolsetListSchema = listOf(
+  z.strictObject({
+    name: z.string(),
+    tools: z.int(),
+    rules: z
+      .array(policyRuleSchema)
+      .describe(
+        "Rules of the toolset's contract. They are judged beside the policies, and the strictest verdict counts",
+      ),
+    asks: z
+      .array(z.string())
+      .describe(
+        'Tools of which every call is held, unless a rule of the run or the operator that names the tool decides, or a remembered rule answers. A setting of the run may change the list',
+      ),
+  }),
+);
 export const toolsetParamsSchema = z.strictObject({ name: z.string() });
 export const toolsetQuerySchema = z.strictObject({
   format: z

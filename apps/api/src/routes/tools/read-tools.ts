@@ -43,7 +43,10 @@ export function readToolsRoutes(app: App): void {
       },
     },
     async ({ deps: { catalog } }) => ({
-      data: catalog.toolsets().map((name) => ({ name, tools: catalog.list(name).length })),
+      data: catalog.toolsets().map((name) => {
+        const { rules, asks } = catalog.rules(name, undefined);
+        return { name, tools: catalog.list(name).length, rules: [...rules], asks: [...asks] };
+      }),
     }),
   );
 
