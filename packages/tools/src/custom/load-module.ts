@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { checkDefinition, type Definition } from './definition-shapes.ts';
 
 /**
- * The definitions that a module exports, in the order of its exports.
+ * The definitions that a module exports: its own toolsets, then what it adds to others.
  * @param from the directory that paths and packages are resolved from
  * @throws Error that says why it cannot be used
  */
@@ -14,14 +14,18 @@ export async function loadModule(specifier: string, from: string): Promise<Defin
   const values = new Map(
     [...named(exported), ...named(exported.default)].map(([name, value]) => [value, name] as const),
   );
-  const definitions = [...values].flatMap(([value, name]) => definitionsIn(name, value));
+  const found = [...values].flatMap(([value, name]) => definitionsIn(name, value));
+  // The exports of a module are in the order of their names.
+  const definitions = [...found.filter((one) => !('addsTo' in one)), ...found.filter((one) => 'addsTo' in one)];
   if (definitions.length > 0) return definitions;
   const names = Object.keys(exported).join(', ') || 'nothing';
   throw new Error(`it exports no toolset, but ${names}. Export {name, tools} or {addsTo, tools}`);
 }
 
 const named = (value: unknown): [string, unknown][] =>
-  typeof value === 'object' && value !== null && !('tools' in value) ? Object.entries(value) : [];
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !('tools' in value)
+    ? Object.entries(value)
+    : [];
 
 function definitionsIn(name: string, value: unknown): Definition[] {
   if (Array.isArray(value)) return value.flatMap((one, index) => definitionsIn(`${name}[${index}]`, one));
