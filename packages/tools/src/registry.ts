@@ -26,26 +26,9 @@ import { type JsonSchema, toJsonSchema } from './json-schema.ts';
 import { presentCall } from './present-call.ts';
 import { TextWorkError } from './text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 import type { Toolset } from './toolset.ts';
 import { rulesOf } from './toolset-rules.ts';
-
-/** A tool as models, clients and people see it. */
-export interface ToolDefinition {
-  name: string;
-  description: string;
-  /** `by run`: the effect depends on the call's arguments or on the hosts that its run may reach. */
-  effect: Effect | 'by run';
-  risk: Risk;
-  gate?: 'input';
-  /** The contract's own word for the risk. */
-  label: string;
-  /** Semantic version of its interface. */
-  version?: string;
-  /** Whether a person has to be asked before a call: `look`: that depends on the call and on the workspace. */
-  asks: 'no' | 'yes' | 'look';
-  input_schema: JsonSchema;
-  output_schema?: JsonSchema;
-}
 
 /** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults: JSON, as the log keeps them. */
 export type CallDescription =
