@@ -23,14 +23,11 @@ describe('defineTool', () => {
     expectTypeOf(tool).toExtend<Tool>();
   });
 
-  it.each(['_echo', '1echo', 'echo text', 'echo.text', 'écho', '', 'a'.repeat(65)])(
-    'refuses the name %j',
-    (name) => {
-      expect(() => defineTool({ ...echo, name })).toThrow(
-        expect.objectContaining({ code: 'EINVALIDTOOL', retryable: false }),
-      );
-    },
-  );
+  it.each(['_echo', '1echo', 'echo text', 'echo.text', 'écho', '', 'a'.repeat(65)])('refuses the name %j', (name) => {
+    expect(() => defineTool({ ...echo, name })).toThrow(
+      expect.objectContaining({ code: 'EINVALIDTOOL', retryable: false }),
+    );
+  });
 
   it.each(['Read', 'GraphQuery', 'echo-text', 'echo_'])('takes the name %j of another contract', (name) => {
     expect(defineTool({ ...echo, name }).name).toBe(name);

@@ -16,6 +16,7 @@ import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-t
 import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { runBeside } from './run-beside.ts';
 import { TextWorkError } from './text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
 import type { Toolset } from './toolset.ts';
@@ -40,6 +41,7 @@ export type CallDescription =
       risk: Risk;
       gate?: 'input';
       sequential?: true;
+      beside?: true;
       touches: Touches;
       /** The tool looks at the workspace before it runs (`asks`). */
       looks?: true;
@@ -61,10 +63,11 @@ export interface Registry {
   describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
    * Runs a call. Validates the arguments again, because a decision may have edited them. Errors that the planner can act on become an
-   * outcome, including a `FileError` of the sandbox. An aborted call is `killed`.
+   * outcome, including a `FileError` of the sandbox. An aborted call is `killed`. `beside`: the call defers on its background command, and
+   * is settled from the end of it.
    * @throws every other error, such as a `SandboxError`: the infrastructure failed, and the queue retries
    */
-  execute(call: ToolCall & { context: ToolContext }): Promise<ToolOutcome>;
+  execute(call: ToolCall & { context: ToolContext; beside?: true | undefined }): Promise<ToolOutcome>;
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
   /** What a person sees before a decision; null when the tool shows only its arguments. Changes nothing. */
@@ -113,7 +116,17 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
         typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
       const touches = touchesSchema.parse(tool.touches?.(args) ?? {});
       const { risk, gate, sequential } = tool;
-      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, looks: tool.asks && true };
+      return {
+        ok: true,
+        args: args as Json,
+        effect,
+        risk,
+        gate,
+        sequential,
+        touches,
+        beside: tool.beside && true,
+        looks: tool.asks && true,
+      };
     },
 
     async execute(call) {
@@ -125,6 +138,8 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
         : ({ ok: true, args: found.args } as const);
       if (!filled.ok) return { status: 'failed', error: filled.error, touched: [] };
       try {
+        const { beside } = found.tool;
+        if (call.beside && beside) return await runBeside(beside, call.context, filled.args);
         return await found.tool.execute(call.context, filled.args);
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);

@@ -11,7 +11,12 @@ type Grants = Pick<RunSpec, 'permissions' | 'protected'> & { modes: Partial<RunS
 /** A run of groups of `count` calls. */
 export function specOf(
   groups: TestStep[][],
-  more: { policy?: object; onError?: 'stop' | 'continue'; validators?: string[] } & Partial<Grants> = {},
+  more: {
+    policy?: object;
+    onError?: 'stop' | 'continue';
+    concurrent?: true;
+    validators?: string[];
+  } & Partial<Grants> = {},
 ): RunSpec {
   return {
     toolset: 'test',
@@ -20,6 +25,7 @@ export function specOf(
       plan: planSchema.parse({
         groups: groups.map((steps) => ({
           on_error: more.onError ?? 'stop',
+          concurrent: more.concurrent,
           steps: steps.map((step) => ({ tool: 'count', ...step })),
         })),
       }),

@@ -69,7 +69,10 @@ it.each<[string, AnyInput, RegExp]>([
 it('validates formats and nested objects, and names the place', () => {
   const schema = asZod({
     type: 'object',
-    properties: { to: { type: 'object', properties: { mail: { type: 'string', format: 'email' } } }, 'a/b': { enum: [1] } },
+    properties: {
+      to: { type: 'object', properties: { mail: { type: 'string', format: 'email' } } },
+      'a/b': { enum: [1] },
+    },
   });
   expect(schema.safeParse({ to: { mail: 'me' }, 'a/b': 2 }).error?.issues.map(({ path }) => path)).toEqual([
     ['to', 'mail'],
