@@ -1,5 +1,6 @@
 import { diffWritten, type EditInput, editText, type WrittenInput } from '../operations/edit-text.ts';
 import { type ExcerptInput, excerptOf } from '../operations/excerpt.ts';
+import { type LineRangeInput, lineRange } from '../operations/line-range.ts';
 import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
 
@@ -8,6 +9,7 @@ export const textTasks = {
   edit: (input: EditInput) => editText({ ...input, data: asBuffer(input.data) }),
   diff: (input: WrittenInput) => diffWritten({ ...input, before: input.before && asBuffer(input.before) }),
   excerpt: (input: ExcerptInput) => excerptOf({ ...input, data: asBuffer(input.data) }),
+  lines: (input: LineRangeInput) => lineRange({ ...input, data: asBuffer(input.data) }),
   weigh: weighJson,
   // Imported here so that only a thread loads the HTML parser.
   page: async (input: PageBody) => {
