@@ -34,6 +34,7 @@ import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
 import { readRunsRoutes } from './routes/runs/read-runs.ts';
 import { retryRunRoute } from './routes/runs/retry-run.ts';
+import { sendCallsRoutes } from './routes/runs/send-calls.ts';
 import { sendMessageRoute } from './routes/runs/send-message.ts';
 import { steerRunsRoutes } from './routes/runs/steer-runs.ts';
 import { undoRunRoute } from './routes/runs/undo-run.ts';
@@ -119,6 +120,7 @@ function takeNoBody(app: App): void {
 function addRoutes(app: App, deps: ServerDeps): void {
   createRunRoute(app);
   retryRunRoute(app);
+  sendCallsRoutes(app);
   sendMessageRoute(app);
   tasksRoutes(app);
   readStuckRoute(app);

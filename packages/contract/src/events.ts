@@ -16,6 +16,7 @@ import {
 import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadOf, payloadSchema } from './payload.ts';
 import { approvalTermsSchema, verdictSchema } from './policy.ts';
+import { postedCallsSchema } from './posted-calls.ts';
 import { conflictSummarySchema, type PublishPlan, publishedSchema, type Resolution } from './publish.ts';
 import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import type { ValidatorResult } from './validation.ts';
@@ -23,6 +24,7 @@ import {
   approvalKindSchema,
   decisionKindSchema,
   effectSchema,
+  plannerSchema,
   prioritySchema,
   problemSchema,
   publicationStatusSchema,
@@ -93,7 +95,7 @@ const report = { task_id: taskIdSchema, report: agentReportSchema, total: agents
 export const runHeaderSchema = z.strictObject({
   title: z.string(),
   toolset: z.string(),
-  planner: z.enum(['scripted', 'model']),
+  planner: plannerSchema,
   model: z.string().optional(),
   labels: z.record(z.string(), z.string()),
   priority: prioritySchema.optional(),
@@ -122,9 +124,9 @@ const runEvents = [
     parent: parentSchema.optional(),
   }),
   event('run.started', {}),
-  event('run.waiting', { for: z.enum(['approval', 'task']) }),
+  event('run.waiting', { for: z.enum(['approval', 'task', 'calls']) }),
   event('run.resumed', {
-    after: z.enum(['approval', 'task', 'pause', 'end']),
+    after: z.enum(['approval', 'task', 'pause', 'end', 'calls']),
     status: z.enum(['queued', 'running', 'waiting']),
     turn: z.int(),
     used: usageSchema.optional().describe('After a pause: limits count from here'),
@@ -149,7 +151,9 @@ const runEvents = [
   event('run.forked', { child: runIdSchema, step_id: stepIdSchema.nullable(), snapshot: snapshotId }),
   event('run.closing', closingSchema.shape),
   event('run.canceling', { by: z.string(), message: z.string().optional(), from: runStatusSchema.optional() }),
-  event('run.canceled', {}),
+  event('run.canceled', {
+    dropped: z.int().optional().describe('The calls that were received up to this number are never made'),
+  }),
   event('run.succeeded', { message: z.string() }),
   event('run.failed', { reason: problemSchema }),
   event('turn.planned', {
@@ -164,6 +168,14 @@ const runEvents = [
     repetition: repetitionSchema.optional().describe('Over the turns before'),
     messages_read: z.int().optional().describe('How many of the messages to the run the planner had read'),
     refused: refusedCallsSchema.optional(),
+    received: z.int().min(1).optional().describe('The number of the received calls that it makes'),
+  }),
+  event('calls.received', {
+    number: z.int().min(1).describe('Each request of calls to the run has a number, from 1'),
+    by: z.string(),
+    ...postedCallsSchema.shape,
+    key: z.string().optional().describe('Digest of the Idempotency-Key'),
+    request: z.string().optional().describe('Digest of the request that had this key'),
   }),
   event('message.received', { message_id: messageIdSchema, text: z.string(), by: z.string() }),
   event('run.repaired', {

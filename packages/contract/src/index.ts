@@ -19,6 +19,7 @@ export * from './permissions.ts';
 export * from './plan.ts';
 export * from './policy.ts';
 export * from './policy-match.ts';
+export * from './posted-calls.ts';
 export * from './publish.ts';
 export * from './run-spec.ts';
 export * from './secret.ts';

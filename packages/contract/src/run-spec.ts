@@ -47,10 +47,20 @@ export const publishDefaultsSchema = z.strictObject({
     .describe('Include what the ignore rules of a git source match. Default: diff and publish leave it out'),
 });
 
-/** The goal of a run: a plan of tool calls, or a prompt for a model. */
-export const goalSchema = z.discriminatedUnion('planner', [
+const plannedGoals = [
   z.strictObject({ planner: z.literal('scripted'), plan: planSchema }),
   z.strictObject({ planner: z.literal('model'), model: z.string(), prompt: z.string().min(1).max(200_000) }),
+] as const;
+
+/** The goal of a sub-agent: a plan of tool calls, or a prompt for a model. */
+export const agentGoalSchema = z.discriminatedUnion('planner', plannedGoals);
+
+export type AgentGoal = z.infer<typeof agentGoalSchema>;
+
+/** The goal of a run: the same, or nothing but the calls that its caller sends. */
+export const goalSchema = z.discriminatedUnion('planner', [
+  ...plannedGoals,
+  z.strictObject({ planner: z.literal('open') }),
 ]);
 export type Goal = z.infer<typeof goalSchema>;
 

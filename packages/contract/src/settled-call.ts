@@ -18,7 +18,7 @@ export interface CallTimes {
   duration_ms: number;
 }
 
-/** A settled call, of which its toolset makes the result that callers, later calls and models read. */
+/** A settled call. Its toolset makes the result that callers, later calls and models read from it. */
 export interface SettledCall {
   tool: string;
   /** As the caller wrote them, before defaults. */

@@ -15,6 +15,7 @@ import {
 } from './approvals/index.ts';
 import {
   findSubmitted,
+  finishRun,
   forkRun,
   getRun,
   type Idempotency,
@@ -26,6 +27,7 @@ import {
   requestTaskKill,
   retryRun,
   type Submission,
+  sendCalls,
   sendMessage,
   submitRun,
   undoSteps,
@@ -67,6 +69,7 @@ import {
   listSnapshots,
   listSteps,
   type RunFilter,
+  readCalls,
 } from './queries/index.ts';
 
 /** The engine for requests: each of them is made by a caller. */
@@ -128,6 +131,10 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),
       sendMessage: byCaller(sendMessage),
+      sendCalls: byCaller(sendCalls),
+      /** Calls that an open run received, with the steps that they have become. */
+      calls: ofRun(deps, readCalls),
+      finish: ofRun(deps, finishRun),
       pause: (runId: string) => ofRun(deps, requestPause)(runId, by),
       resume: byCaller(requestResume),
       cancel: byCaller(requestCancel),

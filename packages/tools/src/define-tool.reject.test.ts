@@ -23,14 +23,15 @@ describe('defineTool', () => {
     expectTypeOf(tool).toExtend<Tool>();
   });
 
-  it.each(['Echo', 'echo-text', 'echo__text', '_echo', 'echo_', '1echo', '', 'a'.repeat(65)])(
-    'refuses the name %j',
-    (name) => {
-      expect(() => defineTool({ ...echo, name })).toThrow(
-        expect.objectContaining({ code: 'EINVALIDTOOL', retryable: false }),
-      );
-    },
-  );
+  it.each(['_echo', '1echo', 'echo text', 'echo.text', 'écho', '', 'a'.repeat(65)])('refuses the name %j', (name) => {
+    expect(() => defineTool({ ...echo, name })).toThrow(
+      expect.objectContaining({ code: 'EINVALIDTOOL', retryable: false }),
+    );
+  });
+
+  it.each(['Read', 'GraphQuery', 'echo-text', 'echo_'])('takes the name %j of another contract', (name) => {
+    expect(defineTool({ ...echo, name }).name).toBe(name);
+  });
 
   it('refuses an empty description', () => {
     expect(() => defineTool({ ...echo, description: ' \n' })).toThrow(/description is empty/);
@@ -76,6 +77,11 @@ describe('defineTool with a zod 3 schema', () => {
 });
 
 describe('defineToolset', () => {
+  it.each(['Echo', 'echo-text', 'echo__text', 'echo_'])('refuses the name %j in holdpoint', (name) => {
+    expect(() => defineToolset({ name: 'holdpoint', tools: [{ ...echo, name }] })).toThrow(/not in snake_case/);
+    expect(defineToolset({ name: 'other', tools: [{ ...echo, name }] }).tools).toHaveLength(1);
+  });
+
   it('refuses two tools with the same name', () => {
     expect(() => defineToolset({ name: 'twice', tools: [echo, { ...echo }] })).toThrow(/two tools named "echo_text"/);
   });

@@ -14,6 +14,7 @@ import {
 import { ToolsError } from './errors.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
+import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
 import { TextWorkError } from './text-work/text-work.ts';
@@ -54,6 +55,8 @@ export interface Registry {
   fillsPlaceholders(toolset: string): boolean;
   /** @param run.unattended leaves out tools that ask a person. @throws ToolsError `EUNKNOWNTOOLSET` */
   list(toolset: string, run?: { unattended?: boolean }): ToolDefinition[];
+  /** The tools in the form of a provider or an MCP client. @throws ToolsError `EUNKNOWNTOOLSET`, `EUNKNOWNFORM` */
+  inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
   versions(toolset: string): Record<string, string>;
   /** What a toolset says of its own calls, under the settings of a run. The same object for the same settings. */
@@ -93,6 +96,11 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
     list(toolset, run) {
       const tools = toolsOf(toolset).filter((tool) => tool.gate === undefined || run?.unattended !== true);
       return tools.map(definition);
+    },
+
+    inForm(toolset, form) {
+      const definitions = toolsOf(toolset).map(definition);
+      return inForm(toolsets.find(({ name }) => name === toolset) ?? { name: toolset }, form, definitions);
     },
 
     versions(toolset) {
@@ -170,11 +178,12 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
   };
 }
 
-/** A run depends on the arguments and the effect of a tool. Its description may change without a new version. */
+/** A run depends on the arguments, the effect and the major version of a tool. Its description may change without a new version. */
 function version(tool: Tool): string {
   const { name, input_schema, effect, gate: asks } = definition(tool);
+  const major = tool.version === undefined ? [] : [tool.version.split('.')[0]];
   return createHash('sha256')
-    .update(JSON.stringify([name, input_schema, effect, asks ?? null]))
+    .update(JSON.stringify([name, input_schema, effect, asks ?? null, ...major]))
     .digest('hex')
     .slice(0, 12);
 }

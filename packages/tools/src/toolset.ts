@@ -20,7 +20,7 @@ export interface Toolset {
   rules?: readonly PolicyRule[];
   /** Names of the tools of which every call asks, under the settings of a run. @default those whose `asks` is true */
   asking?(settings: unknown): readonly string[];
-  /** What a model is told before its prompt: the contract's own guidance. */
+  /** What a model reads before its prompt: the contract's own guidance. */
   instructions?: string;
   /** The contract's result of a settled call, whatever settled it. Pure. @default the value, or `{status, error, value?}` */
   present?(call: SettledCall): Json;
@@ -40,7 +40,7 @@ export interface AskedCall {
   files: readonly string[];
 }
 
-/** @throws ToolsError `EINVALIDTOOL` when two tools have one name */
+/** @throws ToolsError `EINVALIDTOOL` when two tools have one name, or a tool of `holdpoint` is not in snake_case */
 export function defineToolset(toolset: Toolset): Toolset & Required<Pick<Toolset, 'present'>> {
   const seen = new Set<string>();
   for (const { name } of toolset.tools) {
@@ -51,7 +51,12 @@ export function defineToolset(toolset: Toolset): Toolset & Required<Pick<Toolset
         'Rename one of them or leave it out.',
       );
     }
+    if (toolset.name === 'holdpoint' && !snakeCase.test(name)) {
+      throw new ToolsError('EINVALIDTOOL', `The tool "${name}" of holdpoint is not in snake_case.`, 'Rename it.');
+    }
     seen.add(name);
   }
   return { present: presentPlainly, ...toolset };
 }
+
+const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;

@@ -22,7 +22,7 @@ export function checkPolicyCommand(shell: Shell): Command {
     .argument('<file>', 'YAML or JSON')
     .option('--json', 'print one JSON object')
     .action(async (file: string, { json }: { json?: true }) => {
-      const policy = await readPolicy(file);
+      const policy = await readPolicy({ file, environment: shell.config.environment });
       const digest = policyDigest(policy);
       if (json) return shell.printJson({ ok: true, digest, policy });
       shell.print(`${plain(file)} is a policy with ${policy.rules.length} rules, ${digest}`);
@@ -60,11 +60,12 @@ export function testPolicyCommand(shell: Shell): Command {
       const client = file === undefined || run !== undefined ? await shell.connect(url) : undefined;
       const document =
         name === undefined || client === undefined
-          ? await readPolicy(file ?? '')
+          ? await readPolicy({ file: file ?? '', environment: shell.config.environment })
           : policySchema.parse((await client.getPolicy(name, { version })).document);
       const policies = bindPolicy(document);
       if (client !== undefined) return testRun({ shell, client, json }, { run: run ?? '', policies });
-      printExplanation(shell, explainFor(policies, describeCall(value)), json);
+      const described = await describeCall(value, shell.config.environment);
+      printExplanation(shell, await explainFor(shell, policies, described), json);
     });
 }
 
@@ -77,8 +78,8 @@ function printExplanation(shell: Shell, explanation: Explanation, json: boolean 
 }
 
 /** With the rules of the call's toolset. */
-const explainFor = (policies: BoundPolicies, call: CallFacts): Explanation =>
-  explain({ ...policies, toolset: catalogPolicy(call.toolset) }, call);
+const explainFor = async ({ config }: Shell, policies: BoundPolicies, call: CallFacts): Promise<Explanation> =>
+  explain({ ...policies, toolset: await catalogPolicy(config.environment, call.toolset) }, call);
 
 const bindPolicy = (document: Parameters<typeof compilePolicy>[0]): BoundPolicies => ({
   run: { name: 'run', policy: compilePolicy(document) },
@@ -96,7 +97,7 @@ async function testRun(
     for (const { id } of data) {
       const { tool, args, effect, risk, status, name } = await client.getStep(id);
       const call = { toolset, tool, args, effect, risk, labels, network: request.network.allow.length > 0 };
-      const explanation = explainFor(policies, describeCall(call));
+      const explanation = await explainFor(shell, policies, await describeCall(call, shell.config.environment));
       if (json) {
         shell.printJson({ step_id: id, tool, status, ...explanation });
         continue;

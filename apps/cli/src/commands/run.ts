@@ -127,7 +127,7 @@ async function bodyOf(
     prompt,
     priority: priority ?? file.priority,
     models: options.agentModel ?? file.models,
-    policy: options.policy === undefined ? file.policy : await givenPolicy(options.policy),
+    policy: options.policy === undefined ? file.policy : await givenPolicy(options.policy, shell.config),
     network: allow === undefined ? file.network : { allow },
     ...grantsOf(options, file),
     secrets: secrets.length > 0 ? secrets : file.secrets,

@@ -1,12 +1,10 @@
-import { toolFormatSchema } from '@holdpoint/contract/wire';
-import { type Command, Option } from 'commander';
-import type { z } from 'zod';
+import type { Command } from 'commander';
 import { oneLine, plainJson, table } from '../output/index.ts';
 import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
 
 interface ListOptions extends ApiOptions {
   toolset?: string;
-  format?: z.infer<typeof toolFormatSchema>;
+  format?: string;
 }
 
 const defaultToolset = 'holdpoint';
@@ -14,8 +12,9 @@ const defaultToolset = 'holdpoint';
 export const listToolsCommand = (shell: Shell): Command =>
   apiCommand('list', 'list tools that runs may call')
     .option('--toolset <name>', 'only tools of this toolset')
-    .addOption(
-      new Option('--format <format>', 'print definitions for this provider, in JSON').choices(toolFormatSchema.options),
+    .option(
+      '--format <format>',
+      'print definitions for this provider, in JSON: openai, openai-functions, anthropic, ollama, mcp, or a form of the toolset',
     )
     .action(async ({ url, json, toolset, format }: ListOptions) => {
       const client = await shell.connect(url);

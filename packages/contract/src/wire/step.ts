@@ -47,6 +47,7 @@ export type Step = z.infer<typeof stepSchema>;
 export const stepDetailSchema = z
   .strictObject({
     ...stepShape,
+    turn: z.int().nullable().describe('null: the call waits behind other calls that its open run received'),
     args: z.json(),
     result: z.json(),
     verdict: verdictSchema

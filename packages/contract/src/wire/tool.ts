@@ -19,13 +19,10 @@ export type Tool = z.infer<typeof toolSchema>;
 export const toolListSchema = listOf(toolSchema);
 export const listToolsQuerySchema = z.strictObject({ toolset: z.string().optional() });
 
-export const toolFormatSchema = z.enum(['openai', 'anthropic', 'ollama', 'mcp']);
-export type ToolFormat = z.infer<typeof toolFormatSchema>;
-
 /** A toolset in the format of a provider or an MCP client; without a format as in GET /v1/tools. */
 export const toolsetSchema = z.strictObject({
   name: z.string(),
-  format: z.union([toolFormatSchema, z.literal('holdpoint')]),
+  format: z.string().describe('holdpoint: as in GET /v1/tools'),
   tools: z.array(z.record(z.string(), z.json())),
 });
 export type Toolset = z.infer<typeof toolsetSchema>;
@@ -47,4 +44,10 @@ export const toolsetListSchema = listOf(
   }),
 );
 export const toolsetParamsSchema = z.strictObject({ name: z.string() });
-export const toolsetQuerySchema = z.strictObject({ format: toolFormatSchema.optional() });
+export const toolsetQuerySchema = z.strictObject({
+  format: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('openai, openai-functions, anthropic, ollama, mcp, or a form of the toolset itself'),
+});

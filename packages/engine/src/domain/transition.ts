@@ -50,6 +50,8 @@ export const agentsAre = (count: number) => fieldIs(runField.agents, count);
 export const leaseIs = (epoch: number) => fieldIs(runField.lease, epoch);
 /** No other writer was admitted to the tree since the caller read the run. */
 export const headIs = (head: string) => fieldIs(runField.head, head);
+/** The open run received no other calls. */
+export const receivedIs = (count: number) => fieldIs(runField.received, count);
 /** No other step or task may change the tree now. */
 export const writerIs = (...ids: string[]) => fieldIs(runField.writer, ...ids);
 /** The tree matches the log. */

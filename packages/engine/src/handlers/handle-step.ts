@@ -113,7 +113,10 @@ async function openGate(
   } catch (error) {
     if (abortReason(context.signal) !== 'canceled') await pauseOrRetry(deps, run, error, context);
   }
-  return forward(deps, run, context);
+  await reconcile(deps, run.id, context.signal);
+  // A step that passed its gate has this job already, so reconcile added none.
+  const now = await readStep(deps.redis, run.id, step.id);
+  return now === undefined || now.step.status === 'pending' ? done : 'again';
 }
 
 async function forward(deps: WorkerDeps, run: RunState, { signal }: JobContext): Promise<JobEnd> {

@@ -14,8 +14,8 @@ import { plannerInput } from './history.ts';
 import { type Planned, planNext } from './plan-next.ts';
 
 /**
- * For scripted runs the next group is known once the last open step settles, so both are recorded in one append. Model runs enqueue a turn
- * job.
+ * What follows the last open step of a scripted or open run is known once it settles, so both are recorded in one append. Model runs enqueue a
+ * turn job.
  */
 export async function planAhead(
   deps: WorkerDeps,
@@ -24,8 +24,7 @@ export async function planAhead(
   result: AttemptResult,
   { signal }: JobContext,
 ): Promise<Planned | undefined> {
-  if (run.header.planner !== 'scripted' || run.status !== 'running' || run.open !== 1 || signal.aborted)
-    return undefined;
+  if (run.header.planner === 'model' || run.status !== 'running' || run.open !== 1 || signal.aborted) return undefined;
   try {
     const spec = await readSpec(deps, run);
     const { status, value, error } = result;

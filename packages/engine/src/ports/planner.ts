@@ -2,6 +2,8 @@ import type { Json, Problem, RunSpec, SecretScope, StepStatus } from '@holdpoint
 
 /** A call that a planner wants made. With `error`, the step settles with it and nothing runs. */
 export interface PlannedCall {
+  /** @default a new one */
+  step_id?: string;
   name?: string;
   call_id?: string;
   tool: string;

@@ -38,3 +38,11 @@ export function specOf(
     priority: 'normal',
   };
 }
+
+/** A run whose calls come from outside. */
+export const openSpec = (
+  more: Parameters<typeof specOf>[1] & { limits?: Partial<RunSpec['limits']> } = {},
+): RunSpec => {
+  const spec = specOf([[{ args: {} }]], more);
+  return { ...spec, goal: { planner: 'open' }, limits: limitsSchema.parse(more.limits ?? {}) };
+};

@@ -57,8 +57,9 @@ function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): v
 
 function checkTask(
   deps: Pick<ApiDeps, 'catalog' | 'models'>,
-  { toolset, plan, prompt, model }: Pick<CreateRunBody, 'toolset' | 'plan' | 'prompt' | 'model'>,
+  { toolset, plan, prompt, open, model }: Pick<CreateRunBody, 'toolset' | 'plan' | 'prompt' | 'open' | 'model'>,
 ): Goal {
+  if (open) return { planner: 'open' };
   if (plan === undefined) return { planner: 'model', prompt: prompt ?? '', model: checkModel(deps, model) };
   checkPlan(deps, toolset, plan);
   return { planner: 'scripted', plan };

@@ -9,7 +9,7 @@ import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { numberSteps } from './number-steps.ts';
-import { toAttempt, toStep, toStepDetail } from './step-view.ts';
+import { readStepDetail, toAttempt, toStep } from './step-view.ts';
 
 export function readStepsRoutes(app: App): void {
   app.get(
@@ -54,12 +54,7 @@ export function readStepsRoutes(app: App): void {
     },
     async ({ params, deps }) => {
       const { run, step } = await deps.engine.runs.step(params.id);
-      const value = step.outcome?.value;
-      const [args, result] = await Promise.all([
-        deps.engine.read(step.args),
-        value === undefined ? null : deps.engine.read(value),
-      ]);
-      return toStepDetail(run.id, step, args, result);
+      return readStepDetail(deps, run.id, step);
     },
   );
 
