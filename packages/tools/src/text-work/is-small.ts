@@ -21,6 +21,7 @@ export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<
     }
     case 'excerpt':
     case 'lines':
+    case 'replace_first':
       return task.input.data.length <= smallRead;
     case 'weigh':
       return task.input.text.length <= smallJson;

@@ -1,6 +1,7 @@
 import type { Toolset } from '../toolset.ts';
 import { duckDuckGoHtml } from '../web/search/duckduckgo-html.ts';
 import type { SearchPort } from '../web/search/port.ts';
+import { cliAgent } from './cli-agent/toolset.ts';
 import { createHoldpointToolset } from './holdpoint/toolset.ts';
 import { ryan } from './ryan/toolset.ts';
 
@@ -8,6 +9,7 @@ import { ryan } from './ryan/toolset.ts';
 export const createToolsets = ({ search }: { search: SearchPort }): Toolset[] => [
   createHoldpointToolset({ search }),
   ryan,
+  cliAgent,
 ];
 
 /** They use the search engine that needs no account. */
