@@ -10,8 +10,17 @@ export const toolSchema = z
     description: z.string(),
     effect: z.union([effectSchema, z.literal('by run')]),
     risk: riskSchema,
+    label: z.string().describe("The word of the tool's contract for its risk"),
+    version: z.string().nullable().describe('Semantic version of its interface'),
+    asks: z
+      .enum(['no', 'yes', 'look'])
+      .describe('Whether a person is asked before a call; look: that depends on the arguments and the workspace'),
     gate: z.literal('input').nullable().describe('input: a question to a person; it always waits for the answer'),
     input_schema: z.record(z.string(), z.json()).describe('JSON Schema (2020-12) of the arguments'),
+    output_schema: z
+      .record(z.string(), z.json())
+      .nullable()
+      .describe('JSON Schema of what the tool returns when it succeeds; null: anything'),
   })
   .meta({ id: 'Tool' });
 export type Tool = z.infer<typeof toolSchema>;

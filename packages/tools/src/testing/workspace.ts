@@ -1,11 +1,9 @@
-import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Json, modesSchema, type Preview, type SettledCall, type ToolOutcome } from '@holdpoint/contract';
+import type { Json, Preview, ToolOutcome } from '@holdpoint/contract';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import type { Network } from '../network.ts';
-import { presentPlainly } from '../present-plainly.ts';
 import { createRegistry } from '../registry.ts';
 import { openTextThreads } from '../text-work/open-text-threads.ts';
 import type { ToolContext } from '../tool.ts';
@@ -18,26 +16,26 @@ import { openTestSandbox } from './sandbox.ts';
 export interface TestWorkspace {
   /** Absolute host path of the tree. */
   path: string;
-  call(tool: string, args: unknown, signal?: AbortSignal): Promise<ToolOutcome>;
+  /** What a call of a tool may use. */
+  context(more?: Partial<ToolContext>): ToolContext;
+  call(tool: string, args: unknown, more?: Partial<ToolContext>): Promise<ToolOutcome>;
+  /** What the toolset makes of the outcome. */
+  result(tool: string, args: unknown, more?: Partial<ToolContext>): Promise<Json>;
+  /** Why a person has to be asked before the call. */
+  asks(tool: string, args: unknown, more?: Partial<ToolContext>): Promise<string | null>;
   /** Returns the value; throws when the call does not succeed. */
   value(tool: string, args: unknown): Promise<unknown>;
-  /** The result by the contract of the toolset. */
-  result(tool: string, args: unknown, more?: CallOptions): Promise<unknown>;
   preview(tool: string, args: unknown): Promise<Preview | null>;
   put(path: string, content: string | Buffer): Promise<void>;
   get(path: string): Promise<Buffer>;
 }
 
-export interface CallOptions {
-  /** @default those of the toolset */
-  settings?: object;
-  network?: Network;
-  past?: ToolContext['past'];
-  signal?: AbortSignal;
-}
-
-/** One sandbox per test file, one fresh workspace per test. */
-export function useWorkspace(toolset: Toolset = holdpoint): () => TestWorkspace {
+/**
+ * One sandbox per test file, and one fresh workspace per test.
+ *
+ * @param options.shared one workspace for the file, emptied after each test
+ */
+export function useWorkspace(toolset: Toolset = holdpoint, { shared = false } = {}): () => TestWorkspace {
   let opened: Awaited<ReturnType<typeof openTestSandbox>> | undefined;
   let mount: WorkspaceMount | undefined;
   let workspace: TestWorkspace | undefined;
@@ -48,15 +46,18 @@ export function useWorkspace(toolset: Toolset = holdpoint): () => TestWorkspace 
   });
   beforeEach(async () => {
     if (!opened) throw new Error('the sandbox did not open');
+    if (shared && mount) return;
     mount = await makeMount(count++);
-    workspace = openWorkspace(opened.sandbox, mount, toolset);
+    workspace = openWorkspace(toolset, opened.sandbox, mount);
   });
   afterEach(async () => {
     if (!mount) return;
+    if (shared) return empty(mount.path);
     await opened?.sandbox.killAll(mount.id);
     await rm(mount.path, { recursive: true, force: true });
   });
   afterAll(async () => {
+    if (shared && mount) await rm(mount.path, { recursive: true, force: true });
     await opened?.close();
   });
 
@@ -68,49 +69,42 @@ export function useWorkspace(toolset: Toolset = holdpoint): () => TestWorkspace 
 
 const threads = openTextThreads();
 
-function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount, set: Toolset): TestWorkspace {
-  const { name: toolset } = set;
-  const registry = createRegistry([set]);
-  const defaults = (given: object = {}): Json => (set.settings?.parse(given) ?? given) as Json;
-  const context = ({
-    signal = new AbortController().signal,
-    settings,
-    network,
-    past = noPast,
-  }: CallOptions = {}): ToolContext => ({
+function openWorkspace(toolset: Toolset, sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
+  const registry = createRegistry([toolset]);
+  const context = ({ signal = new AbortController().signal, ...more }: Partial<ToolContext> = {}): ToolContext => ({
     files: sandbox.files(mount),
     run: (command) => sandbox.run({ ...command, workspace: mount, signal }),
     ripgrep: sandbox.ripgrep,
-    past,
-    settings: defaults(settings),
-    ...(network && { network }),
+    past: { last: async () => undefined, had: async () => false },
+    settings: {},
     text: threads.of(mount.id, signal),
     signal,
     idempotencyKey: 'step_1',
     ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now, random: Math.random },
+    ...more,
   });
-  const execute = (tool: string, args: unknown, more?: CallOptions) =>
-    registry.execute({ toolset, tool, args, context: context(more) });
-  const call = (tool: string, args: unknown, signal?: AbortSignal) =>
-    execute(tool, args, signal === undefined ? {} : { signal });
+  const call = (tool: string, args: unknown, more?: Partial<ToolContext>) =>
+    registry.execute({ toolset: toolset.name, tool, args, context: context(more) });
   return {
     path: mount.path,
+    context,
     call,
+    async result(tool, args, more) {
+      const outcome = await call(tool, args, more);
+      if (outcome.status === 'deferred') throw new Error(`${tool} waits for a task`);
+      const { status, value } = outcome;
+      const error = status === 'succeeded' ? undefined : outcome.error;
+      const settled = { tool, args: args as Json, status, value: value as Json, error, times, settings: {}, modes };
+      return toolset.present?.(settled) ?? null;
+    },
+    asks: (tool, args, more) => registry.asks({ toolset: toolset.name, tool, args, context: context(more) }),
     async value(tool, args) {
       const outcome = await call(tool, args);
       if (outcome.status === 'succeeded') return outcome.value;
       const why = outcome.status === 'deferred' ? '' : `${outcome.error.code} ${outcome.error.message}`;
       throw new Error(`${tool} ${outcome.status}: ${why}`);
     },
-    async result(tool, args, more) {
-      const outcome = await execute(tool, args, more);
-      if (outcome.status === 'deferred') throw new Error(`${tool} waits`);
-      const { status, value } = outcome;
-      const error = outcome.status === 'succeeded' ? undefined : outcome.error;
-      const settled = { status, value: asJson(value), error, settings: defaults(more?.settings), ...ofTest };
-      return (set.present ?? presentPlainly)({ tool, args: args as Json, ...settled });
-    },
-    preview: (tool, args) => registry.preview({ toolset, tool, args, context: context() }),
+    preview: (tool, args) => registry.preview({ toolset: toolset.name, tool, args, context: context() }),
     async put(path, content) {
       await giveDirectory(mount, dirname(path));
       await writeFile(join(mount.path, path), content);
@@ -120,21 +114,19 @@ function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount, set: Toolset): T
   };
 }
 
-const noPast: ToolContext['past'] = { last: async () => undefined, had: async () => false };
+async function empty(path: string): Promise<void> {
+  const names = await readdir(path);
+  await Promise.all(names.map((name) => rm(join(path, name), { recursive: true, force: true })));
+}
 
-const asJson = (value: unknown): Json | undefined =>
-  value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as Json);
-
-const ofTest: Pick<SettledCall, 'times' | 'modes'> = {
-  times: {
-    created_at: '2026-01-01T00:00:00.000Z',
-    started_at: '2026-01-01T00:00:00.010Z',
-    settled_at: '2026-01-01T00:00:00.035Z',
-    queued_ms: 10,
-    duration_ms: 25,
-  },
-  modes: modesSchema.parse({}),
+const times = {
+  created_at: '2026-01-01T00:00:00.000Z',
+  started_at: '2026-01-01T00:00:00.010Z',
+  settled_at: '2026-01-01T00:00:00.017Z',
+  queued_ms: 10,
+  duration_ms: 7,
 };
+const modes = { read_only: false, dry_run: false, deterministic: false };
 
 async function makeMount(number: number): Promise<WorkspaceMount> {
   const path = await mkdtemp(join(tmpdir(), 'holdpoint-tools-'));

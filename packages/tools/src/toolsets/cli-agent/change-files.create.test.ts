@@ -22,7 +22,7 @@ test('create_file writes a new file with its parents, byte for byte', async () =
     success: true,
     output: 'Created file: hello.py (12 bytes)',
     files_affected: ['hello.py'],
-    execution_time_ms: 25,
+    execution_time_ms: 7,
   });
   for (const [path, content, bytes] of [
     ['empty.txt', '', 0],
@@ -142,7 +142,7 @@ test('create_directory makes the directory with its parents, once', async () => 
     output: 'Created directory: src/models',
     files_affected: ['src/models'],
     metadata: { created_parents: ['src'] },
-    execution_time_ms: 25,
+    execution_time_ms: 7,
   });
   for (const [path, parents] of [
     ['src/models', []],

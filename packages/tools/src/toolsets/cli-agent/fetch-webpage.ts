@@ -19,6 +19,8 @@ export const fetchWebpage = defineTool({
     timeout_seconds: z.int().min(1).max(60).default(10).describe('Seconds to wait for the answer'),
   }),
   touches: ({ url }) => touchedHost(url),
+  // No address of its own: an approval opens the host of the call in every run.
+  reaches: () => [],
   async execute(context, { url, timeout_seconds }) {
     if (webTarget(url) === undefined) {
       return refused('EURLINVALID', 'Invalid URL format', 'Write the whole address, with http:// or https://.');

@@ -50,7 +50,7 @@ export const grepSearch = defineTool({
     if (end.status === 'exited' && end.exit_code > 1 && stdout.text === '') return wrongQuery(stderr.text);
     // Only the first half of a stream that was cut is whole.
     const text = stdout.truncated ? Buffer.from(stdout.text).subarray(0, keptBytes).toString() : stdout.text;
-    const { items } = parseMatches(text, 0);
+    const { items } = parseMatches(text, { before: 0, after: 0 });
     const partial = late || end.status === 'quota' || stdout.truncated;
     const total = items.length;
     const shown = items.slice(0, max_results);

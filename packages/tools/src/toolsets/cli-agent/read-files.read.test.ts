@@ -27,7 +27,7 @@ test('read_file returns the lines of a range under a header', async () => {
     success: true,
     output: 'Contents of t.txt (lines 1-2):\nline 1\nline 2\n',
     files_affected: [],
-    execution_time_ms: 25,
+    execution_time_ms: 7,
     ...metadata(50, 2, 391),
   });
   expect(await read('/workspace/t.txt')).toMatchObject({
@@ -101,7 +101,7 @@ test('list_dir lists names in byte order, with figures', async () => {
     output: 'Contents of ./src:\n  .hidden\n  B.py\n  link\n  models/\n  utils.py',
     files_affected: [],
     metadata: { total_entries: 5, files: 4, directories: 1 },
-    execution_time_ms: 25,
+    execution_time_ms: 7,
   });
   await mkdir(join(workspace().path, '.git'));
   expect(await list()).toMatchObject({
@@ -162,7 +162,7 @@ test('file_search finds files by a glob', async () => {
       "Found 5 files matching '**/*.go':\n  a.go\n  cmd/main.go\n  internal/agent.go\n  internal/x/y.go\n  z_test.go",
     files_affected: [],
     metadata: { matches: 5, pattern: '**/*.go' },
-    execution_time_ms: 25,
+    execution_time_ms: 7,
   });
   for (const [args, matches] of [
     [{ pattern: '*.go' }, 2],
@@ -208,7 +208,7 @@ test('grep_search finds texts in text files', async () => {
     output: "Found 3 matches for 'TODO':\n  app.py:15: # TODO: implement\n  b.py:2: # TODO two\n  c.md:1: TODO three",
     files_affected: [],
     metadata: { total_matches: 3, files_searched: 5, pattern: 'TODO' },
-    execution_time_ms: 25,
+    execution_time_ms: 7,
   });
   for (const [args, total_matches, files_searched] of [
     [{ pattern: '(abc' }, 1, 5],

@@ -18,7 +18,7 @@ test('run_in_terminal returns the output of a command in the working directory',
     output: 'Command output:\nhello\n',
     files_affected: [],
     metadata: { exit_code: 0, stdout_lines: 1, stderr_lines: 0 },
-    execution_time_ms: 25,
+    execution_time_ms: 7,
   });
   for (const [command, output, stdout_lines, stderr_lines] of [
     ['true', '', 0, 0],
@@ -99,7 +99,7 @@ test('terminal_last_command shows the last command of the session', async () => 
     output: 'Last command: echo two\nOutput: two\n',
     files_affected: [],
     metadata: { command: 'echo two', exit_code: 0, executed_at: '2026-01-01T00:00:00.000Z' },
-    execution_time_ms: 25,
+    execution_time_ms: 7,
   });
   expect(await after('echo out; echo err >&2; exit 3')).toMatchObject({
     output: 'Last command: echo out; echo err >&2; exit 3\nOutput: out\nerr\n',
