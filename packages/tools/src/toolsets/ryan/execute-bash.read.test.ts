@@ -58,7 +58,7 @@ test('runs in the directory that it is given, which exists and is allowed', asyn
 
 // covers S1-14
 test('ends a command after its time limit, and keeps what it printed', async () => {
-  expect(await bash('echo begun; sleep 60', { bash_timeout_ms: 300 })).toMatchObject({
+  expect(await bash('echo begun; sleep 60', { timeout_ms: 300 })).toMatchObject({
     success: false,
     error: expect.stringContaining('timed out'),
     content: 'begun\n',

@@ -43,7 +43,7 @@ export const executeBash = defineTool({
       await context.run({
         argv: ['/bin/bash', '-c', command],
         cwd: relativePath(working_directory),
-        limits: { wall_ms: settings.bash_timeout_ms },
+        limits: { wall_ms: settings.timeout_ms },
         streams: 'combined',
         kept_bytes: settings.max_output_bytes,
         secrets: true,
@@ -52,8 +52,8 @@ export const executeBash = defineTool({
   },
   beside: {
     task({ command, working_directory }, given) {
-      const { directories, bash_timeout_ms } = settingsOf(given);
-      const spec = { command: besideLine({ command, working_directory, directories }), timeout_ms: bash_timeout_ms };
+      const { directories, timeout_ms } = settingsOf(given);
+      const spec = { command: besideLine({ command, working_directory, directories }), timeout_ms };
       return { kind: 'shell', title: command.split('\n', 1)[0]?.slice(0, maxTitle) ?? '', spec };
     },
     settle: settleBeside,

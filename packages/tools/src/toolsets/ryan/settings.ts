@@ -7,7 +7,7 @@ const defaultExtensions =
 const mebibyte = 1024 * 1024;
 
 export const ryanSettings = z.strictObject({
-  bash_timeout_ms: z
+  timeout_ms: z
     .int()
     .min(1)
     .max(604_800_000)
