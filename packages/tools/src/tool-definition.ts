@@ -1,0 +1,36 @@
+import type { Effect, Risk } from '@holdpoint/contract';
+import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import type { Tool } from './tool.ts';
+
+/** A tool as models, clients and people see it. */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  /** `by run`: the effect depends on the call's arguments or on the hosts that its run may reach. */
+  effect: Effect | 'by run';
+  risk: Risk;
+  gate?: 'input';
+  /** The contract's own word for the risk. */
+  label: string;
+  /** Semantic version of its interface. */
+  version?: string;
+  /** Whether a person has to be asked before a call: `look`: that depends on the call and on the workspace. */
+  asks: 'no' | 'yes' | 'look';
+  input_schema: JsonSchema;
+  output_schema?: JsonSchema;
+}
+
+export function definition(tool: Tool): ToolDefinition {
+  return {
+    name: tool.name,
+    description: tool.description,
+    effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
+    risk: tool.risk,
+    gate: tool.gate,
+    label: tool.label ?? tool.risk,
+    version: tool.version,
+    asks: tool.asks === undefined ? 'no' : tool.asks === true ? 'yes' : 'look',
+    input_schema: toJsonSchema(tool.input),
+    output_schema: tool.output && toJsonSchema(tool.output),
+  };
+}
