@@ -46,11 +46,11 @@ export interface ToolCatalog {
   grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[] };
   /** What the answer of a person to a question becomes. */
   answer(call: Call, words: string): { value: Json } | { error: Problem };
-  /** What a model is told about the toolset before its prompt. */
+  /** What a model reads about the toolset before its prompt. */
   instructions(toolset: string): string | undefined;
 }
 
-export type CheckedSettings =
+type CheckedSettings =
   | { ok: true; settings: Record<string, Json> }
   /** `pointer`: in the settings. */
   | { ok: false; errors: readonly { pointer: string; detail: string }[] };
