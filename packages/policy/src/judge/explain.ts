@@ -32,12 +32,17 @@ export interface Explanation {
 export function explain(policies: BoundPolicies, facts: CallFacts): Explanation {
   const parts = partsOf(facts).map((part): PartExplanation => {
     const own = explainPolicy(policies.run, facts, part);
-    const isDecided = own.rules.some(({ outcome }) => outcome === 'decides');
-    const others = [...(isDecided ? [] : [builtin()]), ...policies.operator];
-    return { part: describePart(part), policies: [own, ...others.map((policy) => explainPolicy(policy, facts, part))] };
+    const byBuiltin = explainPolicy(builtin(), facts, part);
+    const byOperator = policies.operator.map((policy) => explainPolicy(policy, facts, part));
+    const isAllowed = byOperator.length > 0 && byOperator.every((one) => decidedAction(one) === 'allow');
+    const counts = decidedAction(own) === undefined || (decidedAction(byBuiltin) === 'deny' && !isAllowed);
+    return { part: describePart(part), policies: [own, ...(counts ? [byBuiltin] : []), ...byOperator] };
   });
   return { verdict: judge(policies, facts), parts };
 }
+
+const decidedAction = ({ rules }: { rules: RuleExplanation[] }): PolicyAction | undefined =>
+  rules.find(({ outcome }) => outcome === 'decides')?.action;
 
 function explainPolicy({ name, version, policy }: NamedPolicy, facts: CallFacts, part: Part) {
   let isDecided = false;

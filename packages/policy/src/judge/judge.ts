@@ -17,9 +17,12 @@ export interface NamedPolicy {
 
 /** The policies that bind a run. */
 export interface BoundPolicies {
-  /** The run's own. The built-in rules judge what it does not match. */
+  /** The run's own. The built-in rules judge what it does not match, and their denials bind it too. */
   run: NamedPolicy;
-  /** The operator's, recorded and current. They only make a verdict stricter: what they do not match is left to the others. */
+  /**
+   * The operator's, recorded and current. They only make a verdict stricter: what they do not match is left to the others. What all of them
+   * allow is left to the run's own policy, even where the built-in rules deny it.
+   */
   operator: readonly NamedPolicy[];
 }
 
@@ -40,10 +43,14 @@ export function judge({ run, operator }: BoundPolicies, facts: CallFacts): Verdi
   const budget = { left: regexBudget };
   const parts = partsOf(facts);
   const own = decide(run, facts, parts, budget);
-  const decided = own.found.concat(
-    own.left.length === 0 ? [] : decide(builtin(), facts, own.left, budget).found,
-    operator.flatMap((policy) => decide(policy, facts, parts, budget).found),
+  const byOperator = operator.map((policy) => decide(policy, facts, parts, budget).found);
+  const isAllowed = (part: Part): boolean =>
+    byOperator.length > 0 &&
+    byOperator.every((found) => found.some((one) => one.part === part && one.rule.rule.action === 'allow'));
+  const byBuiltin = decide(builtin(), facts, parts, budget).found.filter(
+    ({ part, rule }) => own.left.includes(part) || (rule.rule.action === 'deny' && !isAllowed(part)),
   );
+  const decided = own.found.concat(byBuiltin, ...byOperator);
   const strictest = Math.max(...decided.map(({ rule }) => strictness[rule.rule.action]));
   const deciding = decided.filter(({ rule }) => strictness[rule.rule.action] === strictest);
   const [first] = deciding;
