@@ -4,7 +4,11 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['tests/hostile/**/*.test.ts', 'packages/tools/src/web/html-to-markdown.endure.test.ts'],
+    include: [
+      'tests/hostile/**/*.test.ts',
+      'packages/tools/src/web/page.limit.test.ts',
+      'packages/tools/src/operations/apply-patch.render.test.ts',
+    ],
     env: { HOLDPOINT_HOSTILE: 'full' },
     pool: 'forks',
     maxWorkers: 2,

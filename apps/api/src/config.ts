@@ -6,6 +6,7 @@ import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { openSecrets, type Secrets, secretSettingsFrom } from '@holdpoint/secrets';
 import { telemetryWanted } from '@holdpoint/telemetry';
+import { toolModulesFrom } from '@holdpoint/tools';
 import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
@@ -36,6 +37,10 @@ export interface Config {
   roots?: Roots;
   /** The file of the operator's policy; undefined: the policy is in the store. The workers' setting. */
   policyFile?: string | undefined;
+  /** Modules with tools of the operator; the workers' setting. */
+  toolModules?: readonly string[];
+  /** Where packages among them are resolved from. */
+  projectDir?: string;
   /** Opened before the log, which redacts them. */
   secrets: Secrets;
   /** Whether OpenTelemetry's own variables turn it on. */
@@ -73,6 +78,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     space: spaceLimitsFrom(given),
     ...boundsOf(given),
+    projectDir,
     secrets: openSecrets(secretSettingsFrom(env, { dataDir: resolve(HOLDPOINT_DATA) })),
     telemetry: telemetryWanted(env),
   };
@@ -80,13 +86,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 function boundsOf(
   env: Record<string, string | undefined>,
-): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile'> {
+): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules'> {
   try {
     return {
       ceilings: ceilingsFrom(env),
       callerLimits: callerLimitsFrom(env),
       roots: rootsFrom(env),
       policyFile: policyFileFrom(env),
+      toolModules: toolModulesFrom(env),
     };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });

@@ -34,6 +34,7 @@ import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
 import { readRunsRoutes } from './routes/runs/read-runs.ts';
 import { retryRunRoute } from './routes/runs/retry-run.ts';
+import { sendCallsRoutes } from './routes/runs/send-calls.ts';
 import { sendMessageRoute } from './routes/runs/send-message.ts';
 import { steerRunsRoutes } from './routes/runs/steer-runs.ts';
 import { undoRunRoute } from './routes/runs/undo-run.ts';
@@ -50,7 +51,7 @@ import { checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
 
-const bodyLimit = 10 * 1024 * 1024;
+const bodyLimit = 32 * 1024 * 1024;
 /** The one route that takes the value of a secret. Its schema checks the text, and no message shows it. */
 const secretRoute = '/v1/secrets/:name';
 const newRequestId = (): string => `req_${randomUUIDv7()}`;
@@ -119,6 +120,7 @@ function takeNoBody(app: App): void {
 function addRoutes(app: App, deps: ServerDeps): void {
   createRunRoute(app);
   retryRunRoute(app);
+  sendCallsRoutes(app);
   sendMessageRoute(app);
   tasksRoutes(app);
   readStuckRoute(app);

@@ -27,6 +27,9 @@ const mistakes: [string, Record<string, string>, string][] = [
   ['a relative target', { HOLDPOINT_PUBLISH_ROOTS: '~/code' }, 'not an absolute path'],
   ['limits that are no JSON', { HOLDPOINT_LIMITS: 'max_turns=5' }, 'JSON'],
   ['a limit that is text', { HOLDPOINT_LIMITS: '{"max_turns": "5"}' }, 'HOLDPOINT_LIMITS.max_turns'],
+  ['a relative module of tools', { HOLDPOINT_TOOLS: './tools.ts' }, 'relative path'],
+  ['no such module of tools', { HOLDPOINT_TOOLS: join(root, 'nope.mjs') }, 'nope.mjs'],
+  ['a module without tools', { HOLDPOINT_TOOLS: file('none.mjs', 'export const a = 1;') }, 'exports no toolset, but a'],
   ['no such limit', { HOLDPOINT_LIMITS: '{"max_turn": 5}' }, 'max_turn'],
 ];
 
@@ -43,8 +46,8 @@ describe.each(mistakes)("a mistake in the operator's settings: %s", (_, env, wor
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  test('doctor fails with the same words', () => {
-    const [finding] = checkBounds({ environment: env }, { api: undefined, workers: [] });
+  test('doctor fails with the same words', async () => {
+    const [finding] = await checkBounds({ environment: env }, { api: undefined, workers: [] });
     expect(finding).toMatchObject({ level: 'fail', text: expect.stringContaining(words), next: expect.any(String) });
     expect(finding?.text).toContain(name);
   });
@@ -57,45 +60,48 @@ describe('doctor compares', () => {
     return { id: 'w1', bounds: rest, ceilings };
   };
   const levels = (environment: Record<string, string>, api: ApiBounds | undefined, ...workers: object[]) =>
-    checkBounds({ environment }, { api, workers: workers as [] }).map(({ name, level }) => [name, level]);
+    checkBounds({ environment }, { api, workers: workers as [] }).then((all) =>
+      all.map(({ name, level }) => [name, level]),
+    );
 
-  test('the API with the workers', () => {
-    expect(levels({}, open, worker(), worker())).toEqual([
+  test('the API with the workers', async () => {
+    expect(await levels({}, open, worker(), worker())).toEqual([
       ['limits', 'ok'],
       ['bounds', 'ok'],
     ]);
-    expect(levels({}, open, worker({ source_roots: ['/srv'] }))).toContainEqual(['bounds', 'warn']);
-    expect(levels({}, open, worker({ ceilings: {} }))).toContainEqual(['limits', 'warn']);
-    const [, bounds] = checkBounds({ environment: {} }, { api: open, workers: [worker({ policy: 'sha256:0' })] });
+    expect(await levels({}, open, worker({ source_roots: ['/srv'] }))).toContainEqual(['bounds', 'warn']);
+    expect(await levels({}, open, worker({ ceilings: {} }))).toContainEqual(['limits', 'warn']);
+    const [, bounds] = await checkBounds({ environment: {} }, { api: open, workers: [worker({ policy: 'sha256:0' })] });
     expect(bounds?.text).toMatch(/the API: no operator's policy.*\nworker w1: operator's policy/);
   });
 
-  test('running programs with the settings of this shell', () => {
-    expect(levels({ HOLDPOINT_SOURCE_ROOTS: root }, open, worker())).toContainEqual(['bounds', 'warn']);
-    expect(levels({ HOLDPOINT_SOURCE_ROOTS: root }, undefined)).toContainEqual(['bounds', 'ok']);
+  test('running programs with the settings of this shell', async () => {
+    expect(await levels({ HOLDPOINT_SOURCE_ROOTS: root }, open, worker())).toContainEqual(['bounds', 'warn']);
+    expect(await levels({ HOLDPOINT_SOURCE_ROOTS: root }, undefined)).toContainEqual(['bounds', 'ok']);
     const narrow = { source_roots: [root] };
-    const same = levels({ HOLDPOINT_SOURCE_ROOTS: `${root}/` }, { ...open, ...narrow }, worker(narrow));
+    const same = await levels({ HOLDPOINT_SOURCE_ROOTS: `${root}/` }, { ...open, ...narrow }, worker(narrow));
     expect(same).toEqual([
       ['limits', 'ok'],
       ['bounds', 'ok'],
     ]);
   });
 
-  test('roots with the directories that exist', () => {
+  test('roots with the directories that exist', async () => {
     const there = join(root, 'there');
     mkdirSync(there);
     const env = { HOLDPOINT_SOURCE_ROOTS: `${there}:${root}/not-there` };
-    expect(checkBounds({ environment: env }, { api: undefined, workers: [] }).at(-1)).toMatchObject({
+    const found = await checkBounds({ environment: env }, { api: undefined, workers: [] });
+    expect(found.at(-1)).toMatchObject({
       level: 'warn',
       text: `${root}/not-there is a root, but no such directory exists`,
     });
   });
 });
 
-test('reads correct settings', () => {
+test('reads correct settings', async () => {
   const policy = file('good.json', rules({ tool: 'edit' }, { effect: 'external' }));
   const env = { HOLDPOINT_POLICY: policy, HOLDPOINT_LIMITS: '{"max_turns": 5}', HOLDPOINT_PUBLISH_ROOTS: '/srv/' };
-  expect(readOperatorSettings(env)).toMatchObject({
+  expect(await readOperatorSettings(env)).toMatchObject({
     policy: { rules: [{ match: { tool: 'edit' } }, { match: { effect: 'external' } }] },
     ceilings: { max_turns: 5 },
     ...{ sourceRoots: [], publishRoots: ['/srv'] },

@@ -2,8 +2,9 @@ import { statSync } from 'node:fs';
 import { callerLimitsFrom } from '@holdpoint/callers';
 import type { OperatorPolicy } from '@holdpoint/contract';
 import { type Ceilings, ceilingsFrom, policyFileFrom, readPolicyFile } from '@holdpoint/engine';
+import type { LoadedModule } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace/roots';
-import { catalogTools } from './policy/catalog-tools.ts';
+import { openCatalog, toolsOf } from './policy/catalog-tools.ts';
 import { CliError } from './shell/index.ts';
 
 /** The operator's bounds on every run, read from an environment. */
@@ -13,16 +14,19 @@ export interface OperatorSettings {
   sourceRoots: readonly string[];
   publishRoots: readonly string[];
   ceilings: Ceilings;
+  /** What the modules of HOLDPOINT_TOOLS brought. */
+  modules: LoadedModule[];
 }
 
 /** The API and the workers check the same when they start. @throws CliError `bad_environment`, which names the variable */
-export function readOperatorSettings(env: Readonly<Record<string, string>>): OperatorSettings {
+export async function readOperatorSettings(env: Readonly<Record<string, string>>): Promise<OperatorSettings> {
   try {
     callerLimitsFrom(env);
     const { sourceRoots = [], publishRoots = [] } = rootsFrom(env);
     const file = policyFileFrom(env);
-    const policy = file === undefined ? undefined : readPolicyFile(file, catalogTools());
-    return { policy, ceilings: ceilingsFrom(env), sourceRoots, publishRoots };
+    const { registry, modules } = await openCatalog(env);
+    const policy = file === undefined ? undefined : readPolicyFile(file, toolsOf(registry));
+    return { policy, ceilings: ceilingsFrom(env), sourceRoots, publishRoots, modules };
   } catch (cause) {
     throw new CliError('bad_environment', cause instanceof Error ? cause.message : String(cause), { cause });
   }

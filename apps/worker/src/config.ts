@@ -6,6 +6,7 @@ import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
 import { telemetryWanted } from '@holdpoint/telemetry';
+import { toolModulesFrom } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace';
 import { z } from 'zod';
 import manifest from '../package.json' with { type: 'json' };
@@ -104,6 +105,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),
     policyFile: checked(() => policyFileFrom(env)),
+    toolModules: checked(() => toolModulesFrom(env)),
     telemetry: telemetryWanted(env),
   };
 }

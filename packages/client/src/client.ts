@@ -29,6 +29,7 @@ import {
   eventPageSchema,
   explanationSchema,
   type FileEntry,
+  type FinishRun,
   type ForkRun,
   fileListSchema,
   healthSchema,
@@ -57,6 +58,7 @@ import {
   type Queue,
   queueListSchema,
   type Readiness,
+  type ReceivedCalls,
   type RememberedRule,
   type ReplayPolicy,
   type ResumeRun,
@@ -67,6 +69,7 @@ import {
   type RunDetail,
   type RunEvent,
   readinessSchema,
+  receivedCallsSchema,
   rememberedRulePageSchema,
   rememberedRuleSchema,
   replayPageSchema,
@@ -77,6 +80,7 @@ import {
   runPageSchema,
   runSchema,
   type Secret,
+  type SendCalls,
   type SentMessage,
   type SetSecret,
   type Snapshot,
@@ -97,7 +101,6 @@ import {
   type TestNamedPolicy,
   type TestPolicy,
   type Tool,
-  type ToolFormat,
   type Toolset,
   taskListSchema,
   taskOutputSchema,
@@ -213,6 +216,43 @@ export function createClient(options: ClientOptions) {
      */
     retryRun: async (id: string, body: RetryRun = {}, { signal }: Options = {}): Promise<Undone> =>
       (await ask({ method: 'POST', path: at('runs', id, '/retry'), body, signal }, undoneSchema)).body,
+
+    /**
+     * Sends an open run the calls of its next turn. `settled` of the answer says whether all of them are over.
+     * @param options.waitS seconds to wait for that, 60 at most
+     * @throws ApiError `run_not_open`, `run_not_active`, `too_many_calls`, `idempotency_key_reused`
+     */
+    async sendCalls(
+      runId: string,
+      body: SendCalls,
+      {
+        idempotencyKey,
+        waitS,
+        signal,
+      }: Options & { idempotencyKey?: string | undefined; waitS?: number | undefined } = {},
+    ): Promise<ReceivedCalls> {
+      const headers = { 'idempotency-key': idempotencyKey };
+      const path = at('runs', runId, '/calls');
+      const request = { method: 'POST' as const, path, query: { wait_s: waitS }, body, headers, signal };
+      return (await ask(request, receivedCallsSchema)).body;
+    },
+
+    /** Calls that an open run received, by their number. @throws ApiError `calls_not_found` */
+    getCalls: async (
+      runId: string,
+      number: number,
+      { waitS, signal }: Options & { waitS?: number | undefined } = {},
+    ): Promise<ReceivedCalls> =>
+      (
+        await ask(
+          { path: at('runs', runId, `/calls/${number}`), query: { wait_s: waitS }, signal },
+          receivedCallsSchema,
+        )
+      ).body,
+
+    /** Ends an open run: no more calls come. @throws ApiError `run_not_open`, `run_not_active`, `calls_pending` */
+    finishRun: async (id: string, body: FinishRun = {}, { signal }: Options = {}): Promise<Run> =>
+      (await ask({ method: 'POST', path: at('runs', id, '/finish'), body, signal }, runSchema)).body,
 
     /** Sends a message to a run: its model reads the message before its next turn. @throws ApiError `run_not_active` */
     async sendMessage(
@@ -433,7 +473,7 @@ export function createClient(options: ClientOptions) {
     listToolsets: async ({ signal }: Options = {}): Promise<{ name: string; tools: number }[]> =>
       (await ask({ path: '/v1/toolsets', signal }, toolsetListSchema)).body.data,
 
-    getToolset: async (name: string, query: { format?: ToolFormat } = {}, { signal }: Options = {}): Promise<Toolset> =>
+    getToolset: async (name: string, query: { format?: string } = {}, { signal }: Options = {}): Promise<Toolset> =>
       (await ask({ path: at('toolsets', name), query: { ...query }, signal }, toolsetSchema)).body,
 
     /** Who the key says that the caller is, and what it allows. */

@@ -26,8 +26,8 @@ export interface Request {
   signal?: AbortSignal | undefined;
 }
 
-/** Publishing is answered after 30 s at most, a quiet stream carries a heartbeat every 15 s: after a minute of silence the server is gone. */
-const silence = 60_000;
+/** A request waits for 60 s at most, a quiet stream carries a heartbeat every 15 s: after 75 s of silence the server is gone. */
+const silence = 75_000;
 
 export function openTransport(options: { baseUrl: string; key: string; fetch?: Fetch | undefined }): Transport {
   const agent = new Agent({ headersTimeout: silence, bodyTimeout: silence });

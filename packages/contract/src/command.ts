@@ -41,12 +41,21 @@ export interface CommandRequest {
   /** The command's environment. It may replace the sandbox's own PATH, HOME, LANG and TMPDIR. Names are identifiers. */
   env?: Readonly<Record<string, string>> | undefined;
   stdin?: string | undefined;
+  /** Whether the command reaches the hosts of the run's network allowlist. @default true */
+  network?: boolean | undefined;
   /** Whether the command gets the secrets that its run names as variables. @default false */
   secrets?: boolean | undefined;
   limits?: Partial<ProcessLimits> | undefined;
+  /**
+   * Bytes of each stream that the result keeps, up to 64 MiB. `limits.output_bytes` ends a command that prints more than it allows, so raise
+   * that with it. @default 65_536
+   */
+  kept_bytes?: number | undefined;
+  /** `combined`: stdout has what the command prints to stdout and stderr, in the order in which it is written. @default 'separate' */
+  streams?: 'separate' | 'combined' | undefined;
 }
 
-/** One output stream, decoded as UTF-8. Over 64 KiB only the first and last 32 KiB. */
+/** One output stream, decoded as UTF-8. Over `kept_bytes` only the first and the last half of that. */
 export interface CapturedStream {
   text: string;
   bytes: number;

@@ -16,13 +16,16 @@ import {
 import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadOf, payloadSchema } from './payload.ts';
 import { approvalTermsSchema, verdictSchema } from './policy.ts';
+import { postedCallsSchema } from './posted-calls.ts';
 import { conflictSummarySchema, type PublishPlan, publishedSchema, type Resolution } from './publish.ts';
+import { callTimesSchema, insteadSchema } from './settled-call.ts';
 import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import type { ValidatorResult } from './validation.ts';
 import {
   approvalKindSchema,
   decisionKindSchema,
   effectSchema,
+  plannerSchema,
   prioritySchema,
   problemSchema,
   publicationStatusSchema,
@@ -79,6 +82,8 @@ const settled = {
   capabilities: capabilityReportSchema.optional(),
   inherited_from: stepIdSchema.optional().describe('The step of the original run that had this outcome'),
   grants: z.array(grantSchema).optional().describe('With inherited_from: the decisions that let it run there'),
+  times: callTimesSchema.optional().describe('With inherited_from: when it was made, began and ended there'),
+  instead: insteadSchema.optional().describe('Set when the tool did not return the value'),
   restore,
 };
 
@@ -93,7 +98,7 @@ const report = { task_id: taskIdSchema, report: agentReportSchema, total: agents
 export const runHeaderSchema = z.strictObject({
   title: z.string(),
   toolset: z.string(),
-  planner: z.enum(['scripted', 'model']),
+  planner: plannerSchema,
   model: z.string().optional(),
   labels: z.record(z.string(), z.string()),
   priority: prioritySchema.optional(),
@@ -122,9 +127,9 @@ const runEvents = [
     parent: parentSchema.optional(),
   }),
   event('run.started', {}),
-  event('run.waiting', { for: z.enum(['approval', 'task']) }),
+  event('run.waiting', { for: z.enum(['approval', 'task', 'calls']) }),
   event('run.resumed', {
-    after: z.enum(['approval', 'task', 'pause', 'end']),
+    after: z.enum(['approval', 'task', 'pause', 'end', 'calls']),
     status: z.enum(['queued', 'running', 'waiting']),
     turn: z.int(),
     used: usageSchema.optional().describe('After a pause: limits count from here'),
@@ -149,7 +154,9 @@ const runEvents = [
   event('run.forked', { child: runIdSchema, step_id: stepIdSchema.nullable(), snapshot: snapshotId }),
   event('run.closing', closingSchema.shape),
   event('run.canceling', { by: z.string(), message: z.string().optional(), from: runStatusSchema.optional() }),
-  event('run.canceled', {}),
+  event('run.canceled', {
+    dropped: z.int().optional().describe('The calls that were received up to this number are never made'),
+  }),
   event('run.succeeded', { message: z.string() }),
   event('run.failed', { reason: problemSchema }),
   event('turn.planned', {
@@ -164,6 +171,14 @@ const runEvents = [
     repetition: repetitionSchema.optional().describe('Over the turns before'),
     messages_read: z.int().optional().describe('How many of the messages to the run the planner had read'),
     refused: refusedCallsSchema.optional(),
+    received: z.int().min(1).optional().describe('The number of the received calls that it makes'),
+  }),
+  event('calls.received', {
+    number: z.int().min(1).describe('Each request of calls to the run has a number, from 1'),
+    by: z.string(),
+    ...postedCallsSchema.shape,
+    key: z.string().optional().describe('Digest of the Idempotency-Key'),
+    request: z.string().optional().describe('Digest of the request that had this key'),
   }),
   event('message.received', { message_id: messageIdSchema, text: z.string(), by: z.string() }),
   event('run.repaired', {
@@ -207,12 +222,19 @@ export const callSchema = z.strictObject({
 
 const stepEvents = [
   stepEvent('step.created', { ...callSchema.shape, args: payloadSchema }),
-  stepEvent('step.queued', { reason: z.string(), args: payloadSchema.optional(), effect: effectSchema.optional() }),
+  stepEvent('step.queued', {
+    reason: z.string(),
+    args: payloadSchema.optional(),
+    effect: effectSchema.optional(),
+    written: payloadSchema.optional().describe('With edited arguments: those that the caller wrote'),
+  }),
   stepEvent('step.started', {
     attempt,
     worker: z.string(),
     epoch: epoch.optional(),
     writes: z.literal(true).optional(),
+    began_at: z.iso.datetime().optional().describe('When the first attempt began that was not held; absent: now'),
+    waited: z.literal(true).optional().describe('It had waited for a task, and not for a worker'),
   }),
   stepEvent('step.held', {
     attempt,

@@ -7,11 +7,13 @@ export const fileErrorCodes = {
   EISDIR: 'Name a file inside the directory.',
   ENOTDIR: 'Check which part of the path is a file.',
   EEXIST: 'Read the existing file first, or choose another name.',
+  ENOTEMPTY: 'Remove what is in the directory first, or remove it recursively.',
   ECHANGED: 'Read the file again and repeat the change on its present content.',
   EACCES: 'Change the permissions with a command, or choose another path.',
   ESPECIAL: 'Use regular files and directories only. This is a FIFO, a socket or a device.',
   EFBIG: 'Read a part of the file, or write less at once.',
   EINVAL: 'Correct the argument.',
+  EGLOBINVALID: 'Correct the pattern: close every bracket, brace and parenthesis, or escape it with a backslash.',
   ENAMETOOLONG: 'Use a shorter name.',
   ELOOP: 'Remove the circular symbolic link.',
   ENOSPC: 'Free space on the workspace disk.',
@@ -54,9 +56,29 @@ export interface FileContent {
 }
 
 export interface DirectoryEntry {
+  /** In a recursive list the path below the listed directory. Bytes that are not UTF-8 become U+FFFD. */
   name: string;
   type: EntryType;
   bytes: number;
+  mtime_ms: number;
+}
+
+export interface ListOptions {
+  /** At most 10_000. Fewer entries are listed when the names take more than 1 MiB. @default 10_000 */
+  limit?: number;
+  /** Lists what is below directories, too. Links are listed and never entered. An unreadable directory hides only its content. @default false */
+  recursive?: boolean;
+  /** Lists names that begin with a dot, and what is below them. @default true */
+  hidden?: boolean;
+}
+
+export interface DirectoryList {
+  /** Sorted by name in byte order. */
+  entries: DirectoryEntry[];
+  /** All entries, also those that are not listed. */
+  total: number;
+  /** `total` by type. */
+  totals: Record<EntryType, number>;
 }
 
 /** What a write requires of the present file. The check and the write are atomic. */
@@ -71,8 +93,30 @@ export interface GlobQuery {
   dot?: boolean;
   /** @default 'file' */
   type?: 'file' | 'directory' | 'any';
-  /** @default 1000 */
+  /** At most 10_000. @default 1000 */
   limit?: number;
+  /** Names in a path below `cwd` at most. 0 only checks the patterns. @default unlimited */
+  depth?: number;
+  /** What decides the order, before the limit applies. Equal ones are in byte order of their paths. @default 'path' */
+  sort?: 'path' | 'newest' | 'largest';
+  /** Returns size and time of each path. @default false */
+  facts?: boolean;
+}
+
+/** What a glob says about a path. A symbolic link is described itself. */
+export interface PathFacts {
+  path: string;
+  bytes: number;
+  mtime_ms: number;
+}
+
+export interface GlobResult {
+  /** Relative to the root. */
+  paths: string[];
+  total: number;
+  truncated: boolean;
+  /** One for each path, if requested. */
+  facts?: PathFacts[] | undefined;
 }
 
 /**
@@ -83,8 +127,8 @@ export interface GlobQuery {
 export interface WorkspaceFiles {
   /** Where a path really leads, through links, relative to the root. The last names may not exist. */
   resolve(path: string, signal?: AbortSignal): Promise<string>;
-  /** Follows links that stay inside, so the type is never `symlink`. */
-  stat(path: string, signal?: AbortSignal): Promise<FileStat>;
+  /** @param options.follow false describes a link itself; otherwise links that stay inside are followed. @default true */
+  stat(path: string, options?: { follow?: boolean }, signal?: AbortSignal): Promise<FileStat>;
   /** @param options.max_bytes maximum size of `data`, up to 32 MiB. @default 10 MiB. @param options.offset @default 0 */
   read(path: string, options?: { max_bytes?: number; offset?: number }, signal?: AbortSignal): Promise<FileContent>;
   /**
@@ -98,14 +142,40 @@ export interface WorkspaceFiles {
     options: { expect: WriteExpectation; parents?: boolean },
     signal?: AbortSignal,
   ): Promise<{ bytes: number; created: boolean; sha256: string }>;
-  /** Sorted by name in byte order. `total` counts all entries. @param options.limit at most 10_000, the default. Fewer when the names take more than 1 MiB */
-  list(
-    path: string,
-    options?: { limit?: number },
-    signal?: AbortSignal,
-  ): Promise<{ entries: DirectoryEntry[]; total: number }>;
-  /** Paths relative to the root, sorted in byte order. Symbolic links are not followed. */
-  glob(query: GlobQuery, signal?: AbortSignal): Promise<{ paths: string[]; total: number; truncated: boolean }>;
+  list(path: string, options?: ListOptions, signal?: AbortSignal): Promise<DirectoryList>;
+  /** Symbolic links are not followed. A pattern that cannot be parsed is EGLOBINVALID. */
+  glob(query: GlobQuery, signal?: AbortSignal): Promise<GlobResult>;
+  /**
+   * Makes a directory with its parents, or nothing. A file in the way is EEXIST or ENOTDIR.
+   * @returns what was made, relative to the root, parents first; nothing when the directory was there. Fewer when the names take more than 1 MiB
+   */
+  makeDirectory(path: string, signal?: AbortSignal): Promise<{ created: string[] }>;
+  /**
+   * Removes a file, a link (never its target) or a directory, all of it or nothing. A directory with content is ENOTEMPTY without
+   * `recursive`, the root EINVAL, and EACCES when its owner cannot remove some of it.
+   * @returns what was removed, relative to the root, in byte order; the first 10_000, or fewer when the names take more than 1 MiB. `total` counts all
+   */
+  remove(path: string, options?: { recursive?: boolean }, signal?: AbortSignal): Promise<Removal>;
+  /**
+   * Moves a file, a link (never its target) or a directory. Without `replace` an existing target is EEXIST, also one that a command makes
+   * during the move. With `replace` a file takes the place of a file or a link, and a directory that of an empty directory.
+   */
+  move(from: string, to: string, options?: { replace?: boolean }, signal?: AbortSignal): Promise<Move>;
+}
+
+export interface Removal {
+  removed: string[];
+  total: number;
+}
+
+export interface Move {
+  /** Where it was and is, relative to the root; links in the paths are resolved. */
+  from: string;
+  to: string;
+  /** What was moved. */
+  type: EntryType;
+  /** Whether something else was at the target. */
+  replaced: boolean;
 }
 
 /** Paths of a workspace changed that its run may not change. No snapshot was taken, and the tree is as it was found. */

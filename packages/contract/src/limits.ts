@@ -35,6 +35,11 @@ const bounds = {
     .min(1)
     .max(31_536_000)
     .describe('Seconds of running until the run pauses; time in which it waits for a person does not count'),
+  idle_s: z
+    .int()
+    .min(1)
+    .max(31_536_000)
+    .describe('Seconds that an open run waits for calls until it ends as failed; a retry opens it again'),
   max_tokens: z.int().min(1).describe('Tokens of models, in and out, until the run pauses'),
   max_cost_usd: z
     .number()
@@ -62,6 +67,7 @@ export const limitsSchema = z.strictObject({
   max_turns: bounds.max_turns.default(200),
   max_steps: bounds.max_steps.optional(),
   wall_s: bounds.wall_s.optional(),
+  idle_s: bounds.idle_s.default(86_400),
   max_tokens: bounds.max_tokens.optional(),
   max_cost_usd: bounds.max_cost_usd.optional(),
   loop_after: bounds.loop_after.default(5),

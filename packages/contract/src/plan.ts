@@ -4,12 +4,13 @@ import { z } from 'zod';
 export const referenceSchema = z.strictObject({ $from: z.string(), pointer: z.string().default('') });
 export type Reference = z.infer<typeof referenceSchema>;
 
+export const callNameSchema = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, starting with a letter')
+  .describe('Lets a later step refer to the result of this one');
+
 const planStepSchema = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, starting with a letter')
-    .optional()
-    .describe('Lets a later step refer to the result of this one'),
+  name: callNameSchema.optional(),
   tool: z.string().min(1),
   args: z.record(z.string(), z.json()).default({}),
 });

@@ -18,6 +18,11 @@ export const networkSchema = z.strictObject({
 });
 export type Network = z.infer<typeof networkSchema>;
 
+export const settingsSchema = z
+  .record(z.string().min(1).max(100), z.json())
+  .describe('Settings of the toolset. Those that are absent have their defaults');
+export type Settings = z.infer<typeof settingsSchema>;
+
 export const hasNetwork = (network: Network): boolean => network.allow.length > 0;
 
 /** A command that must succeed on exactly the content of a publish. It runs in the sandbox without a network. */
@@ -47,10 +52,20 @@ export const publishDefaultsSchema = z.strictObject({
     .describe('Include what the ignore rules of a git source match. Default: diff and publish leave it out'),
 });
 
-/** The goal of a run: a plan of tool calls, or a prompt for a model. */
-export const goalSchema = z.discriminatedUnion('planner', [
+const plannedGoals = [
   z.strictObject({ planner: z.literal('scripted'), plan: planSchema }),
   z.strictObject({ planner: z.literal('model'), model: z.string(), prompt: z.string().min(1).max(200_000) }),
+] as const;
+
+/** The goal of a sub-agent: a plan of tool calls, or a prompt for a model. */
+export const agentGoalSchema = z.discriminatedUnion('planner', plannedGoals);
+
+export type AgentGoal = z.infer<typeof agentGoalSchema>;
+
+/** The goal of a run: the same, or nothing but the calls that its caller sends. */
+export const goalSchema = z.discriminatedUnion('planner', [
+  ...plannedGoals,
+  z.strictObject({ planner: z.literal('open') }),
 ]);
 export type Goal = z.infer<typeof goalSchema>;
 
@@ -69,6 +84,8 @@ export const allowedModels = ({ goal, models }: Pick<RunSpec, 'goal' | 'models'>
 export const runSpecSchema = z.strictObject({
   title: z.string().max(200).optional(),
   toolset: z.string(),
+  /** Of the toolset, with its defaults. */
+  settings: settingsSchema.default({}),
   goal: goalSchema,
   source: sourceSchema,
   policy: policySchema,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { capabilityReportSchema } from './capabilities.ts';
 import { runIdSchema, stepIdSchema } from './ids.ts';
 import { payloadOf, payloadSchema } from './payload.ts';
-import { goalSchema } from './run-spec.ts';
+import { agentGoalSchema } from './run-spec.ts';
 import { problemSchema, taskKindSchema } from './vocabulary.ts';
 
 /** A background command: it runs beside the steps. */
@@ -15,7 +15,7 @@ export const shellSpecSchema = z.strictObject({
 export type ShellSpec = z.infer<typeof shellSpecSchema>;
 
 /** The goal of a sub-agent. It gets the policy, the network and the limits of the run it works for, and its usage counts there, too. */
-export const agentSpecSchema = z.strictObject({ goal: goalSchema });
+export const agentSpecSchema = z.strictObject({ goal: agentGoalSchema });
 export type AgentSpec = z.infer<typeof agentSpecSchema>;
 
 /** The data of a task that is known when it is created. */

@@ -94,6 +94,9 @@ export type TaskStatus = z.infer<typeof taskStatusSchema>;
 const openTasks: readonly TaskStatus[] = ['queued', 'running', 'capturing'];
 export const isTaskOver = (status: TaskStatus): boolean => !openTasks.includes(status);
 
+/** What decides the calls of a run: a plan, a model, or its caller. */
+export const plannerSchema = z.enum(['scripted', 'model', 'open']);
+
 export const prioritySchema = z.enum(['high', 'normal', 'low']);
 /** The order of jobs when all workers are busy. */
 export type Priority = z.infer<typeof prioritySchema>;

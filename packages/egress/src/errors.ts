@@ -11,7 +11,7 @@ export type EgressErrorCode =
   | 'EADDRESSREFUSED'
   /** The client does not follow this redirect. */
   | 'EREDIRECTREFUSED'
-  /** The response headers or body, or the run's traffic, are over their limit. */
+  /** The request body, the response headers or body, or the run's traffic, are over their limit. */
   | 'ETOOLARGE'
   | 'ETIMEOUT'
   /** The name does not resolve, the host does not answer, or the response is broken. */

@@ -16,9 +16,12 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const reservedHeaders =
   /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|accept-encoding|proxy-.*)$/;
 
+/** The worker keeps the body until the last redirect. */
+const maxBodyBytes = 10 * 1024 ** 2;
+
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Throws `EgressError` EURLINVALID. */
+/** Throws `EgressError` EURLINVALID, and ETOOLARGE for the body. */
 export function parseRequest(request: {
   url: string;
   method?: string;
@@ -30,6 +33,10 @@ export function parseRequest(request: {
   if (!methods.includes(method)) throw invalid(`The method ${method} is not supported.`, `Use ${methods.join(', ')}.`);
   if (body !== null && (method === 'GET' || method === 'HEAD')) {
     throw invalid(`A ${method} request has no body.`, 'Leave it out, or use POST.');
+  }
+  if (body !== null && Buffer.byteLength(body) > maxBodyBytes) {
+    const message = `The request body has ${Buffer.byteLength(body)} bytes, more than ${maxBodyBytes}.`;
+    throw new EgressError('ETOOLARGE', message, { next: 'Send less at once.' });
   }
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers ?? {})) {

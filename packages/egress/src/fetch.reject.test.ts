@@ -141,6 +141,23 @@ test('redirects are followed and every hop reported', async () => {
   ]);
 });
 
+test('the caller may refuse to follow a redirect that the guard allows', async () => {
+  const port = await servers.http((request, response) =>
+    request.url === '/' ? redirectTo('/again')(request, response) : echo(request, response),
+  );
+  const guard = loopbackGuard([`good.test:${port}`]);
+  const url = `http://good.test:${port}/`;
+  const asked: string[] = [];
+  const mayFollow = ({ href }: URL) => {
+    asked.push(href);
+    return false;
+  };
+  const { error, connections } = await run(guard, { url, mayFollow });
+  expect(error).toMatchObject({ code: 'EREDIRECTREFUSED', message: expect.stringContaining('may not follow') });
+  expect([asked, connections.length]).toEqual([[`${url}again`], 1]);
+  expect((await run(guard, { url, mayFollow: () => true })).result?.status).toBe(200);
+});
+
 test('a redirect within one origin keeps secret headers', async () => {
   const port = await servers.http((request, response) =>
     request.url === '/' ? redirectTo('/again')(request, response) : echo(request, response),
@@ -173,6 +190,38 @@ test.each([
     body,
     body === '' ? undefined : 'text/plain',
   ]);
+});
+
+test('a repeated POST gives another origin its body and no secret header', async () => {
+  const end = await servers.http(echo);
+  const port = await servers.http(redirectTo(`http://other.test:${end}/`, 307));
+  const headers = { authorization: 'secret', cookie: 'a=1', 'x-api-key': 'secret', 'content-type': 'text/plain' };
+  const request = { url: `http://good.test:${port}/`, method: 'post', body: Buffer.from('words'), headers };
+  const { result } = await run(loopbackGuard([`good.test:${port}`, `other.test:${end}`]), request);
+  const seen = echoed(result?.body ?? Buffer.alloc(0));
+  expect([seen.method, seen.body, seen.headers['content-type']]).toEqual(['POST', 'words', 'text/plain']);
+  expect(seen.headers).not.toHaveProperty('authorization');
+  expect(seen.headers).not.toHaveProperty('cookie');
+  expect(seen.headers).not.toHaveProperty('x-api-key');
+  const unlisted = await run(loopbackGuard([`good.test:${port}`]), request);
+  expect(unlisted.error).toMatchObject({ code: 'EREDIRECTREFUSED' });
+  expect(unlisted.connections.map(({ verdict }) => verdict)).toEqual(['allowed', 'refused']);
+});
+
+test('a request body over 10 MiB is refused before any connection', async () => {
+  const request = { url: 'http://good.test/', method: 'POST' };
+  const large = await run(loopbackGuard(['good.test']), { ...request, body: 'é'.repeat(5 * 1024 ** 2 + 1) });
+  expect(large).toMatchObject({ error: { code: 'ETOOLARGE' }, connections: [] });
+  const port = await servers.http((asked, response) => {
+    let bytes = 0;
+    asked.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    asked.on('end', () => response.end(String(bytes)));
+  });
+  const url = `http://good.test:${port}/`;
+  const fits = await run(loopbackGuard([`good.test:${port}`]), { ...request, url, body: Buffer.alloc(10 * 1024 ** 2) });
+  expect(String(fits.result?.body)).toBe(String(10 * 1024 ** 2));
 });
 
 test('a redirect to a refused target makes no connection', async () => {

@@ -34,5 +34,5 @@ export {
 } from './policies/operator-policy.ts';
 export { policyFileFrom, readPolicyFile } from './policies/policy-file.ts';
 export type { Logger } from './ports/index.ts';
-export type { Attempt, RunSnapshot } from './queries/index.ts';
+export type { Attempt, RunSnapshot, WaitingCall } from './queries/index.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';

@@ -15,6 +15,7 @@ import {
 } from './approvals/index.ts';
 import {
   findSubmitted,
+  finishRun,
   forkRun,
   getRun,
   type Idempotency,
@@ -26,12 +27,13 @@ import {
   requestTaskKill,
   retryRun,
   type Submission,
+  sendCalls,
   sendMessage,
   submitRun,
   undoSteps,
 } from './commands/index.ts';
 import type { EngineDeps } from './deps.ts';
-import type { RunState } from './domain/index.ts';
+import type { RunState, StepState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
 import {
   activeIndex,
@@ -63,10 +65,13 @@ import {
   getStep,
   listAgents,
   listAttempts,
+  listResults,
   listRuns,
   listSnapshots,
   listSteps,
+  presentStep,
   type RunFilter,
+  readCalls,
 } from './queries/index.ts';
 
 /** The engine for requests: each of them is made by a caller. */
@@ -124,10 +129,19 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         return getStep(deps, id);
       },
       attempts: ofRun(deps, listAttempts),
+      /** The result of a step by its toolset's contract; undefined before it is settled. */
+      result: async (run: RunState, step: StepState) => presentStep(deps, await readSpec(deps, run), step),
+      /** The results of steps as lists show them. */
+      results: async (run: RunState, steps: readonly StepState[]) =>
+        listResults(deps, await readSpec(deps, run), steps),
       snapshots: on(deps, listSnapshots),
       /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),
       sendMessage: byCaller(sendMessage),
+      sendCalls: byCaller(sendCalls),
+      /** Calls that an open run received, with the steps that they have become. */
+      calls: ofRun(deps, readCalls),
+      finish: ofRun(deps, finishRun),
       pause: (runId: string) => ofRun(deps, requestPause)(runId, by),
       resume: byCaller(requestResume),
       cancel: byCaller(requestCancel),

@@ -2,6 +2,7 @@ import type { CapabilityReport } from '@holdpoint/contract';
 import { type Ceilings, type OperatorPolicyStatus, workerIndex, workerKey } from '@holdpoint/engine';
 import type { WorkerDeps } from '@holdpoint/engine/worker';
 import type { LoopWatch } from '@holdpoint/telemetry';
+import type { LoadedModule } from '@holdpoint/tools';
 import type { RunningWorkers } from './jobs/queue-workers.ts';
 
 const every = 5000;
@@ -13,7 +14,11 @@ interface Heartbeat {
   concurrency: number;
   capabilities: CapabilityReport;
   /** As they are now: the operator's policy changes while the worker runs. */
-  bounds(): OperatorPolicyStatus & { source_roots: string[]; publish_roots: string[] };
+  bounds(): OperatorPolicyStatus & {
+    source_roots: string[];
+    publish_roots: string[];
+    tool_modules: LoadedModule[];
+  };
   retention: { days: number | null; runs: number | null };
   ceilings: Ceilings;
   workers: RunningWorkers;

@@ -51,6 +51,8 @@ export interface RuntimeConfig {
   roots: Roots;
   /** The file of the operator's policy, which binds every run; undefined: the policy is in the store. */
   policyFile: string | undefined;
+  /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */
+  toolModules: readonly string[];
   telemetry: boolean;
 }
 

@@ -48,3 +48,24 @@ test('the first and last bytes are kept without half characters', () => {
 test('invalid UTF-8 becomes a replacement character, and its neighbours stay', () => {
   expect(captured([Buffer.from([0x61, 0xff, 0x62])]).text).toBe('a\uFFFDb');
 });
+
+test('a stream is kept as far as asked, in memory of that size', () => {
+  const bytes = Buffer.from(Array.from({ length: 1_000_003 }, (_, index) => 97 + (index % 26)));
+  for (const [kept, size] of [
+    [1_000_003, 999],
+    [1_000_002, 65_537],
+    [300_001, 1_000_003],
+    [1, 70_000],
+  ] as const) {
+    const capture = new Capture(kept);
+    for (let at = 0; at < bytes.length; at += size) capture.push(bytes.subarray(at, at + size));
+    const { text, truncated } = capture.end();
+    const head = Math.ceil(kept / 2);
+    const dropped = bytes.length - kept;
+    const expected =
+      dropped === 0
+        ? String(bytes)
+        : `${bytes.subarray(0, head)}\n[… ${dropped} bytes omitted …]\n${bytes.subarray(head + dropped)}`;
+    expect([truncated, text === expected]).toEqual([dropped > 0, true]);
+  }
+});

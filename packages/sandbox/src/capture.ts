@@ -1,20 +1,18 @@
 import type { CapturedStream } from '@holdpoint/contract';
 
-/** Bytes kept at each end. */
-const keptBytes = 32 * 1024;
+/** A result keeps this much of a stream by default. */
+const defaultKeptBytes = 64 * 1024;
+const blockBytes = 64 * 1024;
 
-/** Keeps the first and last 32 KiB of a stream in constant memory, or only counts its bytes. */
+/** Keeps the first and last half of `keptBytes` of a stream in bounded memory. */
 export class Capture {
-  readonly #keeps: boolean;
   #bytes = 0;
-  #head = Buffer.alloc(0);
-  /** A ring buffer, allocated when the head is full. */
-  #tail: Buffer | null = null;
-  #tailStart = 0;
-  #tailBytes = 0;
+  readonly #head: Blocks;
+  readonly #tail: Blocks;
 
-  constructor(keeps = true) {
-    this.#keeps = keeps;
+  constructor(keptBytes = defaultKeptBytes) {
+    this.#head = new Blocks(Math.ceil(keptBytes / 2));
+    this.#tail = new Blocks(Math.floor(keptBytes / 2));
   }
 
   get bytes(): number {
@@ -24,43 +22,65 @@ export class Capture {
   /** Copies the bytes that it keeps. */
   push(chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (!this.#keeps) return;
-    const free = keptBytes - this.#head.length;
-    if (free > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, free)]);
-    const rest = chunk.subarray(Math.max(free, 0));
-    if (rest.length > 0) this.#pushTail(rest.subarray(Math.max(rest.length - keptBytes, 0)));
-  }
-
-  /** @param bytes at most the size of the ring */
-  #pushTail(bytes: Buffer): void {
-    this.#tail ??= Buffer.alloc(keptBytes);
-    const at = (this.#tailStart + this.#tailBytes) % keptBytes;
-    const untilWrap = bytes.copy(this.#tail, at);
-    bytes.copy(this.#tail, 0, untilWrap);
-    const lost = Math.max(this.#tailBytes + bytes.length - keptBytes, 0);
-    this.#tailStart = (this.#tailStart + lost) % keptBytes;
-    this.#tailBytes += bytes.length - lost;
-  }
-
-  #readTail(): Buffer {
-    if (!this.#tail) return Buffer.alloc(0);
-    const twice = Buffer.concat([this.#tail, this.#tail]);
-    return twice.subarray(this.#tailStart, this.#tailStart + this.#tailBytes);
+    const free = this.#head.free;
+    this.#head.push(chunk.subarray(0, free));
+    this.#tail.push(chunk.subarray(free));
   }
 
   /** Decodes once, so that only a character at the cut is lost, with both its halves. */
   end(): CapturedStream {
-    const tail = this.#readTail();
-    if (!this.#keeps) return { text: '', bytes: this.#bytes, truncated: false };
-    const omitted = this.#bytes - this.#head.length - tail.length;
-    if (omitted <= 0) {
-      return { text: Buffer.concat([this.#head, tail]).toString('utf8'), bytes: this.#bytes, truncated: false };
+    const [first, last] = [this.#head.read(), this.#tail.read()];
+    if (this.#bytes === first.length + last.length) {
+      return { text: Buffer.concat([first, last]).toString('utf8'), bytes: this.#bytes, truncated: false };
     }
-    const head = withoutPartialEnd(this.#head);
-    const end = withoutPartialStart(tail);
+    const head = withoutPartialEnd(first);
+    const end = withoutPartialStart(last);
     const dropped = this.#bytes - head.length - end.length;
     const text = `${head.toString('utf8')}\n[… ${dropped} bytes omitted …]\n${end.toString('utf8')}`;
     return { text, bytes: this.#bytes, truncated: true };
+  }
+}
+
+/** The last `maxBytes` of what was pushed. Memory grows with the content, in blocks, so that many small chunks cost no more than a large one. */
+class Blocks {
+  readonly #maxBytes: number;
+  readonly #blocks: Buffer[] = [];
+  /** Bytes of the last block that are in use. */
+  #used = blockBytes;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** How much more fits before the first bytes are dropped. */
+  get free(): number {
+    return Math.max(this.#maxBytes - this.#bytes, 0);
+  }
+
+  push(chunk: Buffer): void {
+    let rest = chunk.subarray(Math.max(chunk.length - this.#maxBytes, 0));
+    while (rest.length > 0) {
+      if (this.#used === blockBytes) this.#append();
+      const copied = rest.copy(this.#blocks.at(-1) ?? rest, this.#used);
+      this.#used += copied;
+      this.#bytes += copied;
+      rest = rest.subarray(copied);
+    }
+    while (this.#bytes - blockBytes >= this.#maxBytes && this.#blocks.length > 1) {
+      this.#blocks.shift();
+      this.#bytes -= blockBytes;
+    }
+  }
+
+  #append(): void {
+    this.#blocks.push(Buffer.allocUnsafe(blockBytes));
+    this.#used = 0;
+  }
+
+  read(): Buffer {
+    const whole = Buffer.concat(this.#blocks).subarray(0, this.#bytes);
+    return whole.subarray(Math.max(whole.length - this.#maxBytes, 0));
   }
 }
 

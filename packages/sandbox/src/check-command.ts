@@ -5,6 +5,8 @@ import { type Command, SandboxError } from './port.ts';
 const maxArgumentBytes = 128 * 1024;
 /** The kernel gives arguments and environment a quarter of the usual stack (8 MiB). The sandbox itself needs 16 KiB of it. */
 const maxTotalBytes = 2 * 1024 * 1024 - 16 * 1024;
+/** The worker keeps both streams in memory. */
+const maxKeptBytes = 64 * 1024 * 1024;
 /** The kernel counts a pointer and a NUL for each string. */
 const overheadBytes = 9;
 
@@ -13,7 +15,8 @@ const overheadBytes = 9;
  *
  * @returns the working directory, normalised and relative to the root
  */
-export function checkCommand(command: Pick<Command, 'argv' | 'cwd' | 'env'>): string {
+export function checkCommand(command: Pick<Command, 'argv' | 'cwd' | 'env' | 'kept_bytes'>): string {
+  checkKept(command.kept_bytes);
   if (command.argv[0] === '') throw invalid('The program name is empty.', 'Name a program.');
   for (const argument of command.argv) {
     if (argument.includes('\0')) throw invalid('An argument contains a NUL byte.', 'Remove the NUL byte.');
@@ -40,6 +43,11 @@ export function checkCommand(command: Pick<Command, 'argv' | 'cwd' | 'env'>): st
     );
   }
   return checkDirectory(command.cwd ?? '.');
+}
+
+function checkKept(bytes: number | undefined): void {
+  if (bytes === undefined || (Number.isSafeInteger(bytes) && bytes >= 1 && bytes <= maxKeptBytes)) return;
+  throw invalid(`kept_bytes is ${bytes}; it must be an integer from 1 to ${maxKeptBytes}.`, 'Correct kept_bytes.');
 }
 
 function checkDirectory(cwd: string): string {

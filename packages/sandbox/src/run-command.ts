@@ -24,6 +24,9 @@ export interface RunDeps {
 /** A program that cleans up after SIGTERM takes less. The user does not notice the delay. */
 const graceMs = 150;
 
+/** Both streams of a command become one pipe. An environment cannot make `sh` read a file first, as it can bash. */
+const combining = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'] as const;
+
 /** Why the worker killed the tree. The first cause counts. */
 type KillCause = Exclude<CommandEnd, { status: 'exited' }>;
 
@@ -53,8 +56,8 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const { path } = command.workspace;
   const before = await sizeBefore(deps, { path, limits });
   const { output } = command;
-  const stdout = new Capture();
-  const stderr = new Capture();
+  const stdout = new Capture(command.kept_bytes);
+  const stderr = new Capture(command.kept_bytes);
   let broken: { error: unknown } | undefined;
   const started = deps.now();
   const settle = (end: CommandEnd): CommandResult => ({
@@ -71,7 +74,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const tree = startTree(deps.driver, {
     workspace: command.workspace,
     label: command.label ?? null,
-    argv: command.argv,
+    argv: command.streams === 'combined' ? [...combining, ...command.argv] : command.argv,
     cwd,
     env: command.env ?? {},
     egress: command.egress ?? null,

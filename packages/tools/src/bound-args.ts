@@ -1,7 +1,8 @@
 import { type ArgumentIssue, pointer } from './invalid-args.ts';
 
 const mostValues = 20_000;
-const mostChars = 8_000_000;
+/** More than the limit of any tool for one text, so that each tool refuses with its own error. */
+const mostChars = 16 * 1024 * 1024;
 const deepest = 100;
 
 /**

@@ -23,7 +23,7 @@ describe('defineTool', () => {
     expectTypeOf(tool).toExtend<Tool>();
   });
 
-  it.each(['Echo', 'echo-text', 'echo__text', '_echo', 'echo_', '1echo', '', 'a'.repeat(65)])(
+  it.each(['_echo', '-echo', '1echo', 'echo text', 'echo.text', 'écho', 'echo\n', '', 'a'.repeat(65)])(
     'refuses the name %j',
     (name) => {
       expect(() => defineTool({ ...echo, name })).toThrow(
@@ -31,6 +31,22 @@ describe('defineTool', () => {
       );
     },
   );
+
+  it.each(['1.0.0', '0.12.3-rc.1+build.5'])('accepts the version %j', (version) => {
+    expect(defineTool({ ...echo, version }).version).toBe(version);
+  });
+
+  it.each(['1', '1.0', 'v1.0.0', '01.0.0', '1.0.0-', ''])('refuses the version %j', (version) => {
+    expect(() => defineTool({ ...echo, version })).toThrow(/not a semantic version/);
+  });
+
+  it('refuses an output without a JSON Schema', () => {
+    expect(() => defineTool({ ...echo, output: z.date() })).toThrow(/its output has no JSON Schema/);
+  });
+
+  it.each(['Read', 'GraphQuery2', 'echo-text', 'echo_', 'a'.repeat(64)])('takes the name %j', (name) => {
+    expect(defineTool({ ...echo, name }).name).toBe(name);
+  });
 
   it('refuses an empty description', () => {
     expect(() => defineTool({ ...echo, description: ' \n' })).toThrow(/description is empty/);
@@ -76,6 +92,11 @@ describe('defineTool with a zod 3 schema', () => {
 });
 
 describe('defineToolset', () => {
+  it.each(['Echo', 'echo-text', 'echo__text', 'echo_'])('refuses the name %j in holdpoint', (name) => {
+    expect(() => defineToolset({ name: 'holdpoint', tools: [{ ...echo, name }] })).toThrow(/not in snake_case/);
+    expect(defineToolset({ name: 'other', tools: [{ ...echo, name }] }).tools).toHaveLength(1);
+  });
+
   it('refuses two tools with the same name', () => {
     expect(() => defineToolset({ name: 'twice', tools: [echo, { ...echo }] })).toThrow(/two tools named "echo_text"/);
   });

@@ -1,14 +1,16 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ToolsError } from './errors.ts';
-import { isZod4, type JsonSchema, toJsonSchema, type Zod3Schema } from './json-schema.ts';
+import { type AnyInput, asZod } from './input-schema/any-input.ts';
+import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 
 /**
  * Checks a tool when the program starts and returns it typed.
  *
- * @param tool `input` is a zod 4 object, preferably strict, or a zod 3 object, which is adapted
- * @throws ToolsError `EINVALIDTOOL` when the name is not snake_case of at most 64 characters, the description is empty, or the
- * input is no object schema that JSON Schema can express
+ * @param tool `input` is an object schema, preferably one that refuses unknown keys, and `output` any schema: of zod 4 or zod 3, a Standard
+ * Schema with its JSON Schema, or a JSON Schema
+ * @throws ToolsError `EINVALIDTOOL` when the name is not one that providers accept, the description is empty, the version is not a
+ * semantic version, the input is no object schema, or JSON Schema cannot express input or output
  * @example
  * const shout = defineTool({
  *   name: 'shout',
@@ -20,34 +22,35 @@ import type { Tool } from './tool.ts';
  * });
  */
 export function defineTool<Input extends z.ZodType>(tool: Tool<Input>): Tool<Input>;
-export function defineTool<Output>(tool: Zod3Tool<Output>): Tool<z.ZodType<Output>>;
-export function defineTool(tool: Tool | Zod3Tool): Tool {
-  if (!snakeCase.test(tool.name) || tool.name.length > maxName) {
-    throw invalid(tool.name, `its name is not snake_case of at most ${maxName} characters`);
+export function defineTool<Output>(tool: ToolOf<Output>): Tool<z.ZodType<Output>>;
+export function defineTool(tool: Tool | ToolOf): Tool {
+  if (!providerName.test(tool.name)) {
+    throw invalid(tool.name, 'its name is not a letter and up to 63 more letters, digits, _ and -');
+  }
+  if (tool.version !== undefined && !semanticVersion.test(tool.version)) {
+    throw invalid(tool.name, `its version ${tool.version} is not a semantic version such as 1.0.0`);
   }
   if (tool.description.trim() === '') throw invalid(tool.name, 'its description is empty, so no model can choose it');
-  if (inputSchema(tool).type !== 'object') throw invalid(tool.name, 'its input is not an object schema');
-  return isZod4Tool(tool) ? tool : { ...tool, input: fromZod3(tool.input) };
+  const { schema: input, type } = schemaOf(tool.name, 'input', tool.input);
+  if (type !== 'object') throw invalid(tool.name, 'its input is not an object schema');
+  const output = tool.output && schemaOf(tool.name, 'output', tool.output).schema;
+  return input === tool.input && output === tool.output ? (tool as Tool) : ({ ...tool, input, output } as Tool);
 }
 
 /** Providers accept at most 64 characters of `[a-zA-Z0-9_-]`. */
-const maxName = 64;
-const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+const providerName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** As semver.org gives it. */
+const semanticVersion =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-((0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(\+([0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*))?$/;
 
-function inputSchema(tool: { name: string; input: z.ZodType | Zod3Schema }): JsonSchema {
+function schemaOf(name: string, which: 'input' | 'output', given: AnyInput): { schema: z.ZodType; type: unknown } {
   try {
-    return toJsonSchema(tool.input);
+    const schema = asZod(given);
+    return { schema, type: toJsonSchema(schema).type };
   } catch (cause) {
-    throw invalid(
-      tool.name,
-      `its input has no JSON Schema: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw invalid(name, `its ${which} has no JSON Schema: ${why}`, { cause });
   }
-}
-
-function isZod4Tool(tool: Tool | Zod3Tool): tool is Tool {
-  return isZod4(tool.input);
 }
 
 function invalid(name: string, reason: string, options?: ErrorOptions): ToolsError {
@@ -59,27 +62,8 @@ function invalid(name: string, reason: string, options?: ErrorOptions): ToolsErr
   );
 }
 
-interface Zod3Tool<Output = unknown> extends Omit<Tool, 'input' | 'effect' | 'execute' | 'preview'> {
-  input: Zod3Schema<Output>;
-  effect: ReturnType<EffectOf> | ((args: Output) => ReturnType<EffectOf>);
-  execute(context: ContextOf, args: Output): ReturnType<Tool['execute']>;
-  preview?(context: ContextOf, args: Output): ReturnType<NonNullable<Tool['preview']>>;
-}
-
-type EffectOf = Extract<Tool['effect'], (...args: never[]) => unknown>;
-type ContextOf = Parameters<Tool['execute']>[0];
-
-/** A zod 4 schema that parses with the zod 3 schema and has its JSON Schema. Only `defineTool` sees two kinds. */
-function fromZod3<Output>(schema: Zod3Schema<Output>): z.ZodType<Output> {
-  const adapted = z.unknown().transform((input, context): Output => {
-    const result = schema.safeParse(input);
-    if (result.success) return result.data;
-    for (const { path, message } of result.error.issues) {
-      context.issues.push({ code: 'custom', message, path: [...path], input });
-    }
-    return z.NEVER;
-  });
-  const jsonSchema = toJsonSchema(schema);
-  adapted._zod.toJSONSchema = () => structuredClone(jsonSchema);
-  return adapted;
-}
+/** A tool whose schemas may be of another kind than zod 4. */
+type ToolOf<Output = unknown> = Omit<Tool<z.ZodType<Output>>, 'input' | 'output'> & {
+  input: AnyInput<Output>;
+  output?: AnyInput;
+};

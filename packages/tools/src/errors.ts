@@ -3,6 +3,10 @@ export type ToolsErrorCode =
   | 'EINVALIDTOOL'
   /** The registry has no toolset with that name. */
   | 'EUNKNOWNTOOLSET'
+  /** A module of HOLDPOINT_TOOLS cannot be used; thrown while the program starts. */
+  | 'ETOOLMODULE'
+  /** The toolset has no form with that name. */
+  | 'EUNKNOWNFORM'
   /** A question to a person was executed like a program; only a person can answer it. */
   | 'ENEEDSPERSON';
 

@@ -1,4 +1,5 @@
 import { nearestNames, type Problem } from '@holdpoint/contract';
+import type { z } from 'zod';
 import { boundArgs } from './bound-args.ts';
 import { ToolsError } from './errors.ts';
 import { type ArgumentIssue, invalid, invalidArgs } from './invalid-args.ts';
@@ -23,7 +24,14 @@ export function findTool(byName: ToolIndex, call: ToolCall): FoundTool {
   if (!tool) return { ok: false, error: unknownTool(call, [...tools.keys()]), issues: [] };
   const unbounded = boundArgs(call.args);
   if (unbounded !== undefined) return { ok: false, ...invalid(call.tool, [unbounded]) };
-  const parsed = tool.input.safeParse(call.args);
+  let parsed: z.ZodSafeParseResult<unknown>;
+  try {
+    parsed = tool.input.safeParse(call.args);
+  } catch (error) {
+    // Such as a schema that needs to wait, in a tool of a module.
+    const detail = `the schema of ${call.tool} cannot check them: ${error instanceof Error ? error.message : error}`;
+    return { ok: false, ...invalid(call.tool, [{ pointer: '', detail }]) };
+  }
   return parsed.success
     ? { ok: true, tool, args: parsed.data }
     : { ok: false, ...invalidArgs(call.tool, parsed.error) };

@@ -1,8 +1,8 @@
 import type { JsonSchema } from './json-schema.ts';
-import type { ToolDefinition } from './registry.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 
-/** The shapes in which providers and MCP clients receive tools. */
-export type ToolFormat = keyof typeof formats;
+/** The bare function-calling form, without OpenAI's envelope. */
+type FunctionTool = Pick<ToolDefinition, 'name' | 'description'> & { parameters: JsonSchema };
 
 interface OpenAiTool {
   type: 'function';
@@ -30,6 +30,10 @@ function openai(tools: readonly ToolDefinition[]): OpenAiTool[] {
   }));
 }
 
+function openaiFunctions(tools: readonly ToolDefinition[]): FunctionTool[] {
+  return tools.map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema }));
+}
+
 /** Anthropic's Messages API. */
 function anthropic(tools: readonly ToolDefinition[]): AnthropicTool[] {
   return tools.map(({ name, description, input_schema }) => ({ name, description, input_schema }));
@@ -54,4 +58,5 @@ function mcp(tools: readonly ToolDefinition[]): McpTool[] {
   }));
 }
 
-export const formats = { openai, anthropic, ollama, mcp };
+/** The forms that every toolset has, in which providers and MCP clients receive tools. */
+export const formats = { openai, 'openai-functions': openaiFunctions, anthropic, ollama, mcp };

@@ -1,17 +1,18 @@
+export { type LoadedModule, loadToolsets } from './custom/load-toolsets.ts';
+export { toolModulesFrom } from './custom/tool-modules-from.ts';
 export { defineTool } from './define-tool.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
-export { formats, type ToolFormat } from './formats.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export {
   type CallDescription,
   createRegistry,
   type Registry,
-  type ToolDefinition,
 } from './registry.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
 export type { RunFacts, Tool, ToolContext } from './tool.ts';
+export type { ToolDefinition } from './tool-definition.ts';
 export { defineToolset, type Toolset } from './toolset.ts';
-export { createHoldpointToolset, holdpoint } from './toolsets/holdpoint/toolset.ts';
+export { createToolsets, everyToolset } from './toolsets/every-toolset.ts';
 export type { SearchAnswer, SearchResult } from './web/search/answer.ts';
 export { duckDuckGoHtml } from './web/search/duckduckgo-html.ts';
 export type { SearchPort, SearchRequest } from './web/search/port.ts';

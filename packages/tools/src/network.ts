@@ -1,10 +1,16 @@
 export interface NetworkRequest {
   url: string;
   /** @default 'GET' */
-  method?: 'GET' | 'HEAD';
-  headers?: Record<string, string>;
-  max_bytes?: number;
-  timeout_ms?: number;
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | undefined;
+  headers?: Record<string, string> | undefined;
+  /** At most 10 MiB, and none with GET and HEAD. */
+  body?: string | Buffer | undefined;
+  /** Whether to follow a redirect there, as far as the network allows it. @default yes */
+  mayFollow?(url: URL): boolean;
+  /** Size at which the response body is cut. @default 5 MiB */
+  max_bytes?: number | undefined;
+  /** For the whole exchange with its redirects. @default 60_000 */
+  timeout_ms?: number | undefined;
 }
 
 export interface NetworkResponse {
@@ -29,5 +35,9 @@ export interface Network {
   hosts: readonly string[];
   /** Whether the run's allowlist names the host. */
   isListed(target: { host: string; port: number }): boolean;
+  /**
+   * Follows redirects and judges each hop. 303, and 301 and 302 of a POST, become a GET without the body; other redirects repeat the request.
+   * Another origin gets no header that may be a secret.
+   */
   fetch(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse>;
 }

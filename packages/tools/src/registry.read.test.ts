@@ -246,6 +246,24 @@ describe('formats', () => {
     expect(formats.anthropic(registry.list('office'))).toEqual([{ name, description, input_schema }]);
   });
 
+  it('leaves out the envelope of OpenAI in openai-functions', () => {
+    expect(registry.inForm('office', 'openai-functions')).toEqual([{ name, description, parameters: input_schema }]);
+  });
+
+  it('prefers the form of the toolset', () => {
+    const forms = { mcp: () => ['its own'], plain: () => ['plain'] };
+    const own = createRegistry([defineToolset({ name: 'office', tools: [copy], forms })]);
+    expect([own.inForm('office', 'mcp'), own.inForm('office', 'plain')]).toEqual([['its own'], ['plain']]);
+    expect(own.inForm('office', 'openai')).toEqual(registry.inForm('office', 'openai'));
+    expect(() => own.inForm('office', 'xml')).toThrow(
+      expect.objectContaining({
+        code: 'EUNKNOWNFORM',
+        next: 'Use one of: openai, openai-functions, anthropic, ollama, mcp, plain.',
+      }),
+    );
+    expect(() => own.inForm('office', 'toString')).toThrow(/no form for a provider/);
+  });
+
   it('announces the worst effect of a tool to MCP clients', () => {
     expect(formats.mcp(registry.list('office'))).toEqual([
       {

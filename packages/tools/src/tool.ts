@@ -2,9 +2,13 @@ import type {
   CommandRequest,
   CommandResult,
   Effect,
+  Json,
+  NewTask,
+  PastCalls,
   Preview,
   Risk,
   TaskHandle,
+  TaskView,
   ToolOutcome,
   Touches,
   WorkspaceFiles,
@@ -34,10 +38,16 @@ export interface ToolContext {
   placeholder?(name: string): string | undefined;
   /** Absent when the run has no network allowlist and therefore no network. */
   network?: Network;
+  /** Whether a person let this very call run. @default false */
+  approved?: boolean | undefined;
   signal: AbortSignal;
   /** Equal for all attempts of one step. */
   idempotencyKey: string;
   tasks: TaskHandle;
+  /** What the run has done before this call. */
+  past: PastCalls;
+  /** The toolset's settings of the run, parsed by its own schema. */
+  settings: unknown;
   /** The id of the task that this call may start. */
   taskId: string;
   /** The task that an earlier execution of this call waited for, and until when (milliseconds since the epoch). */
@@ -54,26 +64,50 @@ export interface ToolContext {
 }
 
 /** What a tool may use to find out whether a person has to be asked. */
-export type LookContext = Pick<ToolContext, 'files' | 'network' | 'signal'>;
+export type LookContext = Pick<ToolContext, 'files' | 'network' | 'past' | 'settings' | 'signal'>;
 
 export interface Tool<Input extends z.ZodType = z.ZodType> {
+  /** Letters, digits, `_` and `-`, beginning with a letter; at most 64. */
   name: string;
   /** For the model: what the tool does, when to use it, what it returns. */
   description: string;
   effect: Effect | ((args: z.output<Input>, run: RunFacts) => Effect);
   risk: Risk;
+  /** The contract's own word for its risk, such as `read_only`. @default the risk */
+  label?: string;
+  /** Semantic version of its interface. */
+  version?: string;
   /** `input`: the call is a question to a person. It always parks, and the answer is the result. */
   gate?: 'input';
   /** The call changes something besides files that other calls see, such as a task. It keeps its order within the turn like a write. */
   sequential?: true;
   input: Input;
+  /** What `value` of an outcome that succeeded is; an outcome that differs is a defect of the tool: `EBADOUTPUT`. @default anything */
+  output?: z.ZodType;
+  /** With `gate: 'input'`: the value that a person's words become. @default `{answer: words}` */
+  answer?(args: z.output<Input>, words: string): Json;
+  /** How the call runs beside others of its turn, as a background command. @default it runs after them */
+  beside?: Beside<Input>;
   /** What the call touches, by its arguments. Pure. @default nothing */
   touches?(args: z.output<Input>): Partial<Touches>;
   /**
-   * Why a person has to be asked before this call, as the workspace is now. It changes nothing. It is asked before the call becomes runnable
-   * and again after its attempt began. It adds a question to the policy and never removes one.
+   * Why a person has to be asked before this call. `true`: always, unless a rule of the policies that names the tool allows the call. A
+   * function: as the workspace is now; it changes nothing, and it is asked before the call becomes runnable and again after its attempt
+   * began. It adds a question to the policy and never removes one.
    */
-  asks?(context: LookContext, args: z.output<Input>): Promise<string | undefined>;
+  asks?: true | ((context: LookContext, args: z.output<Input>) => Promise<string | undefined>);
+  /**
+   * Rules of the network (`host`, `host:port`, `*.host`) that hold for its calls alone, beside those of the run: addresses that the operator or
+   * the settings of the run chose for it. A tool that has them judges each address by itself, and an approval opens one in every run. Pure.
+   */
+  reaches?(args: z.output<Input>, settings: unknown): readonly string[];
   execute(context: ToolContext, args: z.output<Input>): Promise<ToolOutcome>;
   preview?(context: ToolContext, args: z.output<Input>): Promise<Preview>;
+}
+
+/** A call as a background command, for calls of one turn that run side by side. */
+export interface Beside<Input extends z.ZodType> {
+  task(args: z.output<Input>, settings: unknown): NewTask & { kind: 'shell' };
+  /** The outcome of the call, when its command has ended. */
+  settle(context: ToolContext, args: z.output<Input>, task: TaskView): Promise<ToolOutcome>;
 }

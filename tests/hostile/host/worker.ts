@@ -108,7 +108,10 @@ export async function startWorker({
         (name: FileOperation) =>
         (...args: unknown[]) =>
           ask({ kind: 'files', workspace, operation: name, args });
-      const names: FileOperation[] = ['stat', 'read', 'write', 'list', 'glob'];
+      const names: FileOperation[] = [
+        ...['stat', 'read', 'write', 'list', 'glob'] as const,
+        ...['makeDirectory', 'remove', 'move'] as const,
+      ];
       return Object.fromEntries(names.map((name) => [name, operation(name)])) as unknown as WorkspaceFiles;
     },
     async killAll(workspaceId) {

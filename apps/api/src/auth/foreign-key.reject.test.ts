@@ -105,6 +105,7 @@ const bodies: Record<string, () => unknown> = {
   putPolicy: () => ({ rules: [] }),
   testPolicy: () => ({ call: imagined, policy: { rules: [] } }),
   testNamedPolicy: () => ({ call: imagined }),
+  sendCalls: () => ({ calls: [imagined] }),
   sendMessage: () => ({ text: 'hello' }),
   undoSteps: () => ({ to_step: 0, keep_external_effects: true }),
 };
@@ -113,7 +114,7 @@ const queries: Record<string, string> = { readFile: '?path=a.txt' };
 function call({ id, method, path }: Operation, key: string, given: Record<string, string> = ids): Promise<Response> {
   const filled = path
     .replace('{name}', 'holdpoint')
-    .replace('{version}', '1')
+    .replace(/\{version\}|\{number\}/, '1')
     .replace(/\/(\w+)\/\{id\}/, (_, kind) => `/${kind}/${given[kind]}`);
   expect(filled).not.toMatch(/[{}]|undefined|\/$/);
   const body = method === 'POST' || method === 'PUT' ? JSON.stringify(bodies[id]?.() ?? {}) : undefined;

@@ -80,8 +80,8 @@ describe('every refusal is a problem', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'unsupported_media_type', status: 415 });
   });
 
-  test('a body of more than 10 MiB: 413', async () => {
-    const response = await api.post('/v1/runs', { prompt: 'x'.repeat(10 * 1024 * 1024) });
+  test('a body of more than 32 MiB: 413', async () => {
+    const response = await api.post('/v1/runs', { prompt: 'x'.repeat(32 * 1024 * 1024) });
     expect(await problemOf(response)).toMatchObject({ code: 'body_too_large', status: 413 });
   });
 

@@ -47,7 +47,7 @@ export const apiProblems = {
     next: 'Send the body as application/json.',
   },
   json_too_deep: { status: 422, title: 'JSON too deep', next: 'Send fewer levels; nothing was changed.' },
-  body_too_large: { status: 413, title: 'Body too large', next: 'Send at most 10 MiB.' },
+  body_too_large: { status: 413, title: 'Body too large', next: 'Send at most 32 MiB.' },
   invalid_request: {
     status: 422,
     title: 'Invalid request',
@@ -57,6 +57,11 @@ export const apiProblems = {
     status: 422,
     title: 'Unknown toolset',
     next: 'Use one of the toolsets in GET /v1/toolsets; nothing was changed.',
+  },
+  invalid_settings: {
+    status: 422,
+    title: 'Invalid settings of the toolset',
+    next: 'Correct what `errors` names; GET /v1/toolsets/{name} shows the settings of a toolset. Nothing was changed.',
   },
   invalid_plan: {
     status: 422,
@@ -172,6 +177,10 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   rule_not_found: { status: 404, title: 'No such rule' },
   invalid_decision: { status: 422, title: 'Invalid decision' },
   run_not_active: { status: 409, title: 'The run is not active' },
+  run_not_open: { status: 409, title: 'The run is not open' },
+  calls_pending: { status: 409, title: 'Calls are not settled' },
+  too_many_calls: { status: 429, title: 'Too many calls wait' },
+  calls_not_found: { status: 404, title: 'No such calls' },
   tools_changed: { status: 409, title: 'The tools have changed' },
   policy_not_found: { status: 404, title: 'No such policy' },
   policy_changed: { status: 409, title: 'The policy has changed' },

@@ -13,7 +13,7 @@ export function putPolicyCommand(shell: Shell): Command {
     .option('--if-version <number>', 'only if this is its version now; 0: only if there is none', wholeNumber)
     .action(async (name: string, file: string, { url, json, ifVersion }: ApiOptions & { ifVersion?: number }) => {
       const schema = name === operatorPolicyName ? operatorPolicySchema : undefined;
-      const document = await readPolicy(file, schema);
+      const document = await readPolicy({ file, environment: shell.config.environment }, schema);
       const { policy, created } = await (await shell.connect(url)).putPolicy(name, document, { ifVersion });
       if (json) return shell.printJson({ created, policy });
       const outcome = created ? 'is stored as' : 'has the same content as';

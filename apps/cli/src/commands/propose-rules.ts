@@ -4,7 +4,7 @@ import type { RuleProposal } from '@holdpoint/client';
 import type { Command } from 'commander';
 import { isSeq, parseDocument, stringify } from 'yaml';
 import { oneLine, plain } from '../output/index.ts';
-import { checkPolicyText } from '../policy/read-policy.ts';
+import { checkPolicyText, type PolicyFile } from '../policy/read-policy.ts';
 import { replaceFile } from '../policy/replace-file.ts';
 import { sinceOf } from '../policy/since.ts';
 import { type ApiOptions, apiCommand, CliError, count, type Shell } from '../shell/index.ts';
@@ -27,7 +27,7 @@ export function proposeRulesCommand(shell: Shell): Command {
       if (json) shell.printJson(proposals);
       else for (const line of proposalsText(proposals.data, shell.width)) shell.print(line);
       if (write === undefined || proposals.data.length === 0) return;
-      await addRules(write, proposals.data);
+      await addRules({ file: write, environment: shell.config.environment }, proposals.data);
       shell.say(`${plain(write)} has the rules now. Nothing follows it by itself: read it, then put it.`);
     });
 }
@@ -47,7 +47,8 @@ function proposalsText(proposals: readonly RuleProposal[], width: number): strin
 }
 
 /** Comments and order of the file stay. Rules behind others might never decide, so they go before them. */
-async function addRules(file: string, proposals: readonly RuleProposal[]): Promise<void> {
+async function addRules(of: PolicyFile, proposals: readonly RuleProposal[]): Promise<void> {
+  const { file } = of;
   const path = resolve(file);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return 'rules: []\n';
@@ -69,6 +70,6 @@ async function addRules(file: string, proposals: readonly RuleProposal[]): Promi
   rules.items.unshift(...nodes.flat());
   const next = document.toString();
   // A rule that is there already would make one that never decides.
-  checkPolicyText(file, next);
+  await checkPolicyText(of, next);
   await replaceFile(path, next);
 }

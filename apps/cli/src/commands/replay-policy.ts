@@ -22,7 +22,7 @@ export function replayPolicyCommand(shell: Shell): Command {
     .option('--name <name>', "only runs with this named policy; operator: in place of the operator's policies")
     .option('--limit <number>', 'show at most this many calls of each kind', count, 20)
     .action(async ({ url, json, since, policy, name, limit }: ReplayOptions) => {
-      const candidate = await candidateOf(policy, name);
+      const candidate = await candidateOf(shell, { policy, name });
       const body = { since: sinceOf(since), policy: candidate, name };
       const replay = await replayAll(await shell.connect(url), body, json ? Number.POSITIVE_INFINITY : limit);
       if (json) return shell.printJson(replay);
@@ -30,8 +30,13 @@ export function replayPolicyCommand(shell: Shell): Command {
     });
 }
 
-const candidateOf = (policy: string, name: string | undefined): Promise<ReplayPolicy['policy'] | PolicyReference> =>
-  name === operatorPolicyName ? readPolicy(policy, operatorPolicySchema) : givenPolicy(policy);
+const candidateOf = (
+  { config: { environment } }: Shell,
+  { policy, name }: { policy: string; name: string | undefined },
+): Promise<ReplayPolicy['policy'] | PolicyReference> =>
+  name === operatorPolicyName
+    ? readPolicy({ file: policy, environment }, operatorPolicySchema)
+    : givenPolicy(policy, { environment });
 
 type Kind = ReplayedCall['verdict']['action'];
 

@@ -1,12 +1,10 @@
-import { toolFormatSchema } from '@holdpoint/contract/wire';
-import { type Command, Option } from 'commander';
-import type { z } from 'zod';
+import type { Command } from 'commander';
 import { oneLine, plainJson, table } from '../output/index.ts';
 import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
 
 interface ListOptions extends ApiOptions {
   toolset?: string;
-  format?: z.infer<typeof toolFormatSchema>;
+  format?: string;
 }
 
 const defaultToolset = 'holdpoint';
@@ -14,8 +12,9 @@ const defaultToolset = 'holdpoint';
 export const listToolsCommand = (shell: Shell): Command =>
   apiCommand('list', 'list tools that runs may call')
     .option('--toolset <name>', 'only tools of this toolset')
-    .addOption(
-      new Option('--format <format>', 'print definitions for this provider, in JSON').choices(toolFormatSchema.options),
+    .option(
+      '--format <format>',
+      'print definitions for this provider, in JSON: openai, openai-functions, anthropic, ollama, mcp, or a form of the toolset',
     )
     .action(async ({ url, json, toolset, format }: ListOptions) => {
       const client = await shell.connect(url);
@@ -29,8 +28,11 @@ export const listToolsCommand = (shell: Shell): Command =>
         tool.toolset,
         tool.name,
         tool.effect,
-        tool.risk,
-        oneLine(tool.description, Math.max(30, shell.width - 50)),
+        tool.label,
+        tool.version ?? '',
+        tool.asks,
+        oneLine(tool.description, Math.max(30, shell.width - 66)),
       ]);
-      for (const line of table(['TOOLSET', 'TOOL', 'EFFECT', 'RISK', 'WHAT IT DOES'], rows)) shell.print(line);
+      for (const line of table(['TOOLSET', 'TOOL', 'EFFECT', 'RISK', 'VERSION', 'ASKS', 'WHAT IT DOES'], rows))
+        shell.print(line);
     });

@@ -106,7 +106,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
 async function checkOperatorSettings({ environment }: Config): Promise<void> {
   // A lazy import: only this command needs the tools.
   const { readOperatorSettings } = await import('../operator-settings.ts');
-  readOperatorSettings(environment);
+  await readOperatorSettings(environment);
 }
 
 /** Nothing can start on a full disk, so the reserve is released first. */

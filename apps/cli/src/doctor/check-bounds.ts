@@ -5,7 +5,12 @@ import { boundsText, ceilingsText, nameText } from '../output/index.ts';
 import { CliError, type Config } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
-const boundVariables = ['HOLDPOINT_POLICY', 'HOLDPOINT_SOURCE_ROOTS', 'HOLDPOINT_PUBLISH_ROOTS'] as const;
+const boundVariables = [
+  'HOLDPOINT_POLICY',
+  'HOLDPOINT_SOURCE_ROOTS',
+  'HOLDPOINT_PUBLISH_ROOTS',
+  'HOLDPOINT_TOOLS',
+] as const;
 const limitVariables = ['HOLDPOINT_LIMITS'] as const;
 
 interface Programs {
@@ -15,10 +20,13 @@ interface Programs {
 }
 
 /** Compares the operator's bounds in this environment with those of the running programs. */
-export function checkBounds({ environment }: Pick<Config, 'environment'>, { api, workers }: Programs): Finding[] {
+export async function checkBounds(
+  { environment }: Pick<Config, 'environment'>,
+  { api, workers }: Programs,
+): Promise<Finding[]> {
   let here: OperatorSettings;
   try {
-    here = readOperatorSettings(environment);
+    here = await readOperatorSettings(environment);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return [
@@ -52,11 +60,15 @@ export function checkBounds({ environment }: Pick<Config, 'environment'>, { api,
 const named = ({ id, bounds, ceilings }: Programs['workers'][number]) => ({ who: `worker ${id}`, bounds, ceilings });
 
 /** @param other of a running program: without a file the store has the policy, and this shell says nothing about it */
-const wireBounds = ({ policy, sourceRoots, publishRoots }: OperatorSettings, other: Bounds | undefined): Bounds => ({
+const wireBounds = (
+  { policy, sourceRoots, publishRoots, modules }: OperatorSettings,
+  other: Bounds | undefined,
+): Bounds => ({
   policy: policy === undefined ? (other?.policy ?? null) : policyDigest(policy),
   policy_version: policy === undefined ? other?.policy_version : undefined,
   source_roots: [...sourceRoots],
   publish_roots: [...publishRoots],
+  tool_modules: modules,
 });
 
 /** A source that cannot be used does not change the policy in force, so the operator has to see it. */

@@ -36,7 +36,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     await checkDataDirectory(config.dataDir),
     storage,
     checkRetention({ workers, runs, sizes }),
-    ...checkBounds(config, { api: bounds, workers }),
+    ...(await checkBounds(config, { api: bounds, workers })),
     await checkKeyFile(keyFileOf(config)),
     ...(await checkRedis(config, running !== undefined)),
     ...(await checkInstallation(config)),

@@ -45,7 +45,7 @@ export function sandboxLine(report: unknown): string {
 }
 
 /** The operator's bounds on every run, in one line. */
-export function boundsText({ policy, policy_version: version, ...roots }: Bounds): string {
+export function boundsText({ policy, policy_version: version, tool_modules: modules = [], ...roots }: Bounds): string {
   const { source_roots: sources, publish_roots: targets } = roots;
   const everywhere = 'all except system directories, whole homes and their dot folders';
   return [
@@ -54,8 +54,15 @@ export function boundsText({ policy, policy_version: version, ...roots }: Bounds
       : `operator's policy ${policy.slice(0, 19)}${version == null ? '' : ` (version ${version})`}`,
     `sources: ${sources.length === 0 ? everywhere : sources.map(nameText).join(', ')}`,
     `publish: ${targets.length === 0 ? 'wherever a source may lie' : targets.map(nameText).join(', ')}`,
+    ...modules.map(moduleText),
   ].join('; ');
 }
+
+/** Versions belong to the text: programs that loaded different ones differ. */
+const moduleText = ({ module, tools }: NonNullable<Bounds['tool_modules']>[number]): string =>
+  `tools of ${nameText(module)}: ${Object.entries(tools)
+    .map(([name, version]) => `${nameText(name)} (${version})`)
+    .join(', ')}`;
 
 /** `at most max_turns 50, command.processes 64 (HOLDPOINT_LIMITS)` */
 export function ceilingsText({ command = {}, ...limits }: NonNullable<Worker['ceilings']> = {}): string {

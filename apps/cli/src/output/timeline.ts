@@ -50,13 +50,18 @@ function detailOf(event: RunEvent, call: string): string {
     case 'workspace.discarded':
       return '';
     case 'run.waiting':
-      return event.data.for === 'approval' ? 'for an approval' : 'for sub-agents that wait or are paused';
+      return {
+        approval: 'for an approval',
+        task: 'for sub-agents that wait or are paused',
+        calls: 'for calls from outside',
+      }[event.data.for];
     case 'run.resumed':
       return {
         approval: 'after the decision',
         task: 'a sub-agent continues',
         pause: 'after the pause',
         end: 'after its end',
+        calls: 'its caller has gone on',
       }[event.data.after];
     case 'run.extended':
       return `limits count from here, by ${event.data.by}`;
@@ -73,6 +78,10 @@ function detailOf(event: RunEvent, call: string): string {
       return `${event.data.as}, when its background tasks have ended: ${event.data.message}`;
     case 'run.repaired':
       return `${event.data.class}${event.data.subject === undefined ? '' : ` (${event.data.subject})`}`;
+    case 'calls.received': {
+      const { number, steps, by } = event.data;
+      return `${number}: ${steps.length === 1 ? 'one call' : `${steps.length} calls`} from ${by}`;
+    }
     case 'message.received':
       return `from ${event.data.by}: ${event.data.text}`;
     case 'step.deferred':

@@ -1,8 +1,39 @@
-import type { CatalogTool } from '@holdpoint/policy';
-import { createRegistry, holdpoint } from '@holdpoint/tools';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type CatalogTool, type ToolsetPolicy, toolsetPolicy } from '@holdpoint/policy';
+import {
+  createRegistry,
+  everyToolset,
+  type LoadedModule,
+  loadToolsets,
+  type Registry,
+  toolModulesFrom,
+} from '@holdpoint/tools';
+import { CliError } from '../shell/index.ts';
 
-/** The tools that rules can name. Needs no server. */
-export function catalogTools(): CatalogTool[] {
-  const registry = createRegistry([holdpoint]);
-  return registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
+type Environment = Readonly<Record<string, string>>;
+
+const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
+
+/** The toolsets of Holdpoint, and of the modules that the environment names. Needs no server. @throws CliError `bad_environment` */
+export async function openCatalog(environment: Environment): Promise<{ registry: Registry; modules: LoadedModule[] }> {
+  try {
+    const { toolsets, modules } = await loadToolsets(toolModulesFrom(environment), projectDir, everyToolset);
+    return { registry: createRegistry(toolsets), modules };
+  } catch (cause) {
+    throw new CliError('bad_environment', cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/** The tools that rules can name. @throws CliError `bad_environment` */
+export const catalogTools = async (environment: Environment): Promise<CatalogTool[]> =>
+  toolsOf((await openCatalog(environment)).registry);
+
+export const toolsOf = (registry: Registry): CatalogTool[] =>
+  registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
+
+/** What a toolset says of its own calls. @throws CliError `bad_environment` */
+export async function catalogPolicy(environment: Environment, toolset: string): Promise<ToolsetPolicy | undefined> {
+  const { registry } = await openCatalog(environment);
+  return toolsetPolicy(toolset, registry.rules(toolset, undefined));
 }

@@ -1,9 +1,8 @@
 import { callerKindSchema, effectSchema, nearestNames, riskSchema, touchesSchema } from '@holdpoint/contract';
 import { type CallFacts, describeTouches } from '@holdpoint/policy';
-import { createRegistry, holdpoint } from '@holdpoint/tools';
 import { z } from 'zod';
 import { CliError } from '../shell/index.ts';
-import { catalogTools } from './catalog-tools.ts';
+import { openCatalog, toolsOf } from './catalog-tools.ts';
 
 /** A call as a user writes it. What is left out comes from the tool. */
 const callSchema = z.strictObject({
@@ -22,7 +21,7 @@ const callSchema = z.strictObject({
  * What a policy knows about a call, as the gate describes it.
  * @throws CliError `usage` for a call of another shape, for arguments that its tool refuses, and for an unknown tool without effect and risk
  */
-export function describeCall(value: unknown): CallFacts {
+export async function describeCall(value: unknown, environment: Readonly<Record<string, string>>): Promise<CallFacts> {
   const parsed = callSchema.safeParse(value);
   if (!parsed.success) throw new CliError('usage', `The call: ${z.prettifyError(parsed.error)}`);
   const { toolset, tool, args, network, labels, submitted_by, ...given } = parsed.data;
@@ -31,14 +30,15 @@ export function describeCall(value: unknown): CallFacts {
   if (effect !== undefined && risk !== undefined && touches !== undefined) {
     return { ...call, effect, risk, touches: describeTouches(touches) };
   }
-  const tools = catalogTools();
+  const { registry } = await openCatalog(environment);
+  const tools = toolsOf(registry);
   if (!tools.some((one) => one.toolset === toolset && one.name === tool)) {
     const names = tools.map(({ name }) => name);
     const near = nearestNames(tool, names).join(', ');
     const what = `There is no tool ${JSON.stringify(tool)} in ${toolset}. Nearest: ${near}.`;
     throw new CliError('usage', `${what} For another toolset give effect, risk and touches.`);
   }
-  const described = createRegistry([holdpoint]).describe({ toolset, tool, args, network });
+  const described = registry.describe({ toolset, tool, args, network });
   if (!described.ok) throw new CliError('usage', described.error.message);
   return {
     ...call,

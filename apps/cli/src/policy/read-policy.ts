@@ -8,24 +8,34 @@ import { catalogTools } from './catalog-tools.ts';
 
 type AnySchema = typeof policySchema | typeof operatorPolicySchema;
 
+export interface PolicyFile {
+  file: string;
+  /** Names modules with more tools. */
+  environment: Readonly<Record<string, string>>;
+}
+
 /** Reads a document and checks all of it. @throws CliError `invalid_policy`, which lists every mistake by its pointer */
-export async function readPolicy(file: string): Promise<Policy>;
-export async function readPolicy<Schema extends AnySchema>(file: string, schema?: Schema): Promise<z.output<Schema>>;
-export async function readPolicy(file: string, schema?: AnySchema): Promise<unknown> {
+export async function readPolicy(of: PolicyFile): Promise<Policy>;
+export async function readPolicy<Schema extends AnySchema>(of: PolicyFile, schema?: Schema): Promise<z.output<Schema>>;
+export async function readPolicy({ file, environment }: PolicyFile, schema?: AnySchema): Promise<unknown> {
   let text: string;
   try {
     text = await readFile(resolve(file), 'utf8');
   } catch (cause) {
     throw new CliError('no_policy', `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
-  return checkPolicyText(file, text, schema);
+  return checkPolicyText({ file, environment }, text, schema);
 }
 
-/** @param file for messages. @throws CliError `invalid_policy` */
-export function checkPolicyText(file: string, text: string, schema: AnySchema = policySchema): z.output<AnySchema> {
+/** @param of.file for messages. @throws CliError `invalid_policy` */
+export async function checkPolicyText(
+  { file, environment }: PolicyFile,
+  text: string,
+  schema: AnySchema = policySchema,
+): Promise<z.output<AnySchema>> {
   const parsed = parsePolicy(text, schema);
   if (!parsed.ok) throw invalid(file, parsed.problems);
-  const problems = checkRules(parsed.document.rules, catalogTools());
+  const problems = checkRules(parsed.document.rules, await catalogTools(environment));
   if (problems.length > 0) throw invalid(file, problems);
   return parsed.document;
 }

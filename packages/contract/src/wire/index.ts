@@ -1,5 +1,6 @@
 export * from './approval.ts';
 export * from './audit.ts';
+export * from './calls.ts';
 export * from './diff.ts';
 export * from './event.ts';
 export * from './fork.ts';

@@ -13,6 +13,10 @@ export const boundsSchema = z.strictObject({
     .describe('Why the policy in force is not the one of its source; null: it is'),
   source_roots: z.array(z.string()).describe('HOLDPOINT_SOURCE_ROOTS; empty: every path that is not closed'),
   publish_roots: z.array(z.string()).describe('HOLDPOINT_PUBLISH_ROOTS; empty: every path that is not closed'),
+  tool_modules: z
+    .array(z.strictObject({ module: z.string(), tools: z.record(z.string(), z.string()) }))
+    .optional()
+    .describe('HOLDPOINT_TOOLS: what each module brought, as versions by toolset and tool, such as `office.stamp`'),
 });
 
 export type Bounds = z.infer<typeof boundsSchema>;

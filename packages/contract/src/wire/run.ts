@@ -6,10 +6,16 @@ import { grantsShape, modesSchema, permissionsSchema, protectedPathsSchema } fro
 import { planSchema } from '../plan.ts';
 import { givenPolicySchema, operatorPolicySchema, policyPinSchema, policySchema } from '../policy.ts';
 import { conflictSummarySchema } from '../publish.ts';
-import { modelsSchema, networkSchema, publishDefaultsSchema, validatorsSchema } from '../run-spec.ts';
+import { modelsSchema, networkSchema, publishDefaultsSchema, settingsSchema, validatorsSchema } from '../run-spec.ts';
 import { secretUsesSchema } from '../secret.ts';
 import { sourceSchema } from '../source.ts';
-import { prioritySchema, problemSchema, publicationStatusSchema, runStatusSchema } from '../vocabulary.ts';
+import {
+  plannerSchema,
+  prioritySchema,
+  problemSchema,
+  publicationStatusSchema,
+  runStatusSchema,
+} from '../vocabulary.ts';
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 import { publishedSchema } from './published.ts';
 
@@ -17,13 +23,15 @@ export const labelsSchema = z
   .record(z.string().min(1).max(63), z.string().max(255))
   .refine((labels) => Object.keys(labels).length <= 64, 'a run has at most 64 labels');
 
-/** POST /v1/runs. The goal is a `prompt` for a model or a `plan` of tool calls: exactly one of them. */
+/** POST /v1/runs. The goal is a `prompt` for a model, a `plan` of tool calls, or `open`: exactly one of them. */
 export const createRunSchema = z
   .strictObject({
     title: z.string().min(1).max(200).optional(),
     toolset: z.string().min(1).max(64).default('holdpoint'),
+    settings: settingsSchema.default({}),
     prompt: z.string().min(1).max(200_000).optional().describe('The prompt for the model'),
     plan: planSchema.optional().describe('The tool calls, one group after the other'),
+    open: z.literal(true).optional().describe('Its calls come with POST /v1/runs/{id}/calls, until it is finished'),
     model: z.string().min(1).max(200).optional().describe('provider/model, for a prompt. Default: HOLDPOINT_MODEL'),
     models: modelsSchema.optional(),
     workspace: z.strictObject({ source: sourceSchema }).default({ source: { type: 'empty' } }),
@@ -39,8 +47,10 @@ export const createRunSchema = z
   })
   .superRefine((body, context) => {
     const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-    if (body.prompt === undefined && body.plan === undefined) refuse([], 'give a prompt or a plan');
-    if (body.prompt !== undefined && body.plan !== undefined) refuse(['plan'], 'give a prompt or a plan, not both');
+    const given = (['prompt', 'plan', 'open'] as const).filter((goal) => body[goal] !== undefined);
+    const [, second] = given;
+    if (given.length === 0) refuse([], 'give a prompt, a plan, or open: true');
+    if (second !== undefined) refuse([second], `give one of prompt, plan and open, not ${given.join(' and ')}`);
     if (body.prompt === undefined && body.model !== undefined) refuse(['model'], 'a model belongs to a prompt');
   });
 /** The body as a caller writes it: fields with a default may be absent. */
@@ -76,7 +86,7 @@ const runShape = {
   title: z.string(),
   status: runStatusSchema,
   toolset: z.string(),
-  planner: z.enum(['scripted', 'model']),
+  planner: plannerSchema,
   model: z.string().nullable(),
   labels: z.record(z.string(), z.string()),
   priority: prioritySchema,
@@ -143,6 +153,7 @@ export const runDetailSchema = z
     waiting_for: z.array(waitingForSchema).describe('Sub-agents at any depth that wait for an approval or are paused'),
     request: z.strictObject({
       prompt: z.string().nullable(),
+      settings: settingsSchema.describe('Settings of the toolset, with its defaults'),
       source: sourceSchema,
       policy: policySchema,
       policy_pin: policyPinSchema

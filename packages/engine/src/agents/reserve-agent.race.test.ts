@@ -1,4 +1,4 @@
-import { limitsSchema } from '@holdpoint/contract';
+import { agentGoalSchema, limitsSchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { beginTask } from '../attempts/begin-task.ts';
 import { appendWithTask } from '../attempts/index.ts';
@@ -41,7 +41,8 @@ const stepOf = async (deps: InMemoryWorker['deps'], run: RunState) => {
 async function beginAgent(deps: InMemoryWorker['deps'], runId: string) {
   const run = await readRun(deps.redis, runId);
   if (!run) throw new Error('there is no such run');
-  const asked = { kind: 'agent' as const, title: 'one more', spec: { goal: specOf([[held]]).goal } };
+  const goal = agentGoalSchema.parse(specOf([[held]]).goal);
+  const asked = { kind: 'agent' as const, title: 'one more', spec: { goal } };
   const created = await beginTask(deps, await stepOf(deps, run), deps.newId('task'), asked);
   return appendWithTask(deps, run, created, { if: [], events: [created] });
 }

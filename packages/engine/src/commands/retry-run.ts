@@ -1,7 +1,7 @@
 import { isSettled, isTerminal } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, type RunState, resumed } from '../domain/index.ts';
+import { EngineError, type RunState, resumed, type StepState } from '../domain/index.ts';
 import { retryWhileContended } from '../log/index.ts';
 import { listSteps } from '../queries/index.ts';
 import { reservePlace } from './reserve-place.ts';
@@ -9,7 +9,7 @@ import { toolsToAccept } from './tools-to-accept.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';
 
 interface Retry {
-  /** The first step that is made again: its id, or its number in the list of steps, from 1. Default: the first that failed in the last turn. */
+  /** The first step that is made again: its id, or its number in the list of steps, from 1. Default: the first that failed in the last turn; none in an open run. */
   fromStep?: string | number;
   /** Effects outside of the workspace cannot be undone; they are left as they are when this is set. */
   keepExternalEffects: boolean;
@@ -67,8 +67,9 @@ function placeOf(
   }
   if (from !== undefined) return from - 1;
   const last = alive.at(-1)?.call.turn;
-  const failed = alive.findIndex(
-    (step) => step.call.turn === last && (!isSettled(step.status) || step.status !== 'succeeded'),
-  );
+  // The caller of an open run has read how its calls ended, and decides what comes next.
+  const isKept = ({ status }: StepState) =>
+    run.header.planner === 'open' ? isSettled(status) : status === 'succeeded';
+  const failed = alive.findIndex((step) => step.call.turn === last && !isKept(step));
   return failed === -1 ? alive.length : failed;
 }

@@ -32,6 +32,19 @@ const registry = {
   rule_not_found: { retryable: false, next: 'List the remembered rules with GET /v1/rules.' },
   invalid_decision: { retryable: false, next: 'Correct the decision and send it again; nothing was decided.' },
   run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
+  run_not_open: {
+    retryable: false,
+    next: 'Only a run that was submitted with `open` takes calls. Write to any other run with POST /v1/runs/{id}/messages.',
+  },
+  calls_pending: {
+    retryable: true,
+    next: 'Wait until all calls are settled, resume the run if it is paused, then finish it; or cancel it.',
+  },
+  too_many_calls: {
+    retryable: true,
+    next: 'Wait until some of the calls that were sent are settled, then send these again. Nothing was recorded.',
+  },
+  calls_not_found: { retryable: false, next: "List the run's steps with GET /v1/runs/{id}/steps." },
   tools_changed: {
     retryable: false,
     next: 'Resume with accept_new_version to continue with the current tools, or run workers of the version that the run started with.',

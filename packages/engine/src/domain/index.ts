@@ -1,5 +1,6 @@
 export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
 export { termsOf } from './approval-terms.ts';
+export { timesOf } from './call-times.ts';
 export {
   type Decider,
   decidesAlone,
@@ -66,6 +67,15 @@ export { type Decision, decide, delegate, expire, vote } from './transitions/dec
 export { type Gate, gateSteps, mayWrite, releasable } from './transitions/gate-steps.ts';
 export { holdAttempt } from './transitions/hold-attempt.ts';
 export { recordMessage } from './transitions/message.ts';
+export {
+  endIdle,
+  finishOpen,
+  type ReceivedCalls,
+  receiveAndPlan,
+  receiveCalls,
+  resumedByCalls,
+  waitForCalls,
+} from './transitions/open-run.ts';
 export { type PlannerOutput, planTurn, type TurnStep } from './transitions/plan-turn.ts';
 export {
   decidePublish,

@@ -2,7 +2,16 @@
 export { approvalField } from './fields/approval.ts';
 export type { Cell } from './fields/field.ts';
 export { ruleField } from './fields/rule.ts';
-export { forkField, messageField, namedField, reservedField, runField, specField } from './fields/run.ts';
+export {
+  callsKeyField,
+  forkField,
+  messageField,
+  namedField,
+  receivedField,
+  reservedField,
+  runField,
+  specField,
+} from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { taskField } from './fields/task.ts';
 export { heads } from './heads.ts';
@@ -27,6 +36,7 @@ export {
   openIs,
   parkedIs,
   publicationIs,
+  receivedIs,
   runIs,
   seqIs,
   snapshotIs,

@@ -23,6 +23,8 @@ export interface Transition {
   if: Condition[];
   /** Refused, as the field `deadline`, from this time on by the clock of Redis: milliseconds since the epoch. */
   before?: number;
+  /** The time of its events, ISO 8601. @default when they are appended */
+  time?: string | undefined;
   events: NewEvent[];
 }
 
@@ -50,6 +52,8 @@ export const agentsAre = (count: number) => fieldIs(runField.agents, count);
 export const leaseIs = (epoch: number) => fieldIs(runField.lease, epoch);
 /** No other writer was admitted to the tree since the caller read the run. */
 export const headIs = (head: string) => fieldIs(runField.head, head);
+/** The open run received no other calls. */
+export const receivedIs = (count: number) => fieldIs(runField.received, count);
 /** No other step or task may change the tree now. */
 export const writerIs = (...ids: string[]) => fieldIs(runField.writer, ...ids);
 /** The tree matches the log. */

@@ -113,7 +113,10 @@ async function openGate(
   } catch (error) {
     if (abortReason(context.signal) !== 'canceled') await pauseOrRetry(deps, run, error, context);
   }
-  return forward(deps, run, context);
+  await reconcile(deps, run.id, context.signal);
+  // A step that passed its gate has this job already, so reconcile added none.
+  const now = await readStep(deps.redis, run.id, step.id);
+  return now === undefined || now.step.status === 'pending' ? done : 'again';
 }
 
 async function forward(deps: WorkerDeps, run: RunState, { signal }: JobContext): Promise<JobEnd> {
@@ -226,7 +229,10 @@ async function settle(
   }
   const ahead = await planAhead(deps, run, step, result, context);
   if (ahead !== undefined) {
-    const both = await recordPlan(deps, run, { ...ahead, transition: mergeTransitions(transition, ahead.transition) });
+    const both = await recordPlan(deps, run, {
+      ...ahead,
+      transition: mergeTransitions(transition, ahead.transition, ahead.time),
+    });
     if (both.ok) return ahead.nothingElsePending ? done : forward(deps, run, context);
   }
   if (await settleAndRelease(deps, run, step, transition)) return done;

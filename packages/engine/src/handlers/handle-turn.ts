@@ -13,8 +13,12 @@ import { reconcile } from '../reconcile/reconcile.ts';
  */
 export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobContext): Promise<JobEnd> {
   try {
-    // Every step is under way: reconcile would find nothing to do.
-    if ((await takeTurn(deps, job, context)) === 'under way') return done;
+    for (let round = 0; round < mostRounds; round++) {
+      const taken = await takeTurn(deps, job, context);
+      // Every step is under way: reconcile would find nothing to do.
+      if (taken === 'under way') return done;
+      if (taken === undefined) break;
+    }
   } catch (error) {
     await interrupted(deps, job.run_id, error, context);
   }
@@ -22,7 +26,14 @@ export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobCon
   return done;
 }
 
-async function takeTurn(deps: WorkerDeps, job: TurnJob, { signal }: JobContext): Promise<'under way' | undefined> {
+const mostRounds = 20;
+
+/** @returns `again`: the run received calls while it was about to wait for some, and the job that they asked for is this one */
+async function takeTurn(
+  deps: WorkerDeps,
+  job: TurnJob,
+  { signal }: JobContext,
+): Promise<'under way' | 'again' | undefined> {
   let run = await readRun(deps.redis, job.run_id);
   if (!run) return undefined;
   if (run.status === 'queued') {
@@ -35,6 +46,7 @@ async function takeTurn(deps: WorkerDeps, job: TurnJob, { signal }: JobContext):
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
   const appended = await recordPlan(deps, run, planned);
   if (appended.ok) return planned.nothingElsePending ? 'under way' : undefined;
+  if (spec.goal.planner === 'open') return 'again';
   // A message that arrived while the model decided to end is answered first.
   const now = await readRun(deps.redis, run.id);
   const { unlessHeard } = planned;

@@ -1,5 +1,11 @@
 import type { Redis } from 'ioredis';
-import { reservedField } from '../domain/fields/run.ts';
+import {
+  callsKeyField,
+  callsKeySchema,
+  receivedCallsSchema,
+  receivedField,
+  reservedField,
+} from '../domain/fields/run.ts';
 import {
   type ApprovalState,
   parseAllTasks,
@@ -60,9 +66,14 @@ export const fieldsOfStep = (stepId: string): string[] => [...runFieldNames, ...
 
 /** The steps of the current turn, in order. */
 export async function readTurnSteps(redis: Redis, run: RunState): Promise<StepState[]> {
-  if (run.turn_steps.length === 0) return [];
-  const fields = await readFields(redis, run.id, run.turn_steps.flatMap(stepFieldNames));
-  return run.turn_steps.map((id) => parseStep(id, fields)).filter((step) => step !== undefined);
+  return readSteps(redis, run.id, run.turn_steps);
+}
+
+/** Steps by their ids. Those that do not exist are left out. */
+export async function readSteps(redis: Redis, runId: string, ids: readonly string[]): Promise<StepState[]> {
+  if (ids.length === 0) return [];
+  const fields = await readFields(redis, runId, ids.flatMap(stepFieldNames));
+  return ids.map((id) => parseStep(id, fields)).filter((step) => step !== undefined);
 }
 
 export async function readApproval(
@@ -84,6 +95,18 @@ export async function readTask(redis: Redis, runId: string, taskId: string): Pro
 /** Whether the sub-agent that a step beneath a run is about to start already counts for the run. */
 export async function isReserved(redis: Redis, runId: string, stepId: string): Promise<boolean> {
   return (await redis.hget(stateKey(runId), reservedField(stepId).name)) !== null;
+}
+
+/** The calls that an open run received with this number. */
+export async function readReceived(redis: Redis, runId: string, number: number) {
+  const stored = await redis.hget(stateKey(runId), receivedField(number).name);
+  return stored === null ? undefined : receivedCallsSchema.parse(JSON.parse(stored));
+}
+
+/** The request of calls that had this Idempotency-Key. @param digest of the key */
+export async function readCallsKey(redis: Redis, runId: string, digest: string) {
+  const stored = await redis.hget(stateKey(runId), callsKeyField(digest).name);
+  return stored === null ? undefined : callsKeySchema.parse(JSON.parse(stored));
 }
 
 /** All tasks of a run, in the order in which they were created. Reads the whole hash. */

@@ -1,13 +1,6 @@
-import {
-  asReference,
-  type Json,
-  type Plan,
-  type PlanStep,
-  type Problem,
-  type Reference,
-  resolvePointer,
-} from '@holdpoint/contract';
-import type { PlannedCall, Planner, PlannerDecision, PlannerInput, SettledStep } from '../ports/index.ts';
+import type { Plan, Problem } from '@holdpoint/contract';
+import type { Planner, PlannerDecision, PlannerInput, SettledStep } from '../ports/index.ts';
+import { resolveCall } from './resolve-call.ts';
 
 /** Turn n is group n of the plan. A group with a step that did not succeed ends the run, unless it says `on_error: continue`. */
 export const scriptedPlanner: Planner = {
@@ -18,7 +11,7 @@ export const scriptedPlanner: Planner = {
     if (stop) return { kind: 'give_up', message: stop.message, reason: stop };
     const group = plan.groups[input.turn - 1];
     if (!group) return { kind: 'finish', message: `All ${plan.groups.length} groups of the plan are done.` };
-    const calls = await Promise.all(group.steps.map((step) => callOf(step, input)));
+    const calls = await Promise.all(group.steps.map((step) => resolveCall(step, input)));
     return { kind: 'calls', message: `Group ${input.turn} of ${plan.groups.length}`, calls } satisfies PlannerDecision;
   },
 };
@@ -37,38 +30,3 @@ async function failureOfLastGroup(plan: Plan, input: PlannerInput): Promise<Prob
 }
 
 const label = (step: SettledStep): string => (step.name === undefined ? step.tool : `${step.name} (${step.tool})`);
-
-async function callOf(step: PlanStep, input: PlannerInput): Promise<PlannedCall> {
-  const call = { tool: step.tool, name: step.name };
-  try {
-    return { ...call, args: await resolve(step.args, input) };
-  } catch (error) {
-    if (!(error instanceof UnresolvedReference)) throw error;
-    const next = 'Refer to a step that succeeds, and to a place which its result has.';
-    return { ...call, args: step.args, error: { code: 'EREFERENCE', message: error.message, next } };
-  }
-}
-
-class UnresolvedReference extends Error {
-  override name = 'UnresolvedReference';
-}
-
-/** The value with every reference replaced by what it refers to. */
-async function resolve(value: Json, input: PlannerInput): Promise<Json> {
-  const reference = asReference(value);
-  if (reference) return follow(reference, input);
-  if (Array.isArray(value)) return Promise.all(value.map((item) => resolve(item, input)));
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(async ([key, inner]) => [key, await resolve(inner, input)] as const);
-  return Object.fromEntries(await Promise.all(entries));
-}
-
-async function follow({ $from, pointer }: Reference, input: PlannerInput): Promise<Json> {
-  const step = await input.named($from);
-  if (step?.value === undefined) {
-    throw new UnresolvedReference(`The step ${$from} has no result to refer to (${step?.status ?? 'it never ran'}).`);
-  }
-  const found = resolvePointer(step.value, pointer);
-  if (found === undefined) throw new UnresolvedReference(`The result of ${$from} has nothing at ${pointer || '/'}.`);
-  return found;
-}

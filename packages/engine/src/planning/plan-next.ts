@@ -3,7 +3,7 @@ import type { Problem, RefusedCalls, RunSpec } from '@holdpoint/contract';
 import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts';
 import { describeCall } from '../approvals/describe-call.ts';
 import { judgeDescribed } from '../approvals/judge-described.ts';
-import type { WorkerDeps } from '../deps.ts';
+import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import {
   changedTools,
   closeRun,
@@ -20,10 +20,13 @@ import {
   toolsChanged,
   trackRepetition,
   unblocked,
+  waitForCalls,
 } from '../domain/index.ts';
 import { type Appended, append, claimOwner, fieldsOfStep, prime, toPayload } from '../log/index.ts';
+import { resolveCall } from '../planners/resolve-call.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
+import { nextReceived, type Received } from './next-received.ts';
 
 /** A planner's decision as a transition, with the steps that it starts. */
 export interface Planned {
@@ -32,6 +35,8 @@ export interface Planned {
   steps: string[];
   /** Those that pass the gate with it. */
   begin: string[];
+  /** The first step that waits for its gate. */
+  waits?: string | undefined;
   /** No other part of the run needs a wake-up. */
   nothingElsePending: boolean;
   /** Appended instead of the end when a message arrived during planning. */
@@ -46,17 +51,12 @@ export async function planNext(
   input: PlannerInput,
   signal: AbortSignal,
 ): Promise<Planned> {
+  if (spec.goal.planner === 'open') return planReceived(deps, run, spec, input);
   const isModel = spec.goal.planner === 'model';
   // A plan is asked before the limits, because that is free: a completed plan ends even when its last step reached a limit.
   const scripted = isModel ? undefined : await deps.planners.scripted.next(input, signal);
   if (scripted === undefined || scripted.kind === 'calls') {
-    const versions = deps.catalog.versions(spec.toolset);
-    if (run.parent !== undefined) await reportToAll(deps, run.id);
-    const next = scripted?.calls.length;
-    const reason =
-      limitReached(run, spec, deps.now(), next) ??
-      (await limitReachedAbove(deps, run, next)) ??
-      toolsChanged(changedTools(run, spec, versions));
+    const reason = await whyPaused(deps, run, spec, scripted?.calls.length);
     if (reason !== undefined) return pausing(run, reason);
   }
   // A plan may repeat a call on purpose; only a model loops.
@@ -78,6 +78,36 @@ export async function planNext(
   return planned(deps, run, spec, decision, output);
 }
 
+/** The next calls that an open run received, or its wait for them. @param just those that are about to be recorded */
+export async function planReceived(
+  deps: EngineDeps,
+  run: RunState,
+  spec: RunSpec,
+  input: Pick<PlannerInput, 'named'>,
+  just?: Received,
+): Promise<Planned> {
+  const received = just ?? (await nextReceived(deps, run));
+  if (received === undefined) {
+    return { transition: waitForCalls(run), ...nothing, nothingElsePending: run.open_tasks === 0 };
+  }
+  const reason = await whyPaused(deps, run, spec, received.calls.length);
+  if (reason !== undefined) return pausing(run, reason);
+  const resolved = await Promise.all(received.calls.map((call) => resolveCall(call, input)));
+  const calls = resolved.map((call, index): PlannedCall => ({ ...call, step_id: received.steps[index] }));
+  const output = { message: `Calls ${received.number}`, received: received.number };
+  return planned(deps, run, spec, { kind: 'calls', calls, message: output.message }, output);
+}
+
+/** Why no turn may begin: a limit, or changed tools. */
+async function whyPaused(deps: EngineDeps, run: RunState, spec: RunSpec, next?: number): Promise<Problem | undefined> {
+  if (run.parent !== undefined) await reportToAll(deps, run.id);
+  return (
+    limitReached(run, spec, deps.now(), next) ??
+    (await limitReachedAbove(deps, run, next)) ??
+    toolsChanged(changedTools(run, spec, deps.catalog.versions(spec.toolset)))
+  );
+}
+
 const nothing = { steps: [], begin: [], nothingElsePending: false };
 const pausing = (run: RunState, reason: Problem): Planned => ({ transition: pauseRun(run, reason), ...nothing });
 
@@ -88,7 +118,7 @@ const costUnknown = ({ goal }: RunSpec): Problem => ({
 });
 
 async function planned(
-  deps: WorkerDeps,
+  deps: EngineDeps,
   run: RunState,
   spec: RunSpec,
   decision: PlannerDecision,
@@ -108,6 +138,7 @@ async function planned(
         transition: planTurn(run, { ...output, refused, steps }),
         steps: steps.map(({ id }) => id),
         begin: steps.flatMap(({ id, passes }) => (passes === undefined ? [] : [id])),
+        waits: steps.find(({ passes, error }) => passes === undefined && error === undefined)?.id,
         nothingElsePending: nothingElsePending && !hasTasks,
       };
     }
@@ -118,7 +149,7 @@ async function planned(
 
 /** The calls of a model that its turn has room for. A plan is bounded when it is submitted. */
 async function withinRoom(
-  deps: WorkerDeps,
+  deps: EngineDeps,
   run: RunState,
   calls: PlannedCall[],
   { goal }: RunSpec,
@@ -138,10 +169,10 @@ const ending = (run: RunState, end: RunEnd, output: PlannerOutput): Planned => (
 });
 
 /** A call as it enters the log: with validated arguments, or with the error it settles with. */
-async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: PlannedCall): Promise<TurnStep> {
-  const { error, args, ...named } = call;
+async function turnStep(deps: EngineDeps, run: RunState, spec: RunSpec, call: PlannedCall): Promise<TurnStep> {
+  const { step_id, error, args, ...named } = call;
   const described = error ? ({ ok: false, error } as const) : describeCall(deps, spec, { run, tool: call.tool, args });
-  const id = deps.newId('step');
+  const id = step_id ?? deps.newId('step');
   if (!described.ok) {
     const written = await toPayload(deps.blobs, args);
     return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error };

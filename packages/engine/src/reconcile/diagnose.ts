@@ -30,7 +30,8 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
     found.push({ class: 'workspace_without_job' });
   }
   if (isOpen && run.restore !== 'due') {
-    if (run.open === 0 && run.closing === undefined && !(await hasTurnJob(deps, run))) {
+    const isAtRest = run.closing !== undefined || run.awaits_calls !== undefined;
+    if (run.open === 0 && !isAtRest && !(await hasTurnJob(deps, run))) {
       found.push({ class: 'turn_without_successor' });
     }
     for (const step of await readTurnSteps(deps.redis, run)) found.push(...(await lookAtStep(deps, run, step)));

@@ -29,6 +29,7 @@ import {
   untrackApproval,
 } from '../log/index.ts';
 import { judgeTree } from '../trees/inspect-tree.ts';
+import { endIfIdle } from './end-idle.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
 import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
 import { settleWaiting } from './settle-waiting.ts';
@@ -101,6 +102,7 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
   if (await settleWaiting(deps, run, steps)) return 'again';
   if (run.open === 0) {
     if (run.closing !== undefined) return close(deps, run, run.closing);
+    if (run.awaits_calls !== undefined) return endIfIdle(deps, run);
     await deps.queues.addTurn(run, run.turn + 1);
     return 'settled';
   }
@@ -235,7 +237,7 @@ async function closeTurn(deps: WorkerDeps, run: RunState): Promise<'settled' | '
   await ensureTasks(deps, run);
   if (run.open === 0) {
     if (run.open_tasks > 0) return 'settled';
-    await append(deps, run.id, finishCancel());
+    await append(deps, run.id, finishCancel(run));
     return 'again';
   }
   const steps = (await readTurnSteps(deps.redis, run)).filter((step) => !isSettled(step.status));

@@ -14,5 +14,5 @@ export { deliverAll, sweepOnce } from './deliver-all.ts';
 export { Died, dyingAt } from './dying-process.ts';
 export { type InMemoryWorker, inMemoryWorker } from './in-memory-worker.ts';
 export { startTestEngine, type TestEngine } from './real-redis.ts';
-export { specOf } from './run-spec.ts';
+export { openSpec, specOf } from './run-spec.ts';
 export { assertSoundVerdicts } from './sound-verdicts.ts';

@@ -28,7 +28,12 @@ export async function soundLog(
   expect((await listSnapshots(deps, run)).find(({ current }) => current)?.id).toBe(run.snapshot);
   expect(run.open).toBe(open.length);
   expect(run.parked).toBe(pending.length);
-  if (run.status === 'waiting') expect(pending.length + (run.agents_total?.waiting ?? 0)).toBeGreaterThan(0);
+  expect(run.received - run.taken).toBeGreaterThanOrEqual(0);
+  if (run.awaits_calls !== undefined) {
+    expect([run.status, run.open, run.parked, run.received - run.taken]).toEqual(['waiting', 0, 0, 0]);
+  } else if (run.status === 'waiting') {
+    expect(pending.length + (run.agents_total?.waiting ?? 0)).toBeGreaterThan(0);
+  }
   if (run.status === 'running') expect(pending).toHaveLength(0);
   const agents = tasks.filter(({ about }) => about.kind === 'agent');
   expect(run.agents).toBe(agents.length);

@@ -1,4 +1,5 @@
 import type { PolicyAction, Verdict } from '@holdpoint/contract';
+import { listOf } from '../match/command.ts';
 import { type RegexBudget, regexBudget } from '../match/regex.ts';
 import { and, type Truth } from '../match/truth.ts';
 import { builtinPolicy } from './builtin.ts';
@@ -7,6 +8,7 @@ import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
 import type { CompiledRule, Condition } from './compile-rule.ts';
 import { mergeTerms } from './merge-terms.ts';
 import { describePart, type Part, partsOf } from './parts.ts';
+import { type ToolsetPolicy, toolsetPrefix } from './toolset-policy.ts';
 
 /** A policy under the name that verdicts give: `run`, `operator`, or the name of a document. */
 export interface NamedPolicy {
@@ -24,6 +26,8 @@ export interface BoundPolicies {
    * allow is left to the run's own policy, even where the built-in rules deny it.
    */
   operator: readonly NamedPolicy[];
+  /** That of the toolset. It only makes a verdict stricter, too. */
+  toolset?: ToolsetPolicy | undefined;
 }
 
 /** A rule and the part of the call that it matched. */
@@ -39,23 +43,45 @@ export const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, den
  * The verdict on a call: for each part the first rule of a policy that matches decides, and the strictest decision over all parts and
  * policies is the verdict. Rules that hold together add up: an approval must satisfy each of them. Pure.
  */
-export function judge({ run, operator }: BoundPolicies, facts: CallFacts): Verdict {
+export function judge({ run, operator, toolset }: BoundPolicies, facts: CallFacts): Verdict {
   const budget = { left: regexBudget };
   const parts = partsOf(facts);
   const own = decide(run, facts, parts, budget);
   const byOperator = operator.map((policy) => decide(policy, facts, parts, budget).found);
+  const ofOperator = byOperator.flat();
   const isAllowed = (part: Part): boolean =>
     byOperator.length > 0 &&
     byOperator.every((found) => found.some((one) => one.part === part && one.rule.rule.action === 'allow'));
   const byBuiltin = decide(builtin(), facts, parts, budget).found.filter(
     ({ part, rule }) => own.left.includes(part) || (rule.rule.action === 'deny' && !isAllowed(part)),
   );
-  const decided = own.found.concat(byBuiltin, ...byOperator);
+  const isNamed = ({ part }: Decided) =>
+    [...own.found, ...ofOperator].some((one) => one.part === part && namesTool(one.rule, facts));
+  const ofToolset = toolset === undefined ? [] : decide(toolset, facts, parts, budget).found;
+  const [questions, rules] = partition(
+    ofToolset,
+    ({ rule }) => toolset !== undefined && rule.index >= toolset.asksFrom,
+  );
+  const decided = rules.concat(
+    own.found,
+    byBuiltin,
+    ofOperator,
+    questions.filter((one) => !isNamed(one)),
+  );
   const strictest = Math.max(...decided.map(({ rule }) => strictness[rule.rule.action]));
   const deciding = decided.filter(({ rule }) => strictness[rule.rule.action] === strictest);
   const [first] = deciding;
   if (first === undefined) throw new Error('the built-in rules match every call');
   return toVerdict(first, deciding);
+}
+
+/** Whether a rule names the tool of a call. A pattern that happens to fit it does not. */
+export const namesTool = ({ rule }: CompiledRule, { tool }: CallFacts): boolean =>
+  listOf(rule.match.tool ?? []).includes(tool);
+
+function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  const first = items.filter(isFirst);
+  return [first, items.filter((item) => !first.includes(item))];
 }
 
 /** The built-in rules as a policy. */
@@ -92,9 +118,9 @@ function testAll(conditions: readonly Condition[], facts: CallFacts, part: Part,
   return found;
 }
 
-/** What may match is held or denied, and never allowed. */
+/** What may match is held or denied, unless the rule is about what surely matches, and never allowed. */
 export const applies = ({ rule }: CompiledRule, matched: Truth): boolean =>
-  matched === 'yes' || (matched === 'maybe' && rule.action !== 'allow');
+  matched === 'yes' || (matched === 'maybe' && rule.action !== 'allow' && rule.surely === undefined);
 
 function toVerdict({ from, rule: { rule, index }, part }: Decided, deciding: readonly Decided[]): Verdict {
   const { action, name, reason } = rule;
@@ -116,6 +142,8 @@ function ownerOf(policy: string): string {
     case 'builtin':
       return 'the built-in rules';
     default:
-      return `the policy ${policy}`;
+      return policy.startsWith(toolsetPrefix)
+        ? `the toolset ${policy.slice(toolsetPrefix.length)}`
+        : `the policy ${policy}`;
   }
 }

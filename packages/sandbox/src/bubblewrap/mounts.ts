@@ -56,6 +56,7 @@ export function collectMounts(input: { node: string; ripgrep: string; toolchains
         inside: `${holdpointDirectory}/package.json`,
       },
       ...packageClosure('fast-glob'),
+      ...packageClosure('picomatch'),
     ],
     links: [
       // A link costs nothing, a mount 0.3 ms.

@@ -5,19 +5,30 @@ import type { OperationName, Operations } from '../inside/tool-host/protocol.ts'
 const size = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const entryType = z.enum(['file', 'directory', 'symlink', 'other']);
+const path = z.string().min(1).max(5000);
+const paths = z.array(z.string().min(1));
 const mode = z.int().min(0).max(0o7777);
 
 /** Answers of each operation. The tool host runs beside the agent's code, so the worker trusts nothing in an answer. */
 const outputs: { [Name in OperationName]: z.ZodType<Operations[Name]['output']> } = {
-  resolve: z.strictObject({ path: z.string().min(1).max(5000) }),
+  resolve: z.strictObject({ path }),
   stat: z.strictObject({ type: entryType, bytes: size, mode, mtime_ms: z.number() }),
   read: z.strictObject({ bytes: size, sha256: sha256.nullable(), mode }),
   write: z.strictObject({ bytes: size, created: z.boolean(), sha256 }),
   list: z.strictObject({
-    entries: z.array(z.strictObject({ name: z.string().min(1), type: entryType, bytes: size })),
+    entries: z.array(z.strictObject({ name: z.string().min(1), type: entryType, bytes: size, mtime_ms: z.number() })),
     total: size,
+    totals: z.strictObject({ file: size, directory: size, symlink: size, other: size }),
   }),
-  glob: z.strictObject({ paths: z.array(z.string().min(1)), total: size, truncated: z.boolean() }),
+  glob: z.strictObject({
+    paths,
+    total: size,
+    truncated: z.boolean(),
+    facts: z.array(z.strictObject({ bytes: size, mtime_ms: z.number() })),
+  }),
+  makeDirectory: z.strictObject({ created: paths }),
+  remove: z.strictObject({ removed: paths, total: size }),
+  move: z.strictObject({ from: path, to: path, type: entryType, replaced: z.boolean() }),
 };
 
 const replySchema = z.union([
@@ -31,8 +42,8 @@ const replySchema = z.union([
   }),
   z.strictObject({ id: z.int(), failed: z.string().max(10_000) }),
 ]);
-/** 10,000 entries have 40,000 values. */
-const maxValues = 50_000;
+/** 10,000 entries have 50,000 values. */
+const maxValues = 60_000;
 
 export type ParsedReply = z.infer<typeof replySchema>;
 

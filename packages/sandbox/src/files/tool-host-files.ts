@@ -1,9 +1,9 @@
 import {
-  type DirectoryEntry,
   type FileContent,
   FileError,
   type FileStat,
   type GlobQuery,
+  type PathFacts,
   type WorkspaceFiles,
   type WriteExpectation,
 } from '@holdpoint/contract';
@@ -33,8 +33,8 @@ export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
       return (await call('resolve', path, { path }, signal)).path;
     },
 
-    async stat(path, signal): Promise<FileStat> {
-      return await call('stat', path, { path }, signal);
+    async stat(path, { follow = true } = {}, signal): Promise<FileStat> {
+      return await call('stat', path, { path, follow }, signal);
     },
 
     async read(path, options = {}, signal): Promise<FileContent> {
@@ -64,19 +64,41 @@ export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
       return await call('write', path, input, signal);
     },
 
-    async list(path, options = {}, signal): Promise<{ entries: DirectoryEntry[]; total: number }> {
+    async list(path, options = {}, signal) {
       const limit = checkCount(path, 'limit', options.limit ?? defaultEntries, maxEntries);
-      return await call('list', path, { path, limit }, signal);
+      const { recursive = false, hidden = true } = options;
+      return await call('list', path, { path, limit, recursive, hidden }, signal);
     },
 
     async glob(query: GlobQuery, signal) {
       const cwd = query.cwd ?? '.';
       const limit = checkCount(cwd, 'limit', query.limit ?? defaultMatches, maxEntries);
-      const { patterns, ignore = [], dot = false, type = 'file' } = query;
-      return await call('glob', cwd, { cwd, patterns, ignore, dot, type, limit }, signal);
+      const depth = query.depth === undefined ? null : checkCount(cwd, 'depth', query.depth, Number.MAX_SAFE_INTEGER);
+      const { patterns, ignore = [], dot = false, type = 'file', sort = 'path', facts = false } = query;
+      const input = { cwd, patterns, ignore, dot, type, limit, depth, sort, facts };
+      const { facts: found, ...result } = await call('glob', cwd, input, signal);
+      return facts ? { ...result, facts: withPaths(result.paths, found) } : result;
+    },
+
+    async makeDirectory(path, signal) {
+      return await call('makeDirectory', path, { path }, signal);
+    },
+
+    async remove(path, { recursive = false } = {}, signal) {
+      return await call('remove', path, { path, recursive }, signal);
+    },
+
+    async move(from, to, { replace = false } = {}, signal) {
+      return await call('move', from, { from, to, replace }, signal);
     },
   };
 }
+
+const withPaths = (paths: readonly string[], facts: readonly { bytes: number; mtime_ms: number }[]): PathFacts[] =>
+  paths.map((path, index) => ({ path, ...(facts[index] ?? { bytes: 0, mtime_ms: 0 }) }));
+
+/** A repeated one could meet what it did itself. */
+const changing: ReadonlySet<OperationName> = new Set(['write', 'makeDirectory', 'remove', 'move']);
 
 interface Call<Name extends OperationName> {
   operation: Name;
@@ -98,8 +120,8 @@ async function request<Name extends OperationName>(
   try {
     return await attempt(connect(), call);
   } catch (error) {
-    // A tool host may end at any time, e.g. killed for memory. Every operation but a write can be repeated.
-    if (call.operation === 'write' || !(error instanceof SandboxError) || error.code !== 'ETOOLHOSTLOST') throw error;
+    // A tool host may end at any time, e.g. killed for memory. An operation that changes nothing can be repeated.
+    if (changing.has(call.operation) || !(error instanceof SandboxError) || error.code !== 'ETOOLHOSTLOST') throw error;
     return await attempt(connect(), call);
   }
 }

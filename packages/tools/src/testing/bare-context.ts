@@ -16,12 +16,17 @@ export const noTasks: ToolContext['tasks'] = {
 /** The context of a call that needs no workspace. Any use of files or commands fails the test. */
 export function bareContext(signal = new AbortController().signal, network?: Network): ToolContext {
   const refuse = () => Promise.reject<never>(new Error('this call needs no files and no commands'));
-  const files = { resolve: refuse, stat: refuse, read: refuse, write: refuse, list: refuse, glob: refuse };
+  const files = {
+    ...{ resolve: refuse, stat: refuse, read: refuse, write: refuse, list: refuse, glob: refuse },
+    ...{ makeDirectory: refuse, remove: refuse, move: refuse },
+  };
   return {
     ...{
       files,
       run: refuse,
       ripgrep: '',
+      past: { last: async () => undefined, had: async () => false },
+      settings: {},
       text: threads.of('run_1', signal),
       signal,
       idempotencyKey: 'step_1',

@@ -11,6 +11,10 @@ export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<
       const changed = replace_all ? [data.toString('latin1', 0, smallChange + 1)] : [old_string, new_string];
       return data.length <= smallFile && isSmallChange(changed);
     }
+    case 'patch': {
+      const { data, patch } = task.input;
+      return data.length <= smallFile && isSmallChange([patch]);
+    }
     case 'diff': {
       const { before, after } = task.input;
       return isSmallChange([before?.toString('latin1', 0, smallChange + 1) ?? '', after]);

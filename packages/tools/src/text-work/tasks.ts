@@ -1,3 +1,4 @@
+import { applyPatch, type PatchInput } from '../operations/apply-patch.ts';
 import { diffWritten, type EditInput, editText, type WrittenInput } from '../operations/edit-text.ts';
 import { type ExcerptInput, excerptOf } from '../operations/excerpt.ts';
 import type { PageBody } from '../web/read-page.ts';
@@ -6,6 +7,7 @@ import type { ResultsPage } from '../web/search/read-results.ts';
 /** All work on texts of unknown size. The functions are pure: their input and output cross into a thread and back. */
 export const textTasks = {
   edit: (input: EditInput) => editText({ ...input, data: asBuffer(input.data) }),
+  patch: (input: PatchInput) => applyPatch({ ...input, data: asBuffer(input.data) }),
   diff: (input: WrittenInput) => diffWritten({ ...input, before: input.before && asBuffer(input.before) }),
   excerpt: (input: ExcerptInput) => excerptOf({ ...input, data: asBuffer(input.data) }),
   weigh: weighJson,

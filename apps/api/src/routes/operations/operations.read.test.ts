@@ -86,6 +86,7 @@ describe('tools', () => {
 
   test.each([
     ['openai', { type: 'function', function: { name: 'read_file', parameters: { type: 'object' } } }],
+    ['openai-functions', { name: 'read_file', parameters: { type: 'object', required: ['path'] } }],
     ['ollama', { type: 'function', function: { name: 'read_file', parameters: { type: 'object' } } }],
     ['anthropic', { name: 'read_file', input_schema: { type: 'object' } }],
     ['mcp', { name: 'read_file', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }],
@@ -99,6 +100,17 @@ describe('tools', () => {
     for (const path of ['/v1/toolsets/nope', '/v1/tools?toolset=nope']) {
       expect(await problemOf(await api.send(path))).toMatchObject({ code: 'toolset_not_found', status: 404 });
     }
-    expect((await problemOf(await api.send('/v1/toolsets/holdpoint?format=xml'))).code).toBe('invalid_request');
   });
+
+  test.each(['xml', 'toString', '__proto__', ''])(
+    'in the form %j, which no provider has, are refused',
+    async (format) => {
+      expect(await problemOf(await api.send(`/v1/toolsets/holdpoint?format=${format}`))).toMatchObject({
+        ...{ status: 422, code: 'invalid_request' },
+        detail: expect.stringMatching(/form for a provider/),
+        next: expect.stringContaining('openai, openai-functions, anthropic, ollama, mcp'),
+        errors: [{ pointer: '/format' }],
+      });
+    },
+  );
 });

@@ -9,7 +9,7 @@ import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { numberSteps } from './number-steps.ts';
-import { toAttempt, toStep, toStepDetail } from './step-view.ts';
+import { readStepDetail, toAttempt, toStep } from './step-view.ts';
 
 export function readStepsRoutes(app: App): void {
   app.get(
@@ -36,7 +36,12 @@ export function readStepsRoutes(app: App): void {
       const page = steps.slice(start, start + limit);
       const more = start + limit < steps.length;
       const next_cursor = more ? (page.at(-1)?.step.id ?? null) : null;
-      return { data: page.map((step) => toStep(run.id, step)), next_cursor, has_more: more };
+      const results = await deps.engine.runs.results(
+        run,
+        page.map(({ step }) => step),
+      );
+      const data = page.map((step, at) => toStep(run.id, step, results[at] ?? null));
+      return { data, next_cursor, has_more: more };
     },
   );
 
@@ -54,12 +59,7 @@ export function readStepsRoutes(app: App): void {
     },
     async ({ params, deps }) => {
       const { run, step } = await deps.engine.runs.step(params.id);
-      const value = step.outcome?.value;
-      const [args, result] = await Promise.all([
-        deps.engine.read(step.args),
-        value === undefined ? null : deps.engine.read(value),
-      ]);
-      return toStepDetail(run.id, step, args, result);
+      return readStepDetail(deps, run, step);
     },
   );
 

@@ -1,23 +1,51 @@
 import type { Json } from '@holdpoint/contract';
 import type { Attempt, Step, StepDetail } from '@holdpoint/contract/wire';
-import type { Attempt as LoggedAttempt, StepState } from '@holdpoint/engine';
+import type { Attempt as LoggedAttempt, RunState, StepState, WaitingCall } from '@holdpoint/engine';
+import type { ApiDeps } from '../../deps.ts';
 import type { NumberedStep } from './number-steps.ts';
 
 /** A step as it stands in a list. */
-export const toStep = (runId: string, { step, number }: NumberedStep): Step => ({
+export const toStep = (runId: string, { step, number }: NumberedStep, result: Step['result']): Step => ({
   ...shared(runId, step),
   number,
   args: step.args,
-  result: step.outcome?.value ?? null,
+  result,
 });
 
-/** A step by itself, with its arguments and its result. */
-export const toStepDetail = (runId: string, step: StepState, args: Json, result: Json): StepDetail => ({
+const toStepDetail = (runId: string, step: StepState, args: Json, result: Json): StepDetail => ({
   ...shared(runId, step),
   args,
   result,
   verdict: step.call.verdict ?? null,
 });
+
+/** A step by itself, read whole. */
+export async function readStepDetail(
+  { engine }: Pick<ApiDeps, 'engine'>,
+  run: RunState,
+  step: StepState,
+): Promise<StepDetail> {
+  const [args, result = null] = await Promise.all([engine.read(step.args), engine.runs.result(run, step)]);
+  return toStepDetail(run.id, step, args, result);
+}
+
+/** A call that waits behind other calls of its run, as the step that it becomes. */
+export function toWaitingStep(
+  { catalog }: Pick<ApiDeps, 'catalog'>,
+  { id: runId, header: { toolset } }: Pick<RunState, 'id' | 'header'>,
+  { id, index, call: { tool, args, name }, received_at, isDropped }: WaitingCall,
+): StepDetail {
+  const described = catalog.describe({ toolset, tool, args });
+  const { effect, risk } = described.ok ? described : ({ effect: 'read', risk: 'low' } as const);
+  return {
+    ...{ id, run_id: runId, turn: null, index, name: name ?? null, tool, effect, risk, args },
+    ...{ status: isDropped ? 'canceled' : 'pending', error: isDropped ? dropped : null, created_at: received_at },
+    ...{ attempts: 0, approval_id: null, worker: null, snapshot: null, duration_ms: null, started_at: null },
+    ...{ settled_at: null, result: null, verdict: null },
+  };
+}
+
+const dropped = { code: 'ECANCELED', message: 'The run was canceled before it made the call.' };
 
 function shared(runId: string, step: StepState): Omit<Step, 'number' | 'args' | 'result'> {
   const { call, outcome } = step;

@@ -7,7 +7,7 @@ import {
   toolsetQuerySchema,
   toolsetSchema,
 } from '@holdpoint/contract/wire';
-import { formats, type ToolDefinition } from '@holdpoint/tools';
+import { type ToolDefinition, ToolsError } from '@holdpoint/tools';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -43,7 +43,10 @@ export function readToolsRoutes(app: App): void {
       },
     },
     async ({ deps: { catalog } }) => ({
-      data: catalog.toolsets().map((name) => ({ name, tools: catalog.list(name).length })),
+      data: catalog.toolsets().map((name) => {
+        const { rules, asks } = catalog.rules(name, undefined);
+        return { name, tools: catalog.list(name).length, rules: [...rules], asks: [...asks] };
+      }),
     }),
   );
 
@@ -62,14 +65,24 @@ export function readToolsRoutes(app: App): void {
     },
     async ({ params, query: { format }, deps: { catalog } }) => {
       const name = known(catalog, params.name);
-      const tools = catalog.list(name);
-      const shown = format === undefined ? tools.map((tool) => toTool(name, tool)) : formats[format](tools);
-      return { name, format: format ?? ('holdpoint' as const), tools: shapes.parse(shown) };
+      const shown =
+        format === undefined ? catalog.list(name).map((tool) => toTool(name, tool)) : inForm(catalog, name, format);
+      return { name, format: format ?? 'holdpoint', tools: shapes.parse(shown) };
     },
   );
 }
 
 const shapes = z.array(z.record(z.string(), z.json()));
+
+function inForm(catalog: ApiDeps['catalog'], toolset: string, format: string): readonly unknown[] {
+  try {
+    return catalog.inForm(toolset, format);
+  } catch (error) {
+    if (!(error instanceof ToolsError && error.code === 'EUNKNOWNFORM')) throw error;
+    const { message: detail, next } = error;
+    throw new ApiProblem('invalid_request', detail, { errors: [{ pointer: '/format', detail }], next });
+  }
+}
 
 function known(catalog: ApiDeps['catalog'], name: string): string {
   const names = catalog.toolsets();
@@ -77,9 +90,13 @@ function known(catalog: ApiDeps['catalog'], name: string): string {
   throw new ApiProblem('toolset_not_found', `there is no toolset ${name}; there is ${names.join(', ')}`);
 }
 
-const toTool = (toolset: string, { gate, input_schema, ...tool }: ToolDefinition): Tool => ({
+const jsonObject = z.record(z.string(), z.json());
+
+const toTool = (toolset: string, { gate, version, input_schema, output_schema, ...tool }: ToolDefinition): Tool => ({
   toolset,
   ...tool,
   gate: gate ?? null,
-  input_schema: z.record(z.string(), z.json()).parse(input_schema),
+  version: version ?? null,
+  input_schema: jsonObject.parse(input_schema),
+  output_schema: output_schema === undefined ? null : jsonObject.parse(output_schema),
 });

@@ -47,7 +47,7 @@ export function forkRunCommand(shell: Shell) {
       ...file,
       title: title ?? file.title,
       model,
-      policy: options.policy === undefined ? file.policy : await givenPolicy(options.policy),
+      policy: options.policy === undefined ? file.policy : await givenPolicy(options.policy, shell.config),
       labels: labels ?? file.labels,
       ...grantsOf(options, file),
       validators: validators ?? file.validators,

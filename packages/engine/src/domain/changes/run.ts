@@ -1,8 +1,18 @@
-import { forkField, messageField, namedField, runField, specField, stepField, taskField } from '../model.ts';
+import {
+  callsKeyField,
+  forkField,
+  messageField,
+  namedField,
+  receivedField,
+  runField,
+  specField,
+  stepField,
+  taskField,
+} from '../model.ts';
 import { type ChangesOf, type EventsOf, noChange, type StateChanges } from './state-changes.ts';
 
 /** The changes of a run, its turns and its messages. */
-export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message'>> = {
+export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'>> = {
   'run.created': (state, { time, data }) => {
     const { title, toolset, planner, model, labels, priority, dry_run, tenant, created_by } = data;
     state.set(runField.status, 'queued');
@@ -29,12 +39,14 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message'>> = {
     state.set(runField.started_at, time);
     startClock(state, time);
   },
-  'run.waiting': (state, { time }) => {
+  'run.waiting': (state, { time, data }) => {
     state.set(runField.status, 'waiting');
+    if (data.for === 'calls') state.set(runField.awaits_calls, time);
     stopClock(state, time);
   },
   'run.resumed': (state, { time, data: { status, used, tools, after } }) => {
     state.set(runField.status, status);
+    if (after === 'calls') state.clear(runField.awaits_calls);
     state.set(runField.budget_from, used);
     state.set(runField.tools, tools);
     if (after === 'pause' || after === 'end') {
@@ -50,6 +62,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message'>> = {
   'run.extended': (state, { data }) => state.set(runField.budget_from, data.used),
   'run.paused': (state, { time, data }) => {
     state.set(runField.status, 'paused');
+    if (data.from === 'waiting') state.clear(runField.awaits_calls);
     state.set(runField.reason, data.reason);
     if (data.from === 'running') stopClock(state, time);
   },
@@ -78,11 +91,13 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message'>> = {
   'run.closing': (state, { data }) => state.set(runField.closing, data),
   'run.canceling': (state, { time, data }) => {
     state.set(runField.status, 'canceling');
+    if (data.from === 'waiting') state.clear(runField.awaits_calls);
     if (data.from === 'running') stopClock(state, time);
   },
-  'run.canceled': (state, { time }) => {
+  'run.canceled': (state, { time, data }) => {
     // A killed step may leave changes in the tree. A retry rebuilds the tree first.
     state.set(runField.status, 'canceled');
+    state.set(runField.taken, data.dropped);
     state.set(runField.ended_at, time);
     state.clear(runField.writer);
   },
@@ -97,16 +112,22 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message'>> = {
     end(state, time);
   },
   'run.repaired': noChange,
-  'turn.planned': (state, { data: { turn, steps, usage, repetition, messages_read } }) => {
+  'turn.planned': (state, { data: { turn, steps, usage, repetition, messages_read, received } }) => {
     state.set(runField.turn, turn);
     state.set(runField.turn_steps, steps);
     state.set(runField.open, steps.length);
     state.set(runField.repetition, repetition);
     state.set(runField.messages_read, messages_read);
+    state.set(runField.taken, received);
     if (usage === undefined) return;
     state.increase(runField.input_tokens, usage.input_tokens);
     state.increase(runField.output_tokens, usage.output_tokens);
     if (usage.cost_micros !== undefined) state.increase(runField.cost_micros, usage.cost_micros);
+  },
+  'calls.received': (state, { time, data: { number, by: _, key, request, ...posted } }) => {
+    state.set(runField.received, number);
+    state.set(receivedField(number), { ...posted, at: time });
+    if (key !== undefined && request !== undefined) state.set(callsKeyField(key), { number, request });
   },
   'message.received': (state, { data }) => {
     state.set(messageField(data.message_id), 'received');

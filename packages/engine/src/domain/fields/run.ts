@@ -5,6 +5,7 @@ import {
   forkedFromSchema,
   parentSchema,
   payloadSchema,
+  postedCallsSchema,
   problemSchema,
   publicationStatusSchema,
   publishedSchema,
@@ -53,6 +54,9 @@ export const runTable = {
   open_tasks: integer('Tasks that are not over.'),
   agents: integer('Sub-agents that this run started itself.'),
   agents_total: optional(json(agentsTotalSchema, 'Sum of the reports of its sub-agents (`agent-report.ts`).')),
+  awaits_calls: optional(text(z.string(), 'Since when an open run waits for calls; absent: it does not.')),
+  received: integer('Requests of calls that an open run received.'),
+  taken: integer('How many of them became turns, or were dropped. The others wait, in order.'),
   closing: optional(json(closingSchema, 'How the run ends when its tasks are over.')),
   base: optional(text(z.string(), 'Snapshot that the change set is counted from.')),
   snapshot: optional(text(z.string(), 'Snapshot that the workspace is at.')),
@@ -110,5 +114,13 @@ export const namedField = (name: string) => textCell(`named:${name}`);
 export const forkField = (child: string) => textCell(`fork:${child}`);
 /** The task of this run beneath which a step of another run reserved one of its sub-agents (`reserve-agent.ts`). */
 export const reservedField = (stepId: string) => textCell(`reserved:${stepId}`);
+/** The calls that an open run received with this number. */
+export const receivedField = (number: number) =>
+  cell(`received:${number}`, json(receivedCallsSchema, 'The calls, the steps that they become, and when they came.'));
+export const receivedCallsSchema = postedCallsSchema.extend({ at: z.string() });
+/** What a request of calls with this Idempotency-Key, by its digest, was. */
+export const callsKeyField = (digest: string) =>
+  cell(`calls_key:${digest}`, json(callsKeySchema, 'Number and digest of the request.'));
+export const callsKeySchema = z.strictObject({ number: z.int(), request: z.string() });
 /** Set once a message was received. */
 export const messageField = (messageId: string) => textCell(messageId);

@@ -125,8 +125,8 @@ export const recordRepair = (data: EventOf<'run.repaired'>['data']): Transition 
   events: [{ type: 'run.repaired', data }],
 });
 
-/** The last step and task of a canceling run are over. */
-export const finishCancel = (): Transition => ({
+/** The last step and task of a canceling run are over. Calls that wait behind its last turn are never made. */
+export const finishCancel = ({ received, taken }: RunState): Transition => ({
   if: [runIs('canceling'), openIs(0), noOpenTasks],
-  events: [{ type: 'run.canceled', data: {} }],
+  events: [{ type: 'run.canceled', data: { dropped: received > taken ? received : undefined } }],
 });

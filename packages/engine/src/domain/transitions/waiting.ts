@@ -36,9 +36,9 @@ export const totalIs = (run: RunState) => fieldIs(runField.agents_total, run.age
 
 /** A run waits for an approval of its own or for a sub-agent that waits. It resumes when neither is left. */
 export function totalChange(run: RunState, total: AgentsTotal): { if: Condition[]; events: NewEvent[] } {
-  const isOver = run.status === 'waiting' && run.parked === 0 && total.waiting === 0;
+  const isOver = run.status === 'waiting' && run.awaits_calls === undefined && run.parked === 0 && total.waiting === 0;
   return {
-    if: [totalIs(run), runIs(run.status), parkedIs(run.parked)],
+    if: [totalIs(run), runIs(run.status), parkedIs(run.parked), fieldIs(runField.awaits_calls, run.awaits_calls)],
     events: isOver ? [resumedAfterTask(run)] : [],
   };
 }

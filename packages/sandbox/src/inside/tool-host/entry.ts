@@ -1,7 +1,6 @@
-import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
-import { join, relative } from 'node:path';
+import type { Dirent, Stats } from 'node:fs';
+import { relative } from 'node:path';
 import type { EntryType } from '@holdpoint/contract';
-import { byBytes, fitReply } from './listing.ts';
 import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
@@ -11,26 +10,12 @@ export function whereTo(root: string, input: Operations['resolve']['input']): Op
 }
 
 export function stat(root: string, input: Operations['stat']['input']): Operations['stat']['output'] {
-  const { stats } = resolve(root, input.path);
+  const { stats } = resolve(root, input.path, input);
   if (!stats) throw new Refusal('ENOENT', 'no such file or directory');
   return { type: entryType(stats), bytes: stats.size, mode: stats.mode & 0o7777, mtime_ms: stats.mtimeMs };
 }
 
-export function list(root: string, input: Operations['list']['input']): Operations['list']['output'] {
-  const { path, stats } = resolve(root, input.path);
-  if (!stats) throw new Refusal('ENOENT', 'no such directory');
-  if (!stats.isDirectory()) throw new Refusal('ENOTDIR', 'it is not a directory');
-  const found = readdirSync(path, { withFileTypes: true }).sort((a, b) => byBytes(a.name, b.name));
-  const entries = found.slice(0, input.limit).map((entry) => ({
-    name: entry.name,
-    type: entryType(entry),
-    // 0 when the entry has disappeared, or when its name is not valid UTF-8.
-    bytes: lstatSync(join(path, entry.name), { throwIfNoEntry: false })?.size ?? 0,
-  }));
-  return { entries: fitReply(entries), total: found.length };
-}
-
-function entryType(entry: Stats | Dirent): EntryType {
+export function entryType(entry: Stats | Dirent<string | Buffer>): EntryType {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isSymbolicLink() ? 'symlink' : 'other';

@@ -1,7 +1,10 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import fastGlob from 'fast-glob';
-import { byBytes, fitReply } from './listing.ts';
+import { asFastGlob } from './as-fast-glob.ts';
+import { checkGlob } from './check-glob.ts';
+import { fromGlobName, globFileSystem, toGlobName } from './glob-names.ts';
+import { fitReply, sortByBytes } from './listing.ts';
 import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
@@ -14,29 +17,65 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
   if (!stats) throw new Refusal('ENOENT', 'no such directory');
   if (!stats.isDirectory()) throw new Refusal('ENOTDIR', 'it is not a directory');
   const patterns = input.patterns.map((pattern) => checkPattern(root, pattern));
+  for (const pattern of [...patterns, ...input.ignore]) checkGlob(pattern);
+  if (input.depth === 0) return { paths: [], total: 0, truncated: false, facts: [] };
   const prefix = relative(root, cwd);
   const paths: string[] = [];
   const isInside = insideTest(root);
   const options = {
-    cwd,
-    ignore: [...input.ignore],
+    cwd: toGlobName(cwd),
+    fs: globFileSystem,
+    ignore: input.ignore.map(toGlobName),
     dot: input.dot,
     onlyFiles: input.type === 'file',
     onlyDirectories: input.type === 'directory',
     followSymbolicLinks: false,
+    deep: input.depth ?? Number.POSITIVE_INFINITY,
     suppressErrors: true, // an unreadable directory hides only its content
   };
   let truncated = false;
-  for await (const match of fastGlob.stream(patterns, options)) {
-    const path = join(prefix, String(match));
+  for await (const match of fastGlob.stream(
+    patterns.map((pattern) => asFastGlob(toGlobName(pattern), input)),
+    options,
+  )) {
+    const path = join(prefix, fromGlobName(String(match)));
     if (!isInside(path)) continue;
     paths.push(path);
     truncated = paths.length === maxMatches;
     if (truncated) break;
   }
-  paths.sort(byBytes);
-  const shown = fitReply(paths.slice(0, input.limit));
-  return { paths: shown, total: paths.length, truncated: truncated || paths.length > shown.length };
+  const { shown, facts } = arrange(root, paths, input);
+  return { paths: shown, total: paths.length, truncated: truncated || paths.length > shown.length, facts };
+}
+
+interface Match {
+  path: string;
+  bytes: number;
+  mtime_ms: number;
+}
+
+function arrange(
+  root: string,
+  found: readonly string[],
+  { sort, limit, facts }: Operations['glob']['input'],
+): { shown: string[]; facts: Omit<Match, 'path'>[] } {
+  const paths = sortByBytes(found);
+  if (sort === 'path' && !facts) return { shown: fitReply(paths.slice(0, limit)), facts: [] };
+  const matches = (sort === 'path' ? paths.slice(0, limit) : paths).map((path) => describe(root, path));
+  // Sorting is stable, so equal ones stay in byte order.
+  if (sort === 'newest') matches.sort((a, b) => b.mtime_ms - a.mtime_ms);
+  if (sort === 'largest') matches.sort((a, b) => b.bytes - a.bytes);
+  const shown = fitReply(matches.slice(0, limit));
+  return {
+    shown: shown.map(({ path }) => path),
+    facts: facts ? shown.map(({ bytes, mtime_ms }) => ({ bytes, mtime_ms })) : [],
+  };
+}
+
+/** Size and time are 0 when the match has disappeared. */
+function describe(root: string, path: string): Match {
+  const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
+  return { path, bytes: stats?.size ?? 0, mtime_ms: stats?.mtimeMs ?? 0 };
 }
 
 function checkPattern(root: string, pattern: string): string {

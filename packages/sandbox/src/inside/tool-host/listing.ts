@@ -1,8 +1,11 @@
 import { maxListedBytes } from './protocol.ts';
 
-/** Compares UTF-8 bytes. JavaScript's own order differs above U+FFFF. */
-export function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+/** Sorts by UTF-8 bytes. JavaScript's own order differs above U+FFFF. */
+export function sortByBytes(texts: readonly string[]): string[] {
+  return texts
+    .map((text) => ({ text, bytes: Buffer.from(text) }))
+    .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+    .map(({ text }) => text);
 }
 
 /** As many of the first items as fit into one reply. JSON writes a control character as six. */

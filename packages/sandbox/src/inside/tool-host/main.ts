@@ -1,8 +1,12 @@
-import { list, stat, whereTo } from './entry.ts';
+import { stat, whereTo } from './entry.ts';
 import { glob } from './glob.ts';
+import { list } from './list.ts';
+import { makeDirectory } from './make-directory.ts';
+import { move } from './move.ts';
 import type { Operations, Reply, Request } from './protocol.ts';
 import { read } from './read.ts';
 import { refusalOf } from './refusal.ts';
+import { remove } from './remove.ts';
 import { write } from './write.ts';
 
 /** Serves file requests below argv[2] until stdin ends. */
@@ -28,6 +32,12 @@ async function perform(request: Request): Promise<Performed> {
       return { output: list(root, request.input) };
     case 'glob':
       return { output: await glob(root, request.input) };
+    case 'makeDirectory':
+      return { output: makeDirectory(root, request.input) };
+    case 'remove':
+      return { output: remove(root, request.input) };
+    case 'move':
+      return { output: move(root, request.input) };
     default:
       return request satisfies never;
   }

@@ -1,4 +1,14 @@
-import type { DirectoryEntry, FileErrorCode, FileStat, GlobQuery, WriteExpectation } from '@holdpoint/contract';
+import type {
+  DirectoryList,
+  FileErrorCode,
+  FileStat,
+  GlobQuery,
+  GlobResult,
+  ListOptions,
+  Move,
+  Removal,
+  WriteExpectation,
+} from '@holdpoint/contract';
 
 /**
  * One request per line on stdin, one reply per line on stdout, in any order. The content of a file follows the line of its reply as raw
@@ -6,7 +16,7 @@ import type { DirectoryEntry, FileErrorCode, FileStat, GlobQuery, WriteExpectati
  */
 export type Operations = {
   resolve: { input: { path: string }; output: { path: string } };
-  stat: { input: { path: string }; output: FileStat };
+  stat: { input: { path: string; follow: boolean }; output: FileStat };
   read: {
     input: { path: string; max_bytes: number; offset: number };
     output: { bytes: number; sha256: string | null; mode: number };
@@ -15,8 +25,15 @@ export type Operations = {
     input: { path: string; data: string; expect: WriteExpectation; parents: boolean };
     output: { bytes: number; created: boolean; sha256: string };
   };
-  list: { input: { path: string; limit: number }; output: { entries: DirectoryEntry[]; total: number } };
-  glob: { input: Required<GlobQuery>; output: { paths: string[]; total: number; truncated: boolean } };
+  list: { input: { path: string } & Required<ListOptions>; output: DirectoryList };
+  /** `depth` is null without a limit. `facts` are one for each path, or none. */
+  glob: {
+    input: Required<Omit<GlobQuery, 'depth'>> & { depth: number | null };
+    output: Omit<GlobResult, 'facts'> & { facts: { bytes: number; mtime_ms: number }[] };
+  };
+  makeDirectory: { input: { path: string }; output: { created: string[] } };
+  remove: { input: { path: string; recursive: boolean }; output: Removal };
+  move: { input: { from: string; to: string; replace: boolean }; output: Move };
 };
 export type OperationName = keyof Operations;
 

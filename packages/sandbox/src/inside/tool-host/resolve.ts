@@ -8,6 +8,12 @@ export interface Resolved {
   stats: Stats | null;
 }
 
+/** How a path is resolved. */
+interface ResolveOptions {
+  /** false: a link that the path itself names is not followed. @default true */
+  follow?: boolean;
+}
+
 /** As in Linux. */
 const maxLinks = 40;
 const maxNameBytes = 255;
@@ -19,7 +25,7 @@ const maxPathBytes = 4096;
  *
  * @param input relative to the root, or starting with the root or `/workspace`
  */
-export function resolve(root: string, input: string): Resolved {
+export function resolve(root: string, input: string, { follow = true }: ResolveOptions = {}): Resolved {
   checkText(input);
   const names = relativeNames(root, input).reverse(); // the next name is at the end
   const walked: string[] = [];
@@ -36,14 +42,15 @@ export function resolve(root: string, input: string): Resolved {
     walked.push(name);
     if (stats === null) continue; // the parent does not exist
     stats = lstatSync(here(), { throwIfNoEntry: false }) ?? null;
-    if (stats?.isSymbolicLink()) {
+    const isLast = names.every((rest) => rest === '' || rest === '.');
+    if (stats?.isSymbolicLink() && !(isLast && !follow)) {
       if (++links > maxLinks) throw new Refusal('ELOOP', 'too many symbolic links');
       const target = readlinkSync(here());
       walked.pop();
       if (target.startsWith('/')) walked.length = 0;
       names.push(...relativeNames(root, target).reverse());
       stats = lstatSync(here());
-    } else if (stats && !stats.isDirectory() && names.some((rest) => rest !== '' && rest !== '.')) {
+    } else if (stats && !stats.isDirectory() && !isLast) {
       throw new Refusal('ENOTDIR', `${walked.join('/')} is not a directory`);
     }
   }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -12,14 +11,15 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { WriteExpectation } from '@holdpoint/contract';
-import { isDotGit } from './dot-git.ts';
+import { assertOutsideRepository } from './dot-git.ts';
 import { assertRegular } from './entry.ts';
 import type { Operations } from './protocol.ts';
 import { hashFile, sha256 } from './read.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
+import { temporaryName } from './temporary-name.ts';
 
 /** Fully synchronous, so that no other request runs between the check and the write. */
 export function write(root: string, input: Operations['write']['input']): Operations['write']['output'] {
@@ -31,7 +31,7 @@ export function write(root: string, input: Operations['write']['input']): Operat
   assertExpected(path, stats, input.expect);
   const directory = dirname(path);
   if (input.parents) mkdirSync(directory, { recursive: true });
-  const temporary = join(directory, `.holdpoint-${randomBytes(8).toString('hex')}.tmp`);
+  const temporary = join(directory, temporaryName());
   try {
     fill(temporary, data, stats ? stats.mode & 0o777 : 0o644);
     // Unlike a rename, a link fails when a command has made the file since the check.
@@ -43,14 +43,8 @@ export function write(root: string, input: Operations['write']['input']): Operat
   return { bytes: data.length, created: stats === null, sha256: sha256(data) };
 }
 
-/** @param path resolved, so a command's link cannot evade the check */
-function assertOutsideRepository(root: string, path: string): void {
-  const name = relative(root, path).split('/').find(isDotGit);
-  if (name !== undefined)
-    throw new Refusal('EREPOSITORY', `${JSON.stringify(name)} belongs to git, or some file system treats it as .git`);
-}
-
-function assertNamesFile(path: string): void {
+/** A trailing slash names a directory. */
+export function assertNamesFile(path: string): void {
   if (path.endsWith('/') || path.endsWith('/.')) throw new Refusal('EISDIR', 'the path names a directory');
 }
 

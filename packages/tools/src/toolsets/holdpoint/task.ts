@@ -1,4 +1,4 @@
-import type { Goal, TaskView, ToolOutcome } from '@holdpoint/contract';
+import type { AgentGoal, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { describeTask, isOver, noSuchTask, tooDeep } from '../../operations/describe-task.ts';
@@ -71,7 +71,7 @@ Several calls in one turn run at the same time. With run_in_background the resul
   },
 });
 
-function agentGoal(context: ToolContext, { prompt, plan, model = context.model }: Args): Goal | undefined {
+function agentGoal(context: ToolContext, { prompt, plan, model = context.model }: Args): AgentGoal | undefined {
   if (plan !== undefined) return { planner: 'scripted', plan: { groups: plan } };
   if (prompt === undefined || model === undefined) return undefined;
   return { planner: 'model', model, prompt };

@@ -1,0 +1,131 @@
+import type { SendCalls } from '@holdpoint/contract/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
+import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+
+let api: TestApi;
+let worker: TestWorker;
+beforeAll(async () => {
+  api = await startTestApi();
+  worker = testWorker(api.engine, api.dataDir);
+});
+afterAll(() => api.stop());
+
+const write = (path: string, content = '1') => ({ tool: 'write_file', args: { path, content } });
+
+async function openRun(): Promise<string> {
+  const { id } = (await api.client.createRun({ open: true })).run;
+  await worker.drive(id);
+  expect(await api.client.getRun(id)).toMatchObject({ status: 'waiting', planner: 'open', turn: 0, open_steps: 0 });
+  return id;
+}
+const post = (id: string, body: unknown, headers = {}) => api.post(`/v1/runs/${id}/calls`, body, headers);
+
+test('exactly one of prompt, plan and open is the goal of a run', async () => {
+  const plan = { groups: [{ steps: [write('a')] }] };
+  for (const body of [
+    {},
+    { open: true, plan },
+    { open: true, prompt: 'Go.' },
+    { open: false },
+    { open: true, model: 'x/y' },
+  ]) {
+    const response = await api.post('/v1/runs', body);
+    expect(await problemOf(response)).toMatchObject({ status: 422, code: 'invalid_request' });
+  }
+});
+
+test('calls are settled in the answer when the caller waits, and are its steps', async () => {
+  const id = await openRun();
+  const sent = await post(id, { calls: [write('a'), { tool: 'read_flie' }] });
+  expect(sent.status).toBe(202);
+  expect(await sent.json()).toMatchObject({
+    ...{ number: 1, turn: 1, settled: false },
+    steps: [
+      { tool: 'write_file', status: 'queued', turn: 1, index: 0 },
+      { status: 'failed', error: { code: 'EUNKNOWNTOOL' } },
+    ],
+  });
+  const waiting = api.client.sendCalls(id, { calls: [{ ...write('b'), name: 'later' }] }, { waitS: 50 });
+  await expect.poll(async () => (await api.send(`/v1/runs/${id}/calls/2`)).status).toBe(202);
+  expect(await api.client.getCalls(id, 2)).toMatchObject({
+    ...{ turn: null, settled: false },
+    steps: [{ tool: 'write_file', name: 'later', status: 'pending', turn: null, args: { path: 'b', content: '1' } }],
+  });
+  await worker.drive(id);
+  await worker.drive(id);
+  expect(await waiting).toMatchObject({ number: 2, turn: 2, settled: true, steps: [{ status: 'succeeded' }] });
+  const read = await api.send(`/v1/runs/${id}/calls/1?wait_s=1`);
+  expect([read.status, (await read.json()).steps[0].status]).toEqual([200, 'succeeded']);
+  expect(await api.client.finishRun(id, { message: 'two files' })).toMatchObject({
+    status: 'succeeded',
+    message: 'two files',
+  });
+  expect((await api.client.diff(id)).files.map(({ path }) => path)).toEqual(['a', 'b']);
+});
+
+test('the same Idempotency-Key returns the first calls, and refuses others', async () => {
+  const id = await openRun();
+  const key = { 'idempotency-key': 'once' };
+  const body = { calls: [write('a')] };
+  const [first, again] = [await (await post(id, body, key)).json(), await (await post(id, body, key)).json()];
+  expect(again).toEqual(first);
+  const other = await post(id, { calls: [write('b')] }, key);
+  expect(await problemOf(other)).toMatchObject({ status: 422, code: 'idempotency_key_reused' });
+  expect(await api.client.getRun(id)).toMatchObject({ usage: { steps: 1 } });
+});
+
+test.each<[string, object, string]>([
+  ['no calls', { calls: [] }, '/calls'],
+  ['too many calls', { calls: Array.from({ length: 65 }, () => write('a')) }, '/calls'],
+  [
+    'a name twice',
+    {
+      calls: [
+        { ...write('a'), name: 'a' },
+        { ...write('b'), name: 'a' },
+      ],
+    },
+    '/calls/1/name',
+  ],
+  ['a wrong name', { calls: [{ ...write('a'), name: 'A b' }] }, '/calls/0/name'],
+  ['an unknown field', { calls: [{ ...write('a'), arguments: {} }] }, '/calls/0'],
+])('%s are refused with their place', async (_, body, pointer) => {
+  const id = await openRun();
+  const problem = await problemOf(await post(id, body));
+  expect(problem).toMatchObject({ status: 422, code: 'invalid_request' });
+  expect(problem.errors?.[0]?.pointer).toMatch(new RegExp(`^${pointer}`));
+  expect((await api.client.getRun(id)).turn).toBe(0);
+});
+
+test('arguments of any kind settle with the error of the tool', async () => {
+  const id = await openRun();
+  const calls: SendCalls['calls'] = [null, 7, 'a', [1], {}, { path: 1 }, { path: 'a', content: '', more: 1 }].map(
+    (args) => ({
+      ...{ tool: 'write_file', args },
+    }),
+  );
+  const { steps, settled } = await api.client.sendCalls(id, { calls });
+  expect(settled).toBe(true);
+  expect(new Set(steps.map(({ status, error }) => `${status} ${error?.code}`))).toEqual(
+    new Set(['failed EINVALIDARGS']),
+  );
+});
+
+test('calls and finish refuse what is no open run, not active, or not settled', async () => {
+  const scripted = (await api.client.createRun({ plan: { groups: [{ steps: [write('a')] }] } })).run.id;
+  const body = { calls: [write('a')] };
+  expect(await problemOf(await post(scripted, body))).toMatchObject({ status: 409, code: 'run_not_open' });
+  const id = await openRun();
+  await post(id, body);
+  const finish = () => api.post(`/v1/runs/${id}/finish`, {});
+  expect(await problemOf(await finish())).toMatchObject({ status: 409, code: 'calls_pending' });
+  for (const number of ['2', '0', 'x', '99999999999']) {
+    const response = await api.send(`/v1/runs/${id}/calls/${number}`);
+    expect(await problemOf(response)).toMatchObject({ status: 404, code: 'calls_not_found' });
+  }
+  await worker.drive(id);
+  expect((await finish()).status).toBe(200);
+  expect((await finish()).status).toBe(200);
+  expect(await problemOf(await post(id, body))).toMatchObject({ status: 409, code: 'run_not_active' });
+});

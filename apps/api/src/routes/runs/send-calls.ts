@@ -1,0 +1,144 @@
+import { isSettled } from '@holdpoint/contract';
+import {
+  finishRunSchema,
+  idParamsSchema,
+  type ReceivedCalls,
+  receivedCallsParamsSchema,
+  receivedCallsSchema,
+  runSchema,
+  sendCallsSchema,
+  waitQuerySchema,
+} from '@holdpoint/contract/wire';
+import { EngineError, notificationChannel } from '@holdpoint/engine';
+import type { FastifyReply } from 'fastify';
+import type { ApiDeps, App } from '../../deps.ts';
+import { clientGone } from '../../live/stream.ts';
+import { readStepDetail, toWaitingStep } from '../steps/step-view.ts';
+import { checkRunId, findRun } from './find-run.ts';
+import { idempotencyKey } from './idempotency-key.ts';
+import { toRun } from './run-view.ts';
+
+const answers = { 200: receivedCallsSchema, 202: receivedCallsSchema };
+const statusOf = ({ settled }: ReceivedCalls): 200 | 202 => (settled ? 200 : 202);
+
+/** The calls of an open run: its caller sends them, reads them, and finishes the run. */
+export function sendCallsRoutes(app: App): void {
+  app.post(
+    '/v1/runs/:id/calls',
+    {
+      config: { access: 'runs:write' },
+      schema: {
+        tags: ['runs'],
+        operationId: 'sendCalls',
+        summary: 'Send an open run the calls of its next turn',
+        description:
+          'Recorded before the answer, and made once the calls before them are settled. 200: all of them are settled; 202: not yet, and ' +
+          '`wait_s` waits for that. A call with an unknown tool or with wrong arguments settles with its error. An `Idempotency-Key` ' +
+          'header makes it safe to send again for as long as the run is kept: the same key and body return the first calls. 429 ' +
+          '`too_many_calls`: 100 turns wait.',
+        params: idParamsSchema,
+        querystring: waitQuerySchema,
+        body: sendCallsSchema,
+        response: answers,
+      },
+    },
+    async (request, reply) => {
+      const { deps, params, body, query } = request;
+      const runId = checkRunId(params.id);
+      const key = idempotencyKey(request);
+      const idempotency = key === undefined ? undefined : { key, body };
+      const send = () => deps.engine.runs.sendCalls(runId, { ...body, idempotency });
+      const calls = await awaitCalls(deps, reply, { runId, numberOf: send, waitMs: query.wait_s * 1000 });
+      return reply.code(statusOf(calls)).send(calls);
+    },
+  );
+
+  app.get(
+    '/v1/runs/:id/calls/:number',
+    {
+      config: { access: 'runs:read' },
+      schema: {
+        tags: ['runs'],
+        operationId: 'getCalls',
+        summary: 'Read calls that an open run received, or wait for them',
+        params: receivedCallsParamsSchema,
+        querystring: waitQuerySchema,
+        response: answers,
+      },
+    },
+    async ({ deps, params, query }, reply) => {
+      const runId = checkRunId(params.id);
+      const number = numberIn(params.number);
+      const calls = await awaitCalls(deps, reply, { runId, numberOf: async () => number, waitMs: query.wait_s * 1000 });
+      return reply.code(statusOf(calls)).send(calls);
+    },
+  );
+
+  app.post(
+    '/v1/runs/:id/finish',
+    {
+      config: { access: 'runs:write' },
+      schema: {
+        tags: ['runs'],
+        operationId: 'finishRun',
+        summary: 'Finish an open run: no more calls come',
+        description:
+          'The run succeeds once its background tasks have ended; then its change set can be published. Finishing a finished run changes ' +
+          'nothing. 409 `calls_pending`: calls are not settled, or the run is paused.',
+        params: idParamsSchema,
+        body: finishRunSchema.nullish(),
+        response: { 200: runSchema },
+      },
+    },
+    async ({ params, body, deps }) => {
+      const id = checkRunId(params.id);
+      await deps.engine.runs.finish(id, { message: body?.message });
+      return toRun(await findRun(deps, id));
+    },
+  );
+}
+
+function numberIn(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new EngineError('calls_not_found', `there are no calls ${text}: they are numbered from 1`);
+}
+
+interface Wait {
+  runId: string;
+  /** The number of the calls. The subscription begins before. */
+  numberOf(): Promise<number>;
+  waitMs: number;
+}
+
+async function awaitCalls(
+  deps: ApiDeps,
+  reply: FastifyReply,
+  { runId, numberOf, waitMs }: Wait,
+): Promise<ReceivedCalls> {
+  if (waitMs === 0) return readCalls(deps, runId, await numberOf());
+  const signal = AbortSignal.any([clientGone(reply), deps.closing]);
+  const until = deps.now() + waitMs;
+  const subscription = await deps.notifications.subscribe(notificationChannel(runId));
+  try {
+    const number = await numberOf();
+    for (;;) {
+      const calls = await readCalls(deps, runId, number);
+      const timeoutMs = until - deps.now();
+      if (calls.settled || timeoutMs <= 0 || signal.aborted) return calls;
+      await subscription.next({ timeoutMs, signal });
+    }
+  } finally {
+    subscription.close();
+  }
+}
+
+async function readCalls(deps: ApiDeps, runId: string, number: number): Promise<ReceivedCalls> {
+  const { steps, waiting } = await deps.engine.runs.calls(runId, number);
+  const run = await findRun(deps, runId);
+  const shown = [
+    ...(await Promise.all(steps.map((step) => readStepDetail(deps, run, step)))),
+    ...waiting.map((call) => toWaitingStep(deps, run, call)),
+  ];
+  const settled = shown.every(({ status }) => isSettled(status));
+  return { number, turn: steps[0]?.call.turn ?? null, settled, steps: shown };
+}

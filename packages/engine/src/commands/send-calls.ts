@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, isTerminal, mostPostedTurns, type PostedCall } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import {
+  EngineError,
+  type ReceivedCalls,
+  type RunState,
+  receiveAndPlan,
+  receiveCalls,
+  resumedByCalls,
+} from '../domain/index.ts';
+import { append, claimOwner, readCallsKey, readSpec, retryWhileContended, toPayload } from '../log/index.ts';
+import { plannerInput, planReceived, type Received } from '../planning/index.ts';
+import { getRun } from './steer-run.ts';
+import type { Idempotency } from './submit-run.ts';
+import { wakeRun } from './submit-run.ts';
+
+interface Calls {
+  calls: readonly PostedCall[];
+  /** Calls whose tools can do so run side by side. */
+  concurrent?: boolean | undefined;
+  by: string;
+  /** For as long as the run is kept. */
+  idempotency?: Idempotency | undefined;
+}
+
+/**
+ * Gives an open run the calls of its next turn. When this returns, they are in the log, and are made once the calls before them are
+ * settled, whatever dies next.
+ * @returns the number of the request, from 1; that of the first one with the same key and body
+ * @throws EngineError `run_not_found`, `run_not_open`, `run_not_active`, `too_many_calls`, `idempotency_key_reused`
+ */
+export async function sendCalls(deps: EngineDeps, runId: string, request: Calls): Promise<number> {
+  const { idempotency } = request;
+  const key = idempotency && digest(idempotency.key);
+  const body = idempotency && digest(canonicalJson(idempotency.body));
+  let number = 0;
+  await retryWhileContended(runId, async () => {
+    const run = await getRun(deps, runId);
+    if (run.header.planner !== 'open') throw new EngineError('run_not_open', `the run ${runId} is no open run`);
+    const known = key === undefined ? undefined : await readCallsKey(deps.redis, runId, key);
+    if (known !== undefined) {
+      if (known.request !== body) {
+        throw new EngineError('idempotency_key_reused', 'this Idempotency-Key was used for other calls of the run');
+      }
+      number = known.number;
+      return true;
+    }
+    assertReceives(run);
+    number = run.received + 1;
+    return record(deps, run, request, { number, key, request: body });
+  });
+  return number;
+}
+
+function assertReceives(run: RunState): void {
+  if (run.closing !== undefined || isTerminal(run.status) || run.status === 'canceling') {
+    throw new EngineError('run_not_active', `the run ${run.id} is ${run.closing ? 'ending' : run.status}`);
+  }
+  if (run.received - run.taken < mostPostedTurns) return;
+  throw new EngineError('too_many_calls', `${mostPostedTurns} turns of calls wait in the run ${run.id}`);
+}
+
+/** @returns false when another writer changed the run */
+async function record(
+  deps: EngineDeps,
+  run: RunState,
+  { calls, concurrent = false, by }: Calls,
+  named: Pick<ReceivedCalls, 'number' | 'key' | 'request'>,
+): Promise<boolean> {
+  const steps = calls.map(() => deps.newId('step'));
+  await claimOwner(deps.redis, run.id, steps);
+  const received: ReceivedCalls = { ...named, by, steps, concurrent: concurrent || undefined };
+  const store = async () => ({ ...received, calls: await toPayload<PostedCall[]>(deps.blobs, [...calls]) });
+  if (run.awaits_calls !== undefined) return begin(deps, run, { ...received, calls }, { received, store });
+  const appended = await append(deps, run.id, receiveCalls(run, await store()));
+  if (appended.ok && run.status === 'running' && run.open === 0) await wakeRun(deps, run, run.turn + 1);
+  return appended.ok;
+}
+
+/** The run waits for calls: their turn is recorded with them, so that they need no job but those of their steps. */
+async function begin(
+  deps: EngineDeps,
+  run: RunState,
+  calls: Received,
+  { received, store }: { received: ReceivedCalls; store(): Promise<ReceivedCalls> },
+): Promise<boolean> {
+  const spec = await readSpec(deps, run);
+  const then = resumedByCalls(run, received, deps.now());
+  const planned = await planReceived(deps, then, spec, plannerInput(deps, then, spec), calls);
+  const { transition: next, begin: begun, steps, waits } = planned;
+  // A limit pauses the run: the calls wait for its resume.
+  const isPaused = steps.length === 0;
+  const isOver = !isPaused && begun.length === 0 && waits === undefined;
+  const recorded = isPaused ? await store() : received;
+  const appended = await append(deps, run.id, receiveAndPlan(run, recorded, { next, isOver }));
+  if (!appended.ok) return false;
+  // The job of a call that is not let through yet has its gate opened.
+  const woken = planned.nothingElsePending || waits === undefined ? begun : [...new Set([...begun, waits])];
+  await Promise.all(woken.map((id) => deps.queues.addStep(run, id))).catch((error: unknown) => {
+    deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
+  });
+  return true;
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,0 +1,26 @@
+import type { PostedCall } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import type { RunState } from '../domain/index.ts';
+import { fromPayload, readReceived } from '../log/index.ts';
+
+/** Calls that an open run received together. */
+export interface Received {
+  number: number;
+  /** The ids of the steps that they become. */
+  steps: readonly string[];
+  calls: readonly PostedCall[];
+  concurrent?: true | undefined;
+}
+
+/** The first of the calls that wait; undefined when none do. */
+export async function nextReceived(
+  deps: Pick<EngineDeps, 'redis' | 'blobs'>,
+  run: RunState,
+): Promise<Received | undefined> {
+  if (run.taken >= run.received) return undefined;
+  const number = run.taken + 1;
+  const found = await readReceived(deps.redis, run.id, number);
+  if (found?.calls === undefined) throw new TypeError(`the log of ${run.id} does not say which calls ${number} are`);
+  const { steps, concurrent, calls } = found;
+  return { number, steps, concurrent, calls: await fromPayload(deps.blobs, calls) };
+}

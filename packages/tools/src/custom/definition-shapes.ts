@@ -1,0 +1,73 @@
+import { effectSchema, nearestNames, policyRuleSchema, riskSchema } from '@holdpoint/contract';
+import { z } from 'zod';
+import type { Tool } from '../tool.ts';
+import type { Toolset } from '../toolset.ts';
+
+const fn = z.custom<(...args: never[]) => unknown>((value) => typeof value === 'function', 'expected a function');
+const schema = z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected a schema');
+const zod4 = z.custom<z.ZodType>((value) => value instanceof Object && '_zod' in value, 'expected a schema of zod 4');
+
+const toolFields = {
+  name: z.string(),
+  description: z.string().max(20_000),
+  effect: z.union([effectSchema, fn], `expected ${effectSchema.options.join(', ')} or a function`),
+  risk: riskSchema,
+  label: z.string().min(1).max(100).optional(),
+  version: z
+    .string()
+    .regex(/^\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/, 'expected a semantic version, such as 1.0.0')
+    .optional(),
+  gate: z.literal('input').optional(),
+  sequential: z.literal(true).optional(),
+  input: schema,
+  output: schema.optional(),
+  answer: fn.optional(),
+  beside: z.strictObject({ task: fn, settle: fn }).optional(),
+  touches: fn.optional(),
+  asks: z.union([z.literal(true), fn], 'expected true or a function').optional(),
+  reaches: fn.optional(),
+  execute: fn,
+  preview: fn.optional(),
+} satisfies Record<keyof Tool, z.ZodType>;
+
+const tools = z.array(z.strictObject(toolFields)).min(1, 'expected at least one tool');
+
+const toolsetFields = {
+  name: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'expected small letters, digits and -, at most 64'),
+  tools,
+  placeholders: z.boolean().optional(),
+  settings: zod4.refine((value) => value instanceof z.ZodObject, 'expected an object schema of zod 4').optional(),
+  permissions: z.array(z.string()).optional(),
+  protected: z.array(z.string()).optional(),
+  rules: z.array(policyRuleSchema).optional(),
+  asking: fn.optional(),
+  instructions: z.string().optional(),
+  present: fn.optional(),
+  approvalText: fn.optional(),
+  forms: z.record(z.string(), fn).optional(),
+} satisfies Record<keyof Toolset, z.ZodType>;
+
+/** A toolset of its own. */
+const ownToolset = z.strictObject(toolsetFields);
+/** Tools that a toolset of Holdpoint, or of a module before this one, gets as well. */
+const moreTools = z.strictObject({ addsTo: z.string(), tools });
+
+export type Definition = Toolset | { addsTo: string; tools: Tool[] };
+
+/** What a module exports as tools. @throws Error that names every mistake, with the nearest known field */
+export function checkDefinition(value: object): Definition {
+  const shape = 'addsTo' in value ? moreTools : ownToolset;
+  const parsed = shape.safeParse(value);
+  if (parsed.success) return value as Definition;
+  throw new Error(parsed.error.issues.flatMap(problems).slice(0, 10).join('; '));
+}
+
+function problems(issue: z.core.$ZodIssue): string[] {
+  const at = issue.path.map(String).join('.');
+  if (issue.code !== 'unrecognized_keys') return [`${at === '' ? 'the export' : at}: ${issue.message}`];
+  const fields = Object.keys(issue.path.at(-2) === 'tools' ? toolFields : { ...toolsetFields, addsTo: moreTools });
+  return issue.keys.map((key) => {
+    const [nearest = ''] = nearestNames(key, fields, 1);
+    return `${[at, key].filter((part) => part !== '').join('.')}: unknown field; nearest: ${nearest}`;
+  });
+}

@@ -1,0 +1,26 @@
+import type { Json } from '@holdpoint/contract';
+import { ToolsError } from './errors.ts';
+import { formats } from './formats.ts';
+import type { ToolDefinition } from './tool-definition.ts';
+import type { Toolset } from './toolset.ts';
+
+/**
+ * Definitions of tools in the form of a model provider or an MCP client. The toolset's own form of a name comes first.
+ * @throws ToolsError `EUNKNOWNFORM`, which names the known ones
+ */
+export function inForm(
+  toolset: Pick<Toolset, 'name' | 'forms'>,
+  form: string,
+  tools: readonly ToolDefinition[],
+): readonly Json[] {
+  const known = { ...formats, ...toolset.forms };
+  const shape = Object.hasOwn(known, form) ? known[form as keyof typeof known] : undefined;
+  if (shape === undefined) {
+    throw new ToolsError(
+      'EUNKNOWNFORM',
+      `The toolset "${toolset.name}" has no form for a provider named "${form.slice(0, 100)}".`,
+      `Use one of: ${Object.keys(known).join(', ')}.`,
+    );
+  }
+  return shape(tools) as readonly Json[];
+}

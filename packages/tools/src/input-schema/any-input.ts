@@ -1,0 +1,37 @@
+import type { z } from 'zod';
+import { isZod4, type JsonSchema, type Zod3Schema } from '../json-schema.ts';
+import { fromJsonSchema } from './from-json-schema.ts';
+import { fromStandard, type StandardInput } from './from-standard.ts';
+import { fromZod3 } from './from-zod3.ts';
+
+/**
+ * What a tool may give as its input: a schema of zod 4 or zod 3; a Standard Schema that has its JSON Schema, or beside it; or a JSON Schema,
+ * which ajv validates.
+ */
+export type AnyInput<Output = unknown> = z.ZodType<Output> | Zod3Schema<Output> | StandardInput<Output> | JsonSchema;
+
+/** The same schema as zod 4. @throws Error when it is none of them, or has no JSON Schema */
+export function asZod(input: AnyInput): z.ZodType {
+  const schema = adapt(input);
+  try {
+    // A field of another kind, such as zod 4 inside zod 3, and a schema that validates asynchronously are found only by parsing.
+    schema.safeParse({});
+  } catch (cause) {
+    throw new Error(`it cannot parse: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+  return schema;
+}
+
+function adapt(input: AnyInput): z.ZodType {
+  if (isZod4Input(input)) return input;
+  if (isZod3(input)) return fromZod3(input);
+  if (isStandard(input)) return fromStandard(input);
+  return fromJsonSchema(input);
+}
+
+const isZod4Input = (input: AnyInput): input is z.ZodType => isZod4(input as z.ZodType);
+
+const isZod3 = (input: AnyInput): input is Zod3Schema =>
+  '_def' in input && 'safeParse' in input && typeof input.safeParse === 'function';
+
+const isStandard = (input: AnyInput): input is StandardInput => '~standard' in input || 'standard' in input;

@@ -1,0 +1,45 @@
+import type { Json } from '@holdpoint/contract';
+import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formatsPlugin from 'ajv-formats';
+import type { z } from 'zod';
+import type { JsonSchema } from '../json-schema.ts';
+import { adaptedSchema } from './adapted-schema.ts';
+
+/**
+ * JSON Schema of draft 2020-12, or of draft 7 when `$schema` says so. Defaults are filled in; nothing is coerced.
+ * @throws Error for a schema with an unknown keyword or format, or a reference that leads out of it
+ */
+export function fromJsonSchema(schema: JsonSchema): z.ZodType<Json> {
+  const { $schema, ...jsonSchema } = schema;
+  const Validator = String($schema ?? '').includes('draft-07') ? Ajv : Ajv2020;
+  const ajv = new Validator({ allErrors: true, useDefaults: true, strictTypes: false, strictRequired: false });
+  // CommonJS: the plugin is the default of the default.
+  formatsPlugin.default(ajv);
+  const validate = ajv.compile<Json>({ ...jsonSchema, $async: undefined });
+  return adaptedSchema(jsonSchema, (input) => {
+    // Defaults are written into the value.
+    const value: unknown = structuredClone(input);
+    return validate(value) ? { ok: true, value } : { ok: false, issues: (validate.errors ?? []).map(issue) };
+  });
+}
+
+function issue({ instancePath, keyword, params, message = 'is not valid' }: ErrorObject) {
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  switch (keyword) {
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return { path: [...path, String(params.additionalProperty ?? params.unevaluatedProperty)], message: unknown };
+    case 'required':
+      return { path: [...path, String(params.missingProperty)], message: 'is required' };
+    case 'enum':
+      return { path, message: `must be one of ${JSON.stringify(params.allowedValues)}` };
+    default:
+      return { path, message };
+  }
+}
+
+const unknown = 'unknown parameter';

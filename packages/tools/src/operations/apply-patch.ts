@@ -1,0 +1,157 @@
+import { parsePatch, type StructuredPatch, type StructuredPatchHunk } from 'diff';
+import { splitLines } from './text.ts';
+
+export interface PatchInput {
+  data: Buffer;
+  /** A unified diff of one file. Headers may be left out. */
+  patch: string;
+  /** The file that headers have to name, relative to the workspace. */
+  path: string;
+}
+
+/** `hunk`: number of a hunk in the patch, from 1. */
+export type PatchedText =
+  | { status: 'patched'; data: Buffer; hunks: number }
+  | { status: 'unreadable'; detail: string }
+  | { status: 'other_file'; named: string }
+  | { status: 'mismatch'; hunk: number; header: string };
+
+/**
+ * Applies a unified diff, whole or not at all, byte for byte: no line ending is converted. A hunk may lie at another place than its header
+ * says when its context is exactly there; the nearest place counts, as with `patch --fuzz=0`.
+ */
+export function applyPatch({ data, patch, path }: PatchInput): PatchedText {
+  const read = readPatch(patch);
+  if (typeof read === 'string') return { status: 'unreadable', detail: read };
+  const named = otherFile(read, path);
+  if (named !== undefined) return { status: 'other_file', named };
+  // One character per byte, so that bytes that are no UTF-8 stay as they are.
+  const lines = splitLines(data.toString('latin1'));
+  const out: string[] = [];
+  let next = 0;
+  let shift = 0;
+  for (const [at, hunk] of read.hunks.entries()) {
+    const { before, after, lead, trail } = sides(hunk);
+    const guess = hunk.oldStart - 1 + shift;
+    const found = place(lines, { before, lead, trail, start: hunk.oldStart, guess, from: next });
+    if (found === undefined) return { status: 'mismatch', hunk: at + 1, header: headerOf(hunk) };
+    shift += found - guess;
+    // Context stays as it is, so the next hunk may have it, too.
+    for (let line = next; line < found + lead; line++) out.push(lines[line] ?? '');
+    for (const line of after.slice(lead, after.length - trail)) out.push(line);
+    next = found + before.length - trail;
+  }
+  for (let line = next; line < lines.length; line++) out.push(lines[line] ?? '');
+  return { status: 'patched', data: Buffer.from(joined(out), 'latin1'), hunks: read.hunks.length };
+}
+
+/** The patch of one file, or why it is none. */
+function readPatch(patch: string): StructuredPatch | string {
+  let files: StructuredPatch[];
+  try {
+    files = parsePatch(Buffer.from(patch, 'utf8').toString('latin1'));
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  const [only, ...others] = files.filter(({ hunks }) => hunks.length > 0);
+  if (only === undefined) return 'It has no hunk: a hunk begins with a line such as @@ -1,3 +1,4 @@';
+  if (others.length > 0) return `It changes ${files.length} files, and one call changes one`;
+  const empty = only.hunks.findIndex(({ lines }) => lines.every((line) => !/^[-+]/.test(line)));
+  if (empty !== -1) return `Hunk ${empty + 1} changes nothing`;
+  const early = only.hunks.findIndex(({ oldStart }, at) => {
+    const former = only.hunks[at - 1];
+    return former !== undefined && oldStart < former.oldStart + former.oldLines;
+  });
+  if (early !== -1) return `Hunk ${early + 1} begins before hunk ${early} ends`;
+  const unended = only.hunks.findIndex(({ lines }, at) => {
+    const isLast = at === only.hunks.length - 1;
+    return isLast ? !endsAtMarks(lines) : lines.some((line) => line.startsWith('\\'));
+  });
+  if (unended !== -1) return `Hunk ${unended + 1} says "No newline at end of file" of a line that is not the last`;
+  return only;
+}
+
+/** Every "No newline at end of file" stands behind the last line of its side. */
+function endsAtMarks(lines: readonly string[]): boolean {
+  return lines.every((line, at) => {
+    if (!line.startsWith('\\')) return true;
+    const marked = lines[at - 1] ?? '\\';
+    const kind = marked.length > 1 ? marked[0] : '\\';
+    const rest = lines.slice(at + 1).map((later) => later[0] ?? ' ');
+    switch (kind) {
+      case '-':
+        return rest.every((later) => later === '+' || later === '\\');
+      case '+':
+        return rest.every((later) => later === '-' || later === '\\');
+      default:
+        return kind !== '\\' && rest.length === 0;
+    }
+  });
+}
+
+/** The file that the headers name, when it is not this one. */
+function otherFile({ oldFileName, newFileName }: StructuredPatch, path: string): string | undefined {
+  const named = [oldFileName, newFileName]
+    .filter((name) => name !== undefined && name !== '/dev/null')
+    .map((name) => Buffer.from(name ?? '', 'latin1').toString('utf8'));
+  const plain = path.replace(/^\.\//, '');
+  return named.find((name) => name !== plain && name.replace(/^(?:[ab]|\.)\//, '') !== plain);
+}
+
+interface Sides {
+  before: string[];
+  after: string[];
+  /** Lines of context at the beginning and at the end. */
+  lead: number;
+  trail: number;
+}
+
+function sides({ lines }: StructuredPatchHunk): Sides {
+  const whole: { kind: string; text: string }[] = [];
+  for (const line of lines) {
+    const last = whole.at(-1);
+    if (!line.startsWith('\\')) whole.push({ kind: line[0] ?? ' ', text: `${line.slice(1)}\n` });
+    else if (last !== undefined) last.text = last.text.slice(0, -1);
+  }
+  const isContext = ({ kind }: { kind: string }) => kind === ' ';
+  const text = (line: { text: string }) => line.text;
+  return {
+    before: whole.filter(({ kind }) => kind !== '+').map(text),
+    after: whole.filter(({ kind }) => kind !== '-').map(text),
+    lead: whole.findIndex((line) => !isContext(line)),
+    trail: whole.length - 1 - whole.findLastIndex((line) => !isContext(line)),
+  };
+}
+
+/**
+ * Where the hunk begins, from 0. Less context at one side than at the other means that the hunk lies at that end of the file; at the
+ * beginning only if its header says so, too.
+ * @param wanted.start the line of its header
+ * @param wanted.guess where it should begin, moved as far as the hunk before it was
+ * @param wanted.from lines before it are settled by earlier hunks
+ */
+function place(
+  lines: readonly string[],
+  { before, lead, trail, start, guess, from }: Omit<Sides, 'after'> & { start: number; guess: number; from: number },
+): number | undefined {
+  if (before.length === 0) return guess < from ? undefined : Math.min(guess, lines.length);
+  const last = lines.length - before.length;
+  const fits = (at: number) => at >= 0 && at <= last && before.every((line, index) => lines[at + index] === line);
+  // A hunk that changes what an earlier hunk has settled is out of order.
+  const inOrder = (at: number) => (at + lead < from ? undefined : at);
+  if (lead < trail && start <= 1) return fits(0) ? inOrder(0) : undefined;
+  if (trail < lead) return fits(last) ? inOrder(last) : undefined;
+  for (let away = 0; away <= Math.max(last - guess, guess - from); away++) {
+    if (fits(guess + away)) return inOrder(guess + away);
+    if (guess - away >= from && fits(guess - away)) return guess - away;
+  }
+  return undefined;
+}
+
+const headerOf = ({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): string =>
+  `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
+
+/** A line without a newline that is no longer the last one gets one. */
+function joined(lines: readonly string[]): string {
+  return lines.map((line, at) => (at < lines.length - 1 && !line.endsWith('\n') ? `${line}\n` : line)).join('');
+}
