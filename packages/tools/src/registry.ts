@@ -22,7 +22,7 @@ import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
-import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { toJsonSchema } from './json-schema.ts';
 import { presentCall } from './present-call.ts';
 import { runBeside } from './run-beside.ts';
 import { TextWorkError } from './text-work/text-work.ts';
