@@ -33,7 +33,7 @@ export interface ToolCatalog {
    * @param call.network whether the run's tools may reach anything outside: a command that can is an external effect
    * @param call.unattended the call is a sub-agent's: no person answers questions
    */
-  describe(call: Call & { network: boolean; unattended?: boolean }): Description;
+  describe(call: Call & { network: boolean; unattended?: boolean; settings?: Settings }): Description;
   /** The version of each tool of a toolset: a short digest of what a call of it must look like. */
   versions(toolset: string): Record<string, string>;
   /** What a toolset says of its own calls. The same object each time. @param settings of the run */
