@@ -6,17 +6,24 @@ import {
   type Preview,
   type Problem,
   type Risk,
+  type Settings,
+  type SettledCall,
   type ToolOutcome,
   type ToolsetRules,
   type Touches,
   touchesSchema,
 } from '@holdpoint/contract';
+import { answerQuestion } from './answer-question.ts';
+import { checkOutput } from './check-output.ts';
+import { checkSettings, filledSettings } from './check-settings.ts';
+import { type DefectLog, noLog, onlyOnce } from './defect-log.ts';
 import { ToolsError } from './errors.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { presentCall } from './present-call.ts';
 import { TextWorkError } from './text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
 import type { Toolset } from './toolset.ts';
@@ -30,7 +37,14 @@ export interface ToolDefinition {
   effect: Effect | 'by run';
   risk: Risk;
   gate?: 'input';
+  /** The contract's own word for the risk. */
+  label: string;
+  /** Semantic version of its interface. */
+  version?: string;
+  /** Whether a person has to be asked before a call: `look`: that depends on the call and on the workspace. */
+  asks: 'no' | 'yes' | 'look';
   input_schema: JsonSchema;
+  output_schema?: JsonSchema;
 }
 
 /** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults: JSON, as the log keeps them. */
@@ -69,8 +83,23 @@ export interface Registry {
    * @throws every other error, such as a `SandboxError`: the infrastructure failed, and the queue retries
    */
   execute(call: ToolCall & { context: ToolContext }): Promise<ToolOutcome>;
+  /** The result of a settled call by the contract of its toolset. Never throws. */
+  present(toolset: string, call: SettledCall): Json;
+  /** The settings with all defaults, or what is wrong with them. @throws ToolsError `EUNKNOWNTOOLSET` */
+  checkSettings(
+    toolset: string,
+    settings: Settings,
+  ): { ok: true; settings: Settings } | { ok: false; errors: ArgumentIssue[] };
+  /** Permissions of a run that names none, and paths that are protected beside those of the run. */
+  grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[] };
+  /** The value that a person's answer to a question becomes. */
+  answer(call: ToolCall, words: string): { value: Json } | { error: Problem };
+  /** What a model is told before its prompt. */
+  instructions(toolset: string): string | undefined;
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
+  /** Rules of the network that hold for the call alone; undefined when the tool has none. */
+  reaches(call: ToolCall & { settings: unknown }): readonly string[] | undefined;
   /** What a person reads before a decision, in the words of the contract; null when it has none. Any text: it may be hostile. */
   approvalText(call: ToolCall): string | null;
   /** What a person sees before a decision; null when the tool shows only its arguments. Changes nothing. */
@@ -78,17 +107,27 @@ export interface Registry {
 }
 
 /** @throws ToolsError `EINVALIDTOOL` when two toolsets have one name */
-export function createRegistry(toolsets: readonly Toolset[]): Registry {
+export function createRegistry(toolsets: readonly Toolset[], options: { log?: DefectLog } = {}): Registry {
   const byName = indexToolsets(toolsets);
+  const log = onlyOnce(options.log ?? noLog);
+  const named = (toolset: string) => toolsets.find(({ name }) => name === toolset);
+  const known = (name: string): Toolset => {
+    const toolset = named(name);
+    if (toolset !== undefined) return toolset;
+    const { message, next = '' } = unknownToolset(name, byName);
+    throw new ToolsError('EUNKNOWNTOOLSET', message, next);
+  };
+  /** The context with the settings as the toolset's schema reads them. */
+  const withSettings = <Context extends { settings: unknown }>(toolset: string, context: Context): Context => {
+    const { settings } = named(toolset) ?? {};
+    return settings === undefined
+      ? context
+      : { ...context, settings: filledSettings(known(toolset), context.settings as Json) };
+  };
   const fillsPlaceholders = (toolset: string) =>
     toolsets.some(({ name, placeholders = false }) => name === toolset && placeholders);
   const versions = new Map<string, Record<string, string>>();
-  const toolsOf = (toolset: string): Tool[] => {
-    const tools = byName.get(toolset);
-    if (tools) return [...tools.values()];
-    const { message, next = '' } = unknownToolset(toolset, byName);
-    throw new ToolsError('EUNKNOWNTOOLSET', message, next);
-  };
+  const toolsOf = (toolset: string): readonly Tool[] => known(toolset).tools;
   return {
     toolsets: () => [...byName.keys()],
     fillsPlaceholders,
@@ -105,7 +144,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
 
     versions(toolset) {
       const known =
-        versions.get(toolset) ?? Object.fromEntries(toolsOf(toolset).map((tool) => [tool.name, version(tool)]));
+        versions.get(toolset) ?? Object.fromEntries(toolsOf(toolset).map((tool) => [tool.name, versionOf(tool)]));
       versions.set(toolset, known);
       return known;
     },
@@ -134,7 +173,8 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
         : ({ ok: true, args: found.args } as const);
       if (!filled.ok) return { status: 'failed', error: filled.error, touched: [] };
       try {
-        return await found.tool.execute(call.context, filled.args);
+        const outcome = await found.tool.execute(withSettings(call.toolset, call.context), filled.args);
+        return checkOutput(found.tool, outcome, { toolset: call.toolset, log });
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);
         if (isData(error)) return { status: 'failed', error: asData(error) };
@@ -144,7 +184,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
 
     approvalText(call) {
       const found = findTool(byName, call);
-      const text = toolsets.find(({ name }) => name === call.toolset)?.approvalText;
+      const text = named(call.toolset)?.approvalText;
       if (!found.ok || text === undefined) return null;
       const { tool, args } = found;
       const { paths = [] } = tool.touches?.(args) ?? {};
@@ -152,12 +192,24 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       return text({ tool: tool.name, args: call.args as Json, label: tool.label ?? tool.risk, files });
     },
 
+    present: (toolset, call) => presentCall(named(toolset), call, log),
+    checkSettings: (toolset, settings) => checkSettings(known(toolset), settings),
+    grants: (toolset) => ({ permissions: known(toolset).permissions, protected: known(toolset).protected ?? [] }),
+    instructions: (toolset) => named(toolset)?.instructions,
+
+    answer(call, words) {
+      const found = findTool(byName, call);
+      if (!found.ok) return { error: found.error };
+      return answerQuestion(found.tool, { args: found.args, words }, { toolset: call.toolset, log });
+    },
+
     async asks(call) {
       const found = findTool(byName, call);
       if (!found.ok) return null;
       try {
         const { asks } = found.tool;
-        return typeof asks === 'function' ? ((await asks(call.context, found.args)) ?? null) : null;
+        if (typeof asks !== 'function') return null;
+        return (await asks(withSettings(call.toolset, call.context), found.args)) ?? null;
       } catch (error) {
         // The call itself fails with the same error.
         if (isData(error)) return null;
@@ -165,11 +217,16 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       }
     },
 
+    reaches(call) {
+      const found = findTool(byName, call);
+      return found.ok ? found.tool.reaches?.(found.args, call.settings) : undefined;
+    },
+
     async preview(call) {
       const found = findTool(byName, call);
       if (!found.ok) return { kind: 'problem', message: found.error.message };
       try {
-        return (await found.tool.preview?.(call.context, found.args)) ?? null;
+        return (await found.tool.preview?.(withSettings(call.toolset, call.context), found.args)) ?? null;
       } catch (error) {
         if (isData(error)) return { kind: 'problem', message: error.message };
         throw error;
@@ -178,12 +235,14 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
   };
 }
 
-/** A run depends on the arguments, the effect and the major version of a tool. Its description may change without a new version. */
-function version(tool: Tool): string {
-  const { name, input_schema, effect, gate: asks } = definition(tool);
-  const major = tool.version === undefined ? [] : [tool.version.split('.')[0]];
+/** A run depends on the arguments, the effect, the output and the major version of a tool. Its description may change without a new version. */
+function versionOf(tool: Tool): string {
+  const { name, input_schema, effect, gate, output_schema, version } = definition(tool);
+  // The digest of a tool without them is as before there were any.
+  const major = version === undefined ? [] : [version.split('.')[0]];
+  const output = output_schema === undefined ? [] : [{ output_schema }];
   return createHash('sha256')
-    .update(JSON.stringify([name, input_schema, effect, asks ?? null, ...major]))
+    .update(JSON.stringify([name, input_schema, effect, gate ?? null, ...major, ...output]))
     .digest('hex')
     .slice(0, 12);
 }
@@ -201,7 +260,11 @@ function definition(tool: Tool): ToolDefinition {
     effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
     risk: tool.risk,
     gate: tool.gate,
+    label: tool.label ?? tool.risk,
+    version: tool.version,
+    asks: tool.asks === undefined ? 'no' : tool.asks === true ? 'yes' : 'look',
     input_schema: toJsonSchema(tool.input),
+    output_schema: tool.output && toJsonSchema(tool.output),
   };
 }
 

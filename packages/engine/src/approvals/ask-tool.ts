@@ -12,7 +12,8 @@ export async function askTool(
   if (step.call.looks === undefined) return undefined;
   const args = await fromPayload(deps.blobs, step.args);
   const spec = await readSpec(deps, run);
-  const { network } = spec;
+  const { network, settings } = spec;
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
-  return deps.executor.asks(call, { runId: run.id, epoch: run.lease, network, scope: scopeOf(run, spec), signal });
+  const scope = scopeOf(run, spec);
+  return deps.executor.asks(call, { runId: run.id, epoch: run.lease, network, scope, settings, signal });
 }

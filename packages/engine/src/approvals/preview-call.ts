@@ -30,10 +30,10 @@ export async function previewCall(
   const args = await fromPayload(deps.blobs, step.args);
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
   const spec = await readSpec(deps, run);
-  const { network } = spec;
+  const { network, settings } = spec;
   const tasks = { previewMerge: (taskId: string) => previewMerge(deps, run, taskId) };
   const shown = await deps.executor.preview(call, {
-    ...{ runId: run.id, epoch: run.lease, network, tasks, signal },
+    ...{ runId: run.id, epoch: run.lease, network, settings, tasks, signal },
     scope: scopeOf(run, spec),
   });
   const reaches = hostsOf(deps, run, call, network);

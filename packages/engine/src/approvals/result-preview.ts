@@ -37,10 +37,11 @@ export async function previewResult(
         ...{ runId: fork, stepId: step.id, attempt: step.attempt + 1, epoch: 1 },
         ...{ taskId: deps.newId('task'), tasks: noTasks },
         ...{ depth: run.parent?.depth ?? 0, maxDepth: spec.limits.max_depth, model: run.header.model },
-        ...{ wallMs: spec.limits.step_wall_s * 1000, limits: spec.limits.command ?? {} },
+        ...{ wallMs: spec.limits.step_wall_s * 1000, limits: spec.limits.command ?? {}, settings: spec.settings },
         ...{
           network: { allow: [] },
           scope: { ...scopeOf(run, spec), secrets: [] },
+          approved: true,
           granted: [],
           readOnly: spec.modes.read_only,
           seed: seedOf(spec, step.call),

@@ -1,4 +1,4 @@
-import type { Effect, Json, Problem, Risk, ToolsetRules, Touches } from '@holdpoint/contract';
+import type { Effect, Json, Problem, Risk, Settings, SettledCall, ToolsetRules, Touches } from '@holdpoint/contract';
 
 export interface Call {
   toolset: string;
@@ -34,4 +34,19 @@ export interface ToolCatalog {
   versions(toolset: string): Record<string, string>;
   /** What a toolset says of its own calls. The same object each time. @param settings of the run */
   rules(toolset: string, settings: unknown): ToolsetRules;
+  /** The result of a settled call by the toolset's contract. Never throws, and depends on its arguments alone. */
+  present(toolset: string, call: SettledCall): Json;
+  /** The settings with all defaults, or what is wrong with them. */
+  checkSettings(toolset: string, settings: Settings): CheckedSettings;
+  /** What a run of the toolset may do when it does not say so, and paths that its calls never change. */
+  grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[] };
+  /** What the answer of a person to a question becomes. */
+  answer(call: Call, words: string): { value: Json } | { error: Problem };
+  /** What a model is told about the toolset before its prompt. */
+  instructions(toolset: string): string | undefined;
 }
+
+export type CheckedSettings =
+  | { ok: true; settings: Record<string, Json> }
+  /** `pointer`: in the settings. */
+  | { ok: false; errors: readonly { pointer: string; detail: string }[] };

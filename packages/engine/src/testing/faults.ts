@@ -1,4 +1,4 @@
-import type { ToolsetRules } from '@holdpoint/contract';
+import type { Json, SettledCall, ToolsetRules } from '@holdpoint/contract';
 import type { Call, ExecutionContext } from '../ports/index.ts';
 
 /** What goes wrong, and when: may change while a test runs. */
@@ -14,6 +14,8 @@ export interface Faults {
   freeze?: () => void | Promise<void>;
   /** While a background command runs. */
   task?: (signal: AbortSignal) => Promise<void>;
+  /** The toolset's result of a call. @default the value, or `{status, value, error}` */
+  present?: (call: SettledCall) => Json;
   /** The version of the tools. */
   version?: string;
   /** What is wrong with the first tree. */

@@ -11,10 +11,16 @@ type Grants = Pick<RunSpec, 'permissions' | 'protected'> & { modes: Partial<RunS
 /** A run of groups of `count` calls. */
 export function specOf(
   groups: TestStep[][],
-  more: { policy?: object; onError?: 'stop' | 'continue'; validators?: string[] } & Partial<Grants> = {},
+  more: {
+    policy?: object;
+    onError?: 'stop' | 'continue';
+    validators?: string[];
+    settings?: RunSpec['settings'];
+  } & Partial<Grants> = {},
 ): RunSpec {
   return {
     toolset: 'test',
+    settings: more.settings ?? {},
     goal: {
       planner: 'scripted',
       plan: planSchema.parse({

@@ -25,6 +25,7 @@ const toolFields = {
   beside: z.strictObject({ task: fn, settle: fn }).optional(),
   touches: fn.optional(),
   asks: z.union([z.literal(true), fn], 'expected true or a function').optional(),
+  reaches: fn.optional(),
   execute: fn,
   preview: fn.optional(),
 } satisfies Record<keyof Tool, z.ZodType>;
