@@ -31,8 +31,8 @@ export interface System extends AsyncDisposable {
   repositoryWith(files: Record<string, string>): Promise<string>;
   /** Ends every process, judges every recorded call again, and keeps the files. */
   stop(): Promise<void>;
-  /** Ends every process, and removes the files. */
-  remove(): Promise<void>;
+  /** Ends every process, without judging calls again. */
+  end(): Promise<void>;
   /** Host path of the folder of a run's workspace. */
   folder(runId: string): string;
   /** Host path of its newest staging tree, or of the first one before it exists. */
@@ -92,11 +92,10 @@ export async function startSystem(
     as: (other) => createClient({ baseUrl: url, key: other }),
     client,
     stop,
-    async remove() {
+    async end() {
       await endApps();
       await (await startTestRedis(dataDir)).stop();
       await client.close();
-      await rm(directory, { recursive: true, force: true });
     },
     key,
     redis: {

@@ -31,7 +31,7 @@ const waitMs = 90_000;
 /** @param source a directory */
 export async function openRun({ client, tree }: System, source: string, fields: OpenRunFields): Promise<OpenRun> {
   const workspace = { source: { type: 'directory' as const, path: source } };
-  const { run } = await client.createRun({ open: true, workspace, ...fields });
+  const { run } = await client.createRun({ open: true, workspace, ...(fields as Omit<CreateRun, 'open'>) });
   const { id } = run;
   let isFinished = false;
   return {

@@ -3,6 +3,8 @@ import { policyRuleSchema } from '../policy.ts';
 import { effectSchema, riskSchema } from '../vocabulary.ts';
 import { listOf } from './page.ts';
 
+const jsonSchemaSchema = z.record(z.string(), z.json());
+
 export const toolSchema = z
   .strictObject({
     toolset: z.string(),
@@ -11,7 +13,13 @@ export const toolSchema = z
     effect: z.union([effectSchema, z.literal('by run')]),
     risk: riskSchema,
     gate: z.literal('input').nullable().describe('input: a question to a person; it always waits for the answer'),
-    input_schema: z.record(z.string(), z.json()).describe('JSON Schema (2020-12) of the arguments'),
+    label: z.string().describe("The toolset's own word for the risk"),
+    version: z.string().nullable().describe('Semantic version of its interface'),
+    asks: z
+      .enum(['no', 'yes', 'look'])
+      .describe('Whether a person is asked before a call; look: that depends on the call and on the workspace'),
+    input_schema: jsonSchemaSchema.describe('JSON Schema (2020-12) of the arguments'),
+    output_schema: jsonSchemaSchema.nullable().describe('The same of what it returns; null: anything'),
   })
   .meta({ id: 'Tool' });
 export type Tool = z.infer<typeof toolSchema>;

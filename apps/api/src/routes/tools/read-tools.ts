@@ -90,9 +90,13 @@ function known(catalog: ApiDeps['catalog'], name: string): string {
   throw new ApiProblem('toolset_not_found', `there is no toolset ${name}; there is ${names.join(', ')}`);
 }
 
-const toTool = (toolset: string, { gate, input_schema, ...tool }: ToolDefinition): Tool => ({
+const toTool = (toolset: string, { gate, version, input_schema, output_schema, ...tool }: ToolDefinition): Tool => ({
   toolset,
   ...tool,
   gate: gate ?? null,
-  input_schema: z.record(z.string(), z.json()).parse(input_schema),
+  version: version ?? null,
+  input_schema: jsonSchema.parse(input_schema),
+  output_schema: output_schema ? jsonSchema.parse(output_schema) : null,
 });
+
+const jsonSchema = z.record(z.string(), z.json());
