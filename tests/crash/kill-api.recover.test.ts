@@ -43,7 +43,7 @@ test('a decision takes effect when its writer died before the wake-up', async ()
   };
   const deps = {
     redis: connections.state,
-    queues: { ...queues, wakeStep: die },
+    queues: { ...queues, wakeDecided: die },
     blobs: openBlobStore(join(system.dataDir, 'blobs')),
     logger,
     newId,

@@ -169,6 +169,9 @@ export interface Removal {
 }
 
 export interface Move {
+  /** Where it was and is, relative to the root; links in the paths are resolved. */
+  from: string;
+  to: string;
   /** What was moved. */
   type: EntryType;
   /** Whether something else was at the target. */

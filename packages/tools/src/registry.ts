@@ -59,6 +59,8 @@ export type CallDescription =
       touches: Touches;
       /** The tool looks at the workspace before it runs (`asks`). */
       looks?: true;
+      /** The tool brings rules of the network for its calls. */
+      reaches?: true;
     }
   | { ok: false; error: Problem; issues: ArgumentIssue[] };
 
@@ -161,7 +163,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       const touches = touchesSchema.parse(tool.touches?.(args) ?? {});
       const { risk, gate, sequential } = tool;
       const looks = typeof tool.asks === 'function' || undefined;
-      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, looks };
+      const reaches = tool.reaches && true;
+      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, looks, reaches };
     },
 
     async execute(call) {

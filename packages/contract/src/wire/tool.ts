@@ -3,8 +3,6 @@ import { policyRuleSchema } from '../policy.ts';
 import { effectSchema, riskSchema } from '../vocabulary.ts';
 import { listOf } from './page.ts';
 
-const jsonSchemaSchema = z.record(z.string(), z.json());
-
 export const toolSchema = z
   .strictObject({
     toolset: z.string(),
@@ -12,14 +10,17 @@ export const toolSchema = z
     description: z.string(),
     effect: z.union([effectSchema, z.literal('by run')]),
     risk: riskSchema,
-    gate: z.literal('input').nullable().describe('input: a question to a person; it always waits for the answer'),
-    label: z.string().describe("The toolset's own word for the risk"),
+    label: z.string().describe("The word of the tool's contract for its risk"),
     version: z.string().nullable().describe('Semantic version of its interface'),
     asks: z
       .enum(['no', 'yes', 'look'])
-      .describe('Whether a person is asked before a call; look: that depends on the call and on the workspace'),
-    input_schema: jsonSchemaSchema.describe('JSON Schema (2020-12) of the arguments'),
-    output_schema: jsonSchemaSchema.nullable().describe('The same of what it returns; null: anything'),
+      .describe('Whether a person is asked before a call; look: that depends on the arguments and the workspace'),
+    gate: z.literal('input').nullable().describe('input: a question to a person; it always waits for the answer'),
+    input_schema: z.record(z.string(), z.json()).describe('JSON Schema (2020-12) of the arguments'),
+    output_schema: z
+      .record(z.string(), z.json())
+      .nullable()
+      .describe('JSON Schema of what the tool returns when it succeeds; null: anything'),
   })
   .meta({ id: 'Tool' });
 export type Tool = z.infer<typeof toolSchema>;

@@ -20,6 +20,7 @@ import {
 } from '../domain/index.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
+import { openPast } from '../queries/past-calls.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
 import { captureCall, dropChanges } from './capture-call.ts';
 import { seedOf, tookSince } from './determinism.ts';
@@ -174,6 +175,7 @@ async function call(
       model: run.header.model,
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
+      past: openPast(deps, run, step),
       settings: spec.settings,
       network: spec.network,
       readOnly: spec.modes.read_only,

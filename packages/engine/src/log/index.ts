@@ -46,6 +46,7 @@ export {
   readRun,
   readStep,
   readSteps,
+  readStepWithApproval,
   readTask,
   readTasks,
   readTurnSteps,

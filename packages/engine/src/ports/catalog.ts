@@ -19,6 +19,8 @@ export type Description =
       touches?: Touches;
       /** The tool may have a question when it sees the workspace: `Executor.asks`. */
       looks?: true;
+      /** The tool brings rules of the network for its calls, so an approval opens their hosts in every run. */
+      reaches?: true;
     }
   /** `issues`: what is wrong with the arguments, by JSON pointer. */
   | { ok: false; error: Problem; issues?: readonly { pointer: string; detail: string }[] };

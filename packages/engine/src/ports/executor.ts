@@ -2,6 +2,7 @@ import type {
   CommandLimits,
   Connection,
   Network,
+  PastCalls,
   Preview,
   SecretScope,
   Settings,
@@ -35,6 +36,8 @@ export interface ExecutionContext {
   wallMs: number;
   /** The run's other bounds of one command. */
   limits: CommandLimits;
+  /** What the run had done before this call. */
+  past: PastCalls;
   /** The toolset's settings of the run. */
   settings: Settings;
   network: Network;
@@ -61,12 +64,12 @@ export interface Executor {
   /** Why a person has to be asked before the call, as the workspace is now. Changes nothing. */
   asks(
     call: Call,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'scope' | 'settings' | 'signal'>,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'past' | 'scope' | 'settings' | 'signal'>,
   ): Promise<string | undefined>;
   /** What a person should see before deciding; undefined when the call itself says it all. */
   preview(
     call: Call,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'scope' | 'settings' | 'signal'> & {
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'past' | 'scope' | 'settings' | 'signal'> & {
       tasks: Pick<TaskHandle, 'previewMerge'>;
     },
   ): Promise<Preview | undefined>;

@@ -38,7 +38,6 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       random: fixed?.random ?? Math.random,
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
-      past: noPast,
       text: texts.of(call.runId, signal),
       signal,
       secrets: secretsOfCommands(scope),
@@ -75,16 +74,16 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
         ),
       );
     },
-    async asks(call, { runId, epoch, network: { allow }, scope, settings, signal }) {
+    async asks(call, { runId, epoch, network: { allow }, past, scope, settings, signal }) {
       const context = await contextOf({
         ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, scope, signal },
         network: lookedAt(allow, allowAddresses),
-        rest: { settings, tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
+        rest: { past, settings, tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
       });
       return (await registry.asks({ ...call, context })) ?? undefined;
     },
-    async preview(call, { runId, epoch, network: { allow }, scope, settings, tasks, signal }) {
-      const rest = { settings, tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
+    async preview(call, { runId, epoch, network: { allow }, past, scope, settings, tasks, signal }) {
+      const rest = { past, settings, tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
       const network = lookedAt(allow, allowAddresses);
       const bounds = { wallMs: previewWallMs, limits: {}, network, scope, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
@@ -143,7 +142,7 @@ interface CallBounds {
   seed?: string | undefined;
   scope: SecretScope;
   signal: AbortSignal;
-  rest: Pick<ExecutionContext, 'settings' | 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
+  rest: Pick<ExecutionContext, 'past' | 'settings' | 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
 }
 
 /** The smaller of each limit that either side names. */
@@ -164,8 +163,6 @@ function lookedAt(allow: readonly string[], allowAddresses: readonly string[]): 
   const { lists } = createGuard({ rules: allow, allowAddresses });
   return { hosts: allow, isListed: lists, fetch: () => Promise.reject(new Error('a look fetches nothing')) };
 }
-
-const noPast: ToolContext['past'] = { last: async () => undefined, had: async () => false };
 
 /** A preview changes no task. */
 const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {

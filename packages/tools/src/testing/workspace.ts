@@ -16,6 +16,8 @@ import { openTestSandbox } from './sandbox.ts';
 export interface TestWorkspace {
   /** Absolute host path of the tree. */
   path: string;
+  /** What a call of a tool may use. */
+  context(more?: Partial<ToolContext>): ToolContext;
   call(tool: string, args: unknown, more?: Partial<ToolContext>): Promise<ToolOutcome>;
   /** What the toolset makes of the outcome. */
   result(tool: string, args: unknown, more?: Partial<ToolContext>): Promise<Json>;
@@ -85,6 +87,7 @@ function openWorkspace(toolset: Toolset, sandbox: Sandbox, mount: WorkspaceMount
     registry.execute({ toolset: toolset.name, tool, args, context: context(more) });
   return {
     path: mount.path,
+    context,
     call,
     async result(tool, args, more) {
       const outcome = await call(tool, args, more);

@@ -90,13 +90,13 @@ function known(catalog: ApiDeps['catalog'], name: string): string {
   throw new ApiProblem('toolset_not_found', `there is no toolset ${name}; there is ${names.join(', ')}`);
 }
 
+const jsonObject = z.record(z.string(), z.json());
+
 const toTool = (toolset: string, { gate, version, input_schema, output_schema, ...tool }: ToolDefinition): Tool => ({
   toolset,
   ...tool,
   gate: gate ?? null,
   version: version ?? null,
-  input_schema: jsonSchema.parse(input_schema),
-  output_schema: output_schema ? jsonSchema.parse(output_schema) : null,
+  input_schema: jsonObject.parse(input_schema),
+  output_schema: output_schema === undefined ? null : jsonObject.parse(output_schema),
 });
-
-const jsonSchema = z.record(z.string(), z.json());
