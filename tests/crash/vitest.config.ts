@@ -10,6 +10,8 @@ export default defineConfig({
       'packages/workspace/src/**/*.test.ts',
       'packages/engine/src/agents/waiting.recover.test.ts',
       'packages/engine/src/**/tree.recover.test.ts',
+      'packages/engine/src/commands/open-run.recover.test.ts',
+      'tests/runs/open-run.recover.test.ts',
       'packages/engine/src/approvals/results.recover.test.ts',
     ],
     env: { HOLDPOINT_CRASH: 'full' },

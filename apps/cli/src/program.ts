@@ -6,6 +6,7 @@ import { delegateCommand } from './commands/approvals/delegate.ts';
 import { contentCommand } from './commands/approvals/open-content.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
 import { auditHeadCommand, exportAuditCommand, verifyAuditCommand } from './commands/audit.ts';
+import { callToolCommand } from './commands/call-tool.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
@@ -30,6 +31,7 @@ import { proposeRulesCommand } from './commands/propose-rules.ts';
 import { replayPolicyCommand } from './commands/replay-policy.ts';
 import { listRulesCommand, revokeRuleCommand } from './commands/rules.ts';
 import { runCommand } from './commands/run.ts';
+import { finishRunCommand, sendCallsCommand } from './commands/runs/calls.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
 import { listFilesCommand, listSnapshotsCommand, readFileCommand } from './commands/runs/files.ts';
@@ -69,6 +71,8 @@ export function createProgram(shell: Shell): Command {
   program.addCommand(adoptCommand(shell));
   program.addCommand(migrateCommand(shell));
   program.addCommand(runCommand(shell));
+  program.addCommand(sendCallsCommand(shell));
+  program.addCommand(finishRunCommand(shell));
   program.addCommand(watchCommand(shell));
   program.addCommand(logsCommand(shell));
 
@@ -156,6 +160,7 @@ export function createProgram(shell: Shell): Command {
 
   const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));
+  tools.addCommand(callToolCommand(shell));
   program.addCommand(tools);
   program.addCommand(completionCommand(shell));
   program.addCommand(completeCommand(shell), { hidden: true });

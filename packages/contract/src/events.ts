@@ -210,6 +210,10 @@ export const callSchema = z.strictObject({
   risk: riskSchema,
   gate: z.literal('input').optional(),
   sequential: z.literal(true).optional(),
+  beside: z
+    .literal(true)
+    .optional()
+    .describe('It runs beside other calls of its turn, as a background command that writes in its place'),
   looks: z.literal(true).optional().describe('The tool may have a question when it sees the workspace'),
   verdict: verdictSchema.optional().describe('By the policies in force when the call was planned'),
   policies: z.string().optional().describe('Which policies those were'),

@@ -158,7 +158,7 @@ export interface WorkspaceFiles {
   remove(path: string, options?: { recursive?: boolean }, signal?: AbortSignal): Promise<Removal>;
   /**
    * Moves a file, a link (never its target) or a directory. Without `replace` an existing target is EEXIST, also one that a command makes
-   * meanwhile. With `replace` a file takes the place of a file or a link, and a directory that of an empty directory.
+   * during the move. With `replace` a file takes the place of a file or a link, and a directory that of an empty directory.
    */
   move(from: string, to: string, options?: { replace?: boolean }, signal?: AbortSignal): Promise<Move>;
 }

@@ -25,6 +25,10 @@ export const planSchema = z
       .array(
         z.strictObject({
           on_error: z.enum(['stop', 'continue']).default('stop'),
+          concurrent: z
+            .boolean()
+            .optional()
+            .describe('Steps whose tools can do so run side by side. The others keep their order. Default: false'),
           steps: z.array(planStepSchema).min(1).max(mostCalls),
         }),
       )

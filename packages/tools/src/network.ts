@@ -7,7 +7,7 @@ export interface NetworkRequest {
   body?: string | Buffer | undefined;
   /** Whether to follow a redirect there, as far as the network allows it. @default yes */
   mayFollow?(url: URL): boolean;
-  /** Of the response body, which is cut there. @default 5 MiB */
+  /** Size at which the response body is cut. @default 5 MiB */
   max_bytes?: number | undefined;
   /** For the whole exchange with its redirects. @default 60_000 */
   timeout_ms?: number | undefined;

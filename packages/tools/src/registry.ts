@@ -22,30 +22,14 @@ import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
-import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { toJsonSchema } from './json-schema.ts';
 import { presentCall } from './present-call.ts';
+import { runBeside } from './run-beside.ts';
 import { TextWorkError } from './text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 import type { Toolset } from './toolset.ts';
 import { rulesOf } from './toolset-rules.ts';
-
-/** A tool as models, clients and people see it. */
-export interface ToolDefinition {
-  name: string;
-  description: string;
-  /** `by run`: the effect depends on the call's arguments or on the hosts that its run may reach. */
-  effect: Effect | 'by run';
-  risk: Risk;
-  gate?: 'input';
-  /** The contract's own word for the risk. */
-  label: string;
-  /** Semantic version of its interface. */
-  version?: string;
-  /** Whether a person has to be asked before a call: `look`: that depends on the call and on the workspace. */
-  asks: 'no' | 'yes' | 'look';
-  input_schema: JsonSchema;
-  output_schema?: JsonSchema;
-}
 
 /** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults: JSON, as the log keeps them. */
 export type CallDescription =
@@ -56,6 +40,7 @@ export type CallDescription =
       risk: Risk;
       gate?: 'input';
       sequential?: true;
+      beside?: true;
       touches: Touches;
       /** The tool looks at the workspace before it runs (`asks`). */
       looks?: true;
@@ -81,10 +66,11 @@ export interface Registry {
   describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
    * Runs a call. Validates the arguments again, because a decision may have edited them. Errors that the planner can act on become an
-   * outcome, including a `FileError` of the sandbox. An aborted call is `killed`.
+   * outcome, including a `FileError` of the sandbox. An aborted call is `killed`. `beside`: the call defers on its background command, and
+   * is settled from the end of it.
    * @throws every other error, such as a `SandboxError`: the infrastructure failed, and the queue retries
    */
-  execute(call: ToolCall & { context: ToolContext }): Promise<ToolOutcome>;
+  execute(call: ToolCall & { context: ToolContext; beside?: true | undefined }): Promise<ToolOutcome>;
   /** The result of a settled call by the contract of its toolset. Never throws. */
   present(toolset: string, call: SettledCall): Json;
   /** The settings with all defaults, or what is wrong with them. @throws ToolsError `EUNKNOWNTOOLSET` */
@@ -164,7 +150,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       const { risk, gate, sequential } = tool;
       const looks = typeof tool.asks === 'function' || undefined;
       const reaches = tool.reaches && true;
-      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, looks, reaches };
+      const beside = tool.beside && true;
+      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, beside, looks, reaches };
     },
 
     async execute(call) {
@@ -176,8 +163,13 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
         : ({ ok: true, args: found.args } as const);
       if (!filled.ok) return { status: 'failed', error: filled.error, touched: [] };
       try {
-        const outcome = await found.tool.execute(withSettings(call.toolset, call.context), filled.args);
-        return checkOutput(found.tool, outcome, { toolset: call.toolset, log });
+        const { tool } = found;
+        const context = withSettings(call.toolset, call.context);
+        const outcome =
+          call.beside && tool.beside
+            ? await runBeside(tool.beside, context, filled.args)
+            : await tool.execute(context, filled.args);
+        return checkOutput(tool, outcome, { toolset: call.toolset, log });
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);
         if (isData(error)) return { status: 'failed', error: asData(error) };

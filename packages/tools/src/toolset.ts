@@ -4,8 +4,8 @@ import type { z } from 'zod';
 import { asJson } from './as-json.ts';
 import { ToolsError } from './errors.ts';
 import { presentPlainly } from './present-plainly.ts';
-import type { ToolDefinition } from './registry.ts';
 import type { Tool } from './tool.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 
 export interface Toolset {
   name: string;

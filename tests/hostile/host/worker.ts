@@ -109,8 +109,8 @@ export async function startWorker({
         (...args: unknown[]) =>
           ask({ kind: 'files', workspace, operation: name, args });
       const names: FileOperation[] = [
-        ...['stat', 'read', 'write', 'list', 'glob'] as const,
-        ...['makeDirectory', 'remove', 'move'] as const,
+        ...(['stat', 'read', 'write', 'list', 'glob'] as const),
+        ...(['makeDirectory', 'remove', 'move'] as const),
       ];
       return Object.fromEntries(names.map((name) => [name, operation(name)])) as unknown as WorkspaceFiles;
     },

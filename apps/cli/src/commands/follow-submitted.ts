@@ -28,10 +28,15 @@ export async function followSubmitted(
 ): Promise<void> {
   const { json = false } = options;
   if (!created) shell.say(`${run.id} was already submitted with this key.`);
-  const follow = options.follow ?? (options.detach === undefined && shell.interactive);
+  // An open run does nothing before it gets calls.
+  const follow = options.follow ?? (options.detach === undefined && shell.interactive && run.planner !== 'open');
   if (!follow) {
     if (json) return shell.printJson(run);
     shell.print(run.id);
+    if (run.planner === 'open') {
+      shell.say(`call:     ${commandLine('calls', run.id)} '{"tool": "…", "args": {…}}'`);
+      return shell.say(`finish:   ${commandLine('finish', run.id)}`);
+    }
     return shell.say(`follow:   ${commandLine('watch', run.id)}`);
   }
   const { workers } = await client.ready();

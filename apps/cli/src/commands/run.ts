@@ -19,6 +19,7 @@ type SecretUses = NonNullable<CreateRun['secrets']>;
 
 interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions, GrantOptions, SettingOptions {
   plan?: string;
+  open?: true;
   toolset?: string;
   model?: string;
   agentModel?: string[];
@@ -36,12 +37,14 @@ interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions, GrantOpti
   maxTokens?: number;
   maxCost?: number;
   maxAgents?: number;
+  maxIdle?: number;
 }
 
 export function runCommand(shell: Shell): Command {
-  const command = apiCommand('run', 'submit a run: a prompt for a model, or a plan of tool calls')
+  const command = apiCommand('run', 'submit a run: a prompt for a model, a plan of tool calls, or an open run')
     .argument('[prompt]', 'what the model should do')
     .option('--plan <file>', 'a scripted plan in YAML or JSON; - reads standard input')
+    .option('--open', 'no goal: the calls come later, with `calls`, until `finish`')
     .option(
       '--source <path>',
       'a git repository, a directory, or a .tar, .tar.gz or .zip file; the run works on a copy (default: empty)',
@@ -87,6 +90,7 @@ export function runCommand(shell: Shell): Command {
     .option('--max-seconds <n>', 'pause after this many seconds; waiting for people does not count', count)
     .option('--max-tokens <n>', 'pause after this many tokens, input and output', count)
     .option('--max-cost <usd>', "pause after this many US dollars, by the operator's prices", amount)
+    .option('--max-idle <seconds>', 'end an open run that gets no calls for so long (default: a day)', count)
     .option('--max-agents <n>', 'start at most this many sub-agents', count);
   return withSubmitOptions(withGrantOptions(withSettingOptions(command))).action(
     async (prompt: string | undefined, options: RunOptions) => {
@@ -107,12 +111,12 @@ async function bodyOf(
   options: RunOptions,
 ): Promise<{ body: CreateRun; plan?: ParsedPlan }> {
   const { title, toolset, model, label: labels, allow, validate, priority } = options;
-  if ((prompt === undefined) === (options.plan === undefined)) {
-    throw new CliError('usage', 'Give either a prompt in quotes or --plan with a file.');
+  if ([prompt, options.plan, options.open].filter((goal) => goal !== undefined).length !== 1) {
+    throw new CliError('usage', 'Give either a prompt in quotes, --plan with a file, or --open.');
   }
   if (prompt?.trim() === '') throw new CliError('usage', 'The prompt is empty.');
-  if (options.plan !== undefined && model !== undefined)
-    throw new CliError('usage', '--model belongs to a prompt, not to a plan.');
+  if (prompt === undefined && model !== undefined)
+    throw new CliError('usage', `--model belongs to a prompt, not to ${options.open ? 'an open run' : 'a plan'}.`);
   const plan =
     options.plan === undefined
       ? undefined
@@ -127,6 +131,7 @@ async function bodyOf(
     settings: await settingsOf(options, { cwd: shell.config.cwd, file: file.settings }),
     model,
     prompt,
+    open: options.open,
     priority: priority ?? file.priority,
     models: options.agentModel ?? file.models,
     policy: options.policy === undefined ? file.policy : await givenPolicy(options.policy, shell.config),
@@ -142,6 +147,7 @@ async function bodyOf(
       wall_s: options.maxSeconds ?? fileLimits?.wall_s,
       max_tokens: options.maxTokens ?? fileLimits?.max_tokens,
       max_cost_usd: options.maxCost ?? fileLimits?.max_cost_usd,
+      idle_s: options.maxIdle ?? fileLimits?.idle_s,
       max_agents: options.maxAgents ?? fileLimits?.max_agents,
     },
     labels: { ...fileLabels, ...labels },

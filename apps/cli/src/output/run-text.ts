@@ -29,7 +29,9 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
       run.reason && plain(`${run.reason.code}: ${run.reason.message}${run.reason.next ? `\n${run.reason.next}` : ''}`),
     'waits for': run.waiting_for.length === 0 ? undefined : run.waiting_for.map(waitingText).join('\n'),
     message: run.message && plain(run.message),
-    planner: run.planner === 'model' ? `model ${nameText(run.model ?? '')}` : 'scripted plan',
+    planner: { model: `model ${nameText(run.model ?? '')}`, scripted: 'scripted plan', open: 'calls from outside' }[
+      run.planner
+    ],
     prompt: run.request.prompt && plain(run.request.prompt),
     toolset: nameText(run.toolset),
     settings: Object.entries(run.request.settings)

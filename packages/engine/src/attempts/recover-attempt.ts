@@ -1,7 +1,7 @@
 import type { Problem } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { type RunState, recordIndeterminate, retryAttempt, type StepState } from '../domain/index.ts';
+import { mayWrite, type RunState, recordIndeterminate, retryAttempt, type StepState } from '../domain/index.ts';
 import { append, fromPayload, readApproval, readWholeLog, toPayload } from '../log/index.ts';
 
 /** An attempt that ended without an outcome, and why. */
@@ -31,7 +31,8 @@ export async function recoverAttempt(
     { run_id: run.id, step_id: step.id, attempt: step.attempt, reason: interruption.reason, err: interruption.error },
     'an attempt ended without an outcome',
   );
-  if (step.effect === 'external' && !interruption.neverBegan) return park(deps, run, step, interruption.reason);
+  if (step.effect === 'external' && mayWrite(step) && !interruption.neverBegan)
+    return park(deps, run, step, interruption.reason);
   const exhausted =
     interruption.lastTry || interruption.retryable === false || (step.interruptions + 1) % attemptsPerRound === 0;
   const pause = exhausted && (run.status === 'running' || run.status === 'waiting');

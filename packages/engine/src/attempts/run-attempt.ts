@@ -14,7 +14,9 @@ import {
   denialOf,
   forbiddenChange,
   heads,
+  mayWrite,
   type RunState,
+  runsBeside,
   type StepState,
   scopeOf,
 } from '../domain/index.ts';
@@ -45,7 +47,7 @@ export async function runAttempt(
   const startedAt = performance.now();
   let neverBegan: true | undefined = true;
   try {
-    const writes = step.effect !== 'read';
+    const writes = mayWrite(step);
     if (writes) {
       const writer = heads.attempt(step.id, step.attempt);
       await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
@@ -170,6 +172,7 @@ async function call(
       taskId,
       tasks: openTaskHandle(deps, run, step, signal),
       deferred: step.deferred && { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) },
+      beside: runsBeside(step) || undefined,
       depth: run.parent?.depth ?? 0,
       maxDepth: spec.limits.max_depth,
       model: run.header.model,

@@ -258,7 +258,65 @@ test('a sub-agent that waits for a person does not end the wait for calls', asyn
 
 test('only an open run receives calls', async () => {
   const { deps } = inMemoryWorker(engine);
-  const { runId } = await submitRun(deps, { spec: specOf([[{ args: {} }]]), by: 'test' });
+  const { runId } = await submitRun(deps, { spec: specOf([[{ args: { effect: 'read' } }]]), by: 'test' });
   await expect(sendCalls(deps, runId, { calls: [read], by: 'ann' })).rejects.toMatchObject({ code: 'run_not_open' });
   await expect(finishRun(deps, runId, {})).rejects.toMatchObject({ code: 'run_not_open' });
+});
+
+test('calls that come while a call runs are made after it, and none is missed', async () => {
+  const sent: number[] = [];
+  const { deps } = inMemoryWorker(engine, {
+    async execute({ runId }) {
+      if (sent.length < 3) sent.push(await sendCalls(deps, runId, { calls: [write], by: 'ann' }));
+    },
+  });
+  const { runId } = await submitRun(deps, { spec: openSpec(), by: 'test' });
+  await deliverAll(deps);
+  await sendCalls(deps, runId, { calls: [write], by: 'ann' });
+  await deliverAll(deps);
+  expect(sent).toEqual([2, 3, 4]);
+  expect(await runOf(runId)).toMatchObject({ status: 'waiting', turn: 4, received: 4, taken: 4 });
+  const events = await soundLog(deps, runId);
+  expect(events.some(({ type }) => type === 'run.repaired')).toBe(false);
+});
+
+test('calls of several callers, while the run starts and works, are each made once', async () => {
+  const { deps, treeOf } = inMemoryWorker(engine);
+  const { runId } = await submitRun(deps, { spec: openSpec(), by: 'test' });
+  const send = () => sendCalls(deps, runId, { calls: [write], by: 'ann' });
+  const working = deliverAll(deps);
+  const numbers = await Promise.all(Array.from({ length: 10 }, send));
+  await working;
+  for (let round = 0; (await runOf(runId)).taken < 10; round++) {
+    expect(round).toBeLessThan(20);
+    await deliverAll(deps);
+    await sweepOnce({ ...deps, now: () => Date.now() + 10_000 });
+  }
+  await deliverAll(deps);
+  expect(numbers.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(treeOf(runId)).toHaveLength(10);
+  expect(await runOf(runId)).toMatchObject({ status: 'waiting', turn: 10, received: 10, taken: 10 });
+  await soundLog(deps, runId);
+});
+
+test('calls that come just before the run records that it waits are made without a sweep', async () => {
+  const { deps, treeOf } = inMemoryWorker(engine);
+  const { runId } = await submitRun(deps, { spec: openSpec(), by: 'test' });
+  let sent = 0;
+  const redis = new Proxy(deps.redis, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return async (...args: unknown[]) => {
+        if (sent === 0 && args.some((arg) => String(arg).includes('"run.waiting"'))) {
+          sent = await sendCalls(deps, runId, { calls: [write], by: 'ann' });
+        }
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
+  await deliverAll({ ...deps, redis });
+  expect([sent, treeOf(runId).length]).toEqual([1, 1]);
+  expect(await runOf(runId)).toMatchObject({ status: 'waiting', turn: 1, received: 1, taken: 1 });
+  await soundLog(deps, runId);
 });

@@ -64,7 +64,7 @@ export {
 } from './transitions/attempt.ts';
 export { createRun, type Fork, recordFork } from './transitions/create-run.ts';
 export { type Decision, decide, delegate, expire, vote } from './transitions/decide.ts';
-export { type Gate, gateSteps, mayWrite, releasable } from './transitions/gate-steps.ts';
+export { type Gate, gateSteps, mayWrite, releasable, runsBeside } from './transitions/gate-steps.ts';
 export { holdAttempt } from './transitions/hold-attempt.ts';
 export { recordMessage } from './transitions/message.ts';
 export {

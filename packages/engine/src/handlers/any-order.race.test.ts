@@ -3,8 +3,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
+import { finishRun } from '../commands/finish-run.ts';
 import { forkRun } from '../commands/fork-run.ts';
 import { retryRun } from '../commands/retry-run.ts';
+import { sendCalls } from '../commands/send-calls.ts';
 import { sendMessage } from '../commands/send-message.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
@@ -14,8 +16,17 @@ import { noUsage, type RunState } from '../domain/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { listAgents } from '../queries/list-tree.ts';
+import { readCalls } from '../queries/read-calls.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
-import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import {
+  deliverAll,
+  dyingAt,
+  type InMemoryWorker,
+  inMemoryWorker,
+  openSpec,
+  specOf,
+  sweepOnce,
+} from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 
@@ -90,47 +101,61 @@ const happenings = fc.array(
     fc.record({ kind: fc.constant('fork' as const), from: fc.integer({ min: 0, max: 6 }) }),
     fc.record({ kind: fc.constant('retry' as const), from: fc.integer({ min: 1, max: 6 }) }),
     fc.record({ kind: fc.constant('say' as const) }),
+    fc.record({ kind: fc.constant('send' as const), group: fc.array(call, { minLength: 1, maxLength: 3 }) }),
+    fc.record({ kind: fc.constant('idle' as const) }),
+    fc.record({ kind: fc.constant('finish' as const) }),
     fc.record({ kind: fc.constant('cancel' as const), who }),
   ),
   { maxLength: 12 },
 );
 type Happening = typeof happenings extends fc.Arbitrary<(infer Item)[]> ? Item : never;
 
-test('whatever happens to a run and in whatever order, its log folds to its state, and it can be brought to an end', async () => {
-  await fc.assert(
-    fc.asyncProperty(groups, rules, happenings, fc.boolean(), async (plan, policy, all, cancel) => {
-      await engine.deps.redis.flushall();
-      const { deps, treeOf } = inMemoryWorker(engine);
-      const spec = specOf(plan, { policy: { rules: policy }, onError: 'continue' });
-      const { runId } = await submitRun(deps, { spec, by: 'test' });
-      for (const happening of all) {
-        await happen(deps, runId, happening);
-        for (const { id } of (await listRuns(deps, {}, { limit: 50 })).items) await soundLog(deps, id);
-      }
-      if (cancel) await requestCancel(deps, runId, { by: 'test' }).catch(unlessEngineError);
-      await bringToAnEnd(deps, runId);
-      await soundLog(deps, runId);
-      // The run, and every run that was forked from it or from one of those.
-      for (const { id } of (await listRuns(deps, {}, { limit: 50 })).items) {
-        if (id !== runId) await bringToAnEnd(deps, id);
-        await soundLog(deps, id);
-        const { run, steps } = await listSteps(deps, id);
-        expect(isTerminal(run.status)).toBe(true);
-        await countsItsAgents(deps, run);
-        if (run.status !== 'succeeded') continue;
-        const alive = steps.filter((step) => step.status !== 'undone');
-        const wrote = alive.filter((step) => step.effect === 'workspace' && step.outcome?.attempt != null);
-        const tree = treeOf(id);
-        // Nothing of the workspace is there twice, nothing that was recorded is missing, and nothing undone is left.
-        // Writes are there in the order in which they were planned.
-        const found = tree.filter((step) => wrote.some(({ id }) => id === step));
-        expect(found).toEqual(wrote.map((step) => step.id));
-        for (const step of steps) if (step.status === 'undone') expect(tree).not.toContain(step.id);
-      }
-    }),
-    { numRuns: 100 },
-  );
-});
+test.each([
+  ['a run', 100, specOf],
+  ['an open run', 40, (_: Parameters<typeof specOf>[0], more: Parameters<typeof specOf>[1]) => openSpec(more)],
+])(
+  'whatever happens to %s and in whatever order, its log folds to its state, and it can be brought to an end',
+  async (_, numRuns, toSpec) => {
+    await fc.assert(
+      fc.asyncProperty(groups, rules, happenings, fc.boolean(), async (plan, policy, all, cancel) => {
+        await engine.deps.redis.flushall();
+        const { deps, treeOf } = inMemoryWorker(engine);
+        const spec = toSpec(plan, { policy: { rules: policy }, onError: 'continue' });
+        const { runId } = await submitRun(deps, { spec, by: 'test' });
+        for (const happening of all) {
+          await happen(deps, runId, happening);
+          for (const { id } of (await listRuns(deps, {}, { limit: 50 })).items) await soundLog(deps, id);
+        }
+        if (cancel) await requestCancel(deps, runId, { by: 'test' }).catch(unlessEngineError);
+        await bringToAnEnd(deps, runId);
+        await soundLog(deps, runId);
+        // The run, and every run that was forked from it or from one of those.
+        for (const { id } of (await listRuns(deps, {}, { limit: 50 })).items) {
+          if (id !== runId) await bringToAnEnd(deps, id);
+          await soundLog(deps, id);
+          const { run, steps } = await listSteps(deps, id);
+          expect(isTerminal(run.status)).toBe(true);
+          await countsItsAgents(deps, run);
+          if (run.status !== 'succeeded') continue;
+          // Every call that it received was made.
+          expect(run.taken).toBe(run.received);
+          for (let number = 1; number <= run.received; number++) {
+            expect((await readCalls(deps, id, number)).waiting).toEqual([]);
+          }
+          const alive = steps.filter((step) => step.status !== 'undone');
+          const wrote = alive.filter((step) => step.effect === 'workspace' && step.outcome?.attempt != null);
+          const tree = treeOf(id);
+          // Nothing of the workspace is there twice, nothing that was recorded is missing, and nothing undone is left.
+          // Writes are there in the order in which they were planned.
+          const found = tree.filter((step) => wrote.some(({ id }) => id === step));
+          expect(found).toEqual(wrote.map((step) => step.id));
+          for (const step of steps) if (step.status === 'undone') expect(tree).not.toContain(step.id);
+        }
+      }),
+      { numRuns },
+    );
+  },
+);
 
 /** What the log of a run says of its sub-agents is what theirs say. */
 async function countsItsAgents(deps: InMemoryWorker['deps'], run: RunState): Promise<void> {
@@ -174,6 +199,16 @@ async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Ha
     case 'say':
       await sendMessage(deps, runId, { text: 'words', by: 'test' }).catch(unlessEngineError);
       return;
+    case 'send': {
+      // One call of each has a tool that does not exist.
+      const calls = [...happening.group.map(({ args }) => ({ tool: 'count', args })), { tool: 'cuont', args: {} }];
+      await sendCalls(deps, runId, { calls, by: 'test' }).catch(unlessEngineError);
+      return;
+    }
+    case 'idle':
+      return sweepOnce({ ...deps, now: () => Date.now() + 25 * 3_600_000 });
+    case 'finish':
+      return finishRun(deps, runId, {}).catch(unlessEngineError);
     case 'cancel':
       return requestCancel(deps, await idOf(deps, runId, happening.who), { by: 'test' }).catch(unlessEngineError);
     case 'fork':
@@ -215,6 +250,7 @@ async function bringToAnEnd(deps: InMemoryWorker['deps'], runId: string): Promis
     await deliverAll(deps);
     const { run } = await listSteps(deps, runId);
     if (isTerminal(run.status)) return;
+    if (run.awaits_calls !== undefined) await finishRun(deps, runId, {});
     // A sub-agent may pause and wait like any other run.
     for (const { id } of (await listRuns(deps, { status: ['paused'] }, { limit: 50 })).items) {
       await requestResume(deps, id, { by: 'ann' });

@@ -12,7 +12,12 @@ export const scriptedPlanner: Planner = {
     const group = plan.groups[input.turn - 1];
     if (!group) return { kind: 'finish', message: `All ${plan.groups.length} groups of the plan are done.` };
     const calls = await Promise.all(group.steps.map((step) => resolveCall(step, input)));
-    return { kind: 'calls', message: `Group ${input.turn} of ${plan.groups.length}`, calls } satisfies PlannerDecision;
+    return {
+      kind: 'calls',
+      message: `Group ${input.turn} of ${plan.groups.length}`,
+      calls,
+      concurrent: group.concurrent,
+    } satisfies PlannerDecision;
   },
 };
 

@@ -95,7 +95,13 @@ export async function planReceived(
   const resolved = await Promise.all(received.calls.map((call) => resolveCall(call, input)));
   const calls = resolved.map((call, index): PlannedCall => ({ ...call, step_id: received.steps[index] }));
   const output = { message: `Calls ${received.number}`, received: received.number };
-  return planned(deps, run, spec, { kind: 'calls', calls, message: output.message }, output);
+  return planned(
+    deps,
+    run,
+    spec,
+    { kind: 'calls', calls, concurrent: received.concurrent, message: output.message },
+    output,
+  );
 }
 
 /** Why no turn may begin: a limit, or changed tools. */
@@ -131,7 +137,10 @@ async function planned(
       return ending(run, { as: 'failed', message: decision.message, reason: decision.reason }, output);
     case 'calls': {
       const { calls, refused } = await withinRoom(deps, run, decision.calls, spec);
-      const all = await Promise.all(calls.map((call) => turnStep(deps, run, spec, call)));
+      const planned = await Promise.all(calls.map((call) => turnStep(deps, run, spec, call)));
+      const all = decision.concurrent
+        ? sideBySide(planned, spec.limits.max_tasks - run.open_tasks)
+        : planned.map(inOrder);
       const { steps, nothingElsePending } = autoApprove(all);
       const hasTasks = run.open_tasks > 0;
       return {
@@ -177,11 +186,26 @@ async function turnStep(deps: EngineDeps, run: RunState, spec: RunSpec, call: Pl
     const written = await toPayload(deps.blobs, args);
     return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error };
   }
-  const { effect, risk, gate, sequential, looks } = described;
+  const { effect, risk, gate, sequential, beside, looks } = described;
   const checked = await toPayload(deps.blobs, described.args);
   const { verdict, policies } = judgeDescribed(deps, spec, { tool: call.tool, args, described });
   const written = isDeepStrictEqual(args, described.args) ? undefined : await toPayload(deps.blobs, args);
-  return { id, ...named, args: checked, effect, risk, gate, sequential, looks, verdict, policies, written };
+  return { id, ...named, args: checked, effect, risk, gate, sequential, beside, looks, verdict, policies, written };
+}
+
+const inOrder = ({ beside: _, ...step }: TurnStep): TurnStep => step;
+
+/**
+ * The calls that write, can run as background commands and need no person keep `beside`: they count as reads in the order of the turn.
+ * The first `room` of them, for each is a task; and one alone gains nothing.
+ */
+function sideBySide(all: readonly TurnStep[], room: number): TurnStep[] {
+  const able = all.filter(
+    ({ beside, effect, error, sequential, looks, verdict }) =>
+      beside && effect !== 'read' && !error && !sequential && !looks && verdict?.action === 'allow',
+  );
+  const chosen = new Set(able.length < 2 ? [] : able.slice(0, Math.max(0, room)));
+  return all.map((step) => (chosen.has(step) ? step : inOrder(step)));
 }
 
 /**
@@ -192,7 +216,7 @@ function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElse
   const ready = new Set(
     unblocked(all, (step) => ({
       isSettled: step.error !== undefined,
-      writes: step.effect !== 'read' || step.sequential === true,
+      writes: (step.effect !== 'read' && step.beside !== true) || step.sequential === true,
       isDenied: step.verdict?.action === 'deny',
     })),
   );

@@ -15,6 +15,8 @@ export type Description =
       risk: Risk;
       gate?: 'input';
       sequential?: true;
+      /** It can run beside other calls of its turn, as a background command. */
+      beside?: true;
       /** When absent, a policy can match the tool and its effect only. */
       touches?: Touches;
       /** The tool may have a question when it sees the workspace: `Executor.asks`. */

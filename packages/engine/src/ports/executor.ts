@@ -27,6 +27,8 @@ export interface ExecutionContext {
   taskId: string;
   /** The task that an earlier attempt of this call waited for, and its deadline. */
   deferred?: { task_id: string; until: number };
+  /** The call runs as a background command: the first attempt waits for it, and the next one makes its outcome. */
+  beside?: true | undefined;
   /** How many runs are above this one. */
   depth: number;
   maxDepth: number;

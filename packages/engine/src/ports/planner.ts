@@ -19,7 +19,7 @@ export interface ModelUsage {
 }
 
 export type PlannerDecision = { message: string; answer?: Json; usage?: ModelUsage } & (
-  | { kind: 'calls'; calls: PlannedCall[] }
+  | { kind: 'calls'; calls: PlannedCall[]; concurrent?: boolean | undefined }
   | { kind: 'finish' }
   | { kind: 'give_up'; reason: Problem }
 );

@@ -8,8 +8,8 @@ export interface RunSnapshot {
   id: string;
   /** Null when the run began with it. */
   parent: string | null;
-  /** Null when the run began with it, or, with a parent, when an approved call found files that background commands had changed. */
-  by: { step: string } | { task: string } | null;
+  /** A step with a task: its call ran as that background command. Null when the run began with it, or, with a parent, when an approved call found files that background commands had changed. */
+  by: { step: string; task?: string } | { task: string } | null;
   time: string;
   /** Against the parent; of the first snapshot, its regular files. */
   files_changed: number;
@@ -28,12 +28,18 @@ export async function listSnapshots(
   run: Pick<RunState, 'id'>,
 ): Promise<RunSnapshot[]> {
   let found: RunSnapshot[] = [];
+  const beside = new Set<string>();
+  const stepOfTask = new Map<string, string>();
   for await (const event of readWholeLog(deps.redis, run.id)) {
     if (event.type === 'run.rewound') {
       const kept = new Set(snapshotsBefore(found, new Set(event.data.undone.map(({ id }) => id))));
       found = found.map((snapshot) => ({ ...snapshot, undone: !kept.has(snapshot) }));
     } else {
-      const snapshot = snapshotOf(event);
+      if (event.type === 'step.created' && event.data.beside) beside.add(event.step_id);
+      if (event.type === 'task.created' && beside.has(event.step_id)) {
+        stepOfTask.set(event.data.task_id, event.step_id);
+      }
+      const snapshot = snapshotOf(event, stepOfTask);
       if (snapshot) found.push({ ...snapshot, time: event.time, undone: false, current: false });
     }
   }
@@ -52,20 +58,27 @@ export function snapshotsBefore(snapshots: readonly RunSnapshot[], steps: Readon
   return end === -1 ? kept : kept.slice(0, end);
 }
 
-function snapshotOf(event: LoggedEvent): Pick<RunSnapshot, 'id' | 'parent' | 'by' | 'files_changed'> | undefined {
+/** @param stepOfTask commands that ran in the place of a call: their changes are those of its step */
+function snapshotOf(
+  event: LoggedEvent,
+  stepOfTask: ReadonlyMap<string, string>,
+): Pick<RunSnapshot, 'id' | 'parent' | 'by' | 'files_changed'> | undefined {
   switch (event.type) {
     case 'workspace.materialised':
       return { id: event.data.snapshot, parent: null, by: null, files_changed: event.data.files };
     case 'workspace.snapshotted':
       return { ...changed(event.data), by: { step: event.step_id } };
     case 'workspace.captured':
-      return { ...changed(event.data), by: { task: event.data.task_id } };
+      return { ...changed(event.data), by: byTask(event.data.task_id, stepOfTask.get(event.data.task_id)) };
     case 'workspace.drifted':
       return { ...changed(event.data), by: null };
     default:
       return undefined;
   }
 }
+
+const byTask = (task: string, step: string | undefined): RunSnapshot['by'] =>
+  step === undefined ? { task } : { step, task };
 
 const changed = ({ snapshot, parent, files_changed }: { snapshot: string; parent: string; files_changed: number }) => ({
   id: snapshot,

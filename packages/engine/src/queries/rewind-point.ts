@@ -57,6 +57,8 @@ export async function findRewindPoint(
     after,
     before,
     snapshot,
-    captured: new Set(snapshots.flatMap(({ by }) => (by !== null && 'task' in by ? [by.task] : []))),
+    captured: new Set(
+      snapshots.flatMap(({ by }) => (by !== null && 'task' in by && by.task !== undefined ? [by.task] : [])),
+    ),
   };
 }

@@ -1,5 +1,5 @@
-import { type AgentSpec, type Effect, nothingEnforced, planSchema } from '@holdpoint/contract';
-import type { Call, Executor } from '../ports/index.ts';
+import { type AgentSpec, type Effect, nothingEnforced, planSchema, type ToolOutcome } from '@holdpoint/contract';
+import type { Call, ExecutionContext, Executor } from '../ports/index.ts';
 import type { Faults } from './faults.ts';
 import type { InMemoryTrees } from './in-memory-trees.ts';
 
@@ -12,6 +12,8 @@ interface TestArgs {
   looks?: boolean;
   /** Begins a background command with this text as its output. */
   background?: string;
+  /** Can run beside other calls of its turn, as a background command. */
+  shell?: string;
   /** Begins a sub-agent with this plan, and waits for it. */
   agent?: object;
   /** Begins a sub-agent that asks this model, and waits for it. */
@@ -53,9 +55,10 @@ export function inMemoryExecutor(
     }),
     async execute(call, context) {
       const { runId, stepId, attempt, epoch } = context;
-      const { effect, fail, looks, background, agent, asks, beside, awaits, merges, kills } = argsOf(call);
+      const { effect, fail, looks, shell = '', background, agent, asks, beside, awaits, merges, kills } = argsOf(call);
       executions.push({ stepId, attempt });
       current(runId, epoch);
+      if (context.beside) return runBeside(context, shell, now);
       const seen = looks ? { seen: [...treeOf(runId)] } : {};
       if (effect !== 'read') treeOf(runId).push(stepId);
       await faults.execute?.(context);
@@ -102,5 +105,23 @@ export function inMemoryExecutor(
       return { status: 'completed', exit_code: 0 };
     },
     killTask: async () => {},
+  };
+}
+
+/** As the registry makes it of a tool. */
+async function runBeside(
+  { tasks, deferred }: ExecutionContext,
+  command: string,
+  now: () => number,
+): Promise<ToolOutcome> {
+  if (deferred === undefined) {
+    const task = { kind: 'shell' as const, title: command, spec: { command } };
+    return { status: 'deferred', until: now() + 3_600_000, on: { task } };
+  }
+  const task = await tasks.get(deferred.task_id);
+  if (task?.status === 'completed') return { status: 'succeeded', value: { task_id: task.id } };
+  return {
+    status: 'failed',
+    error: task?.outcome?.reason ?? { code: 'ETEST', message: `the command ${task?.status}` },
   };
 }

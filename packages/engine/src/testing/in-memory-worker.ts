@@ -53,8 +53,9 @@ export const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
   instructions: () => undefined,
   describe({ tool, args }) {
     if (tool !== 'count') return { ok: false, error: { code: 'EUNKNOWNTOOL', message: `no tool ${tool}` } };
-    const { effect, gate, kills } = argsOf({ args });
+    const { effect, gate, kills, shell } = argsOf({ args });
+    const beside = shell === undefined ? undefined : true;
     const sequential = kills === undefined ? undefined : true;
-    return { ok: true, args, effect, risk: 'low', gate, sequential, looks: faults.asks && true };
+    return { ok: true, args, effect, risk: 'low', gate, sequential, beside, looks: faults.asks && true };
   },
 });

@@ -269,7 +269,7 @@ test('of many moves to one name exactly one succeeds', async () => {
   }
 });
 
-test('a move without replace never takes the place of what a command makes meanwhile', async () => {
+test('a move without replace never takes the place of what a command makes at the same time', async () => {
   const controller = new AbortController();
   const maker = host.run(
     workspace,

@@ -97,7 +97,7 @@ test('directories that disappear while they are listed do no harm', async () => 
   await churn;
 });
 
-test('glob sorts, limits its depth and tells facts', async () => {
+test('glob sorts, limits its depth and reports facts', async () => {
   own('mkdir -p a/b/c && printf 1 > z && printf 123 > a/y && printf 12 > a/b/x && printf 12 > a/b/c/w && ln -s z l');
   own('touch -d @100 z && touch -d @300 a/y && touch -d @200 a/b/x a/b/c/w');
   const patterns = ['**'];

@@ -60,7 +60,7 @@ export function parseCounts(output: string): GrepOutput<{ path: string; matches:
   return { items, binary };
 }
 
-/** Of a whole search, whatever is shown of it. A line may have several matches. */
+/** Totals of a whole search, whatever a result shows. A line may have several matches. */
 export interface SearchTotals {
   matches: number;
   lines: number;

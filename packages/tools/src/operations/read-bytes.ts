@@ -5,11 +5,11 @@ import { isBinary } from './text.ts';
 export interface FileBytes {
   /** From `offset`, at most `max_bytes`. */
   data: Buffer;
-  /** Of the whole file. */
+  /** Size of the whole file. */
   bytes: number;
   mtime_ms: number;
   mode: number;
-  /** Of the whole file; null when it is larger than `max_bytes`. */
+  /** Digest of the whole file; null when the file is larger than `max_bytes`. */
   sha256: string | null;
   /** Whether `data` is no UTF-8 text. */
   binary: boolean;

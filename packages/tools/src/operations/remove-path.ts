@@ -2,7 +2,7 @@ import type { Removal } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 
 /**
- * Removes a file, a link or a directory. `touched` is absent when a directory had content, of which some may belong to a repository: the
+ * Removes a file, a link or a directory. `touched` is absent when a directory had content, which may include a repository: the
  * snapshot then walks the tree. Throws `FileError`.
  */
 export async function removePath(

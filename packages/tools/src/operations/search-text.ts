@@ -40,7 +40,7 @@ const keptBytes = 65_536;
 
 interface SearchBounds {
   wall_ms: number;
-  /** Of ripgrep's output. The first half of it is read when there is more. */
+  /** Bytes of ripgrep's output. When there is more, the first half of them is read. */
   kept_bytes: number;
   output_bytes?: number;
   /** Whether what was found by then is a result when the time is over. */

@@ -113,7 +113,7 @@ describe('ryan', () => {
     });
   });
 
-  it('starts asynchronous calls beside each other, registered and unregistered meanwhile', async () => {
+  it('starts asynchronous calls beside each other, while tools are registered and unregistered', async () => {
     const tools = registry();
     const together = Promise.withResolvers<void>();
     let running = 0;

@@ -2,7 +2,7 @@ import type { Json } from '@holdpoint/contract';
 import { inForm } from '../in-form.ts';
 import { asZod } from '../input-schema/any-input.ts';
 import type { JsonSchema } from '../json-schema.ts';
-import type { ToolDefinition } from '../registry.ts';
+import type { ToolDefinition } from '../tool-definition.ts';
 import type { Toolset } from '../toolset.ts';
 import { asJsonArgs, builtInTools, issuesIn } from './built-in-tools.ts';
 import type { CallBackend } from './call-backend.ts';

@@ -1,4 +1,5 @@
-import type { SendCalls } from '@holdpoint/contract/wire';
+import type { Json } from '@holdpoint/contract';
+import { receivedCallsSchema } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
@@ -56,7 +57,7 @@ test('calls are settled in the answer when the caller waits, and are its steps',
   await worker.drive(id);
   expect(await waiting).toMatchObject({ number: 2, turn: 2, settled: true, steps: [{ status: 'succeeded' }] });
   const read = await api.send(`/v1/runs/${id}/calls/1?wait_s=1`);
-  expect([read.status, (await read.json()).steps[0].status]).toEqual([200, 'succeeded']);
+  expect([read.status, receivedCallsSchema.parse(await read.json()).steps[0]?.status]).toEqual([200, 'succeeded']);
   expect(await api.client.finishRun(id, { message: 'two files' })).toMatchObject({
     status: 'succeeded',
     message: 'two files',
@@ -100,11 +101,8 @@ test.each<[string, object, string]>([
 
 test('arguments of any kind settle with the error of the tool', async () => {
   const id = await openRun();
-  const calls: SendCalls['calls'] = [null, 7, 'a', [1], {}, { path: 1 }, { path: 'a', content: '', more: 1 }].map(
-    (args) => ({
-      ...{ tool: 'write_file', args },
-    }),
-  );
+  const wrong: Json[] = [null, 7, 'a', [1], {}, { path: 1 }, { path: 'a', content: '', more: 1 }];
+  const calls = wrong.map((args) => ({ tool: 'write_file', args }));
   const { steps, settled } = await api.client.sendCalls(id, { calls });
   expect(settled).toBe(true);
   expect(new Set(steps.map(({ status, error }) => `${status} ${error?.code}`))).toEqual(

@@ -30,7 +30,7 @@ export function listSnapshotsRoute(app: App): void {
         return {
           ...snapshot,
           step: found === undefined ? null : { id: found.step.id, number: found.number, tool: found.step.call.tool },
-          task_id: by !== null && 'task' in by ? by.task : null,
+          task_id: by !== null && 'task' in by ? (by.task ?? null) : null,
         };
       });
       return { data };

@@ -15,17 +15,26 @@ export async function inbox({ shell, client }: { shell: Shell; client: Client })
     if (data.length === 0) return outro('No open approvals.');
     const id = await select({ message: `${data.length} open`, options: data.map(optionOf), maxItems: 12 });
     if (isCancel(id)) return cancel('Nothing more was decided.');
-    const approval = await client.getApproval(id);
-    const text = approvalText(approval, { colors: shell.colors, now: Date.now() });
-    log.message(text.flatMap((line) => line.split('\n')));
-    const stays = await decideOne({ shell, client }, approval).catch((error: unknown) => {
-      // Another user was faster, or the call changed in between: back to the list.
-      if (!(error instanceof ApiError) && !(error instanceof CliError)) throw error;
-      log.error(plain(`${error.message}\n${error.next}`));
-      return true;
-    });
-    if (!stays) return cancel('Nothing more was decided.');
+    const decided = await show({ shell, client }, await client.getApproval(id));
+    if (decided === 'left') return cancel('Nothing more was decided.');
   }
+}
+
+/** Shows one approval and asks for the decision. Needs a terminal. @returns whether it was decided */
+export const decideOn = async (deps: { shell: Shell; client: Client }, approval: Approval): Promise<boolean> =>
+  (await show(deps, approval)) === 'decided';
+
+type Answer = 'decided' | 'later' | 'left';
+
+async function show({ shell, client }: { shell: Shell; client: Client }, approval: Approval): Promise<Answer> {
+  const text = approvalText(approval, { colors: shell.colors, now: Date.now() });
+  log.message(text.flatMap((line) => line.split('\n')));
+  return decideOne({ shell, client }, approval).catch((error: unknown) => {
+    // Another user was faster, or the call changed in between: back to the list.
+    if (!(error instanceof ApiError) && !(error instanceof CliError)) throw error;
+    log.error(plain(`${error.message}\n${error.next}`));
+    return 'later' as const;
+  });
 }
 
 const optionOf = (approval: Approval) => ({
@@ -34,8 +43,7 @@ const optionOf = (approval: Approval) => ({
   hint: oneLine(`${approval.risk} risk, ${approval.run_title}`, 60),
 });
 
-/** @returns false when the user leaves */
-async function decideOne({ shell, client }: { shell: Shell; client: Client }, approval: Approval): Promise<boolean> {
+async function decideOne({ shell, client }: { shell: Shell; client: Client }, approval: Approval): Promise<Answer> {
   const decision = await select<Decision | 'always' | 'later'>({
     message: 'Your decision',
     // Pressing Enter once too often approves nothing.
@@ -46,11 +54,11 @@ async function decideOne({ shell, client }: { shell: Shell; client: Client }, ap
       { value: 'later', label: 'later', hint: 'back to the list' },
     ],
   });
-  if (isCancel(decision)) return false;
-  if (decision === 'later') return true;
+  if (isCancel(decision)) return 'left';
+  if (decision === 'later') return 'later';
   const kind = decision === 'always' ? 'approve' : decision;
   const details = await askDetails({ shell, client }, kind, approval);
-  if (details === undefined) return true;
+  if (details === undefined) return 'later';
   const decided = await client.decideApproval(approval.id, {
     decision: kind,
     action_digest: approval.action_digest,
@@ -58,7 +66,7 @@ async function decideOne({ shell, client }: { shell: Shell; client: Client }, ap
     ...(decision === 'always' ? rememberedBy(approval) : {}),
   });
   log.success(`${decided.id} is ${decided.status}`);
-  return true;
+  return 'decided';
 }
 
 const alwaysOption = {

@@ -63,7 +63,7 @@ export const publishRunCommand = (shell: Shell): Command =>
     });
 
 /** Asks again until the publish is done: validators take time, and repeating the request starts nothing new. */
-async function publish(
+export async function publish(
   { shell, client }: Deps,
   runId: string,
   { body, timeout }: { body: Publish; timeout: number | undefined },

@@ -53,7 +53,7 @@ export const sayToRunCommand = (shell: Shell) =>
       if (json) return shell.printJson(sent);
       shell.print(sent.message_id);
       const run = await client.getRun(runId);
-      if (run.planner === 'scripted') shell.say('It is in the log; a scripted plan does not read messages.');
+      if (run.planner !== 'model') shell.say('It is in the log; only a model reads messages.');
     });
 
 export const discardRunCommand = (shell: Shell) =>

@@ -38,8 +38,11 @@ export interface Held {
   reaches?: string[] | undefined;
 }
 
-/** Whether the step may change the workspace or anything outside it. */
-export const mayWrite = (step: StepState): boolean => step.effect !== 'read';
+/** Whether an attempt at the step may change the workspace or anything outside it. Of a call that runs beside others, its command does. */
+export const mayWrite = (step: StepState): boolean => step.effect !== 'read' && !runsBeside(step);
+
+/** Runs as a background command, beside other calls of its turn. A call that a person was asked about runs alone. */
+export const runsBeside = ({ call, approval }: StepState): boolean => call.beside === true && approval === undefined;
 
 /**
  * The pending steps that may pass the gate now. The approval of a step that writes shows, and binds to, the workspace state that the call
@@ -120,7 +123,8 @@ function answered({ action: _, rule, digest, ...gate }: Answered, snapshot: stri
         snapshot,
         by,
         rule_id: rule.id,
-        writes: mayWrite(step) || undefined,
+        // Its approval was asked in the same append.
+        writes: step.effect !== 'read' || undefined,
       },
     },
     {

@@ -12,6 +12,7 @@ export interface TurnStep {
   risk: Risk;
   gate?: 'input';
   sequential?: true;
+  beside?: true;
   looks?: true;
   verdict?: Verdict;
   /** The policies that made the verdict. */
