@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './scripts/test-order.ts';
 
 export default defineConfig({
   test: {
@@ -9,6 +11,11 @@ export default defineConfig({
     // a lock to expire or a process to die; three keep two cores busy.
     pool: 'forks',
     maxWorkers: 3,
+    // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.
+    isolate: false,
+    sequence: { sequencer: LongestFirst },
+    // For the processes that tests start: each compiles 1,000 modules, which takes half a second of CPU time.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/compiled', import.meta.url)) },
     // A process is started and killed at every moment of a verb in one test: a minute, where the machine has other work.
     testTimeout: 120_000,
     hookTimeout: 60_000,

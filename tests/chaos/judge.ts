@@ -1,12 +1,15 @@
 import { join } from 'node:path';
-import type { Client } from '@holdpoint/client';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AuditReport } from '@holdpoint/contract';
 import type { Stuck } from '@holdpoint/contract/wire';
 import { openQueues } from '@holdpoint/engine';
+import { openAudit } from '@holdpoint/engine/audit';
 import { connect } from '@holdpoint/engine/redis';
 import pino from 'pino';
 import { git } from '../harness/repositories.ts';
 import type { System } from '../harness/system.ts';
 import type { Verdict } from '../harness/verdict.ts';
+import { auditComplete, auditSound } from './checks/audit.ts';
 import { externalEffects, publications, workspaceEffects } from './checks/effects.ts';
 import { filesKept, lossIsReported, notReady, wrongRedis } from './checks/installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
@@ -27,7 +30,7 @@ export async function judge(
   { system, end }: { system: System; end(): Promise<void> },
   { ledger, repository }: { ledger: Ledger; repository: string },
 ): Promise<Judgement> {
-  const { found, stuck, swept } = await inspect(system);
+  const { found, stuck, swept, audit } = await inspect(system);
   const readBranch = async (branch: string): Promise<{ files: string; commits: number } | undefined> => {
     const ref = `refs/heads/${branch}`;
     if ((await git(repository, 'for-each-ref', ref)) === '') return undefined;
@@ -44,6 +47,7 @@ export async function judge(
     ...[workspaceEffects(found, ledger), externalEffects(found, ledger), neverRan(found), firstDecision(found, ledger)],
     ...[atRest(found), leases(found), failures(found), wakeUps(found), listedApprovals(found), swept],
     ...[wrongRedis(ledger), notReady(ledger), filesKept(found, ledger), lossIsReported(found, ledger, stuck)],
+    ...[auditSound(audit, ledger), auditComplete(audit)],
     await publications(found, ledger, readBranch, finalTree),
   ];
   await end();
@@ -53,15 +57,28 @@ export async function judge(
   return { verdicts, found, stuck };
 }
 
-async function inspect({ client, redis }: { client: Client; redis: System['redis'] }) {
+async function inspect({ client, redis, dataDir }: System) {
   const connections = connect(redis.address, pino({ level: 'silent' }));
   const queues = openQueues(connections.state, Date.now);
   try {
     const found = await collect({ client, redis: connections.state, queues });
     const stuck = await client.stuck();
-    return { found, stuck, swept: await probeSweeper({ client, queues }) };
+    const audit = await verifyAtRest({ redis: connections.state, dataDir });
+    return { found, stuck, swept: await probeSweeper({ client, queues }), audit };
   } finally {
     await queues.close();
     await connections.close();
+  }
+}
+
+const sealedWithinMs = 30_000;
+
+/** The report, once the writer has sealed what it has to, or after a while. */
+async function verifyAtRest(deps: Parameters<typeof openAudit>[0]): Promise<AuditReport> {
+  const deadline = performance.now() + sealedWithinMs;
+  for (;;) {
+    const report = await openAudit(deps).verify();
+    if (report.events.unsealed === 0 || performance.now() > deadline) return report;
+    await pause(500);
   }
 }

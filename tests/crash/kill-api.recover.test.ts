@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { newId, openBlobStore, openQueues } from '@holdpoint/engine';
 import { connect } from '@holdpoint/engine/redis';
 import { decideApproval } from '@holdpoint/engine/testing';
+import { createRegistry } from '@holdpoint/tools';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { approve, bash, finished, nextApproval, plan, useSystem } from '../harness/index.ts';
@@ -42,13 +43,15 @@ test('a decision takes effect when its writer died before the wake-up', async ()
   };
   const deps = {
     redis: connections.state,
-    queues: { ...queues, wakeStep: die },
+    queues: { ...queues, wakeDecided: die },
     blobs: openBlobStore(join(system.dataDir, 'blobs')),
     logger,
     newId,
     now: Date.now,
     catalog: {
+      ...createRegistry([]),
       versions: () => ({}),
+      rules: () => ({ rules: [], asks: [] }),
       describe: () => {
         throw new Error('an approval without edits needs no description');
       },

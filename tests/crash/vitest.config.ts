@@ -6,6 +6,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: [
       'tests/crash/**/*.test.ts',
+      'tests/runs/{approved-call,decisions}.race.test.ts',
       'packages/workspace/src/**/*.test.ts',
       'packages/engine/src/agents/waiting.recover.test.ts',
       'packages/engine/src/**/tree.recover.test.ts',

@@ -1,14 +1,17 @@
 import { cp, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { approve, bash, finished, nextApproval, plan, type System, startSystem, until } from '../harness/index.ts';
+import { afterEach, expect, test } from 'vitest';
+import { type AppProcess, approve, bash, finished, nextApproval, plan, until, useSystem } from '../harness/index.ts';
 
-let system: System;
-beforeEach(async () => {
-  system = await startSystem();
-});
-afterEach(() => system[Symbol.asyncDispose]());
+const system = useSystem({ workers: 0 });
+
+let worker: AppProcess;
+async function startWorker(env?: Record<string, string>): Promise<AppProcess> {
+  worker = await system.startWorker(env);
+  return worker;
+}
+afterEach(() => worker.signal('SIGKILL'));
 
 const files = 20;
 
@@ -50,48 +53,48 @@ async function outcome(runId: string) {
 const complete = { status: 'succeeded', lines: files, marks: 'made\ncounted\n' };
 
 test('a file deleted while the system was down is restored when the run continues', async () => {
-  const worker = await system.startWorker();
+  const first = await startWorker();
   const runId = await park();
-  await worker.signal('SIGTERM');
+  await first.signal('SIGTERM');
   await rm(join(system.tree(runId), 'made7.txt'));
-  await system.startWorker();
+  await startWorker();
   await decide(runId);
   expect(await outcome(runId)).toEqual({ ...complete, distrusted: ['tree_changed'] });
 });
 
 test('files that a power failure truncated are restored when the run continues', async () => {
-  const worker = await system.startWorker({ HOLDPOINT_BOOT_ID: 'before' });
+  const first = await startWorker({ HOLDPOINT_BOOT_ID: 'before' });
   const runId = await park();
-  await worker.signal('SIGKILL');
+  await first.signal('SIGKILL');
   for (const name of ['made1.txt', 'made2.txt', 'marks.txt']) await truncate(join(system.tree(runId), name));
-  await system.startWorker({ HOLDPOINT_BOOT_ID: 'after' });
+  await startWorker({ HOLDPOINT_BOOT_ID: 'after' });
   await decide(runId);
   expect(await outcome(runId)).toEqual({ ...complete, distrusted: ['other_boot'] });
   expect((await system.client.stuck()).repairs).toMatchObject({ other_boot: 1 });
 });
 
 test('a restarted worker uses files that have not changed', async () => {
-  const worker = await system.startWorker();
+  const first = await startWorker();
   const runId = await park();
-  await worker.signal('SIGTERM');
-  await system.startWorker();
+  await first.signal('SIGTERM');
+  await startWorker();
   await decide(runId);
   expect(await outcome(runId)).toEqual({ ...complete, distrusted: [] });
 });
 
 test('after Redis restarts with an older log, no effect is there twice', async () => {
-  const worker = await system.startWorker();
+  const first = await startWorker();
   const runId = await park();
   const older = join(system.directory, 'older');
   await cp(join(system.dataDir, 'redis/appendonlydir'), older, { recursive: true });
   await decide(runId);
   await finished(system.client, runId);
-  await worker.signal('SIGKILL');
+  await first.signal('SIGKILL');
   await system.redis.kill();
   await rm(join(system.dataDir, 'redis/appendonlydir'), { recursive: true });
   await cp(older, join(system.dataDir, 'redis/appendonlydir'), { recursive: true });
   await system.redis.start();
-  await system.startWorker();
+  await startWorker();
   await decide(runId);
   expect(await outcome(runId)).toEqual({ ...complete, distrusted: ['log_went_back'] });
   const log = await readFile(join(system.directory, 'api.log'), 'utf8');
@@ -99,17 +102,17 @@ test('after Redis restarts with an older log, no effect is there twice', async (
 });
 
 test('after Redis lost every queue, the sweep wakes a decided step', async () => {
-  const worker = await system.startWorker();
+  const first = await startWorker();
   const runId = await park();
   // A stopped worker cannot take the job of the decided step before the queues are deleted.
-  await worker.signal('SIGSTOP');
+  await first.signal('SIGSTOP');
   await decide(runId);
   const redis = new Redis(system.redis.address);
   const queues = await redis.keys('{hp-0}:*');
   expect(queues.length).toBeGreaterThan(0);
   await redis.del(...queues);
   redis.disconnect();
-  await worker.signal('SIGCONT');
+  await first.signal('SIGCONT');
   expect(await outcome(runId)).toMatchObject(complete);
   await until('the sweep is recorded', async () => (await system.client.ready()).sweep.last_at !== null);
   expect((await system.client.stuck()).sweep.overdue).toBe(false);

@@ -23,17 +23,28 @@ export function formsOf(value: string): Buffer[] {
 export async function placesWith(system: System, values: readonly string[]): Promise<string[]> {
   const forms = values.flatMap(formsOf);
   const has = (content: Buffer) => forms.some((form) => content.includes(form));
+  const store = join(system.dataDir, 'secrets');
+  const places = await placesHaving(system, has, { except: (path) => path === store });
+  const runs = join(system.dataDir, 'runs');
+  for (const run of existsSync(runs) ? readdirSync(runs) : []) {
+    const shadow = join(runs, run, 'shadow.git');
+    if (existsSync(shadow) && has(objectsOf(shadow))) places.push(`objects of ${run}`);
+  }
+  return places;
+}
+
+/** Keys of Redis and files that have something. */
+export async function placesHaving(
+  system: Pick<System, 'redis' | 'directory'>,
+  has: (content: Buffer) => boolean,
+  { except }: { except: (path: string) => boolean },
+): Promise<string[]> {
   const redis = new Redis(system.redis.address);
   try {
     const places: string[] = [];
     for (const key of await redis.keys('*')) if (has(await contentOf(redis, key))) places.push(`redis ${key}`);
-    for (const file of filesBelow(system.directory, join(system.dataDir, 'secrets'))) {
+    for (const file of filesBelow(system.directory, except)) {
       if (has(readFileSync(file)) || has(Buffer.from(file))) places.push(relative(system.directory, file));
-    }
-    const runs = join(system.dataDir, 'runs');
-    for (const run of existsSync(runs) ? readdirSync(runs) : []) {
-      const shadow = join(runs, run, 'shadow.git');
-      if (existsSync(shadow) && has(objectsOf(shadow))) places.push(`objects of ${run}`);
     }
     return places;
   } finally {
@@ -59,10 +70,10 @@ async function contentOf(redis: Redis, key: string): Promise<Buffer> {
 const flat = (value: unknown): Buffer[] =>
   Buffer.isBuffer(value) ? [value, Buffer.from('\0')] : Array.isArray(value) ? value.flatMap(flat) : [];
 
-function* filesBelow(folder: string, except: string): Generator<string> {
+function* filesBelow(folder: string, except: (path: string) => boolean): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (path === except) continue;
+    if (except(path)) continue;
     if (entry.isDirectory()) yield* filesBelow(path, except);
     else if (entry.isFile() && statSync(path).size > 0) yield path;
   }

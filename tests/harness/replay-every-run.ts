@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine';
 import { connect } from '@holdpoint/engine/redis';
 import { assertSoundVerdicts } from '@holdpoint/engine/testing';
-import { createRegistry, holdpoint } from '@holdpoint/tools';
+import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { pino } from 'pino';
 
 /** Judges every recorded call of a system again. A test that damaged its data on purpose has runs that cannot be read. */
@@ -11,7 +11,7 @@ export async function replayEveryRun(address: string, dataDir: string): Promise<
   const deps = {
     redis: connections.state,
     blobs: openBlobStore(join(dataDir, 'blobs')),
-    catalog: createRegistry([holdpoint]),
+    catalog: createRegistry(everyToolset),
   };
   try {
     await assertSoundVerdicts(deps);

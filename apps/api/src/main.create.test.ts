@@ -20,7 +20,11 @@ const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 function start(
   env: Record<string, string>,
 ): ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream } {
-  return spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] }) as never;
+  const { NODE_COMPILE_CACHE } = process.env;
+  return spawn(process.execPath, [main], {
+    env: { ...env, NODE_COMPILE_CACHE },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }) as never;
 }
 
 describe('the process', () => {

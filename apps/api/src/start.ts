@@ -18,7 +18,7 @@ import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { CatalogTool } from '@holdpoint/policy';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import { createRegistry, holdpoint, loadToolsets, type Registry } from '@holdpoint/tools';
+import { createRegistry, everyToolset, loadToolsets, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
 import { openKeyFile } from './auth/key-file.ts';
@@ -49,7 +49,7 @@ export async function startApi(
   logger: FastifyBaseLogger,
   { closeGraceMs = 5000, onLost = () => process.exit(1), ...pace }: Pace = {},
 ): Promise<RunningApi> {
-  const { catalog, modules } = await openCatalog(config);
+  const { catalog, modules } = await openCatalog(config, logger);
   const tools = toolsOf(catalog);
   checkPolicyFile(config, tools);
   const connections = await openRedis({ address: await findRunningRedis(config) }, logger);
@@ -137,10 +137,10 @@ export async function startApi(
 }
 
 /** @throws ConfigError when a module of the operator cannot be used */
-async function openCatalog({ toolModules = [], projectDir = '/' }: Config) {
+async function openCatalog({ toolModules = [], projectDir = '/' }: Config, log: FastifyBaseLogger) {
   try {
-    const { toolsets, modules } = await loadToolsets(toolModules, projectDir, [holdpoint]);
-    return { catalog: createRegistry(toolsets), modules };
+    const { toolsets, modules } = await loadToolsets(toolModules, projectDir, everyToolset);
+    return { catalog: createRegistry(toolsets, { log }), modules };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
   }

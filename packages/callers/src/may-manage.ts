@@ -1,4 +1,4 @@
-import { type CallerKind, defaultTenant, isHeldBy, type Scope, type Tenant } from '@holdpoint/contract';
+import { type CallerKind, defaultTenant, type Scope, type Tenant, whyNeverHeld } from '@holdpoint/contract';
 import type { KeyLimits, PointerError } from '@holdpoint/contract/wire';
 import { CallerError } from './errors.ts';
 import type { Holder } from './record.ts';
@@ -29,9 +29,10 @@ export function assertHolds(holder: Holder, asked: Powers): void {
 
 /** Refuses scopes that no key of this kind and tenant can hold. @throws CallerError `invalid_key` */
 export function assertHoldable(asked: Pick<Powers, 'kind' | 'tenant' | 'scopes'>): void {
-  const errors = asked.scopes.flatMap((scope, index) =>
-    isHeldBy(asked, scope) ? [] : [{ pointer: `/scopes/${index}`, detail: neverHeld(asked, scope) }],
-  );
+  const errors = asked.scopes.flatMap((scope, index) => {
+    const detail = whyNeverHeld(asked, scope);
+    return detail === undefined ? [] : [{ pointer: `/scopes/${index}`, detail }];
+  });
   const [first] = errors;
   if (first !== undefined) throw new CallerError('invalid_key', first.detail, errors);
 }
@@ -54,10 +55,3 @@ function refusals({ caller, scopes, limits, expiresAt }: Holder, asked: Powers):
   }
   return errors;
 }
-
-const neverHeld = ({ kind }: Pick<Powers, 'kind'>, scope: Scope): string =>
-  scope === 'approvals:decide'
-    ? `a key of kind ${kind} can never hold ${scope}: otherwise an agent could release its own calls`
-    : scope === 'policies:write'
-      ? `a key of kind ${kind} can never hold ${scope}: otherwise an agent could change its own bounds`
-      : `only keys of the tenant ${defaultTenant} can hold ${scope}, which concerns the whole installation`;

@@ -49,3 +49,4 @@ export type {
 } from '@holdpoint/contract/wire';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export { ApiError, ConnectionError } from './errors.ts';
+export { openRunBackend } from './open-run-backend.ts';

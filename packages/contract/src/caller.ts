@@ -52,8 +52,14 @@ export const scopeSchema = z.enum(allScopes);
 /** They concern all tenants: only keys of the operator's tenant hold them. */
 export const installationScopes: ReadonlySet<Scope> = new Set(['queues:admin', 'audit:verify']);
 
-/** Whether a caller may hold a scope: agents decide nothing and change no policy, and only the operator's tenant sees the whole installation. */
-export function isHeldBy({ kind, tenant }: Pick<Caller, 'kind' | 'tenant'>, scope: Scope): boolean {
-  if (scope === 'approvals:decide' || scope === 'policies:write') return kind !== 'agent';
-  return !installationScopes.has(scope) || tenant === defaultTenant;
+/** Why no key of a caller can hold a scope: agents decide nothing and change no policy, and only the operator's tenant sees the whole installation. */
+export function whyNeverHeld({ kind, tenant }: Pick<Caller, 'kind' | 'tenant'>, scope: Scope): string | undefined {
+  const agent = `a key of kind ${kind} can never hold ${scope}: otherwise an agent could`;
+  if (kind === 'agent' && scope === 'approvals:decide') return `${agent} release its own calls`;
+  if (kind === 'agent' && scope === 'policies:write') return `${agent} change its own bounds`;
+  if (tenant === defaultTenant || !installationScopes.has(scope)) return undefined;
+  return `only keys of the tenant ${defaultTenant} can hold ${scope}, which concerns the whole installation`;
 }
+
+export const isHeldBy = (caller: Pick<Caller, 'kind' | 'tenant'>, scope: Scope): boolean =>
+  whyNeverHeld(caller, scope) === undefined;

@@ -41,6 +41,8 @@ export interface CommandRequest {
   /** The command's environment. It may replace the sandbox's own PATH, HOME, LANG and TMPDIR. Names are identifiers. */
   env?: Readonly<Record<string, string>> | undefined;
   stdin?: string | undefined;
+  /** Whether the command reaches the hosts of the run's network allowlist. @default true */
+  network?: boolean | undefined;
   /** Whether the command gets the secrets that its run names as variables. @default false */
   secrets?: boolean | undefined;
   limits?: Partial<ProcessLimits> | undefined;

@@ -18,6 +18,7 @@ import { payloadOf, payloadSchema } from './payload.ts';
 import { approvalTermsSchema, verdictSchema } from './policy.ts';
 import { postedCallsSchema } from './posted-calls.ts';
 import { conflictSummarySchema, type PublishPlan, publishedSchema, type Resolution } from './publish.ts';
+import { callTimesSchema, insteadSchema } from './settled-call.ts';
 import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import type { ValidatorResult } from './validation.ts';
 import {
@@ -81,6 +82,8 @@ const settled = {
   capabilities: capabilityReportSchema.optional(),
   inherited_from: stepIdSchema.optional().describe('The step of the original run that had this outcome'),
   grants: z.array(grantSchema).optional().describe('With inherited_from: the decisions that let it run there'),
+  times: callTimesSchema.optional().describe('With inherited_from: when it was made, began and ended there'),
+  instead: insteadSchema.optional().describe('Set when the tool did not return the value'),
   restore,
 };
 
@@ -223,12 +226,19 @@ export const callSchema = z.strictObject({
 
 const stepEvents = [
   stepEvent('step.created', { ...callSchema.shape, args: payloadSchema }),
-  stepEvent('step.queued', { reason: z.string(), args: payloadSchema.optional(), effect: effectSchema.optional() }),
+  stepEvent('step.queued', {
+    reason: z.string(),
+    args: payloadSchema.optional(),
+    effect: effectSchema.optional(),
+    written: payloadSchema.optional().describe('With edited arguments: those that the caller wrote'),
+  }),
   stepEvent('step.started', {
     attempt,
     worker: z.string(),
     epoch: epoch.optional(),
     writes: z.literal(true).optional(),
+    began_at: z.iso.datetime().optional().describe('When the first attempt began that was not held; absent: now'),
+    waited: z.literal(true).optional().describe('It had waited for a task, and not for a worker'),
   }),
   stepEvent('step.held', {
     attempt,

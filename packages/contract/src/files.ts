@@ -158,7 +158,7 @@ export interface WorkspaceFiles {
   remove(path: string, options?: { recursive?: boolean }, signal?: AbortSignal): Promise<Removal>;
   /**
    * Moves a file, a link (never its target) or a directory. Without `replace` an existing target is EEXIST, also one that a command makes
-   * meanwhile. With `replace` a file takes the place of a file or a link, and a directory that of an empty directory.
+   * during the move. With `replace` a file takes the place of a file or a link, and a directory that of an empty directory.
    */
   move(from: string, to: string, options?: { replace?: boolean }, signal?: AbortSignal): Promise<Move>;
 }
@@ -169,6 +169,9 @@ export interface Removal {
 }
 
 export interface Move {
+  /** Where it was and is, relative to the root; links in the paths are resolved. */
+  from: string;
+  to: string;
   /** What was moved. */
   type: EntryType;
   /** Whether something else was at the target. */

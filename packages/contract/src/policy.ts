@@ -51,9 +51,22 @@ export const policyRuleSchema = z.strictObject({
   match: matchSchema,
   action: policyActionSchema,
   reason: z.string().max(500).optional(),
+  surely: z
+    .literal(true)
+    .optional()
+    .describe(
+      'For hold and deny: only what surely matches. Without it they also apply to what may match, such as the program `$X`',
+    ),
   ...approvalTerms,
 });
 export type PolicyRule = z.infer<typeof policyRuleSchema>;
+
+/** What a toolset says of its own calls. Its rules are judged beside the policies, and the strictest verdict counts. */
+export interface ToolsetRules {
+  rules: readonly PolicyRule[];
+  /** Names of tools of which every call asks, unless a rule of the run or the operator that names the tool decides. */
+  asks: readonly string[];
+}
 
 export const maxRules = 1000;
 
@@ -140,7 +153,7 @@ export const verdictSchema = z.strictObject({
   reason: z.string(),
   rule: z
     .strictObject({
-      policy: z.string().describe('`run`, `operator`, `builtin`, or the name of a policy'),
+      policy: z.string().describe('`run`, `operator`, `builtin`, `toolset:` and its name, or the name of a policy'),
       version: z.int().optional(),
       digest: z.string(),
       index: z.int().describe('Position in `rules`, from 0'),

@@ -18,6 +18,11 @@ export const networkSchema = z.strictObject({
 });
 export type Network = z.infer<typeof networkSchema>;
 
+export const settingsSchema = z
+  .record(z.string().min(1).max(100), z.json())
+  .describe('Settings of the toolset. Those that are absent have their defaults');
+export type Settings = z.infer<typeof settingsSchema>;
+
 export const hasNetwork = (network: Network): boolean => network.allow.length > 0;
 
 /** A command that must succeed on exactly the content of a publish. It runs in the sandbox without a network. */
@@ -79,6 +84,8 @@ export const allowedModels = ({ goal, models }: Pick<RunSpec, 'goal' | 'models'>
 export const runSpecSchema = z.strictObject({
   title: z.string().max(200).optional(),
   toolset: z.string(),
+  /** Of the toolset, with its defaults. */
+  settings: settingsSchema.default({}),
   goal: goalSchema,
   source: sourceSchema,
   policy: policySchema,

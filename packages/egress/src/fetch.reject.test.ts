@@ -141,6 +141,23 @@ test('redirects are followed and every hop reported', async () => {
   ]);
 });
 
+test('the caller may refuse to follow a redirect that the guard allows', async () => {
+  const port = await servers.http((request, response) =>
+    request.url === '/' ? redirectTo('/again')(request, response) : echo(request, response),
+  );
+  const guard = loopbackGuard([`good.test:${port}`]);
+  const url = `http://good.test:${port}/`;
+  const asked: string[] = [];
+  const mayFollow = ({ href }: URL) => {
+    asked.push(href);
+    return false;
+  };
+  const { error, connections } = await run(guard, { url, mayFollow });
+  expect(error).toMatchObject({ code: 'EREDIRECTREFUSED', message: expect.stringContaining('may not follow') });
+  expect([asked, connections.length]).toEqual([[`${url}again`], 1]);
+  expect((await run(guard, { url, mayFollow: () => true })).result?.status).toBe(200);
+});
+
 test('a redirect within one origin keeps secret headers', async () => {
   const port = await servers.http((request, response) =>
     request.url === '/' ? redirectTo('/again')(request, response) : echo(request, response),

@@ -22,6 +22,8 @@ export interface FetchRequest {
   limits?: Partial<FetchLimits>;
   /** Cut and mark a body over its limit, or fail with ETOOLARGE. @default 'truncate' */
   tooLarge?: SendDeps['tooLarge'];
+  /** Whether to follow a redirect there, beside what the guard allows. A refusal is EREDIRECTREFUSED. @default yes */
+  mayFollow?: ((url: URL) => boolean) | undefined;
   signal: AbortSignal;
 }
 
@@ -79,6 +81,7 @@ async function fetchFollowing(
   using total = deadline(limits.total_ms, `${limits.total_ms} ms were not enough for the whole answer.`);
   const signal = AbortSignal.any([request.signal, closing, total.signal]);
   signal.throwIfAborted();
+  const { mayFollow } = request;
   const hops: { url: string; status: number }[] = [];
   let hop = parseRequest(request);
   let from: Hop | null = null;
@@ -89,7 +92,7 @@ async function fetchFollowing(
     const { status, headers } = response;
     const url = hop.url.href;
     hops.push({ url, status });
-    const next = followRedirect(hop, response, { followed: hops.length - 1, limit: limits.redirects });
+    const next = followRedirect(hop, response, { followed: hops.length - 1, limit: limits.redirects, mayFollow });
     if (!next) return { url, status, headers, ...(await response.read()), hops };
     [from, hop] = [hop, next];
   }

@@ -14,7 +14,7 @@ const crossOriginHeaders = ['accept', 'accept-language', 'user-agent', 'content-
 export function followRedirect(
   hop: Hop,
   { status, headers }: Pick<HopResponse, 'status' | 'headers'>,
-  state: { followed: number; limit: number },
+  state: { followed: number; limit: number; mayFollow?: ((url: URL) => boolean) | undefined },
 ): Hop | null {
   const [location] = [headers.location].flat();
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return null;
@@ -24,6 +24,12 @@ export function followRedirect(
   const url = parseLocation(hop, location);
   if (hop.url.protocol === 'https:' && url.protocol === 'http:') {
     throw refused(`${hop.url.href} redirects to ${url.href}, without encryption.`, 'Fetch that URL, if this is fine.');
+  }
+  if (state.mayFollow?.(url) === false) {
+    throw refused(
+      `${hop.url.href} redirects to ${url.href}, which this call may not follow.`,
+      'Fetch that URL itself.',
+    );
   }
   const becomesGet = (status === 303 && hop.method !== 'HEAD') || (status < 303 && hop.method === 'POST');
   const kept = Object.entries(hop.headers).filter(

@@ -33,7 +33,7 @@ import {
   undoSteps,
 } from './commands/index.ts';
 import type { EngineDeps } from './deps.ts';
-import type { RunState } from './domain/index.ts';
+import type { RunState, StepState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
 import {
   activeIndex,
@@ -65,9 +65,11 @@ import {
   getStep,
   listAgents,
   listAttempts,
+  listResults,
   listRuns,
   listSnapshots,
   listSteps,
+  presentStep,
   type RunFilter,
   readCalls,
 } from './queries/index.ts';
@@ -127,6 +129,11 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         return getStep(deps, id);
       },
       attempts: ofRun(deps, listAttempts),
+      /** The result of a step by its toolset's contract; undefined before it is settled. */
+      result: async (run: RunState, step: StepState) => presentStep(deps, await readSpec(deps, run), step),
+      /** The results of steps as lists show them. */
+      results: async (run: RunState, steps: readonly StepState[]) =>
+        listResults(deps, await readSpec(deps, run), steps),
       snapshots: on(deps, listSnapshots),
       /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),

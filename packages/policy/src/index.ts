@@ -16,6 +16,7 @@ export { type CompiledPolicy, compilePolicy, policyDigest } from './judge/compil
 export { describeTouches, nothingTouched } from './judge/describe-touches.ts';
 export { type Explanation, explain, type PartExplanation, type RuleExplanation } from './judge/explain.ts';
 export { type BoundPolicies, builtin, judge, type NamedPolicy } from './judge/judge.ts';
+export { type ToolsetPolicy, toolsetPolicy, toolsetPrefix } from './judge/toolset-policy.ts';
 export { compileGlob } from './match/glob.ts';
 export { forbiddenPaths } from './permissions/forbidden-paths.ts';
 export {

@@ -19,13 +19,7 @@ import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import {
-  createHoldpointToolset,
-  createRegistry,
-  duckDuckGoHtml,
-  loadToolsets,
-  openTextThreads,
-} from '@holdpoint/tools';
+import { createRegistry, createToolsets, duckDuckGoHtml, loadToolsets, openTextThreads } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
@@ -52,7 +46,7 @@ export async function startWorkers(
   address: RedisAddress,
   { logger, secrets }: { logger: Logger; secrets: Secrets },
 ): Promise<() => Promise<void>> {
-  const tools = await openTools(config);
+  const tools = await openTools(config, logger);
   checkPolicyFile(config, tools.list);
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
@@ -171,11 +165,11 @@ export async function startWorkers(
 }
 
 /** The tools of this process, and their list for checks of policies. @throws ConfigError when a module cannot be used */
-async function openTools({ searchEndpoint, toolModules, projectDir }: RuntimeConfig) {
-  const known = [createHoldpointToolset({ search: duckDuckGoHtml({ endpoint: searchEndpoint }) })];
+async function openTools({ searchEndpoint, toolModules, projectDir }: RuntimeConfig, log: Logger) {
+  const known = createToolsets({ search: duckDuckGoHtml({ endpoint: searchEndpoint }) });
   try {
     const { toolsets, modules } = await loadToolsets(toolModules, projectDir, known);
-    const registry = createRegistry(toolsets);
+    const registry = createRegistry(toolsets, { log });
     const list = registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
     return { registry, list, modules };
   } catch (cause) {

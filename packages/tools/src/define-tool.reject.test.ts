@@ -23,13 +23,28 @@ describe('defineTool', () => {
     expectTypeOf(tool).toExtend<Tool>();
   });
 
-  it.each(['_echo', '1echo', 'echo text', 'echo.text', 'écho', '', 'a'.repeat(65)])('refuses the name %j', (name) => {
-    expect(() => defineTool({ ...echo, name })).toThrow(
-      expect.objectContaining({ code: 'EINVALIDTOOL', retryable: false }),
-    );
+  it.each(['_echo', '-echo', '1echo', 'echo text', 'echo.text', 'écho', 'echo\n', '', 'a'.repeat(65)])(
+    'refuses the name %j',
+    (name) => {
+      expect(() => defineTool({ ...echo, name })).toThrow(
+        expect.objectContaining({ code: 'EINVALIDTOOL', retryable: false }),
+      );
+    },
+  );
+
+  it.each(['1.0.0', '0.12.3-rc.1+build.5'])('accepts the version %j', (version) => {
+    expect(defineTool({ ...echo, version }).version).toBe(version);
   });
 
-  it.each(['Read', 'GraphQuery', 'echo-text', 'echo_'])('takes the name %j of another contract', (name) => {
+  it.each(['1', '1.0', 'v1.0.0', '01.0.0', '1.0.0-', ''])('refuses the version %j', (version) => {
+    expect(() => defineTool({ ...echo, version })).toThrow(/not a semantic version/);
+  });
+
+  it('refuses an output without a JSON Schema', () => {
+    expect(() => defineTool({ ...echo, output: z.date() })).toThrow(/its output has no JSON Schema/);
+  });
+
+  it.each(['Read', 'GraphQuery2', 'echo-text', 'echo_', 'a'.repeat(64)])('takes the name %j', (name) => {
     expect(defineTool({ ...echo, name }).name).toBe(name);
   });
 

@@ -7,10 +7,10 @@ import type { Tool } from './tool.ts';
 /**
  * Checks a tool when the program starts and returns it typed.
  *
- * @param tool `input` is an object schema, preferably one that refuses unknown keys: of zod 4 or zod 3, a Standard Schema with its JSON
- * Schema, or a JSON Schema
- * @throws ToolsError `EINVALIDTOOL` when the name is not one that providers accept, the description is empty, or the input is no object
- * schema that JSON Schema can express
+ * @param tool `input` is an object schema, preferably one that refuses unknown keys, and `output` any schema: of zod 4 or zod 3, a Standard
+ * Schema with its JSON Schema, or a JSON Schema
+ * @throws ToolsError `EINVALIDTOOL` when the name is not one that providers accept, the description is empty, the version is not a
+ * semantic version, the input is no object schema, or JSON Schema cannot express input or output
  * @example
  * const shout = defineTool({
  *   name: 'shout',
@@ -27,26 +27,30 @@ export function defineTool(tool: Tool | ToolOf): Tool {
   if (!providerName.test(tool.name)) {
     throw invalid(tool.name, 'its name is not a letter and up to 63 more letters, digits, _ and -');
   }
+  if (tool.version !== undefined && !semanticVersion.test(tool.version)) {
+    throw invalid(tool.name, `its version ${tool.version} is not a semantic version such as 1.0.0`);
+  }
   if (tool.description.trim() === '') throw invalid(tool.name, 'its description is empty, so no model can choose it');
-  const input = inputOf(tool);
-  return input === tool.input ? (tool as Tool) : ({ ...tool, input } as Tool);
+  const { schema: input, type } = schemaOf(tool.name, 'input', tool.input);
+  if (type !== 'object') throw invalid(tool.name, 'its input is not an object schema');
+  const output = tool.output && schemaOf(tool.name, 'output', tool.output).schema;
+  return input === tool.input && output === tool.output ? (tool as Tool) : ({ ...tool, input, output } as Tool);
 }
 
 /** Providers accept at most 64 characters of `[a-zA-Z0-9_-]`. */
 const providerName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** As semver.org gives it. */
+const semanticVersion =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-((0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(\+([0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*))?$/;
 
-function inputOf(tool: { name: string; input: AnyInput }): z.ZodType {
-  let type: unknown;
-  let schema: z.ZodType;
+function schemaOf(name: string, which: 'input' | 'output', given: AnyInput): { schema: z.ZodType; type: unknown } {
   try {
-    schema = asZod(tool.input);
-    ({ type } = toJsonSchema(schema));
+    const schema = asZod(given);
+    return { schema, type: toJsonSchema(schema).type };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw invalid(tool.name, `its input has no JSON Schema: ${why}`, { cause });
+    throw invalid(name, `its ${which} has no JSON Schema: ${why}`, { cause });
   }
-  if (type !== 'object') throw invalid(tool.name, 'its input is not an object schema');
-  return schema;
 }
 
 function invalid(name: string, reason: string, options?: ErrorOptions): ToolsError {
@@ -58,5 +62,8 @@ function invalid(name: string, reason: string, options?: ErrorOptions): ToolsErr
   );
 }
 
-/** A tool whose input is no zod 4 schema. */
-type ToolOf<Output = unknown> = Omit<Tool<z.ZodType<Output>>, 'input'> & { input: AnyInput<Output> };
+/** A tool whose schemas may be of another kind than zod 4. */
+type ToolOf<Output = unknown> = Omit<Tool<z.ZodType<Output>>, 'input' | 'output'> & {
+  input: AnyInput<Output>;
+  output?: AnyInput;
+};

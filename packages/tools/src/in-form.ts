@@ -1,7 +1,7 @@
 import type { Json } from '@holdpoint/contract';
 import { ToolsError } from './errors.ts';
 import { formats } from './formats.ts';
-import type { ToolDefinition } from './registry.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 import type { Toolset } from './toolset.ts';
 
 /**

@@ -7,12 +7,12 @@ export {
   type CallDescription,
   createRegistry,
   type Registry,
-  type ToolDefinition,
 } from './registry.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
 export type { RunFacts, Tool, ToolContext } from './tool.ts';
+export type { ToolDefinition } from './tool-definition.ts';
 export { defineToolset, type Toolset } from './toolset.ts';
-export { createHoldpointToolset, holdpoint } from './toolsets/holdpoint/toolset.ts';
+export { createToolsets, everyToolset } from './toolsets/every-toolset.ts';
 export type { SearchAnswer, SearchResult } from './web/search/answer.ts';
 export { duckDuckGoHtml } from './web/search/duckduckgo-html.ts';
 export type { SearchPort, SearchRequest } from './web/search/port.ts';

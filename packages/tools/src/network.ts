@@ -5,7 +5,9 @@ export interface NetworkRequest {
   headers?: Record<string, string> | undefined;
   /** At most 10 MiB, and none with GET and HEAD. */
   body?: string | Buffer | undefined;
-  /** Of the response body, which is cut there. @default 5 MiB */
+  /** Whether to follow a redirect there, as far as the network allows it. @default yes */
+  mayFollow?(url: URL): boolean;
+  /** Size at which the response body is cut. @default 5 MiB */
   max_bytes?: number | undefined;
   /** For the whole exchange with its redirects. @default 60_000 */
   timeout_ms?: number | undefined;

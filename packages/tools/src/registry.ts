@@ -6,31 +6,30 @@ import {
   type Preview,
   type Problem,
   type Risk,
+  type Settings,
+  type SettledCall,
   type ToolOutcome,
+  type ToolsetRules,
   type Touches,
   touchesSchema,
 } from '@holdpoint/contract';
+import { answerQuestion } from './answer-question.ts';
+import { checkOutput } from './check-output.ts';
+import { checkSettings, filledSettings } from './check-settings.ts';
+import { type DefectLog, noLog, onlyOnce } from './defect-log.ts';
 import { ToolsError } from './errors.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { presentCall } from './present-call.ts';
 import { runBeside } from './run-beside.ts';
 import { TextWorkError } from './text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 import type { Toolset } from './toolset.ts';
-
-/** A tool as models, clients and people see it. */
-export interface ToolDefinition {
-  name: string;
-  description: string;
-  /** `by run`: the effect depends on the call's arguments or on the hosts that its run may reach. */
-  effect: Effect | 'by run';
-  risk: Risk;
-  gate?: 'input';
-  input_schema: JsonSchema;
-}
+import { rulesOf } from './toolset-rules.ts';
 
 /** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults: JSON, as the log keeps them. */
 export type CallDescription =
@@ -45,6 +44,8 @@ export type CallDescription =
       touches: Touches;
       /** The tool looks at the workspace before it runs (`asks`). */
       looks?: true;
+      /** The tool brings rules of the network for its calls. */
+      reaches?: true;
     }
   | { ok: false; error: Problem; issues: ArgumentIssue[] };
 
@@ -59,6 +60,8 @@ export interface Registry {
   inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
   versions(toolset: string): Record<string, string>;
+  /** What a toolset says of its own calls, under the settings of a run. The same object for the same settings. */
+  rules(toolset: string, settings: unknown): ToolsetRules;
   /** Returns mistakes of a model as data: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL`, `EINVALIDARGS`. */
   describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
@@ -68,24 +71,51 @@ export interface Registry {
    * @throws every other error, such as a `SandboxError`: the infrastructure failed, and the queue retries
    */
   execute(call: ToolCall & { context: ToolContext; beside?: true | undefined }): Promise<ToolOutcome>;
+  /** The result of a settled call by the contract of its toolset. Never throws. */
+  present(toolset: string, call: SettledCall): Json;
+  /** The settings with all defaults, or what is wrong with them. @throws ToolsError `EUNKNOWNTOOLSET` */
+  checkSettings(
+    toolset: string,
+    settings: Settings,
+  ): { ok: true; settings: Settings } | { ok: false; errors: ArgumentIssue[] };
+  /** Permissions of a run that names none, and paths that are protected beside those of the run. */
+  grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[] };
+  /** The value that a person's answer to a question becomes. */
+  answer(call: ToolCall, words: string): { value: Json } | { error: Problem };
+  /** What a model is told before its prompt. */
+  instructions(toolset: string): string | undefined;
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
+  /** Rules of the network that hold for the call alone; undefined when the tool has none. */
+  reaches(call: ToolCall & { settings: unknown }): readonly string[] | undefined;
+  /** What a person reads before a decision, in the words of the contract; null when it has none. Any text: it may be hostile. */
+  approvalText(call: ToolCall): string | null;
   /** What a person sees before a decision; null when the tool shows only its arguments. Changes nothing. */
   preview(call: ToolCall & { context: ToolContext }): Promise<Preview | null>;
 }
 
 /** @throws ToolsError `EINVALIDTOOL` when two toolsets have one name */
-export function createRegistry(toolsets: readonly Toolset[]): Registry {
+export function createRegistry(toolsets: readonly Toolset[], options: { log?: DefectLog } = {}): Registry {
   const byName = indexToolsets(toolsets);
+  const log = onlyOnce(options.log ?? noLog);
+  const named = (toolset: string) => toolsets.find(({ name }) => name === toolset);
+  const known = (name: string): Toolset => {
+    const toolset = named(name);
+    if (toolset !== undefined) return toolset;
+    const { message, next = '' } = unknownToolset(name, byName);
+    throw new ToolsError('EUNKNOWNTOOLSET', message, next);
+  };
+  /** The context with the settings as the toolset's schema reads them. */
+  const withSettings = <Context extends { settings: unknown }>(toolset: string, context: Context): Context => {
+    const { settings } = named(toolset) ?? {};
+    return settings === undefined
+      ? context
+      : { ...context, settings: filledSettings(known(toolset), context.settings as Json) };
+  };
   const fillsPlaceholders = (toolset: string) =>
     toolsets.some(({ name, placeholders = false }) => name === toolset && placeholders);
   const versions = new Map<string, Record<string, string>>();
-  const toolsOf = (toolset: string): Tool[] => {
-    const tools = byName.get(toolset);
-    if (tools) return [...tools.values()];
-    const { message, next = '' } = unknownToolset(toolset, byName);
-    throw new ToolsError('EUNKNOWNTOOLSET', message, next);
-  };
+  const toolsOf = (toolset: string): readonly Tool[] => known(toolset).tools;
   return {
     toolsets: () => [...byName.keys()],
     fillsPlaceholders,
@@ -102,10 +132,12 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
 
     versions(toolset) {
       const known =
-        versions.get(toolset) ?? Object.fromEntries(toolsOf(toolset).map((tool) => [tool.name, version(tool)]));
+        versions.get(toolset) ?? Object.fromEntries(toolsOf(toolset).map((tool) => [tool.name, versionOf(tool)]));
       versions.set(toolset, known);
       return known;
     },
+
+    rules: rulesOf(toolsets),
 
     describe(call) {
       const found = findTool(byName, call);
@@ -116,17 +148,11 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
         typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
       const touches = touchesSchema.parse(tool.touches?.(args) ?? {});
       const { risk, gate, sequential } = tool;
-      return {
-        ok: true,
-        args: args as Json,
-        effect,
-        risk,
-        gate,
-        sequential,
-        touches,
-        beside: tool.beside && true,
-        looks: tool.asks && true,
-      };
+      const looks = typeof tool.asks === 'function' || undefined;
+      const reaches = tool.reaches && true;
+      // A task keeps its command in the log, and has the network of the run.
+      const beside = (tool.beside && !reaches && !fillsPlaceholders(call.toolset)) || undefined;
+      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, beside, looks, reaches };
     },
 
     async execute(call) {
@@ -138,9 +164,13 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
         : ({ ok: true, args: found.args } as const);
       if (!filled.ok) return { status: 'failed', error: filled.error, touched: [] };
       try {
+        const context = withSettings(call.toolset, call.context);
         const { beside } = found.tool;
-        if (call.beside && beside) return await runBeside(beside, call.context, filled.args);
-        return await found.tool.execute(call.context, filled.args);
+        const outcome =
+          call.beside && beside
+            ? await runBeside(beside, context, filled.args)
+            : await found.tool.execute(context, filled.args);
+        return checkOutput(found.tool, outcome, { toolset: call.toolset, log });
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);
         if (isData(error)) return { status: 'failed', error: asData(error) };
@@ -148,13 +178,34 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       }
     },
 
+    approvalText(call) {
+      const found = findTool(byName, call);
+      const text = named(call.toolset)?.approvalText;
+      if (!found.ok || text === undefined) return null;
+      const { tool, args } = found;
+      const { paths = [] } = tool.touches?.(args) ?? {};
+      const files = paths.flatMap(({ path, access, written }) => (access === 'read' ? [] : [written ?? path]));
+      return text({ tool: tool.name, args: call.args as Json, label: tool.label ?? tool.risk, files });
+    },
+
+    present: (toolset, call) => presentCall(named(toolset), call, log),
+    checkSettings: (toolset, settings) => checkSettings(known(toolset), settings),
+    grants: (toolset) => ({ permissions: known(toolset).permissions, protected: known(toolset).protected ?? [] }),
+    instructions: (toolset) => named(toolset)?.instructions,
+
+    answer(call, words) {
+      const found = findTool(byName, call);
+      if (!found.ok) return { error: found.error };
+      return answerQuestion(found.tool, { args: found.args, words }, { toolset: call.toolset, log });
+    },
+
     async asks(call) {
       const found = findTool(byName, call);
       if (!found.ok) return null;
       try {
         const { asks } = found.tool;
-        if (asks === true) return `Every call of ${found.tool.name} asks.`;
-        return (await asks?.(call.context, found.args)) ?? null;
+        if (typeof asks !== 'function') return null;
+        return (await asks(withSettings(call.toolset, call.context), found.args)) ?? null;
       } catch (error) {
         // The call itself fails with the same error.
         if (isData(error)) return null;
@@ -162,11 +213,16 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       }
     },
 
+    reaches(call) {
+      const found = findTool(byName, call);
+      return found.ok ? found.tool.reaches?.(found.args, call.settings) : undefined;
+    },
+
     async preview(call) {
       const found = findTool(byName, call);
       if (!found.ok) return { kind: 'problem', message: found.error.message };
       try {
-        return (await found.tool.preview?.(call.context, found.args)) ?? null;
+        return (await found.tool.preview?.(withSettings(call.toolset, call.context), found.args)) ?? null;
       } catch (error) {
         if (isData(error)) return { kind: 'problem', message: error.message };
         throw error;
@@ -175,12 +231,14 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
   };
 }
 
-/** A run depends on the arguments, the effect and the major version of a tool. Its description may change without a new version. */
-function version(tool: Tool): string {
-  const { name, input_schema, effect, gate: asks } = definition(tool);
-  const major = tool.version === undefined ? [] : [tool.version.split('.')[0]];
+/** A run depends on the arguments, the effect, the output and the major version of a tool. Its description may change without a new version. */
+function versionOf(tool: Tool): string {
+  const { name, input_schema, effect, gate, output_schema, version } = definition(tool);
+  // The digest of a tool without them is as before there were any.
+  const major = version === undefined ? [] : [version.split('.')[0]];
+  const output = output_schema === undefined ? [] : [{ output_schema }];
   return createHash('sha256')
-    .update(JSON.stringify([name, input_schema, effect, asks ?? null, ...major]))
+    .update(JSON.stringify([name, input_schema, effect, gate ?? null, ...major, ...output]))
     .digest('hex')
     .slice(0, 12);
 }
@@ -198,7 +256,11 @@ function definition(tool: Tool): ToolDefinition {
     effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
     risk: tool.risk,
     gate: tool.gate,
+    label: tool.label ?? tool.risk,
+    version: tool.version,
+    asks: tool.asks === undefined ? 'no' : tool.asks === true ? 'yes' : 'look',
     input_schema: toJsonSchema(tool.input),
+    output_schema: tool.output && toJsonSchema(tool.output),
   };
 }
 

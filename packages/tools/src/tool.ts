@@ -38,6 +38,8 @@ export interface ToolContext {
   placeholder?(name: string): string | undefined;
   /** Absent when the run has no network allowlist and therefore no network. */
   network?: Network;
+  /** Whether a person let this very call run. @default false */
+  approved?: boolean | undefined;
   signal: AbortSignal;
   /** Equal for all attempts of one step. */
   idempotencyKey: string;
@@ -94,6 +96,11 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
    * began. It adds a question to the policy and never removes one.
    */
   asks?: true | ((context: LookContext, args: z.output<Input>) => Promise<string | undefined>);
+  /**
+   * Rules of the network (`host`, `host:port`, `*.host`) that hold for its calls alone, beside those of the run: addresses that the operator or
+   * the settings of the run chose for it. A tool that has them judges each address by itself, and an approval opens one in every run. Pure.
+   */
+  reaches?(args: z.output<Input>, settings: unknown): readonly string[];
   execute(context: ToolContext, args: z.output<Input>): Promise<ToolOutcome>;
   preview?(context: ToolContext, args: z.output<Input>): Promise<Preview>;
 }

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Json, PolicyRule, SettledCall } from '@holdpoint/contract';
 import type { z } from 'zod';
+import { asJson } from './as-json.ts';
 import { ToolsError } from './errors.ts';
 import { presentPlainly } from './present-plainly.ts';
-import type { ToolDefinition } from './registry.ts';
 import type { Tool } from './tool.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 
 export interface Toolset {
   name: string;
@@ -18,6 +20,8 @@ export interface Toolset {
   protected?: readonly string[];
   /** Its contract's own rules: the gate judges each call by them, too, and the strictest verdict counts. */
   rules?: readonly PolicyRule[];
+  /** Names of the tools of which every call asks, under the settings of a run. @default those whose `asks` is true */
+  asking?(settings: unknown): readonly string[];
   /** What a model reads before its prompt: the contract's own guidance. */
   instructions?: string;
   /** The contract's result of a settled call, whatever settled it. Pure. @default the value, or `{status, error, value?}` */
@@ -38,7 +42,10 @@ export interface AskedCall {
   files: readonly string[];
 }
 
-/** @throws ToolsError `EINVALIDTOOL` when two tools have one name, or a tool of `holdpoint` is not in snake_case */
+/**
+ * @throws ToolsError `EINVALIDTOOL` when two tools have one name, a tool of `holdpoint` is not in snake_case, or the settings are not strict
+ * with a default for each field
+ */
 export function defineToolset(toolset: Toolset): Toolset & Required<Pick<Toolset, 'present'>> {
   const seen = new Set<string>();
   for (const { name } of toolset.tools) {
@@ -54,7 +61,20 @@ export function defineToolset(toolset: Toolset): Toolset & Required<Pick<Toolset
     }
     seen.add(name);
   }
+  const mistake = toolset.settings && mistakeInSettings(toolset.settings);
+  if (mistake !== undefined) {
+    const message = `The settings of the toolset "${toolset.name}" cannot be used: ${mistake}.`;
+    throw new ToolsError('EINVALIDTOOL', message, 'Use z.strictObject with JSON values and a default for each field.');
+  }
   return { present: presentPlainly, ...toolset };
 }
 
+function mistakeInSettings(settings: z.ZodObject): string | undefined {
+  if (settings.def.catchall?._zod.def.type !== 'never') return 'they accept unknown names';
+  const defaults = settings.safeParse({});
+  if (!defaults.success) return `a field has no default (${defaults.error.issues[0]?.path.join('.')})`;
+  // They are recorded as JSON and read again.
+  const again = settings.safeParse(asJson(defaults.data));
+  return again.success && isDeepStrictEqual(again.data, defaults.data) ? undefined : 'they are not JSON values';
+}
 const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;

@@ -174,6 +174,28 @@ describe('snapshot', () => {
     expect(await t.reopen().snapshot({ epoch: 1, runId, parent: base.id, message: 'm' })).toEqual(known);
   });
 
+  test.for<[what: string, paths: string[], change: (at: (path: string) => string) => void]>([
+    ['a new directory', ['new', 'new/deep'], (at) => mkdirSync(at('new/deep'), { recursive: true })],
+    ['a directory in an empty one', ['hollow/in'], (at) => mkdirSync(at('hollow/in'))],
+    ['the last file of a directory', ['other/d.txt'], (at) => rmSync(at('other/d.txt'))],
+    ['an empty directory', ['hollow'], (at) => rmSync(at('hollow'), { recursive: true })],
+    ['a directory with its files', ['dir'], (at) => rmSync(at('dir'), { recursive: true })],
+    ['a moved file', ['a.txt', 'hollow/b.txt'], (at) => renameSync(at('a.txt'), at('hollow/b.txt'))],
+    ['a moved link', ['way', 'other/way'], (at) => renameSync(at('way'), at('other/way'))],
+    ['a moved directory', ['dir', 'hollow/dir'], (at) => renameSync(at('dir'), at('hollow/dir'))],
+  ])('with known paths sees %s', async ([, paths, change], { t }) => {
+    const { base, path } = await start(t);
+    const at = (name: string) => join(path, name);
+    mkdirSync(at('hollow'));
+    symlinkSync('dir', at('way'));
+    const before = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'before' });
+    change(at);
+    const call = { epoch: 1, runId, parent: before.id, message: 'm' };
+    const known = await t.workspaces.snapshot({ ...call, paths });
+    expect(known.id).not.toBe(before.id);
+    expect(await t.reopen().snapshot(call)).toEqual(known);
+  });
+
   test.for(['../x', '/etc/passwd', 'a/../../x', 'a\0b'])('rejects the path %j', async (path, { t }) => {
     const { base } = await start(t);
     const refused = t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '', paths: [path] });

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type { LoggedEvent } from '@holdpoint/contract';
+import type { AuditFindingCode, AuditReport, LoggedEvent } from '@holdpoint/contract';
 import type { Stuck } from '@holdpoint/contract/wire';
 import type { TaskState } from '@holdpoint/engine';
 import { fold, parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '@holdpoint/engine/testing';
 import { expect, test } from 'vitest';
 import type { Found, FoundRun } from '../collect.ts';
 import { openLedger } from '../ledger.ts';
+import { auditComplete, auditSound } from './audit.ts';
 import { externalEffects, publications, workspaceEffects } from './effects.ts';
 import { filesKept, lossIsReported, notReady, wrongRedis } from './installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
@@ -105,9 +106,19 @@ test('a valid run passes every check', () => {
     notReady(log),
     filesKept(found, log),
     lossIsReported(found, log, noRepairs),
+    auditSound(sealed(), log),
+    auditComplete(sealed()),
   ]) {
     expect(verdict.wrong, verdict.name).toEqual([]);
   }
+});
+
+/** The report on an audit log with these findings. */
+const sealed = (codes: AuditFindingCode[] = [], unsealed = 0): AuditReport => ({
+  ...{ ok: codes.length === 0, head: { seq: 1, hash: '0'.repeat(64) }, records: 1, runs: 1 },
+  events: { sealed: 1, unsealed },
+  ...{ findings: codes.map((code) => ({ code, message: 'planted' })), findings_total: codes.length },
+  ...{ removed: [], removed_total: 0 },
 });
 
 /** The answer of GET /v1/stuck without repairs. */
@@ -202,6 +213,13 @@ test.each<Row>([
     acknowledged,
   ],
   ['an ended run in the active index', ({ found }) => found.active.push(run), wakeUps],
+  ['a sealed event that is gone', () => {}, (_, log) => auditSound(sealed(['event_missing']), log)],
+  [
+    'a changed audit record after Redis lost its tail',
+    ({ log }) => log.lost.push({ from: 900, to: 1100 }),
+    (_, log) => auditSound(sealed(['event_missing', 'record_changed']), log),
+  ],
+  ['an event that no audit record covers', () => {}, () => auditComplete(sealed([], 1))],
 ])('%s is caught', (_, plant, check) => {
   const { found, one } = validRun();
   const log = ledger();
@@ -223,6 +241,7 @@ test('a reported loss of Redis is not a violation', () => {
   ).toEqual([]);
   expect(externalEffects(found, log).wrong).toEqual([]);
   expect(lossIsReported(found, log, { ...noRepairs, repairs: { log_went_back: 1 } }).wrong).toEqual([]);
+  expect(auditSound(sealed(['redis_went_back', 'event_missing']), log).wrong).toEqual([]);
 });
 
 test('an open run without a job is caught', () => {

@@ -1,5 +1,5 @@
 import type { Admission, Holder } from '@holdpoint/callers';
-import { defaultTenant, installationScopes, type Scope } from '@holdpoint/contract';
+import { type Scope, whyNeverHeld } from '@holdpoint/contract';
 import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify';
 import type { App, ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
@@ -39,17 +39,11 @@ function assertScope({ caller, scopes }: Holder, scope: Scope): void {
   );
 }
 
-function howToGet({ kind, tenant }: Holder['caller'], scope: Scope): string {
-  if (kind === 'agent' && scope === 'approvals:decide') {
-    return 'Agents decide nothing. Have a person decide with a key of their own.';
-  }
-  if (kind === 'agent' && scope === 'policies:write') {
-    return 'Agents change no policies. Have a person do it with a key of their own.';
-  }
-  if (tenant !== defaultTenant && installationScopes.has(scope)) {
-    return `It concerns the whole installation: only keys of the tenant ${defaultTenant} can have it.`;
-  }
-  return `Have a caller with keys:admin create a key with this scope: holdpoint keys create NAME --kind ${kind} --scope ${scope}`;
+function howToGet(caller: Holder['caller'], scope: Scope): string {
+  const never = whyNeverHeld(caller, scope);
+  if (never !== undefined)
+    return `No key of yours can have it: ${never}. Have a caller send the request who can hold it.`;
+  return `Have a caller with keys:admin create a key with this scope: holdpoint keys create NAME --kind ${caller.kind} --scope ${scope}`;
 }
 
 /** draft-ietf-httpapi-ratelimit-headers: the quota in its window, what is left, and seconds until more is. */

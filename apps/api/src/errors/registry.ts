@@ -58,6 +58,11 @@ export const apiProblems = {
     title: 'Unknown toolset',
     next: 'Use one of the toolsets in GET /v1/toolsets; nothing was changed.',
   },
+  invalid_settings: {
+    status: 422,
+    title: 'Invalid settings of the toolset',
+    next: 'Correct what `errors` names; GET /v1/toolsets/{name} shows the settings of a toolset. Nothing was changed.',
+  },
   invalid_plan: {
     status: 422,
     title: 'Invalid plan',

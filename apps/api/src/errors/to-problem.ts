@@ -77,7 +77,16 @@ function ofFramework(error: unknown): Problem | undefined {
   if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined;
   if (error.statusCode < 400 || error.statusCode > 499) return undefined;
   const code = 'code' in error ? String(error.code) : '';
-  return own(frameworkCodes[code] ?? (error instanceof SyntaxError ? 'malformed_json' : 'bad_request'), error.message);
+  const kind = frameworkCodes[code] ?? (error instanceof SyntaxError ? 'malformed_json' : 'bad_request');
+  return own(kind, kind === 'malformed_json' ? whereMalformed(error.message) : error.message);
+}
+
+/** The message of the parser quotes the body, which may hold a secret: only the place is taken from its end. */
+function whereMalformed(message: string): string {
+  const [, line, column] = / in JSON at position \d+ \(line (\d+) column (\d+)\)$/.exec(message) ?? [];
+  return line === undefined
+    ? 'the body is not valid JSON'
+    : `the body is not valid JSON: line ${line}, column ${column}`;
 }
 
 const frameworkCodes: Record<string, ApiProblemCode> = {

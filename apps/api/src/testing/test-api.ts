@@ -12,7 +12,7 @@ import { assertSoundVerdicts } from '@holdpoint/engine/testing';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import { noSecrets } from '@holdpoint/secrets/testing';
-import { createRegistry, holdpoint } from '@holdpoint/tools';
+import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { type Logger, pino } from 'pino';
 import { expect } from 'vitest';
 import { type Pace, type RunningApi, startApi } from '../start.ts';
@@ -76,7 +76,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     logger: pino({ level: 'silent' }),
     newId,
     now: Date.now,
-    catalog: createRegistry([holdpoint]),
+    catalog: createRegistry(everyToolset),
   };
   const stopStores = async (): Promise<void> => {
     await queues.close();

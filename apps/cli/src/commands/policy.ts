@@ -1,8 +1,16 @@
 import type { Client, ImaginedCall } from '@holdpoint/client';
 import { policySchema } from '@holdpoint/contract';
-import { type BoundPolicies, compilePolicy, type Explanation, explain, policyDigest } from '@holdpoint/policy';
+import {
+  type BoundPolicies,
+  type CallFacts,
+  compilePolicy,
+  type Explanation,
+  explain,
+  policyDigest,
+} from '@holdpoint/policy';
 import { Command } from 'commander';
 import { plain } from '../output/index.ts';
+import { catalogPolicy } from '../policy/catalog-tools.ts';
 import { describeCall } from '../policy/describe-call.ts';
 import { explanationText } from '../policy/explanation-text.ts';
 import { readPolicy } from '../policy/read-policy.ts';
@@ -56,7 +64,8 @@ export function testPolicyCommand(shell: Shell): Command {
           : policySchema.parse((await client.getPolicy(name, { version })).document);
       const policies = bindPolicy(document);
       if (client !== undefined) return testRun({ shell, client, json }, { run: run ?? '', policies });
-      printExplanation(shell, explain(policies, await describeCall(value, shell.config.environment)), json);
+      const described = await describeCall(value, shell.config.environment);
+      printExplanation(shell, await explainFor(shell, policies, described), json);
     });
 }
 
@@ -67,6 +76,10 @@ function printExplanation(shell: Shell, explanation: Explanation, json: boolean 
   }
   for (const line of explanationText(explanation, shell.width)) shell.print(line);
 }
+
+/** With the rules of the call's toolset. */
+const explainFor = async ({ config }: Shell, policies: BoundPolicies, call: CallFacts): Promise<Explanation> =>
+  explain({ ...policies, toolset: await catalogPolicy(config.environment, call.toolset) }, call);
 
 const bindPolicy = (document: Parameters<typeof compilePolicy>[0]): BoundPolicies => ({
   run: { name: 'run', policy: compilePolicy(document) },
@@ -84,7 +97,7 @@ async function testRun(
     for (const { id } of data) {
       const { tool, args, effect, risk, status, name } = await client.getStep(id);
       const call = { toolset, tool, args, effect, risk, labels, network: request.network.allow.length > 0 };
-      const explanation = explain(policies, await describeCall(call, shell.config.environment));
+      const explanation = await explainFor(shell, policies, await describeCall(call, shell.config.environment));
       if (json) {
         shell.printJson({ step_id: id, tool, status, ...explanation });
         continue;

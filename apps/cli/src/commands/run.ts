@@ -13,10 +13,11 @@ import { type ApiOptions, apiCommand, CliError, count, label, type Shell, severa
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
 import { type GrantOptions, grantsOf, overriddenGrants, withGrantOptions } from './grant-options.ts';
 import { secretHeader, secretVariable } from './secret-options.ts';
+import { type SettingOptions, settingsOf, withSettingOptions } from './setting-options.ts';
 
 type SecretUses = NonNullable<CreateRun['secrets']>;
 
-interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions, GrantOptions {
+interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions, GrantOptions, SettingOptions {
   plan?: string;
   open?: true;
   toolset?: string;
@@ -91,7 +92,7 @@ export function runCommand(shell: Shell): Command {
     .option('--max-cost <usd>', "pause after this many US dollars, by the operator's prices", amount)
     .option('--max-idle <seconds>', 'end an open run that gets no calls for so long (default: a day)', count)
     .option('--max-agents <n>', 'start at most this many sub-agents', count);
-  return withSubmitOptions(withGrantOptions(command)).action(
+  return withSubmitOptions(withGrantOptions(withSettingOptions(command))).action(
     async (prompt: string | undefined, options: RunOptions) => {
       const { body, plan } = await bodyOf(shell, prompt, options);
       const client = await shell.connect(options.url);
@@ -127,6 +128,7 @@ async function bodyOf(
     ...file,
     title: title ?? file.title,
     toolset: toolset ?? file.toolset,
+    settings: await settingsOf(options, { cwd: shell.config.cwd, file: file.settings }),
     model,
     prompt,
     open: options.open,
@@ -162,6 +164,7 @@ function fieldsOfFile(plan: ParsedPlan | undefined, options: RunOptions): string
     secrets: options.secret ?? options.secretHeader,
     validators: validate,
     toolset,
+    settings: options.settings ?? options.set,
     title,
     ...overriddenGrants(options),
   };

@@ -28,8 +28,11 @@ export const listToolsCommand = (shell: Shell): Command =>
         tool.toolset,
         tool.name,
         tool.effect,
-        tool.risk,
-        oneLine(tool.description, Math.max(30, shell.width - 50)),
+        tool.label,
+        tool.version ?? '',
+        tool.asks,
+        oneLine(tool.description, Math.max(30, shell.width - 66)),
       ]);
-      for (const line of table(['TOOLSET', 'TOOL', 'EFFECT', 'RISK', 'WHAT IT DOES'], rows)) shell.print(line);
+      for (const line of table(['TOOLSET', 'TOOL', 'EFFECT', 'RISK', 'VERSION', 'ASKS', 'WHAT IT DOES'], rows))
+        shell.print(line);
     });

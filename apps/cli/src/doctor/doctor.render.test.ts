@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../shell/config.ts';
+import { judgeAudit } from './check-audit.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkNode, checkToolchains } from './check-programs.ts';
 import { checkRetention } from './check-retention.ts';
@@ -60,6 +61,23 @@ it('periodic work fails once it is overdue', () => {
     text: `last at ${last_at}`,
   });
   expect(judgePeriodic('sweep', { last_at, overdue: true })).toMatchObject({ name: 'sweep', level: 'fail' });
+});
+
+it('the audit log fails without its last record, and warns when its writer is behind', () => {
+  const now = Date.parse('2026-01-01T00:10:00.000Z');
+  const head = { seq: 7, hash: 'a'.repeat(64) };
+  const sealedAt = '2026-01-01T00:00:00.000Z';
+  const none = { head: { seq: 0, hash: '0'.repeat(64) }, sealedAt: undefined, unsealedSince: undefined };
+  expect(judgeAudit(none, now)).toMatchObject({ level: 'ok', text: 'no record yet' });
+  expect(judgeAudit({ head, sealedAt, unsealedSince: '2026-01-01T00:09:30.000Z' }, now)).toMatchObject({
+    level: 'ok',
+    text: expect.stringContaining('record 7'),
+  });
+  expect(judgeAudit({ head, sealedAt, unsealedSince: '2026-01-01T00:05:00.000Z' }, now)).toMatchObject({
+    level: 'warn',
+    text: expect.stringContaining('300 s behind'),
+  });
+  expect(judgeAudit({ head, sealedAt: undefined, unsealedSince: undefined }, now)).toMatchObject({ level: 'fail' });
 });
 
 it('only the owner may read the key', async () => {

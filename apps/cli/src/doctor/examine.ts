@@ -3,6 +3,7 @@ import { keyFileOf } from '../connection.ts';
 import { describeError } from '../report-error.ts';
 import { commandLine, type Shell } from '../shell/index.ts';
 import { isAlive, readSystemRecord } from '../system/index.ts';
+import { checkAudit } from './check-audit.ts';
 import { checkBounds } from './check-bounds.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkInstallation } from './check-installation.ts';
@@ -39,6 +40,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     await checkKeyFile(keyFileOf(config)),
     ...(await checkRedis(config, running !== undefined)),
     ...(await checkInstallation(config)),
+    ...(await checkAudit(config)),
     ...checkBubblewrap(config),
     ...(await checkSandbox(config, workers[0]?.capabilities)),
     ...api,

@@ -62,6 +62,7 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
           ? undefined
           : `the files changed after the decision (action_changed): ${approval.superseded_by} asks again`,
     }),
+    ...section(approval.display === null ? [] : approval.display.split('\n').map((line) => `| ${plain(line)}`)),
     ...section(approval.decision?.changes.length ? ['asked (-) and ran (+):', ...changesText(approval)] : []),
     ...section(changedText(approval, colors)),
     ...section(mayWriteText(approval, { colors, now })),

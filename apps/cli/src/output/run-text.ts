@@ -1,5 +1,5 @@
 import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
-import { nameText, oneLine, plain } from '@holdpoint/readable';
+import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { pairs, table } from './layout.ts';
 import { ago, duration } from './units.ts';
@@ -34,6 +34,9 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     ],
     prompt: run.request.prompt && plain(run.request.prompt),
     toolset: nameText(run.toolset),
+    settings: Object.entries(run.request.settings)
+      .map(([name, value]) => codeText(`${name}=${JSON.stringify(value)}`))
+      .join('\n'),
     source:
       source.type === 'empty'
         ? 'empty'

@@ -11,6 +11,7 @@ import {
   prioritySchema,
   publishDefaultsSchema,
   secretUsesSchema,
+  settingsSchema,
   validatorsSchema,
 } from '@holdpoint/contract';
 import { z } from 'zod';
@@ -19,6 +20,7 @@ import { z } from 'zod';
 const headSchema = z.strictObject({
   title: z.string().min(1).max(200).optional(),
   toolset: z.string().min(1).max(64).optional(),
+  settings: settingsSchema.optional(),
   policy: givenPolicySchema.optional(),
   limits: givenLimitsSchema.optional(),
   models: modelsSchema.optional(),

@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CatalogTool } from '@holdpoint/policy';
+import { type CatalogTool, type ToolsetPolicy, toolsetPolicy } from '@holdpoint/policy';
 import {
   createRegistry,
-  holdpoint,
+  everyToolset,
   type LoadedModule,
   loadToolsets,
   type Registry,
@@ -18,7 +18,7 @@ const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..
 /** The toolsets of Holdpoint, and of the modules that the environment names. Needs no server. @throws CliError `bad_environment` */
 export async function openCatalog(environment: Environment): Promise<{ registry: Registry; modules: LoadedModule[] }> {
   try {
-    const { toolsets, modules } = await loadToolsets(toolModulesFrom(environment), projectDir, [holdpoint]);
+    const { toolsets, modules } = await loadToolsets(toolModulesFrom(environment), projectDir, everyToolset);
     return { registry: createRegistry(toolsets), modules };
   } catch (cause) {
     throw new CliError('bad_environment', cause instanceof Error ? cause.message : String(cause), { cause });
@@ -31,3 +31,9 @@ export const catalogTools = async (environment: Environment): Promise<CatalogToo
 
 export const toolsOf = (registry: Registry): CatalogTool[] =>
   registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
+
+/** What a toolset says of its own calls. @throws CliError `bad_environment` */
+export async function catalogPolicy(environment: Environment, toolset: string): Promise<ToolsetPolicy | undefined> {
+  const { registry } = await openCatalog(environment);
+  return toolsetPolicy(toolset, registry.rules(toolset, undefined));
+}

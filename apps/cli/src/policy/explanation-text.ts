@@ -1,4 +1,4 @@
-import type { Explanation, RuleExplanation } from '@holdpoint/policy';
+import { type Explanation, type RuleExplanation, toolsetPrefix } from '@holdpoint/policy';
 import { oneLine } from '../output/index.ts';
 
 const outcomes: Record<RuleExplanation['outcome'], string> = {
@@ -27,15 +27,19 @@ export function explanationText({ verdict, parts }: Explanation, width: number):
 const isShown =
   (policy: string) =>
   ({ outcome }: RuleExplanation): boolean =>
-    policy !== 'builtin' || outcome === 'decides';
+    (policy !== 'builtin' && !policy.startsWith(toolsetPrefix)) || outcome === 'decides';
+
+function ownerOf(policy: string): string {
+  if (policy === 'builtin') return 'built-in rule';
+  return policy.startsWith(toolsetPrefix) ? `rule of ${policy.slice(toolsetPrefix.length)}` : 'rule';
+}
 
 function ruleLines(
   policy: string,
   { index, name, action, outcome, because }: RuleExplanation,
   width: number,
 ): string[] {
-  const owner = policy === 'builtin' ? 'built-in rule' : 'rule';
-  const title = `  ${owner} ${index + 1}${name === undefined ? '' : ` (${name})`}, ${action}: ${outcomes[outcome]}`;
+  const title = `  ${ownerOf(policy)} ${index + 1}${name === undefined ? '' : ` (${name})`}, ${action}: ${outcomes[outcome]}`;
   return [title, ...because.map(({ pointer, detail }) => `      ${pointer}: ${detail}`)].map(
     (line) => `  ${oneLine(line.trim(), width)}`,
   );

@@ -61,6 +61,12 @@ export const approvalSchema = z
         hidden: z.boolean().describe('Some characters are invisible, or imitate others: they are written as <U+200B>'),
       })
       .describe('For a person to read: every character is visible'),
+    display: z
+      .string()
+      .nullable()
+      .describe(
+        "The question in the words of the toolset's contract, every character visible; null: the contract has none",
+      ),
     cut: cutSchema
       .nullable()
       .describe(

@@ -6,7 +6,7 @@ import { grantsShape, modesSchema, permissionsSchema, protectedPathsSchema } fro
 import { planSchema } from '../plan.ts';
 import { givenPolicySchema, operatorPolicySchema, policyPinSchema, policySchema } from '../policy.ts';
 import { conflictSummarySchema } from '../publish.ts';
-import { modelsSchema, networkSchema, publishDefaultsSchema, validatorsSchema } from '../run-spec.ts';
+import { modelsSchema, networkSchema, publishDefaultsSchema, settingsSchema, validatorsSchema } from '../run-spec.ts';
 import { secretUsesSchema } from '../secret.ts';
 import { sourceSchema } from '../source.ts';
 import {
@@ -28,6 +28,7 @@ export const createRunSchema = z
   .strictObject({
     title: z.string().min(1).max(200).optional(),
     toolset: z.string().min(1).max(64).default('holdpoint'),
+    settings: settingsSchema.default({}),
     prompt: z.string().min(1).max(200_000).optional().describe('The prompt for the model'),
     plan: planSchema.optional().describe('The tool calls, one group after the other'),
     open: z.literal(true).optional().describe('Its calls come with POST /v1/runs/{id}/calls, until it is finished'),
@@ -152,6 +153,7 @@ export const runDetailSchema = z
     waiting_for: z.array(waitingForSchema).describe('Sub-agents at any depth that wait for an approval or are paused'),
     request: z.strictObject({
       prompt: z.string().nullable(),
+      settings: settingsSchema.describe('Settings of the toolset, with its defaults'),
       source: sourceSchema,
       policy: policySchema,
       policy_pin: policyPinSchema

@@ -38,7 +38,9 @@ export const stepSchema = z
       .nullable()
       .describe('The number that fork and undo take: from 1, without undone steps. null: the step was undone'),
     args: payloadSchema,
-    result: payloadSchema.nullable(),
+    result: payloadSchema
+      .nullable()
+      .describe('The beginning of the result where it is large; null: the step is not settled'),
   })
   .meta({ id: 'Step' });
 export type Step = z.infer<typeof stepSchema>;
@@ -49,7 +51,9 @@ export const stepDetailSchema = z
     ...stepShape,
     turn: z.int().nullable().describe('null: the call waits behind other calls that its open run received'),
     args: z.json(),
-    result: z.json(),
+    result: z
+      .json()
+      .describe("What the toolset's contract says of the call, whatever settled it; null also before it is settled"),
     verdict: verdictSchema
       .nullable()
       .describe('What the policies said when the call was planned, and the rule that decided'),

@@ -1,29 +1,38 @@
 import type { Verdict } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { callDigest, decidesAlone, type RuleState, type RunState, type StepState, termsOf } from '../domain/index.ts';
+import {
+  actionDigest,
+  callDigest,
+  decidesAlone,
+  type RuleState,
+  type RunState,
+  type StepState,
+  termsOf,
+} from '../domain/index.ts';
 import { fromPayload } from '../log/index.ts';
 import { askTool } from './ask-tool.ts';
+import type { ShownCall } from './preview-call.ts';
 import { rulesFor } from './rule-index.ts';
 import { submittersOf } from './submitters.ts';
 
 /**
- * The remembered rule that approves a call which the policy holds. Its maker must be one who may approve this call alone, and the tool must
+ * The remembered rule that approves a call which the policy holds, and the digest of what it approves. Its maker must be one who may approve this call alone, and the tool must
  * have no question of its own.
  */
 export async function findAnswer(
   deps: WorkerDeps,
   run: RunState,
   step: StepState,
-  held: { verdict: Verdict; reaches: string[] | undefined },
+  { verdict, shown }: { verdict: Verdict; shown: ShownCall },
   signal: AbortSignal,
-): Promise<RuleState | undefined> {
-  const { verdict, reaches } = held;
+): Promise<{ rule: RuleState; digest: string } | undefined> {
+  const { reaches, uses } = shown;
   if (verdict.rule === undefined || step.call.gate !== undefined) return undefined;
   if (!termsOf(step, verdict).allowed_decisions.includes('approve')) return undefined;
   const { toolset } = run.header;
   const args = await fromPayload(deps.blobs, step.args);
-  const digest = callDigest({ toolset, tool: step.call.tool, args, effect: step.effect, reaches });
-  const rules = await rulesFor(deps, run, digest);
+  const { tool } = step.call;
+  const rules = await rulesFor(deps, run, callDigest({ toolset, tool, args, effect: step.effect, reaches }));
   if (rules.length === 0) return undefined;
   const { deciders = [] } = verdict;
   const separates = deciders.some(({ not_submitter }) => not_submitter);
@@ -31,5 +40,6 @@ export async function findAnswer(
   const panel = { deciders, delegations: [], escalated: [], submitters };
   const found = rules.find(({ rule: { made } }) => decidesAlone(panel, { name: made.by, kind: made.kind }));
   if (found === undefined || (await askTool(deps, run, step, signal)) !== undefined) return undefined;
-  return found.rule;
+  const digest = actionDigest({ toolset, tool, args, snapshot: run.snapshot ?? '', uses, reaches });
+  return { rule: found.rule, digest };
 }

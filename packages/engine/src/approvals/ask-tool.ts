@@ -1,6 +1,7 @@
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, readSpec } from '../log/index.ts';
+import { openPast } from '../queries/past-calls.ts';
 
 /** Why the tool wants a person to be asked before the call, as the workspace is now; undefined when it has no question. */
 export async function askTool(
@@ -12,7 +13,9 @@ export async function askTool(
   if (step.call.looks === undefined) return undefined;
   const args = await fromPayload(deps.blobs, step.args);
   const spec = await readSpec(deps, run);
-  const { network } = spec;
+  const { network, settings } = spec;
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
-  return deps.executor.asks(call, { runId: run.id, epoch: run.lease, network, scope: scopeOf(run, spec), signal });
+  const scope = scopeOf(run, spec);
+  const past = openPast(deps, run, step);
+  return deps.executor.asks(call, { runId: run.id, epoch: run.lease, network, past, scope, settings, signal });
 }

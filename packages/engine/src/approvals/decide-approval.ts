@@ -66,7 +66,7 @@ const expireApproval = (view: ApprovalView): Transition =>
 /** Wake-ups only save time: the sweeper sends them too. */
 const wake = (deps: EngineDeps, view: ApprovalView): Promise<void> =>
   unlessItFails(deps, view, () =>
-    view.subject === 'step' ? deps.queues.wakeStep(view.run, view.step.id) : deps.queues.wakeWorkspace(view.run.id),
+    view.subject === 'step' ? deps.queues.wakeDecided(view.run, view.step.id) : deps.queues.wakeWorkspace(view.run.id),
   );
 
 /** The decision is in the log. */

@@ -13,7 +13,7 @@ import {
   whatIsMissing,
   whyNot,
 } from '../domain/index.ts';
-import { readSpec, toPayload } from '../log/index.ts';
+import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
 import { judgeDescribed } from './judge-described.ts';
@@ -49,6 +49,7 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
   return decide(view.run, view.step, view.approval, {
     ...{ kind, digest: view.digest, by, message, edited, rule },
     votes: all,
+    answer: kind === 'respond' ? await answerTo(deps, view, message ?? '') : undefined,
   });
 }
 
@@ -78,6 +79,18 @@ function addVote(
       all.map((one) => ({ name: one.by, kind: one.kind })),
     ) !== undefined;
   return { all, isPartial };
+}
+
+/** What the words of a person become as the result of a question. */
+async function answerTo(
+  deps: EngineDeps,
+  { run, step }: StepApproval,
+  words: string,
+): Promise<Decision['answer'] | undefined> {
+  if (step.call.gate !== 'input') return undefined;
+  const call = { toolset: run.header.toolset, tool: step.call.tool, args: await fromPayload(deps.blobs, step.args) };
+  const made = deps.catalog.answer(call, words);
+  return 'error' in made ? made : { value: await toPayload(deps.blobs, made.value) };
 }
 
 async function checkEdited(deps: EngineDeps, view: StepApproval, args: Json): Promise<Decision['edited']> {

@@ -2,10 +2,11 @@ import type { Verdict } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { holdAttempt, type RunState, type StepState } from '../domain/index.ts';
 import { readStep, retryWhileContended } from '../log/index.ts';
+import { findAnswer } from './answer-by-rule.ts';
 import { previewCall } from './preview-call.ts';
 import { requestApproval } from './request-approval.ts';
 
-/** Parks a call whose attempt found that a person has to be asked. The attempt did nothing. No-op when the attempt is not running any more. */
+/** Parks a call whose attempt found that a person has to be asked, unless a remembered rule answers. The attempt did nothing. No-op when the attempt is not running any more. */
 export async function parkAttempt(
   deps: WorkerDeps,
   { id: runId }: RunState,
@@ -20,8 +21,15 @@ export async function parkAttempt(
     // A canceled run settles the attempt as it does any other.
     if (run.status !== 'running' && run.status !== 'waiting') return true;
     const shown = await previewCall(deps, run, found.step, signal, verdict.preview);
+    const answer = await findAnswer(deps, run, found.step, { verdict, shown }, signal);
     return requestApproval(deps, run, async (open) =>
-      holdAttempt(run, found.step, { verdict, ...(await open(verdict)), ...shown }),
+      holdAttempt(
+        run,
+        found.step,
+        answer === undefined
+          ? { action: 'hold', verdict, ...(await open(verdict)), ...shown }
+          : { action: 'answer', verdict, ...answer, ...(await open(verdict, 'answered')), ...shown },
+      ),
     );
   });
 }

@@ -1,22 +1,29 @@
 import type { Json, RunSpec, Verdict } from '@holdpoint/contract';
-import { type CallFacts, describeTouches, nothingTouched } from '@holdpoint/policy';
+import { type CallFacts, describeTouches, nothingTouched, type ToolsetPolicy, toolsetPolicy } from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
 import { judgeCall, judgeGrants, policiesInForce } from '../domain/index.ts';
-import type { Description } from '../ports/index.ts';
+import type { Description, ToolCatalog } from '../ports/index.ts';
 
 type Described = Extract<Description, { ok: true }>;
 
 /** The verdict of the run's permissions and of the policies in force on a call, with the name of the policies. @param args as the caller wrote them */
 export function judgeDescribed(
-  { operatorPolicy }: Pick<EngineDeps, 'operatorPolicy'>,
+  { operatorPolicy, catalog }: Pick<EngineDeps, 'operatorPolicy' | 'catalog'>,
   spec: RunSpec,
   call: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'gate' | 'touches'> },
 ): { verdict: Verdict; policies: string } {
   const current = operatorPolicy?.();
   const facts = factsOf(spec, call);
-  const verdict = judgeGrants(spec, facts) ?? withQuestion(judgeCall(spec, current, facts), call.described.gate);
-  return { verdict, policies: policiesInForce(spec, current) };
+  const toolset = toolsetPolicyOf(catalog, spec);
+  const judged = () => withQuestion(judgeCall(spec, current, facts, toolset), call.described.gate);
+  return { verdict: judgeGrants(spec, facts) ?? judged(), policies: policiesInForce(spec, current, toolset) };
 }
+
+/** What the toolset of a run says of its calls. */
+export const toolsetPolicyOf = (
+  catalog: Pick<ToolCatalog, 'rules'>,
+  { toolset }: Pick<RunSpec, 'toolset'>,
+): ToolsetPolicy | undefined => toolsetPolicy(toolset, catalog.rules(toolset, undefined));
 
 /** What the policies know of a call. @param args as the caller wrote them */
 export const factsOf = (

@@ -30,14 +30,14 @@ export async function judgeResolved(
 
 /** Whether any rule, permission or protected path is about paths. The built-in rules are about deletions only. */
 const dependsOnPaths = (
-  { operatorPolicy }: WorkerDeps,
-  { permissions, protected: closed, policy, ...bound }: RunSpec,
-) =>
-  permissions !== undefined ||
-  closed.length > 0 ||
-  [policy, ...withCurrent(bound, operatorPolicy?.()).map(({ document }) => document)].some(({ rules }) =>
-    rules.some(({ match }) => match.paths),
-  );
+  { operatorPolicy, catalog }: WorkerDeps,
+  { permissions, protected: closed, policy, toolset, ...bound }: RunSpec,
+) => {
+  if (permissions !== undefined || closed.length > 0) return true;
+  const ofOperator = withCurrent(bound, operatorPolicy?.()).map(({ document }) => document);
+  const all = [policy, ...ofOperator, catalog.rules(toolset, undefined)];
+  return all.some(({ rules }) => rules.some(({ match }) => match.paths));
+};
 
 /** Those that a link leads elsewhere. */
 async function resolved(

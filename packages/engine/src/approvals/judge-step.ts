@@ -6,7 +6,7 @@ import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import type { Description } from '../ports/index.ts';
 import { askTool } from './ask-tool.ts';
 import { describeCall } from './describe-call.ts';
-import { judgeDescribed } from './judge-described.ts';
+import { judgeDescribed, toolsetPolicyOf } from './judge-described.ts';
 import { judgeResolved } from './judge-resolved.ts';
 
 /**
@@ -16,7 +16,8 @@ import { judgeResolved } from './judge-resolved.ts';
 export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, step: StepState): Promise<Verdict> {
   const { verdict, policies, tool, gate } = step.call;
   const isEdited = step.approval !== undefined;
-  if (verdict !== undefined && !isEdited && policies === policiesInForce(spec, deps.operatorPolicy?.())) return verdict;
+  const inForce = policiesInForce(spec, deps.operatorPolicy?.(), toolsetPolicyOf(deps.catalog, spec));
+  if (verdict !== undefined && !isEdited && policies === inForce) return verdict;
   const describe = (given: Json): Description => describeCall(deps, spec, { run, tool, args: given });
   const checked = await fromPayload(deps.blobs, step.args);
   const described = describe(checked);

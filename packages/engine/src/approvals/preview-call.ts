@@ -4,6 +4,7 @@ import type { WorkerDeps } from '../deps.ts';
 import { forbiddenChange, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { Call } from '../ports/index.ts';
+import { openPast } from '../queries/past-calls.ts';
 import { previewResult, usesOf } from './result-preview.ts';
 
 export interface ShownCall {
@@ -30,11 +31,12 @@ export async function previewCall(
   const args = await fromPayload(deps.blobs, step.args);
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
   const spec = await readSpec(deps, run);
-  const { network } = spec;
+  const { network, settings } = spec;
   const tasks = { previewMerge: (taskId: string) => previewMerge(deps, run, taskId) };
   const shown = await deps.executor.preview(call, {
-    ...{ runId: run.id, epoch: run.lease, network, tasks, signal },
+    ...{ runId: run.id, epoch: run.lease, network, settings, tasks, signal },
     scope: scopeOf(run, spec),
+    past: openPast(deps, run, step),
   });
   const reaches = hostsOf(deps, run, call, network);
   if (shown === undefined) return { reaches };
@@ -76,5 +78,5 @@ function hostsOf(
   if (!described.ok || described.touches === undefined) return undefined;
   const { command, argv, hosts } = described.touches;
   if (command === undefined && argv === undefined && hosts.length === 0) return undefined;
-  return hasNetwork(network) ? [...new Set([...network.allow, ...hosts])].sort() : [];
+  return hasNetwork(network) || described.reaches ? [...new Set([...network.allow, ...hosts])].sort() : [];
 }

@@ -6,6 +6,7 @@ import { readLog } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import type { Faults } from '../testing/faults.ts';
+import { inForce } from '../testing/in-force.ts';
 import { Died, deliverAll, dyingAt, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
@@ -115,6 +116,34 @@ test('the question of a tool about the workspace is asked although a rule answer
   expect(await statusesOf(await submit(deps))).toEqual(['parked']);
   expect(executions).toHaveLength(1);
   expect(await statusesOf(await submit(deps))).toEqual(['succeeded']);
+});
+
+test('a rule answers a call that a stricter policy holds when its attempt has begun', async () => {
+  const { remember, deps, executions } = await start([[call('a')]]);
+  await remember('policy');
+  const allow = { rules: [{ match: {}, action: 'allow' }] };
+  const operator = inForce({ rules: [{ match: {}, action: 'hold' }] });
+  const strict = { ...deps, operatorPolicy: () => operator };
+  const { runId } = await submitRun(deps, {
+    spec: specOf([[call('a')]], { policy: allow }),
+    by: 'eve',
+    kind: 'person',
+  });
+  // The first job plans the call and lets it through; the second is the call.
+  await deliverAll(deps, (n) => (n === 1 ? deps : strict));
+  expect(await statusesOf(runId)).toEqual(['succeeded']);
+  expect(executions.map(({ attempt }) => attempt)).toEqual([1, 2]);
+  const log = await soundLog(deps, runId);
+  const rule = (await rulesOf())[0]?.rule.id;
+  const at = log.findIndex(({ type }) => type === 'step.held');
+  expect(log.slice(at, at + 4)).toMatchObject([
+    { type: 'step.held', data: { attempt: 1 } },
+    { type: 'approval.requested' },
+    { type: 'approval.decided', data: { by: 'ann', rule_id: rule, decision: 'approve' } },
+    { type: 'step.queued' },
+  ]);
+  expect(log.map(({ type }) => type)).not.toContain('run.waiting');
+  expect(await deps.redis.zcard('hp:index:approvals')).toBe(0);
 });
 
 test('effects outside the workspace are remembered only when asked for', async () => {

@@ -7,6 +7,7 @@ import { type ApprovalState, type RunState, type StepState, scopeOf } from '../d
 import { leaveIfAborted } from '../jobs/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import type { ExecutionContext } from '../ports/index.ts';
+import { openPast } from '../queries/past-calls.ts';
 
 /** What an approval of a result is bound to begins with this word. */
 const word = 'result';
@@ -37,10 +38,12 @@ export async function previewResult(
         ...{ runId: fork, stepId: step.id, attempt: step.attempt + 1, epoch: 1 },
         ...{ taskId: deps.newId('task'), tasks: noTasks },
         ...{ depth: run.parent?.depth ?? 0, maxDepth: spec.limits.max_depth, model: run.header.model },
-        ...{ wallMs: spec.limits.step_wall_s * 1000, limits: spec.limits.command ?? {} },
+        ...{ wallMs: spec.limits.step_wall_s * 1000, limits: spec.limits.command ?? {}, settings: spec.settings },
+        past: openPast(deps, run, step),
         ...{
           network: { allow: [] },
           scope: { ...scopeOf(run, spec), secrets: [] },
+          approved: true,
           granted: [],
           readOnly: spec.modes.read_only,
           seed: seedOf(spec, step.call),

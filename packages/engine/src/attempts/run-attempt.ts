@@ -1,4 +1,11 @@
-import { ForbiddenChange, type Json, type ResultPreview, type ToolOutcome, type Verdict } from '@holdpoint/contract';
+import {
+  ForbiddenChange,
+  type Json,
+  type ResultPreview,
+  type RunSpec,
+  type ToolOutcome,
+  type Verdict,
+} from '@holdpoint/contract';
 import { judgeBegun } from '../approvals/judge-step.ts';
 import { approvedResult, dropResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -15,6 +22,7 @@ import {
 } from '../domain/index.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
+import { openPast } from '../queries/past-calls.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
 import { captureCall, dropChanges } from './capture-call.ts';
 import { seedOf, tookSince } from './determinism.ts';
@@ -68,6 +76,7 @@ export async function runAttempt(
     const { outcome, snapshot } = writes && !isCanceled ? await captureCall(deps, run, step, made) : { outcome: made };
     if (writes && isCanceled) await dropSecrets(deps, run);
     const error = outcome.status === 'succeeded' ? undefined : outcome.error;
+    const spec = await readSpec(deps, run);
     const begun =
       outcome.status === 'succeeded' && reason !== 'canceled' && step.task === undefined ? outcome.task : undefined;
     return {
@@ -77,7 +86,8 @@ export async function runAttempt(
         status: reason === 'canceled' ? 'killed' : outcome.status,
         value: outcome.value === undefined ? undefined : await toPayload(deps.blobs, outcome.value as Json),
         error: reason === 'canceled' ? { code: 'ECANCELED', message: 'The run was canceled.' } : error,
-        duration_ms: tookSince(await readSpec(deps, run), startedAt),
+        instead: outcome.status === 'succeeded' && isLeftOut(spec, step) ? 'dry_run' : undefined,
+        duration_ms: tookSince(spec, startedAt),
         capabilities: outcome.capabilities,
         snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
         created: begun && (await beginTask(deps, step, taskId, begun)),
@@ -146,7 +156,7 @@ async function call(
 ): Promise<ToolOutcome> {
   const spec = await readSpec(deps, run);
   const args = await fromPayload(deps.blobs, step.args);
-  if (spec.modes.dry_run && step.effect === 'external') return notMade(step, args);
+  if (isLeftOut(spec, step)) return notMade(step, args);
   await using connections = openConnectionRecorder({
     stepId: step.id,
     attempt: step.attempt,
@@ -168,10 +178,13 @@ async function call(
       model: run.header.model,
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
+      past: openPast(deps, run, step),
+      settings: spec.settings,
       network: spec.network,
       readOnly: spec.modes.read_only,
       seed: seedOf(spec, step.call),
       scope: scopeOf(run, spec),
+      approved: step.approved_snapshot !== undefined,
       granted: grantedHosts(deps, run, step, args),
       onConnection: connections.record,
       signal,
@@ -180,6 +193,8 @@ async function call(
 }
 
 /** An effect outside of the workspace is described in a dry run, and not made. */
+const isLeftOut = ({ modes }: RunSpec, { effect }: StepState): boolean => modes.dry_run && effect === 'external';
+
 const notMade = ({ call: { tool } }: StepState, args: Json): ToolOutcome => ({
   status: 'succeeded',
   value: {

@@ -1,2 +1,3 @@
+export { type AuditState, readAuditState } from './audit-state.ts';
 export { type Audit, openAudit } from './open-audit.ts';
 export type { AuditFilter } from './read-audit.ts';

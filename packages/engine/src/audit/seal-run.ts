@@ -44,11 +44,20 @@ export async function openProgress({ redis }: SealDeps, runId: string, sealed: n
 }
 
 /** Whether the log has a new event that a record is made of. Cheaper than to learn the facts of a long run. */
-export async function hasRecord({ redis }: SealDeps, runId: string, after: number): Promise<boolean> {
+export const hasRecord = async (deps: Pick<SealDeps, 'redis'>, runId: string, after: number): Promise<boolean> =>
+  (await firstRecorded(deps, runId, after)) !== undefined;
+
+/** When the first new event happened that a record is made of. */
+export async function firstRecorded(
+  { redis }: Pick<SealDeps, 'redis'>,
+  runId: string,
+  after: number,
+): Promise<string | undefined> {
   for await (const events of readStored(redis, runId, after + 1)) {
-    if (events.some((stored) => isRecorded(String(eventFrom(stored)?.type)))) return true;
+    const found = events.map(eventFrom).find((event) => isRecorded(String(event?.type)));
+    if (found !== undefined) return found.time;
   }
-  return false;
+  return undefined;
 }
 
 /** The records about the new events of a run. Events after the last one stay open, unless the run has ended. */

@@ -5,6 +5,7 @@ import { boundBy, createRun, EngineError, withOpenHosts } from '../domain/index.
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 import { reservePlace } from './reserve-place.ts';
+import { withToolset } from './with-toolset.ts';
 
 const idempotencyWindow = 24 * 3600;
 
@@ -45,7 +46,8 @@ export async function submitRun(
   submission: Submission,
 ): Promise<{ runId: string; created: boolean }> {
   const { by, kind, tenant, idempotency } = submission;
-  const asked = { ...submission.spec, submitted_by: kind && { name: by, kind }, ...boundBy(deps.operatorPolicy?.()) };
+  const given = withToolset(deps.catalog, submission.spec);
+  const asked = { ...given, submitted_by: kind && { name: by, kind }, ...boundBy(deps.operatorPolicy?.()) };
   const spec = withOpenHosts(asked);
   const runId = await reserveRun(deps, { tenant, idempotency });
   const stored = await toPayload(deps.blobs, spec);

@@ -1,5 +1,12 @@
 import type { OperatorPolicy, PolicyAction, RunSpec, Verdict } from '@holdpoint/contract';
-import { type BoundPolicies, builtinPolicy, type CallFacts, compilePolicy, judge } from '@holdpoint/policy';
+import {
+  type BoundPolicies,
+  builtinPolicy,
+  type CallFacts,
+  compilePolicy,
+  judge,
+  type ToolsetPolicy,
+} from '@holdpoint/policy';
 
 /** The policies that bind a run. `operator`: those in force when the run, or a run that it continues, was accepted. */
 export type Bound = Pick<RunSpec, 'policy' | 'policy_pin' | 'operator' | 'operator_versions'>;
@@ -21,14 +28,22 @@ export const stricter = (one: Verdict, other: Verdict): Verdict =>
  * The strictest verdict on a call by the run's policy and the operator's policies, recorded and current: a later change of the operator's
  * policy never relaxes the recorded ones. Pure.
  */
-export const judgeCall = (bound: Bound, current: OperatorInForce | undefined, facts: CallFacts): Verdict =>
-  judge(policiesOf(bound, current), facts);
+export const judgeCall = (
+  bound: Bound,
+  current: OperatorInForce | undefined,
+  facts: CallFacts,
+  toolset?: ToolsetPolicy,
+): Verdict => judge({ ...policiesOf(bound, current), toolset }, facts);
 
 /** Equal for the same policies: a recorded verdict with this name needs no second look. */
-export const policiesInForce = (bound: Bound, current: OperatorInForce | undefined): string => {
+export const policiesInForce = (
+  bound: Bound,
+  current: OperatorInForce | undefined,
+  toolset: ToolsetPolicy | undefined,
+): string => {
   const { run, operator } = policiesOf(bound, current);
-  // A release may change the built-in rules.
-  return [run, ...operator, { policy: compilePolicy(builtinPolicy) }]
+  // A release may change the built-in rules and those of a toolset.
+  return [run, ...operator, { policy: compilePolicy(builtinPolicy) }, ...(toolset ? [toolset] : [])]
     .map(({ policy }) => shortDigest(policy.digest))
     .join(' ');
 };
@@ -36,7 +51,10 @@ export const policiesInForce = (bound: Bound, current: OperatorInForce | undefin
 /** 16 hex digits. */
 export const shortDigest = (digest: string): string => digest.slice('sha256:'.length, 'sha256:'.length + 16);
 
-export function policiesOf(bound: Bound, current: OperatorInForce | undefined): BoundPolicies {
+export function policiesOf(
+  bound: Bound,
+  current: OperatorInForce | undefined,
+): Pick<BoundPolicies, 'run' | 'operator'> {
   const { policy, policy_pin: pin } = bound;
   return {
     run: { name: pin?.name ?? 'run', version: pin?.version, policy: compilePolicy(policy) },

@@ -23,6 +23,8 @@ export interface Transition {
   if: Condition[];
   /** Refused, as the field `deadline`, from this time on by the clock of Redis: milliseconds since the epoch. */
   before?: number;
+  /** The time of its events, ISO 8601. @default when they are appended */
+  time?: string | undefined;
   events: NewEvent[];
 }
 

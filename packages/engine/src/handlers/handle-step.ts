@@ -229,7 +229,10 @@ async function settle(
   }
   const ahead = await planAhead(deps, run, step, result, context);
   if (ahead !== undefined) {
-    const both = await recordPlan(deps, run, { ...ahead, transition: mergeTransitions(transition, ahead.transition) });
+    const both = await recordPlan(deps, run, {
+      ...ahead,
+      transition: mergeTransitions(transition, ahead.transition, ahead.time),
+    });
     if (both.ok) return ahead.nothingElsePending ? done : forward(deps, run, context);
   }
   if (await settleAndRelease(deps, run, step, transition)) return done;

@@ -44,7 +44,7 @@ export async function append(
   transition: Transition,
   { returning = [] }: { returning?: readonly string[] } = {},
 ): Promise<Appended> {
-  const events = transition.events.map((draft) => stamp(deps, runId, draft));
+  const events = transition.events.map((draft) => stamp(deps, runId, draft, transition.time));
   const changes = changesOf(events);
   const argv = [
     notificationChannel(runId),
@@ -77,8 +77,7 @@ export async function append(
   };
 }
 
-function stamp(deps: AppendDeps, runId: string, draft: NewEvent): RunEvent {
-  const time = new Date(deps.now()).toISOString();
+function stamp(deps: AppendDeps, runId: string, draft: NewEvent, time = new Date(deps.now()).toISOString()): RunEvent {
   return eventSchema.parse({ id: deps.newId('event'), run_id: runId, time, ...draft });
 }
 

@@ -30,7 +30,7 @@ export {
   ruleIndexOf,
   runIndexOf,
 } from './keys.ts';
-export { fromPayload, toPayload } from './payload.ts';
+export { fromPayload, shownPayload, toPayload } from './payload.ts';
 export { prime, takePrimed } from './primed-steps.ts';
 export { lastEventAt, readLog, readRawLog, readWholeLog } from './read-log.ts';
 export { readSpec } from './read-spec.ts';
@@ -46,6 +46,7 @@ export {
   readRun,
   readStep,
   readSteps,
+  readStepWithApproval,
   readTask,
   readTasks,
   readTurnSteps,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { inlineLimit, type Payload } from '@holdpoint/contract';
 import type { BlobStore } from '../blobs/blob-store.ts';
 
@@ -9,6 +10,15 @@ export async function toPayload<Value>(blobs: BlobStore, value: Value): Promise<
   const content = Buffer.from(text);
   if (content.byteLength <= inlineLimit) return { json: JSON.parse(text) };
   return { sha256: await blobs.put(content), bytes: content.byteLength, preview: text.slice(0, previewLength) };
+}
+
+/** The same form, to be shown only: nothing is stored. */
+export function shownPayload<Value>(value: Value): Payload<Value> {
+  const text = JSON.stringify(value);
+  const content = Buffer.from(text);
+  if (content.byteLength <= inlineLimit) return { json: JSON.parse(text) };
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  return { sha256, bytes: content.byteLength, preview: text.slice(0, previewLength) };
 }
 
 /** The value as `toPayload` wrote it. */

@@ -48,6 +48,19 @@ export async function readStep(
   return run && step ? { run, step } : undefined;
 }
 
+/** The same with an approval about the step. */
+export async function readStepWithApproval(
+  redis: Redis,
+  runId: string,
+  { stepId, approvalId }: { stepId: string; approvalId: string },
+): Promise<{ run: RunState; step: StepState; approval: ApprovalState } | undefined> {
+  const fields = await readFields(redis, runId, [...fieldsOfStep(stepId), ...approvalFieldNames(approvalId)]);
+  const run = parseRun(runId, fields);
+  const step = parseStep(stepId, fields);
+  const approval = parseApproval(approvalId, fields);
+  return run && step && approval ? { run, step, approval } : undefined;
+}
+
 /** The fields of a step and its run. */
 export const fieldsOfStep = (stepId: string): string[] => [...runFieldNames, ...stepFieldNames(stepId)];
 

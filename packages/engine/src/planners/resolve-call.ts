@@ -35,10 +35,10 @@ async function resolve(value: Json, input: Pick<PlannerInput, 'named'>): Promise
 
 async function follow({ $from, pointer }: Reference, input: Pick<PlannerInput, 'named'>): Promise<Json> {
   const step = await input.named($from);
-  if (step?.value === undefined) {
+  if (step?.native === undefined) {
     throw new UnresolvedReference(`The step ${$from} has no result to refer to (${step?.status ?? 'it never ran'}).`);
   }
-  const found = resolvePointer(step.value, pointer);
+  const found = resolvePointer(step.native, pointer);
   if (found === undefined) throw new UnresolvedReference(`The result of ${$from} has nothing at ${pointer || '/'}.`);
   return found;
 }

@@ -1,33 +1,56 @@
-import type { EventOf, Grant, LoggedEvent, RunSpec, StepStatus } from '@holdpoint/contract';
+import {
+  type EventOf,
+  type Grant,
+  isSettled,
+  type LoggedEvent,
+  type RunSpec,
+  type StepStatus,
+} from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { namedField, type RunState, type StepState, scopeOf, toGrant } from '../domain/index.ts';
-import { fromPayload, ownerOf, readFields, readStep, readTurnSteps, readWholeLog } from '../log/index.ts';
+import { namedField, parseAllSteps, type RunState, type StepState, scopeOf, toGrant } from '../domain/index.ts';
+import {
+  fromPayload,
+  ownerOf,
+  readAll,
+  readFields,
+  readSpec,
+  readStep,
+  readTurnSteps,
+  readWholeLog,
+} from '../log/index.ts';
 import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports/index.ts';
+import { presentStep } from '../queries/present-step.ts';
 
-type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
+type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog' | 'ceilings'>;
+
+/** A step whose outcome is about to be recorded. */
+export interface JustSettled extends Pick<StepState, 'id' | 'call' | 'args'> {
+  status: StepStatus;
+  outcome: NonNullable<StepState['outcome']>;
+  /** When the outcome is recorded. Asked for when a planner reads the result, which may have that time in it. */
+  settledAt(): string;
+}
 
 /**
  * The run as a planner may look at it. Each look reads only what it needs.
- * @param just a step whose outcome is about to be recorded
  */
-export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: SettledStep): PlannerInput {
+export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: JustSettled): PlannerInput {
   return {
     runId: run.id,
     spec,
     turn: run.turn + 1,
     async named(name) {
-      if (just !== undefined && just.name === name) return just;
+      if (just !== undefined && just.call.name === name) return presented(deps, run.id, just.id, just);
       const field = namedField(name).name;
       const id = (await readFields(deps.redis, run.id, [field]))[field];
       // A step of the run that this one was forked from lies there.
       const owner = id && run.forked_from?.names[name] === id ? await ownerOf(deps.redis, id) : run.id;
-      const found = id && owner ? await readStep(deps.redis, owner, id) : undefined;
-      return found && settledStep(deps, found.step);
+      return id && owner ? presented(deps, owner, id) : undefined;
     },
     async previous() {
-      if (just !== undefined && run.turn_steps.length === 1) return [just];
+      if (just !== undefined && run.turn_steps.length === 1) return [await settledStep(deps, just)];
       const steps = await readTurnSteps(deps.redis, run);
-      return Promise.all(steps.map((step) => (step.id === just?.id ? just : settledStep(deps, step))));
+      return Promise.all(steps.map((step) => settledStep(deps, step.id === just?.id ? just : step)));
     },
     async history() {
       const past = await history(deps, run);
@@ -38,7 +61,24 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Se
   };
 }
 
-async function settledStep(deps: Deps, step: StepState): Promise<SettledStep> {
+/** A step with its result. */
+async function presented(
+  deps: Deps,
+  runId: string,
+  stepId: string,
+  just?: JustSettled,
+): Promise<SettledStep | undefined> {
+  const found = await readStep(deps.redis, runId, stepId);
+  if (!found) return undefined;
+  const step = just === undefined ? found.step : { ...found.step, ...just, settled_at: just.settledAt() };
+  const native = await presentStep(deps, await readSpec(deps, { id: runId }), step);
+  return { ...(await settledStep(deps, step)), native };
+}
+
+async function settledStep(
+  deps: Deps,
+  step: Pick<StepState, 'id' | 'call' | 'args' | 'status' | 'outcome'>,
+): Promise<SettledStep> {
   const { outcome, call } = step;
   return {
     id: step.id,
@@ -96,6 +136,7 @@ async function history(deps: Deps, run: Past): Promise<History> {
         refused: event.data.refused?.error,
         steps: [],
         readMessages: [...carried, ...messages.slice(read, messages_read)],
+        at: event.time,
       });
       carried = [];
       read = messages_read;
@@ -120,12 +161,22 @@ async function history(deps: Deps, run: Past): Promise<History> {
       const step = steps.get(event.step_id);
       if (!step) continue;
       step.status = event.type.slice('step.'.length) as StepStatus;
-      if (event.data.value !== undefined) step.value = await fromPayload(deps.blobs, event.data.value);
       if (event.data.error !== undefined) step.error = event.data.error;
       await addDecisions(deps, step, event.data.grants);
     }
   }
+  await addResults(deps, run.id, steps);
   return { turns, readMessages: [...carried, ...messages.slice(read)] };
+}
+
+/** The state has what a result is made of. The status then is that of the log: an undo after a fork is no part of the fork's past. */
+async function addResults(deps: Deps, runId: string, steps: ReadonlyMap<string, SettledStep>): Promise<void> {
+  const spec = await readSpec(deps, { id: runId });
+  for (const state of parseAllSteps(await readAll(deps.redis, runId))) {
+    const step = steps.get(state.id);
+    if (step === undefined || !isSettled(step.status)) continue;
+    step.native = await presentStep(deps, spec, { ...state, status: step.status });
+  }
 }
 
 async function addDecisions(deps: Deps, step: SettledStep | undefined, grants: readonly Grant[] = []): Promise<void> {

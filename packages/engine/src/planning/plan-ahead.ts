@@ -8,14 +8,14 @@ import {
   type Transition,
 } from '../domain/index.ts';
 import type { JobContext } from '../jobs/index.ts';
-import { fromPayload, readSpec } from '../log/index.ts';
-import type { SettledStep } from '../ports/index.ts';
+import { readSpec } from '../log/index.ts';
 import { plannerInput } from './history.ts';
 import { type Planned, planNext } from './plan-next.ts';
 
 /**
  * What follows the last open step of a scripted or open run is known once it settles, so both are recorded in one append. Model runs enqueue a
  * turn job.
+ * @returns with the plan the time that the outcome gets, when the plan depends on it
  */
 export async function planAhead(
   deps: WorkerDeps,
@@ -23,21 +23,20 @@ export async function planAhead(
   step: StepState,
   result: AttemptResult,
   { signal }: JobContext,
-): Promise<Planned | undefined> {
+): Promise<(Planned & { time: string | undefined }) | undefined> {
   if (run.header.planner === 'model' || run.status !== 'running' || run.open !== 1 || signal.aborted) return undefined;
   try {
     const spec = await readSpec(deps, run);
-    const { status, value, error } = result;
-    const just: SettledStep = {
-      id: step.id,
-      name: step.call.name,
-      tool: step.call.tool,
-      args: await fromPayload(deps.blobs, step.args),
-      status,
-      value: value && (await fromPayload(deps.blobs, value)),
-      error,
+    const { attempt, status, value, error, instead } = result;
+    let time: string | undefined;
+    const settledAt = (): string => {
+      time ??= new Date(deps.now()).toISOString();
+      return time;
     };
-    return await planNext(deps, run, spec, plannerInput(deps, run, spec, just), signal);
+    const { id, call, args } = step;
+    const just = { id, call, args, status, outcome: { attempt, value, error, instead }, settledAt };
+    const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec, just), signal);
+    return { ...planned, time };
   } catch (error) {
     deps.logger.warn({ run_id: run.id, err: error }, 'the next turn could not be planned ahead; a job of its own will');
     return undefined;
@@ -45,7 +44,8 @@ export async function planAhead(
 }
 
 /** The outcome of the last open step and the next turn as one append. */
-export const mergeTransitions = (outcome: Transition, next: Transition): Transition => ({
+export const mergeTransitions = (outcome: Transition, next: Transition, time?: string): Transition => ({
+  time,
   if: [...outcome.if, ...next.if.filter(({ field }) => field !== runField.open.name), openIs(1)],
   events: [...outcome.events, ...next.events],
 });

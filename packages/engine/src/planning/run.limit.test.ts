@@ -344,8 +344,8 @@ test('the job of a step that a decider settled just before it died does not slee
     await decideApproval(dying, view?.approval.id ?? '', decision);
     return view?.approval.request.step_id;
   };
-  const wakeStep = () => Promise.reject(new Error('killed between the decision and its wake-up'));
-  const stepId = await decide({ ...deps, queues: { ...deps.queues, wakeStep } });
+  const wakeDecided = () => Promise.reject(new Error('killed between the decision and its wake-up'));
+  const stepId = await decide({ ...deps, queues: { ...deps.queues, wakeDecided } });
   await sweepOnce(deps);
   await deliverAll(deps);
   expect(await runOf(runId)).toMatchObject({ status: 'failed' });

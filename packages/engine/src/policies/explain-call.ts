@@ -1,6 +1,6 @@
 import { hasNetwork, type RunSpec } from '@holdpoint/contract';
 import { type Explanation, explain } from '@holdpoint/policy';
-import { factsOf, withQuestion } from '../approvals/judge-described.ts';
+import { factsOf, toolsetPolicyOf, withQuestion } from '../approvals/judge-described.ts';
 import type { EngineDeps } from '../deps.ts';
 import { type Bound, type OperatorInForce, policiesOf } from '../domain/index.ts';
 import type { Call, Description } from '../ports/index.ts';
@@ -21,6 +21,7 @@ export function explainCall(
   const described = deps.catalog.describe({ toolset: run.toolset, tool, args, network: hasNetwork(run.network) });
   if (!described.ok) return described;
   const current = operator === 'current' ? deps.operatorPolicy?.() : operator;
-  const { verdict, parts } = explain(policiesOf(bound, current), factsOf(run, { tool, args, described }));
+  const policies = { ...policiesOf(bound, current), toolset: toolsetPolicyOf(deps.catalog, run) };
+  const { verdict, parts } = explain(policies, factsOf(run, { tool, args, described }));
   return { ok: true, explanation: { verdict: withQuestion(verdict, described.gate), parts } };
 }

@@ -1,4 +1,4 @@
-import type { Effect, Json, Problem, Risk, Touches } from '@holdpoint/contract';
+import type { Effect, Json, Problem, Risk, Settings, SettledCall, ToolsetRules, Touches } from '@holdpoint/contract';
 
 export interface Call {
   toolset: string;
@@ -21,6 +21,8 @@ export type Description =
       touches?: Touches;
       /** The tool may have a question when it sees the workspace: `Executor.asks`. */
       looks?: true;
+      /** The tool brings rules of the network for its calls, so an approval opens their hosts in every run. */
+      reaches?: true;
     }
   /** `issues`: what is wrong with the arguments, by JSON pointer. */
   | { ok: false; error: Problem; issues?: readonly { pointer: string; detail: string }[] };
@@ -34,4 +36,21 @@ export interface ToolCatalog {
   describe(call: Call & { network: boolean; unattended?: boolean }): Description;
   /** The version of each tool of a toolset: a short digest of what a call of it must look like. */
   versions(toolset: string): Record<string, string>;
+  /** What a toolset says of its own calls. The same object each time. @param settings of the run */
+  rules(toolset: string, settings: unknown): ToolsetRules;
+  /** The result of a settled call by the toolset's contract. Never throws, and depends on its arguments alone. */
+  present(toolset: string, call: SettledCall): Json;
+  /** The settings with all defaults, or what is wrong with them. */
+  checkSettings(toolset: string, settings: Settings): CheckedSettings;
+  /** What a run of the toolset may do when it does not say so, and paths that its calls never change. */
+  grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[] };
+  /** What the answer of a person to a question becomes. */
+  answer(call: Call, words: string): { value: Json } | { error: Problem };
+  /** What a model is told about the toolset before its prompt. */
+  instructions(toolset: string): string | undefined;
 }
+
+export type CheckedSettings =
+  | { ok: true; settings: Record<string, Json> }
+  /** `pointer`: in the settings. */
+  | { ok: false; errors: readonly { pointer: string; detail: string }[] };

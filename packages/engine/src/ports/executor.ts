@@ -2,8 +2,10 @@ import type {
   CommandLimits,
   Connection,
   Network,
+  PastCalls,
   Preview,
   SecretScope,
+  Settings,
   ShellSpec,
   TaskHandle,
   TaskOutcome,
@@ -36,10 +38,16 @@ export interface ExecutionContext {
   wallMs: number;
   /** The run's other bounds of one command. */
   limits: CommandLimits;
+  /** What the run had done before this call. */
+  past: PastCalls;
+  /** The toolset's settings of the run. */
+  settings: Settings;
   network: Network;
   scope: SecretScope;
   /** `host:port` beside the allowlist that a person opened for this call alone. */
   granted: readonly string[];
+  /** Whether a decision let this very call run. */
+  approved: boolean;
   /** Where the random numbers of tools come from, and then the clock stands still. @default the machine's */
   seed?: string | undefined;
   /** Commands see the workspace read-only. */
@@ -58,12 +66,12 @@ export interface Executor {
   /** Why a person has to be asked before the call, as the workspace is now. Changes nothing. */
   asks(
     call: Call,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'scope' | 'signal'>,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'past' | 'scope' | 'settings' | 'signal'>,
   ): Promise<string | undefined>;
   /** What a person should see before deciding; undefined when the call itself says it all. */
   preview(
     call: Call,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'scope' | 'signal'> & {
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'past' | 'scope' | 'settings' | 'signal'> & {
       tasks: Pick<TaskHandle, 'previewMerge'>;
     },
   ): Promise<Preview | undefined>;

@@ -43,6 +43,8 @@ export interface SettledStep {
   status: StepStatus;
   value?: Json;
   error?: Problem;
+  /** The result by the toolset's contract; of a named step and in the history, once it is settled. */
+  native?: Json | undefined;
   /** In the history: what people decided about it, in order. */
   decided?: RunDecision[];
 }
@@ -57,6 +59,8 @@ export interface PastTurn {
   refused?: Problem;
   /** What people wrote to the run before this turn was planned, and after the one before. */
   readMessages: string[];
+  /** When it was planned. ISO 8601. */
+  at: string;
 }
 
 export interface PlannerInput {

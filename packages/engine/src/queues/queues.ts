@@ -1,5 +1,5 @@
 import type { Priority } from '@holdpoint/contract';
-import { type Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
+import { Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 /** Jobs are wake-ups that name a run and one of its steps; the log is the truth. */
@@ -52,6 +52,11 @@ export interface Queues {
   addStep(run: JobOwner, stepId: string, notBefore?: number): Promise<void>;
   /** Makes a step's job run soon: promotes it if it is parked, adds it if it does not exist. */
   wakeStep(run: JobOwner, stepId: string): Promise<void>;
+  /**
+   * The same for a call that was just decided, in one command where its job is parked. A job that waits for its next try is promoted as
+   * well: that happens once per decision.
+   */
+  wakeDecided(run: JobOwner, stepId: string): Promise<void>;
   /** Promotes the parked job of a step that is settled: the handler then drops it. No-op without a job. */
   releaseStep(stepId: string): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
@@ -114,6 +119,10 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     const options = { jobId: jobIds.step(stepId), ...delayUntil(notBefore), ...jobPriority(run) };
     await steps.add('step', { run_id: run.id, step_id: stepId }, options);
   };
+  const wakeStep: Queues['wakeStep'] = async (run, stepId) => {
+    const job = await steps.getJob(jobIds.step(stepId));
+    return job ? promote(job) : addStep(run, stepId);
+  };
   const addWorkspace: Queues['addWorkspace'] = async (runId, notBefore) => {
     const options = { jobId: jobIds.workspace(runId), ...delayUntil(notBefore) };
     await workspaces.add('workspace', { run_id: runId }, options);
@@ -127,9 +136,14 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
       await turns.add('turn', { run_id: run.id, turn }, { jobId: jobIds.turn(run.id, turn), ...jobPriority(run) });
     },
     addStep,
-    async wakeStep(run, stepId) {
-      const job = await steps.getJob(jobIds.step(stepId));
-      return job ? promote(job) : addStep(run, stepId);
+    wakeStep,
+    async wakeDecided(run, stepId) {
+      const job = new Job(steps, 'step', { run_id: run.id, step_id: stepId }, {}, jobIds.step(stepId));
+      // The job was not read before, so a job that is not parked may be missing.
+      await job.promote().catch((error: unknown) => {
+        unlessNotDelayed(error);
+        return wakeStep(run, stepId);
+      });
     },
     async releaseStep(stepId) {
       const job = await steps.getJob(jobIds.step(stepId));

@@ -6,7 +6,6 @@ import { judgeInPlace } from '../approvals/judge-step.ts';
 import { canRunAhead } from '../approvals/preview-call.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
-  actionDigest,
   cancelStep,
   EngineError,
   finishCancel,
@@ -22,7 +21,6 @@ import {
 import {
   append,
   claimOwner,
-  fromPayload,
   readApproval,
   readRun,
   readSpec,
@@ -202,13 +200,9 @@ async function openGates(
         if (action === 'deny') return { step, action, verdict };
         if (action === 'allow') return { step, action, reason };
         const shown = await previewCall(deps, run, step, signal, verdict.preview);
-        const rule = await findAnswer(deps, run, step, { verdict, reaches: shown.reaches }, signal);
-        if (rule === undefined) return { step, action, verdict, ...(await open(verdict)), ...shown };
-        const digest = actionDigest({
-          ...{ toolset: run.header.toolset, tool: step.call.tool, args: await fromPayload(deps.blobs, step.args) },
-          ...{ snapshot: run.snapshot ?? '', uses: shown.uses, reaches: shown.reaches },
-        });
-        return { step, action: 'answer', verdict, rule, digest, ...(await open(verdict, 'answered')), ...shown };
+        const answer = await findAnswer(deps, run, step, { verdict, shown }, signal);
+        if (answer === undefined) return { step, action, verdict, ...(await open(verdict)), ...shown };
+        return { step, action: 'answer', verdict, ...answer, ...(await open(verdict, 'answered')), ...shown };
       }),
     );
     return gateSteps(run, gates);

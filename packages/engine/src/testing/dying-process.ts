@@ -37,6 +37,7 @@ export function dyingAt(
     addTurn: queues.addTurn,
     addStep: queues.addStep,
     wakeStep: queues.wakeStep,
+    wakeDecided: queues.wakeDecided,
     releaseStep: queues.releaseStep,
     addWorkspace: queues.addWorkspace,
     wakeWorkspace: queues.wakeWorkspace,

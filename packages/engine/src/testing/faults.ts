@@ -1,3 +1,4 @@
+import type { Json, SettledCall, ToolsetRules } from '@holdpoint/contract';
 import type { Call, ExecutionContext } from '../ports/index.ts';
 
 /** What goes wrong, and when: may change while a test runs. */
@@ -5,12 +6,16 @@ export interface Faults {
   execute?: (context: ExecutionContext) => void | Promise<void>;
   /** The question of the tool, when it looks at the tree before a call. */
   asks?: (call: Call, tree: readonly string[]) => string | undefined;
+  /** What the toolset says of its calls. */
+  rules?: ToolsetRules;
   /** Where links in the tree lead, by their path. */
   links?: Record<string, string>;
   /** Before the background commands of a run stand still. */
   freeze?: () => void | Promise<void>;
   /** While a background command runs. */
   task?: (signal: AbortSignal) => Promise<void>;
+  /** The toolset's result of a call. @default the value, or `{status, value, error}` */
+  present?: (call: SettledCall) => Json;
   /** The version of the tools. */
   version?: string;
   /** What is wrong with the first tree. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Json, SettledCall, ToolsetRules } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { newId } from '../domain/new-id.ts';
 import { openOutputStore } from '../outputs/output-store.ts';
@@ -36,8 +37,20 @@ export function inMemoryWorker(engine: TestEngine, faults: Faults = {}): InMemor
   return { deps, executions, ...trees };
 }
 
+const nothingSaid: ToolsetRules = { rules: [], asks: [] };
+
+/** As the toolset holdpoint presents. */
+const plain = ({ status, value, error }: SettledCall): Json =>
+  status === 'succeeded' ? (value ?? null) : JSON.parse(JSON.stringify({ status, error, value }));
+
 export const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
   versions: () => ({ count: faults.version ?? '1' }),
+  rules: () => faults.rules ?? nothingSaid,
+  present: (_, call) => (faults.present ?? plain)(call),
+  checkSettings: (_, settings) => ({ ok: true, settings: { ...settings } }),
+  grants: () => ({ protected: [] }),
+  answer: (_, words) => ({ value: { answer: words } }),
+  instructions: () => undefined,
   describe({ tool, args }) {
     if (tool !== 'count') return { ok: false, error: { code: 'EUNKNOWNTOOL', message: `no tool ${tool}` } };
     const { effect, gate, kills, shell } = argsOf({ args });

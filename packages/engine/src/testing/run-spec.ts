@@ -16,10 +16,12 @@ export function specOf(
     onError?: 'stop' | 'continue';
     concurrent?: true;
     validators?: string[];
+    settings?: RunSpec['settings'];
   } & Partial<Grants> = {},
 ): RunSpec {
   return {
     toolset: 'test',
+    settings: more.settings ?? {},
     goal: {
       planner: 'scripted',
       plan: planSchema.parse({

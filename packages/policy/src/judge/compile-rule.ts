@@ -101,10 +101,10 @@ function coversExternal({ action, match }: PolicyRule): Condition[] {
   return [{ pointer: '/match', test }];
 }
 
-function partConditions({ action, match: { paths, command, hosts } }: PolicyRule): Condition[] {
+function partConditions({ action, surely, match: { paths, command, hosts } }: PolicyRule): Condition[] {
   const found: Condition[] = [];
   if (command !== undefined) {
-    const matcher = compileCommand(command);
+    const matcher = compileCommand(command, { surely });
     found.push({
       pointer: '/match/command',
       test: (_facts, part, budget) => (part.kind === 'command' ? matcher.test(part.command, budget) : 'no'),

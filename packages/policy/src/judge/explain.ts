@@ -3,8 +3,9 @@ import { regexBudget } from '../match/regex.ts';
 import { all, type Truth } from '../match/truth.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { CompiledRule, Condition } from './compile-rule.ts';
-import { applies, type BoundPolicies, builtin, judge, type NamedPolicy } from './judge.ts';
+import { applies, type BoundPolicies, builtin, judge, type NamedPolicy, namesTool } from './judge.ts';
 import { describePart, type Part, partsOf } from './parts.ts';
+import type { ToolsetPolicy } from './toolset-policy.ts';
 
 /** How one rule stands to one part of a call. */
 export interface RuleExplanation {
@@ -33,10 +34,33 @@ export function explain(policies: BoundPolicies, facts: CallFacts): Explanation 
   const parts = partsOf(facts).map((part): PartExplanation => {
     const own = explainPolicy(policies.run, facts, part);
     const isDecided = own.rules.some(({ outcome }) => outcome === 'decides');
-    const others = [...(isDecided ? [] : [builtin()]), ...policies.operator];
-    return { part: describePart(part), policies: [own, ...others.map((policy) => explainPolicy(policy, facts, part))] };
+    const builtins = isDecided ? [] : [explainPolicy(builtin(), facts, part)];
+    const operator = policies.operator.map((policy) => explainPolicy(policy, facts, part));
+    const isNamed = [policies.run, ...policies.operator].some((policy) => namedBy(policy, facts, part));
+    const toolset = policies.toolset && explainToolset(policies.toolset, { facts, part, isNamed });
+    return { part: describePart(part), policies: [own, ...builtins, ...operator, ...(toolset ? [toolset] : [])] };
   });
   return { verdict: judge(policies, facts), parts };
+}
+
+/** Whether the rule of a policy that decides on a part names the tool. */
+function namedBy({ policy }: NamedPolicy, facts: CallFacts, part: Part): boolean {
+  const deciding = policy.rules.find((rule) => applies(rule, explainRule(rule, facts, part).matched));
+  return deciding !== undefined && namesTool(deciding, facts);
+}
+
+/** A question is not asked when a rule that names the tool decides. */
+function explainToolset(
+  policy: ToolsetPolicy,
+  { facts, part, isNamed }: { facts: CallFacts; part: Part; isNamed: boolean },
+): PartExplanation['policies'][number] {
+  const explained = explainPolicy(policy, facts, part);
+  const rules = explained.rules.map((rule): RuleExplanation => {
+    if (!isNamed || rule.index < policy.asksFrom || rule.outcome !== 'decides') return rule;
+    const detail = 'a rule of the run or the operator names the tool, and decides in its place';
+    return { ...rule, outcome: 'no_match', because: [{ pointer: '/match/tool', detail }] };
+  });
+  return { ...explained, rules };
 }
 
 function explainPolicy({ name, version, policy }: NamedPolicy, facts: CallFacts, part: Part) {

@@ -1,4 +1,5 @@
 import type { PolicyAction, Verdict } from '@holdpoint/contract';
+import { listOf } from '../match/command.ts';
 import { type RegexBudget, regexBudget } from '../match/regex.ts';
 import { and, type Truth } from '../match/truth.ts';
 import { builtinPolicy } from './builtin.ts';
@@ -7,6 +8,7 @@ import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
 import type { CompiledRule, Condition } from './compile-rule.ts';
 import { mergeTerms } from './merge-terms.ts';
 import { describePart, type Part, partsOf } from './parts.ts';
+import { type ToolsetPolicy, toolsetPrefix } from './toolset-policy.ts';
 
 /** A policy under the name that verdicts give: `run`, `operator`, or the name of a document. */
 export interface NamedPolicy {
@@ -21,6 +23,8 @@ export interface BoundPolicies {
   run: NamedPolicy;
   /** The operator's, recorded and current. They only make a verdict stricter: what they do not match is left to the others. */
   operator: readonly NamedPolicy[];
+  /** That of the toolset. It only makes a verdict stricter, too. */
+  toolset?: ToolsetPolicy | undefined;
 }
 
 /** A rule and the part of the call that it matched. */
@@ -36,19 +40,38 @@ export const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, den
  * The verdict on a call: for each part the first rule of a policy that matches decides, and the strictest decision over all parts and
  * policies is the verdict. Rules that hold together add up: an approval must satisfy each of them. Pure.
  */
-export function judge({ run, operator }: BoundPolicies, facts: CallFacts): Verdict {
+export function judge({ run, operator, toolset }: BoundPolicies, facts: CallFacts): Verdict {
   const budget = { left: regexBudget };
   const parts = partsOf(facts);
   const own = decide(run, facts, parts, budget);
-  const decided = own.found.concat(
+  const ofOperator = operator.flatMap((policy) => decide(policy, facts, parts, budget).found);
+  const isNamed = ({ part }: Decided) =>
+    [...own.found, ...ofOperator].some((one) => one.part === part && namesTool(one.rule, facts));
+  const ofToolset = toolset === undefined ? [] : decide(toolset, facts, parts, budget).found;
+  const [questions, rules] = partition(
+    ofToolset,
+    ({ rule }) => toolset !== undefined && rule.index >= toolset.asksFrom,
+  );
+  const decided = rules.concat(
+    own.found,
     own.left.length === 0 ? [] : decide(builtin(), facts, own.left, budget).found,
-    operator.flatMap((policy) => decide(policy, facts, parts, budget).found),
+    ofOperator,
+    questions.filter((one) => !isNamed(one)),
   );
   const strictest = Math.max(...decided.map(({ rule }) => strictness[rule.rule.action]));
   const deciding = decided.filter(({ rule }) => strictness[rule.rule.action] === strictest);
   const [first] = deciding;
   if (first === undefined) throw new Error('the built-in rules match every call');
   return toVerdict(first, deciding);
+}
+
+/** Whether a rule names the tool of a call. A pattern that happens to fit it does not. */
+export const namesTool = ({ rule }: CompiledRule, { tool }: CallFacts): boolean =>
+  listOf(rule.match.tool ?? []).includes(tool);
+
+function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  const first = items.filter(isFirst);
+  return [first, items.filter((item) => !first.includes(item))];
 }
 
 /** The built-in rules as a policy. */
@@ -85,9 +108,9 @@ function testAll(conditions: readonly Condition[], facts: CallFacts, part: Part,
   return found;
 }
 
-/** What may match is held or denied, and never allowed. */
+/** What may match is held or denied, unless the rule is about what surely matches, and never allowed. */
 export const applies = ({ rule }: CompiledRule, matched: Truth): boolean =>
-  matched === 'yes' || (matched === 'maybe' && rule.action !== 'allow');
+  matched === 'yes' || (matched === 'maybe' && rule.action !== 'allow' && rule.surely === undefined);
 
 function toVerdict({ from, rule: { rule, index }, part }: Decided, deciding: readonly Decided[]): Verdict {
   const { action, name, reason } = rule;
@@ -109,6 +132,8 @@ function ownerOf(policy: string): string {
     case 'builtin':
       return 'the built-in rules';
     default:
-      return `the policy ${policy}`;
+      return policy.startsWith(toolsetPrefix)
+        ? `the toolset ${policy.slice(toolsetPrefix.length)}`
+        : `the policy ${policy}`;
   }
 }

@@ -11,12 +11,25 @@ export interface CommandMatcher {
 type Wanted = NonNullable<PolicyMatch['command']>;
 type Test = (command: CommandFact, budget: RegexBudget) => Truth;
 
-/** @throws GlobError, RegexError */
-export function compileCommand({ class: classes, program, argv, regex }: Wanted): CommandMatcher {
+/**
+ * @param surely the rule says what its words surely are: a program in any folder and with any variables set is the program
+ * @throws GlobError, RegexError
+ */
+export function compileCommand(
+  { class: classes, program, argv, regex }: Wanted,
+  { surely = false }: { surely?: boolean | undefined } = {},
+): CommandMatcher {
   const tests: Test[] = [
     ...(classes === undefined ? [] : [testClass(listOf(classes))]),
-    ...(program === undefined ? [] : [testProgram(listOf(program).map((one) => compileGlob(one, false)))]),
-    ...(argv === undefined ? [] : [testArgv(argv)]),
+    ...(program === undefined
+      ? []
+      : [
+          testProgram(
+            listOf(program).map((one) => compileGlob(one, false)),
+            surely,
+          ),
+        ]),
+    ...(argv === undefined ? [] : [testArgv(argv, surely)]),
     ...(regex === undefined ? [] : [testRegex(regex)]),
   ];
   const wantsUnparsed = classes !== undefined && listOf(classes).includes('unparsed') && tests.length === 1;
@@ -41,17 +54,17 @@ const testClass =
   (command) =>
     classes.includes(command.class) ? 'yes' : 'no';
 
-function testProgram(globs: readonly Glob[]): Test {
+function testProgram(globs: readonly Glob[], surely: boolean): Test {
   return ({ words: [word], assigns }) => {
     if (word === undefined) return 'no';
     let found: Truth = 'no';
-    for (const glob of globs) found = or(found, matchProgram(glob, word));
-    return assigns ? and(found, 'maybe') : found;
+    for (const glob of globs) found = or(found, matchProgram(glob, word, surely));
+    return assigns && !surely ? and(found, 'maybe') : found;
   };
 }
 
 /** An allow rule needs the program as it is written: `./git` is not `git`. Other rules mean it in every folder. */
-function matchProgram(glob: Glob, word: Pieces): Truth {
+function matchProgram(glob: Glob, word: Pieces, surely: boolean): Truth {
   const written = glob.testPieces(word);
   if (written === 'yes') return written;
   if (written === 'no' && word.length === 1 && word[0]?.includes('/') === false) return written;
@@ -59,7 +72,8 @@ function matchProgram(glob: Glob, word: Pieces): Truth {
   const piece = word[last];
   if (piece === undefined) return written;
   const start = piece === null ? null : piece.slice(piece.lastIndexOf('/') + 1);
-  return and('maybe', or(written, glob.testPieces([start, ...word.slice(last + 1)])));
+  const named = or(written, glob.testPieces([start, ...word.slice(last + 1)]));
+  return surely ? named : and('maybe', named);
 }
 
 interface WordGlob {
@@ -68,20 +82,20 @@ interface WordGlob {
   test(word: Pieces): Truth;
 }
 
-function testArgv(globs: readonly string[]): Test {
-  const wanted = globs.map(compileWord);
+function testArgv(globs: readonly string[], surely: boolean): Test {
+  const wanted = globs.map((glob, index) => compileWord(glob, index, surely));
   return ({ words, assigns }) => {
     if (startsOtherwise(wanted, words)) return 'no';
     const found = alignWords(wanted, words);
-    return assigns ? and(found, 'maybe') : found;
+    return assigns && !surely ? and(found, 'maybe') : found;
   };
 }
 
-function compileWord(source: string, index: number): WordGlob {
+function compileWord(source: string, index: number, surely: boolean): WordGlob {
   if (source === '**') return { many: true, test: () => 'yes' };
   if (source === '*') return { many: false, test: () => 'yes' };
   const glob = compileGlob(source, index > 0);
-  if (index === 0) return { many: false, test: (word) => matchProgram(glob, word) };
+  if (index === 0) return { many: false, test: (word) => matchProgram(glob, word, surely) };
   return {
     many: false,
     test(word) {

@@ -86,10 +86,10 @@ function* propose<Call extends RecordedCall>(
 /** Rules before those of a run. Compiles once per policy. */
 function addRules(rules: readonly PolicyRule[]): (policies: BoundPolicies) => BoundPolicies {
   const known = new Map<string, CompiledPolicy>();
-  return ({ run, operator }) => {
+  return ({ run, ...others }) => {
     const policy = known.get(run.policy.digest) ?? compilePolicy(before(rules, run.policy));
     known.set(run.policy.digest, policy);
-    return { run: { ...run, policy }, operator };
+    return { ...others, run: { ...run, policy } };
   };
 }
 

@@ -38,8 +38,6 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       random: fixed?.random ?? Math.random,
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
-      past: noPast,
-      settings: {},
       text: texts.of(call.runId, signal),
       signal,
       secrets: secretsOfCommands(scope),
@@ -55,7 +53,7 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
           filter: () => secrets.redactor(scope.tenant).stream(),
           workspace,
           ...splitSignal(signal),
-          egress: way?.openProxy(),
+          egress: command.network === false ? undefined : way?.openProxy(),
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
@@ -76,16 +74,16 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
         ),
       );
     },
-    async asks(call, { runId, epoch, network: { allow }, scope, signal }) {
+    async asks(call, { runId, epoch, network: { allow }, past, scope, settings, signal }) {
       const context = await contextOf({
         ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, scope, signal },
         network: lookedAt(allow, allowAddresses),
-        rest: { tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
+        rest: { past, settings, tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
       });
       return (await registry.asks({ ...call, context })) ?? undefined;
     },
-    async preview(call, { runId, epoch, network: { allow }, scope, tasks, signal }) {
-      const rest = { tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
+    async preview(call, { runId, epoch, network: { allow }, past, scope, settings, tasks, signal }) {
+      const rest = { past, settings, tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
       const network = lookedAt(allow, allowAddresses);
       const bounds = { wallMs: previewWallMs, limits: {}, network, scope, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
@@ -95,7 +93,11 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       call,
       { runId, epoch, stepId, wallMs, limits, network, granted, scope, readOnly, seed, onConnection, signal, ...more },
     ) {
-      await using way = await openCallNetwork({ network, granted, scope, onConnection }, { allowAddresses, secrets });
+      const reaches = registry.reaches({ ...call, settings: {} });
+      await using way = await openCallNetwork(
+        { network, granted, reaches, scope, onConnection },
+        { allowAddresses, secrets },
+      );
       const { attempt, beside, ...rest } = more;
       const bounds = { wallMs, limits, way, scope, readOnly, seed, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });
@@ -140,7 +142,7 @@ interface CallBounds {
   seed?: string | undefined;
   scope: SecretScope;
   signal: AbortSignal;
-  rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
+  rest: Pick<ExecutionContext, 'past' | 'settings' | 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
 }
 
 /** The smaller of each limit that either side names. */
@@ -161,8 +163,6 @@ function lookedAt(allow: readonly string[], allowAddresses: readonly string[]): 
   const { lists } = createGuard({ rules: allow, allowAddresses });
   return { hosts: allow, isListed: lists, fetch: () => Promise.reject(new Error('a look fetches nothing')) };
 }
-
-const noPast: ToolContext['past'] = { last: async () => undefined, had: async () => false };
 
 /** A preview changes no task. */
 const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {

@@ -69,6 +69,29 @@ test('a private address stays refused', async () => {
   });
 });
 
+test('rules of the tool open its hosts, and what was approved, in a run without a network', async () => {
+  const open = (reaches: string[], granted: string[] = []) =>
+    openCallNetwork(
+      { network: { allow: [] }, granted, reaches, scope, onConnection: () => {} },
+      { allowAddresses: ['127.0.0.0/8', '::1/128'], secrets: noSecrets },
+    );
+  for (const given of [open([target]), open([], [target])]) {
+    await using opened = await given;
+    const body = await opened?.network.fetch({ url: `http://${target}/` }, signal);
+    expect(String(body?.body)).toBe('here');
+    await expect(opened?.network.fetch({ url: 'http://listed.test/' }, signal)).rejects.toMatchObject({
+      code: 'EHOSTNOTALLOWED',
+    });
+  }
+  expect(await open([])).toBeUndefined();
+});
+
+test('a rule of the tool for an address that the operator did not open counts as absent', async () => {
+  const operator = { allowAddresses: [], secrets: noSecrets };
+  const call = { network: { allow: [] }, reaches: ['10.0.0.1:80', '*.com', 'no rule'], scope, onConnection: () => {} };
+  expect(await openCallNetwork(call, operator)).toBeUndefined();
+});
+
 test('a run without a network has none, whatever was approved', async () => {
   const call = { network: { allow: [] }, granted: [target], scope, onConnection: () => {} };
   expect(await openCallNetwork(call, { allowAddresses: [], secrets: noSecrets })).toBeUndefined();

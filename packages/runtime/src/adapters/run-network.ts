@@ -4,6 +4,7 @@ import type { SecretScope } from '@holdpoint/contract';
 import {
   createAuthority,
   createGuard,
+  EgressError,
   EgressProxy,
   type InjectedHeader,
   openGuardedFetch,
@@ -20,18 +21,27 @@ export interface CallNetwork extends AsyncDisposable {
   openProxy(): EgressProxy;
 }
 
-/** Opens what the run's allowlist lets through; undefined when the run has no network. Reports every connection to the engine. */
+/**
+ * Opens what the run's allowlist lets through, and the rules of the tool itself; undefined when there is neither. Reports every connection to
+ * the engine.
+ *
+ * @param call.reaches rules of the tool. A tool that has them judges each address by itself, so what a person opened counts without an allowlist
+ */
 export async function openCallNetwork(
   {
     network,
-    granted,
+    granted = [],
+    reaches,
     scope,
     onConnection,
-  }: Pick<ExecutionContext, 'network' | 'scope' | 'onConnection'> & Partial<Pick<ExecutionContext, 'granted'>>,
+  }: Pick<ExecutionContext, 'network' | 'scope' | 'onConnection'> &
+    Partial<Pick<ExecutionContext, 'granted'>> & { reaches?: readonly string[] | undefined },
   operator: { allowAddresses: readonly string[]; secrets: Secrets },
 ): Promise<CallNetwork | undefined> {
-  if (network.allow.length === 0) return undefined;
-  const rules = [...network.allow, ...(granted ?? []).filter(isName)];
+  if (network.allow.length === 0 && reaches === undefined) return undefined;
+  const own = (reaches ?? []).filter((rule) => isRule(rule, operator.allowAddresses));
+  const rules = [...network.allow, ...own, ...granted.filter(isName)];
+  if (rules.length === 0) return undefined;
   const guard = createGuard({ rules, allowAddresses: operator.allowAddresses });
   const headers = openInjectedHeaders(headersOf(scope, operator.secrets));
   const injected = headers.isEmpty ? {} : { injected: { headers, authority: await createAuthority() } };
@@ -41,9 +51,10 @@ export async function openCallNetwork(
     network: {
       hosts: network.allow,
       isListed: guard.lists,
-      async fetch({ url, method, headers, body, max_bytes, timeout_ms }, signal) {
+      async fetch({ max_bytes, timeout_ms, ...request }, signal) {
         const answer = await guarded.fetch({
-          ...{ url, method, headers, body, signal },
+          ...request,
+          signal,
           limits: { body_bytes: max_bytes, total_ms: timeout_ms },
         });
         const { hops, headers: received, ...rest } = answer;
@@ -59,6 +70,17 @@ export async function openCallNetwork(
       await Promise.all([guarded, ...proxies].map((open) => open[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** The run's own rules were checked when it was submitted. */
+function isRule(rule: string, allowAddresses: readonly string[]): boolean {
+  try {
+    createGuard({ rules: [rule], allowAddresses });
+    return true;
+  } catch (error) {
+    if (error instanceof EgressError && error.code === 'ERULEINVALID') return false;
+    throw error;
+  }
 }
 
 /** An allowlist names hosts: a decision opens no address. */

@@ -1,4 +1,4 @@
-import type { SecretScope } from '@holdpoint/contract';
+import { fixedTime, type RunSpec, type SecretScope } from '@holdpoint/contract';
 import type { ModelUsage, PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/worker';
 import type { Model, ModelAnswer, ModelMessage, ModelToolCall } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
@@ -27,8 +27,8 @@ export function createModelPlanner({ model, registry, secrets, prices }: Deps): 
       const given = await redactErrors(redactor, () =>
         model.generate({
           model: goal.model,
-          system: [systemPrompt, ...secretsPrompt(input.scope)].join('\n'),
-          messages: redactor.json(conversation(goal.prompt, history)),
+          system: [systemPrompt, ...toolsetPrompt(registry, toolset), ...secretsPrompt(input.scope)].join('\n'),
+          messages: redactor.json(conversation(goal.prompt, history, refusalsOf(registry, input.spec))),
           tools: registry
             .list(toolset, { unattended: input.unattended })
             .map(({ name, description, input_schema }) => ({
@@ -62,27 +62,41 @@ const systemPrompt = [
 function conversation(
   prompt: string,
   { turns, unread }: { turns: readonly PastTurn[]; unread: readonly string[] },
+  refused: (turn: PastTurn) => ToolResult[],
 ): ModelMessage[] {
   const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
   for (const turn of turns) {
     messages.push(...turn.readMessages.map(fromPerson));
     messages.push({ role: 'assistant', answer: answerOf(turn) });
-    const results = [...turn.steps.map(result), ...refusedResults(turn)];
+    const results = [...turn.steps.map(result), ...refused(turn)];
     if (results.length > 0) messages.push({ role: 'tool', results });
   }
   messages.push(...unread.map(fromPerson));
   return messages;
 }
 
-/** Every call of an answer needs a result, also the calls beyond the limit of a turn. */
-function refusedResults(turn: PastTurn): ReturnType<typeof result>[] {
-  const { steps, refused } = turn;
-  if (refused === undefined) return [];
-  const made = new Set(steps.map((step) => step.call_id));
-  const left = answerOf(turn).calls.filter(({ id }) => !made.has(id));
-  const text = JSON.stringify({ status: 'rejected', error: refused });
-  return left.map(({ id, tool }) => ({ id, tool, text, is_error: true }));
+interface ToolResult {
+  id: string;
+  tool: string;
+  text: string;
+  is_error: boolean;
 }
+
+/** Every call of an answer needs a result, also the calls beyond the limit of a turn. They are no steps. */
+const refusalsOf =
+  (registry: Registry, { toolset, settings, modes }: RunSpec) =>
+  (turn: PastTurn): ToolResult[] => {
+    const { steps, refused: error, at } = turn;
+    if (error === undefined) return [];
+    const made = new Set(steps.map((step) => step.call_id));
+    const left = answerOf(turn).calls.filter(({ id }) => !made.has(id));
+    const when = modes.deterministic ? new Date(fixedTime).toISOString() : at;
+    const times = { created_at: when, started_at: null, settled_at: when, queued_ms: 0, duration_ms: 0 };
+    return left.map(({ id, tool, args }) => {
+      const call = { tool, args, status: 'rejected' as const, error, times, settings, modes };
+      return { id, tool, text: JSON.stringify(registry.present(toolset, call)), is_error: true };
+    });
+  };
 
 /** The answer that this planner recorded with the turn. */
 const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer;
@@ -98,11 +112,9 @@ function usageOf({ model, usage }: ModelAnswer, prices: ModelPrices): ModelUsage
   return { ...usage, cost_micros: Math.ceil(cost) };
 }
 
-function result(step: SettledStep): { id: string; tool: string; text: string; is_error: boolean } {
+function result(step: SettledStep): ToolResult {
   const is_error = step.status !== 'succeeded';
-  const text = is_error
-    ? JSON.stringify({ status: step.status, error: step.error, value: step.value })
-    : JSON.stringify(step.value ?? null);
+  const text = JSON.stringify(step.native ?? null);
   const note = decisionNote(step);
   // An error begins with what went wrong.
   const parts = is_error ? [text, note] : [note, text];
@@ -125,6 +137,11 @@ const secretInArguments = {
   code: 'ESECRETINARGS',
   message: 'Not run: the arguments had the value of a secret in them.',
   next: 'Use the variable that holds the secret in a command; do not write its value.',
+};
+
+const toolsetPrompt = (registry: Registry, toolset: string): string[] => {
+  const instructions = registry.instructions(toolset);
+  return instructions === undefined ? [] : [instructions];
 };
 
 /** What a model has to know to use secrets that it never sees. */

@@ -5,12 +5,13 @@ import type { OperationName, Operations } from '../inside/tool-host/protocol.ts'
 const size = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const entryType = z.enum(['file', 'directory', 'symlink', 'other']);
+const path = z.string().min(1).max(5000);
 const paths = z.array(z.string().min(1));
 const mode = z.int().min(0).max(0o7777);
 
 /** Answers of each operation. The tool host runs beside the agent's code, so the worker trusts nothing in an answer. */
 const outputs: { [Name in OperationName]: z.ZodType<Operations[Name]['output']> } = {
-  resolve: z.strictObject({ path: z.string().min(1).max(5000) }),
+  resolve: z.strictObject({ path }),
   stat: z.strictObject({ type: entryType, bytes: size, mode, mtime_ms: z.number() }),
   read: z.strictObject({ bytes: size, sha256: sha256.nullable(), mode }),
   write: z.strictObject({ bytes: size, created: z.boolean(), sha256 }),
@@ -27,7 +28,7 @@ const outputs: { [Name in OperationName]: z.ZodType<Operations[Name]['output']> 
   }),
   makeDirectory: z.strictObject({ created: paths }),
   remove: z.strictObject({ removed: paths, total: size }),
-  move: z.strictObject({ type: entryType, replaced: z.boolean() }),
+  move: z.strictObject({ from: path, to: path, type: entryType, replaced: z.boolean() }),
 };
 
 const replySchema = z.union([

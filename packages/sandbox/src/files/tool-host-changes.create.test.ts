@@ -178,9 +178,14 @@ test('move takes files, links and directories to a new name', async () => {
   put('d/in', 'two');
   chmodSync(at('f'), 0o755);
   own('ln -s f link && ln -s d way');
-  expect(await files.move('f', 'd/g')).toEqual({ type: 'file', replaced: false });
-  expect(await files.move('link', 'link2')).toEqual({ type: 'symlink', replaced: false });
-  expect(await files.move('d', 'e')).toEqual({ type: 'directory', replaced: false });
+  expect(await files.move('f', 'd/g')).toMatchObject({ type: 'file', replaced: false });
+  expect(await files.move('link', 'link2')).toMatchObject({
+    from: 'link',
+    to: 'link2',
+    type: 'symlink',
+    replaced: false,
+  });
+  expect(await files.move('d', 'e')).toMatchObject({ type: 'directory', replaced: false });
   expect(tree()).toContain('e/g f 755');
   expect(tree()).toContain('link2 l 777 f');
   await refuses('EEXIST', () => files.move('e/in', 'way'));
@@ -198,13 +203,13 @@ test('move replaces only when asked', async () => {
   await refuses('EISDIR', () => files.move('a', 'empty', { replace: true }));
   await refuses('ENOTDIR', () => files.move('source', 'b', { replace: true }));
   await refuses('ENOTEMPTY', () => files.move('source', 'full', { replace: true }));
-  expect(await files.move('a', 'link', { replace: true })).toEqual({ type: 'file', replaced: true });
+  expect(await files.move('a', 'link', { replace: true })).toMatchObject({ type: 'file', replaced: true });
   expect([readFileSync(at('link'), 'utf8'), readFileSync(at('b'), 'utf8')]).toEqual(['new', 'old']);
-  expect(await files.move('link', 'b', { replace: true })).toEqual({ type: 'file', replaced: true });
-  expect(await files.move('full', 'empty', { replace: true })).toEqual({ type: 'directory', replaced: true });
-  expect(await files.move('b', 'c', { replace: true })).toEqual({ type: 'file', replaced: false });
+  expect(await files.move('link', 'b', { replace: true })).toMatchObject({ type: 'file', replaced: true });
+  expect(await files.move('full', 'empty', { replace: true })).toMatchObject({ type: 'directory', replaced: true });
+  expect(await files.move('b', 'c', { replace: true })).toMatchObject({ type: 'file', replaced: false });
   own('ln c same');
-  expect(await files.move('c', 'same', { replace: true })).toEqual({ type: 'file', replaced: true });
+  expect(await files.move('c', 'same', { replace: true })).toMatchObject({ type: 'file', replaced: true });
   expect(readdirSync(workspace.path).sort()).toEqual(['empty', 'same', 'source']);
 });
 
@@ -264,7 +269,7 @@ test('of many moves to one name exactly one succeeds', async () => {
   }
 });
 
-test('a move without replace never takes the place of what a command makes meanwhile', async () => {
+test('a move without replace never takes the place of what a command makes at the same time', async () => {
   const controller = new AbortController();
   const maker = host.run(
     workspace,

@@ -97,7 +97,7 @@ test('directories that disappear while they are listed do no harm', async () => 
   await churn;
 });
 
-test('glob sorts, limits its depth and tells facts', async () => {
+test('glob sorts, limits its depth and reports facts', async () => {
   own('mkdir -p a/b/c && printf 1 > z && printf 123 > a/y && printf 12 > a/b/x && printf 12 > a/b/c/w && ln -s z l');
   own('touch -d @100 z && touch -d @300 a/y && touch -d @200 a/b/x a/b/c/w');
   const patterns = ['**'];
@@ -132,6 +132,18 @@ test.each(['[a', 'a]', '{a', 'a{b,c', '(a', 'a)', '[z-a]', '{1..1000000}', '{a,b
     }
   },
 );
+
+test('a pattern finds names with line breaks, and what is inside a directory alone', async () => {
+  own(`mkdir -p x/y .d $'a\\nb' && touch x/f x/y/g .d/f $'a\\nb/c\\rd' $'x/u\\u2028'`);
+  const paths = async (text: string, more = {}) => (await files.glob({ patterns: [text], ...more })).paths;
+  expect(await paths('**')).toEqual(['a\nb/c\rd', 'x/f', 'x/u\u2028', 'x/y/g']);
+  expect(await paths('?\n?/c?d')).toEqual(['a\nb/c\rd']);
+  expect(await paths('c*', { cwd: 'a\nb', facts: true })).toEqual(['a\nb/c\rd']);
+  expect(await paths('x/**', { type: 'any' })).toEqual(['x/f', 'x/u\u2028', 'x/y', 'x/y/g']);
+  expect(await paths('?/?/g')).toEqual(['x/y/g']);
+  expect(await paths('?d/f')).toEqual([]);
+  expect(await paths('?d/f', { dot: true })).toEqual(['.d/f']);
+});
 
 test.each([
   'app/[id]/(group)/page.tsx',

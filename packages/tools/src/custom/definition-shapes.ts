@@ -25,6 +25,7 @@ const toolFields = {
   beside: z.strictObject({ task: fn, settle: fn }).optional(),
   touches: fn.optional(),
   asks: z.union([z.literal(true), fn], 'expected true or a function').optional(),
+  reaches: fn.optional(),
   execute: fn,
   preview: fn.optional(),
 } satisfies Record<keyof Tool, z.ZodType>;
@@ -39,6 +40,7 @@ const toolsetFields = {
   permissions: z.array(z.string()).optional(),
   protected: z.array(z.string()).optional(),
   rules: z.array(policyRuleSchema).optional(),
+  asking: fn.optional(),
   instructions: z.string().optional(),
   present: fn.optional(),
   approvalText: fn.optional(),

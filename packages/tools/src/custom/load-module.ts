@@ -4,19 +4,28 @@ import { pathToFileURL } from 'node:url';
 import { checkDefinition, type Definition } from './definition-shapes.ts';
 
 /**
- * The definitions that a module exports, in the order of its exports.
+ * The definitions that a module exports: its own toolsets, then what it adds to others.
  * @param from the directory that paths and packages are resolved from
  * @throws Error that says why it cannot be used
  */
 export async function loadModule(specifier: string, from: string): Promise<Definition[]> {
   const exported = await within(import(/* @vite-ignore */ urlOf(specifier, from)));
-  // The default of a CommonJS module has the same objects as its names.
-  const values = new Map(Object.entries(exported).map(([name, value]) => [value, name] as const));
-  const definitions = [...values].flatMap(([value, name]) => definitionsIn(name, value));
+  // Once each: what a CommonJS module exports may be known by its names, by its default, or by both.
+  const values = new Map(
+    [...named(exported), ...named(exported.default)].map(([name, value]) => [value, name] as const),
+  );
+  const found = [...values].flatMap(([value, name]) => definitionsIn(name, value));
+  // The exports of a module are in the order of their names.
+  const definitions = [...found.filter((one) => !('addsTo' in one)), ...found.filter((one) => 'addsTo' in one)];
   if (definitions.length > 0) return definitions;
   const names = Object.keys(exported).join(', ') || 'nothing';
   throw new Error(`it exports no toolset, but ${names}. Export {name, tools} or {addsTo, tools}`);
 }
+
+const named = (value: unknown): [string, unknown][] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !('tools' in value)
+    ? Object.entries(value)
+    : [];
 
 function definitionsIn(name: string, value: unknown): Definition[] {
   if (Array.isArray(value)) return value.flatMap((one, index) => definitionsIn(`${name}[${index}]`, one));

@@ -1,7 +1,6 @@
 import { nearestNames } from '@holdpoint/contract';
 import { defineTool } from '../define-tool.ts';
 import { ToolsError } from '../errors.ts';
-import { asZod } from '../input-schema/any-input.ts';
 import { createRegistry } from '../registry.ts';
 import { defineToolset, type Toolset } from '../toolset.ts';
 import type { Definition } from './definition-shapes.ts';
@@ -59,9 +58,7 @@ export async function loadToolsets(
 
 /** @throws Error */
 function combine(definition: Definition, byName: ReadonlyMap<string, Toolset>): Toolset {
-  const tools = definition.tools.map((tool) =>
-    guardTool(defineTool({ ...tool, output: tool.output && asZod(tool.output) })),
-  );
+  const tools = definition.tools.map((tool) => guardTool(defineTool(tool)));
   if (!('addsTo' in definition)) {
     if (!byName.has(definition.name)) return defineToolset({ ...definition, tools });
     throw new Error(`there is already a toolset named "${definition.name}"; rename it, or add to it with addsTo`);

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../json-schema.ts';
 import { adaptedSchema } from './adapted-schema.ts';
 
 /** The part of Standard Schema (version 1) that this package uses. */
-export interface StandardSchema<Output = unknown> {
+interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly vendor: string;
     readonly types?: { readonly output: Output } | undefined;

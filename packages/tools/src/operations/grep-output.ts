@@ -17,7 +17,7 @@ export interface GrepMatch {
 }
 
 /** @param context lines requested before and after a match */
-export function parseMatches(output: string, context: number): GrepOutput<GrepMatch> {
+export function parseMatches(output: string, context: { before: number; after: number }): GrepOutput<GrepMatch> {
   const { items: lines, binary } = parseLines(output);
   const byPlace = new Map(lines.map((line) => [place(line.path, line.line), line.text]));
   const around = (path: string, from: number, to: number) =>
@@ -30,10 +30,8 @@ export function parseMatches(output: string, context: number): GrepOutput<GrepMa
       path,
       line,
       text,
-      ...(context > 0 && {
-        before: around(path, Math.max(line - context, 1), line),
-        after: around(path, line + 1, line + 1 + context),
-      }),
+      ...(context.before > 0 && { before: around(path, Math.max(line - context.before, 1), line) }),
+      ...(context.after > 0 && { after: around(path, line + 1, line + 1 + context.after) }),
     }));
   return { items, binary };
 }
@@ -62,12 +60,21 @@ export function parseCounts(output: string): GrepOutput<{ path: string; matches:
   return { items, binary };
 }
 
+/** Totals of a whole search, whatever a result shows. A line may have several matches. */
+export interface SearchTotals {
+  matches: number;
+  lines: number;
+  files: number;
+}
+
 /** The totals that `--stats` prints last; null when ripgrep did not search or its output was cut. */
-export function parseStats(output: string): { lines: number; files: number } | null {
-  const [, lines, files] =
-    /\n\d+ matches\n(\d+) matched lines\n(\d+) files contained matches\n(?:.+\n)*$/.exec(output.slice(-longestStats)) ??
-    [];
-  return lines === undefined || files === undefined ? null : { lines: Number(lines), files: Number(files) };
+export function parseStats(output: string): SearchTotals | null {
+  const [, matches, lines, files] =
+    /\n(\d+) matches\n(\d+) matched lines\n(\d+) files contained matches\n(?:.+\n)*$/.exec(
+      output.slice(-longestStats),
+    ) ?? [];
+  if (matches === undefined || lines === undefined || files === undefined) return null;
+  return { matches: Number(matches), lines: Number(lines), files: Number(files) };
 }
 
 /** Usually about 200 characters. */

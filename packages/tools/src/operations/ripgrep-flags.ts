@@ -3,42 +3,75 @@ import { relativePath } from './path-argument.ts';
 export interface TextQuery {
   /** A regular expression in the syntax of ripgrep. */
   pattern: string;
+  /** Takes the pattern as it stands. @default false */
+  literal?: boolean | undefined;
   path: string;
   glob?: string | undefined;
+  /** A file type of ripgrep, such as `ts`. */
+  type?: string | undefined;
   case_insensitive: boolean;
   output_mode: 'content' | 'files' | 'count';
   /** Lines to show before and after each match. */
-  context: number;
-  max_results: number;
+  before: number;
+  after: number;
+  /** Characters of a line at most; the rest is left out with a note. @default 400 */
+  columns?: number | undefined;
   include_ignored: boolean;
 }
 
-/** The arguments of ripgrep for a search. The caller's texts stand behind `=` or `--`, so that none of them is read as a flag. */
+/** The arguments of ripgrep for a search. */
 export function ripgrepFlags(query: TextQuery): string[] {
+  const { output_mode, before, after, columns = 400 } = query;
   return [
-    '--no-config',
     '--color=never',
-    '--null',
-    '--with-filename',
     '--stats',
-    '--crlf',
     // Limits ripgrep to one thread, but gives the same answer each time.
     '--sort=path',
-    // The workspace of a repository may not be a repository.
-    '--no-require-git',
-    ...modeFlags[query.output_mode],
-    ...(query.output_mode === 'content' && query.context > 0 ? [`--context=${query.context}`] : []),
+    '--with-filename',
+    ...modeFlags[output_mode],
+    ...(output_mode === 'content' ? [`--max-columns=${columns}`, '--max-columns-preview'] : []),
+    ...(output_mode === 'content' && before > 0 ? [`--before-context=${before}`] : []),
+    ...(output_mode === 'content' && after > 0 ? [`--after-context=${after}`] : []),
+    ...(query.literal === true ? ['--fixed-strings'] : []),
     ...(query.case_insensitive ? ['--ignore-case'] : []),
-    ...(query.include_ignored ? ['--no-ignore', '--hidden', '--glob=!.git'] : []),
-    ...(query.glob === undefined ? [] : [`--glob=${query.glob}`]),
+    ...selection(query),
     `--regexp=${query.pattern}`,
     '--',
     relativePath(query.path),
   ];
 }
 
+/** The arguments of ripgrep that name each text file that a search looks into. */
+export function textFileFlags(query: TextQuery): string[] {
+  return [
+    '--count',
+    '--include-zero',
+    '--with-filename',
+    ...selection(query),
+    '--regexp=^',
+    '--',
+    relativePath(query.path),
+  ];
+}
+
 const modeFlags = {
-  content: ['--line-number', '--no-heading', '--no-context-separator', '--max-columns=400', '--max-columns-preview'],
+  content: ['--line-number', '--no-heading', '--no-context-separator'],
   files: ['--files-with-matches'],
   count: ['--count-matches'],
 } as const satisfies Record<TextQuery['output_mode'], readonly string[]>;
+
+/** Which files are searched. The caller's texts stand behind `=` or `--`, so that none of them is read as a flag. */
+function selection({ include_ignored, glob, type }: TextQuery): string[] {
+  return [
+    '--no-config',
+    '--null',
+    '--crlf',
+    // The workspace of a repository may not be a repository.
+    '--no-require-git',
+    ...(include_ignored ? ['--no-ignore', '--hidden'] : []),
+    ...(glob === undefined ? [] : [`--glob=${glob}`]),
+    ...(type === undefined ? [] : [`--type=${type}`]),
+    // Last, because a later glob overrules an earlier one, and a glob overrules what is hidden or ignored.
+    '--glob=!.git',
+  ];
+}

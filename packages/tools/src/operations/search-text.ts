@@ -2,83 +2,134 @@ import type { CapturedStream, CommandResult, ToolOutcome } from '@holdpoint/cont
 import type { ToolContext } from '../tool.ts';
 import { cutShort } from './cut-short.ts';
 import { type Failure, failure } from './failure.ts';
-import { type GrepOutput, parseCounts, parseFiles, parseMatches, parseStats } from './grep-output.ts';
+import {
+  type GrepMatch,
+  type GrepOutput,
+  parseCounts,
+  parseFiles,
+  parseMatches,
+  parseStats,
+  type SearchTotals,
+} from './grep-output.ts';
 import { ripgrepFlags, type TextQuery } from './ripgrep-flags.ts';
 
 /** Searches the contents of files by regular expression with ripgrep. */
-export async function searchText(context: ToolContext, query: TextQuery): Promise<ToolOutcome> {
-  // Reports a path that is missing or outside like every other tool; ripgrep only says that it cannot open the path.
-  await context.files.stat(query.path, {}, context.signal);
-  const result = await context.run({ argv: [context.ripgrep, ...ripgrepFlags(query)], limits: { wall_ms: wallMs } });
-  return { ...outcome(result, query), capabilities: result.capabilities };
+export async function searchText(
+  context: ToolContext,
+  query: TextQuery & { max_results: number },
+): Promise<ToolOutcome> {
+  const { result, found } = await findText(context, query, { wall_ms: wallMs, kept_bytes: keptBytes, partial: false });
+  const { capabilities } = result;
+  if ('error' in found) return { ...found, capabilities };
+  const { items, cut, totals, binary, warnings } = found;
+  const key = { content: 'matches', files: 'files', count: 'counts' }[query.output_mode];
+  const total = query.output_mode === 'content' ? totals?.lines : totals?.files;
+  const value = {
+    [key]: items.slice(0, query.max_results),
+    total: cut ? (total ?? null) : items.length,
+    truncated: cut || items.length > query.max_results,
+    ...(binary.length > 0 && { binary_files: binary }),
+    ...(warnings.length > 0 && { warnings }),
+  };
+  return { status: 'succeeded', value, capabilities };
 }
 
 const wallMs = 60_000;
+/** What a result keeps by default. */
+const keptBytes = 65_536;
 
-function outcome(
-  { end, stdout, stderr }: CommandResult,
-  query: TextQuery,
-): Exclude<ToolOutcome, { status: 'deferred' }> {
+interface SearchBounds {
+  wall_ms: number;
+  /** Bytes of ripgrep's output. When there is more, the first half of them is read. */
+  kept_bytes: number;
+  output_bytes?: number;
+  /** Whether what was found by then is a result when the time is over. */
+  partial: boolean;
+}
+
+export type FoundText<Mode extends TextQuery['output_mode'] = TextQuery['output_mode']> = {
+  items: FoundItem[Mode][];
+  /** Whether `items` are only the first ones. */
+  cut: boolean;
+  /** Null when the search did not end. */
+  totals: SearchTotals | null;
+  timed_out: boolean;
+  /** Binary files with a match. */
+  binary: string[];
+  /** Why files could not be read. */
+  warnings: string[];
+};
+
+interface FoundItem {
+  content: GrepMatch;
+  files: string;
+  count: { path: string; matches: number };
+}
+
+/** @throws FileError when the path to search is missing or outside */
+export async function findText<Mode extends TextQuery['output_mode']>(
+  context: ToolContext,
+  query: TextQuery & { output_mode: Mode },
+  { partial, wall_ms, kept_bytes, output_bytes }: SearchBounds,
+): Promise<{ result: CommandResult; found: FoundText<Mode> | Failure }> {
+  // Reports a path that is missing or outside like every other tool; ripgrep only says that it cannot open the path.
+  await context.files.stat(query.path, {}, context.signal);
+  const argv = [context.ripgrep, ...ripgrepFlags(query)] as const;
+  const limits = output_bytes === undefined ? { wall_ms } : { wall_ms, output_bytes };
+  const result = await context.run({ argv, limits, kept_bytes });
+  const { end, stdout, stderr } = result;
   const flooded = end.status === 'quota' && end.quota === 'output';
-  if (end.status !== 'exited' && !flooded) return cutShort(end, 'The search');
-  const stats = parseStats(stdout.text);
-  if (end.status === 'exited' && (end.exit_code > 2 || end.signal !== null)) return broken(stderr);
-  if (end.status === 'exited' && end.exit_code === 2 && stats === null) return refused(stderr, query);
-  const value = {
-    ...results(stdout, query, stats),
-    // Exit code 2 after a search means that some files could not be read.
-    ...(end.status === 'exited' &&
-      end.exit_code === 2 && { warnings: stderr.text.trimEnd().split('\n').slice(0, maxWarnings) }),
+  const timedOut = end.status === 'timed_out';
+  if (end.status !== 'exited' && !flooded && !(timedOut && partial)) {
+    return { result, found: { ...cutShort(end, 'The search'), value: undefined } };
+  }
+  const totals = parseStats(stdout.text);
+  if (end.status === 'exited' && (end.exit_code > 2 || end.signal !== null)) return { result, found: broken(stderr) };
+  if (end.status === 'exited' && end.exit_code === 2 && totals === null) {
+    return { result, found: refused(stderr, query) };
+  }
+  const { items, binary } = parse(beginning(stdout, kept_bytes), query);
+  // Exit code 2 after a search means that some files could not be read.
+  const unread = end.status === 'exited' && end.exit_code === 2;
+  const warnings = unread ? stderr.text.trimEnd().split('\n').slice(0, maxWarnings) : [];
+  const cut = stdout.truncated || (timedOut && partial);
+  return {
+    result,
+    found: { items: items as FoundItem[Mode][], cut, totals, timed_out: timedOut, binary, warnings },
   };
-  return { status: 'succeeded', value };
 }
 
 const maxWarnings = 20;
 
-function results(
-  stdout: CapturedStream,
-  query: TextQuery,
-  stats: ReturnType<typeof parseStats>,
-): Record<string, unknown> {
-  const output = beginning(stdout);
-  const limited = <Item>({ items, binary }: GrepOutput<Item>, total: number | undefined) => ({
-    items: items.slice(0, query.max_results),
-    rest: {
-      total: stdout.truncated ? (total ?? null) : items.length,
-      truncated: stdout.truncated || items.length > query.max_results,
-      ...(binary.length > 0 && { binary_files: binary }),
-    },
-  });
+function parse(output: string, query: TextQuery): GrepOutput<FoundItem[TextQuery['output_mode']]> {
   switch (query.output_mode) {
-    case 'content': {
-      const { items, rest } = limited(parseMatches(output, query.context), stats?.lines);
-      return { matches: items, ...rest };
-    }
-    case 'files': {
-      const { items, rest } = limited(parseFiles(output), stats?.files);
-      return { files: items, ...rest };
-    }
-    case 'count': {
-      const { items, rest } = limited(parseCounts(output), stats?.files);
-      return { counts: items, ...rest };
-    }
+    case 'content':
+      return parseMatches(output, query);
+    case 'files':
+      return parseFiles(output);
+    case 'count':
+      return parseCounts(output);
     default:
       return query.output_mode satisfies never;
   }
 }
 
-/** Only the beginning of a stream that was cut in the middle is complete. */
-function beginning({ text, truncated }: CapturedStream): string {
-  return truncated ? Buffer.from(text).subarray(0, keptBytes).toString() : text;
+/** Only the beginning of a stream that was cut in the middle is complete, but for a partial character at its end. */
+function beginning({ text, truncated }: CapturedStream, kept_bytes: number): string {
+  return truncated
+    ? Buffer.from(text)
+        .subarray(0, Math.ceil(kept_bytes / 2) - 4)
+        .toString()
+    : text;
 }
 
-/** The sandbox keeps the first 32 KiB of a stream, without a partial character, and then adds a line about the cut. */
-const keptBytes = 32 * 1024 - 4;
-
-function refused(stderr: CapturedStream, { glob }: TextQuery): Failure {
+function refused(stderr: CapturedStream, { glob, type }: TextQuery): Failure {
   const said = stderr.text.trim();
   if (glob !== undefined && said.includes('error parsing glob')) {
     return failure('EINVALIDGLOB', said, 'Correct the glob.');
+  }
+  if (type !== undefined && said.includes('unrecognized file type')) {
+    return failure('EINVALIDTYPE', said, 'Use a file type of ripgrep, such as ts, py or rust, or a glob.');
   }
   return failure(
     'EINVALIDPATTERN',

@@ -12,8 +12,9 @@ export function loopbackNetwork(options: { allow: readonly string[]; timeout_ms?
       }
       const timeout = AbortSignal.timeout(options.timeout_ms ?? request.timeout_ms ?? 10_000);
       try {
-        return await exchange(request, AbortSignal.any([signal, timeout]));
+        return await follow(request, options.allow, AbortSignal.any([signal, timeout]));
       } catch (error) {
+        if (error instanceof NetworkError) throw error;
         signal.throwIfAborted();
         if (timeout.aborted) throw new NetworkError('ETIMEOUT', `${host} did not answer in time.`, 'Try again later.');
         throw new NetworkError('ENETWORK', `${host}: ${String(error)}`, 'Try again later.');
@@ -38,10 +39,28 @@ function parse(url: string): URL {
   throw new NetworkError('EURLINVALID', `${url} is not a URL.`, 'Write an absolute URL.');
 }
 
+/** Judges each redirect, as the real network does. */
+async function follow(
+  request: NetworkRequest,
+  allow: readonly string[],
+  signal: AbortSignal,
+  hops: string[] = [request.url],
+): Promise<NetworkResponse> {
+  const response = await exchange(request, signal);
+  const { location } = response.headers;
+  if (location === undefined || response.status < 300 || response.status > 399) return { ...response, hops };
+  const next = new URL(location, request.url);
+  if (!allow.includes(next.host) || request.mayFollow?.(next) === false) {
+    throw new NetworkError('EREDIRECTREFUSED', `${request.url} redirects to ${next.href}.`, 'Fetch that URL itself.');
+  }
+  return follow({ ...request, url: next.href }, allow, signal, [...hops, next.href]);
+}
+
 async function exchange(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse> {
   const response = await fetch(request.url, {
     method: request.method ?? 'GET',
     headers: request.headers ?? {},
+    redirect: 'manual',
     ...(request.body !== undefined && { body: Buffer.from(request.body) }),
     signal,
   });
@@ -53,6 +72,6 @@ async function exchange(request: NetworkRequest, signal: AbortSignal): Promise<N
     headers: Object.fromEntries(response.headers),
     body: whole.subarray(0, Math.min(limit, whole.length)),
     truncated: whole.length > limit,
-    hops: response.redirected ? [request.url, response.url] : [request.url],
+    hops: [request.url],
   };
 }

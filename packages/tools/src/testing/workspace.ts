@@ -1,12 +1,13 @@
-import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Preview, ToolOutcome } from '@holdpoint/contract';
+import type { Json, Preview, ToolOutcome } from '@holdpoint/contract';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createRegistry } from '../registry.ts';
 import { openTextThreads } from '../text-work/open-text-threads.ts';
 import type { ToolContext } from '../tool.ts';
+import type { Toolset } from '../toolset.ts';
 import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { noTasks } from './bare-context.ts';
 import { openTestSandbox } from './sandbox.ts';
@@ -15,7 +16,13 @@ import { openTestSandbox } from './sandbox.ts';
 export interface TestWorkspace {
   /** Absolute host path of the tree. */
   path: string;
-  call(tool: string, args: unknown, signal?: AbortSignal): Promise<ToolOutcome>;
+  /** What a call of a tool may use. */
+  context(more?: Partial<ToolContext>): ToolContext;
+  call(tool: string, args: unknown, more?: Partial<ToolContext>): Promise<ToolOutcome>;
+  /** What the toolset makes of the outcome. */
+  result(tool: string, args: unknown, more?: Partial<ToolContext>): Promise<Json>;
+  /** Why a person has to be asked before the call. */
+  asks(tool: string, args: unknown, more?: Partial<ToolContext>): Promise<string | null>;
   /** Returns the value; throws when the call does not succeed. */
   value(tool: string, args: unknown): Promise<unknown>;
   preview(tool: string, args: unknown): Promise<Preview | null>;
@@ -23,8 +30,12 @@ export interface TestWorkspace {
   get(path: string): Promise<Buffer>;
 }
 
-/** One sandbox per test file, one fresh workspace per test. */
-export function useWorkspace(): () => TestWorkspace {
+/**
+ * One sandbox per test file, and one fresh workspace per test.
+ *
+ * @param options.shared one workspace for the file, emptied after each test
+ */
+export function useWorkspace(toolset: Toolset = holdpoint, { shared = false } = {}): () => TestWorkspace {
   let opened: Awaited<ReturnType<typeof openTestSandbox>> | undefined;
   let mount: WorkspaceMount | undefined;
   let workspace: TestWorkspace | undefined;
@@ -35,15 +46,18 @@ export function useWorkspace(): () => TestWorkspace {
   });
   beforeEach(async () => {
     if (!opened) throw new Error('the sandbox did not open');
+    if (shared && mount) return;
     mount = await makeMount(count++);
-    workspace = openWorkspace(opened.sandbox, mount);
+    workspace = openWorkspace(toolset, opened.sandbox, mount);
   });
   afterEach(async () => {
     if (!mount) return;
+    if (shared) return empty(mount.path);
     await opened?.sandbox.killAll(mount.id);
     await rm(mount.path, { recursive: true, force: true });
   });
   afterAll(async () => {
+    if (shared && mount) await rm(mount.path, { recursive: true, force: true });
     await opened?.close();
   });
 
@@ -53,11 +67,11 @@ export function useWorkspace(): () => TestWorkspace {
   };
 }
 
-const registry = createRegistry([holdpoint]);
 const threads = openTextThreads();
 
-function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
-  const context = (signal = new AbortController().signal): ToolContext => ({
+function openWorkspace(toolset: Toolset, sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
+  const registry = createRegistry([toolset]);
+  const context = ({ signal = new AbortController().signal, ...more }: Partial<ToolContext> = {}): ToolContext => ({
     files: sandbox.files(mount),
     run: (command) => sandbox.run({ ...command, workspace: mount, signal }),
     ripgrep: sandbox.ripgrep,
@@ -67,19 +81,30 @@ function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
     signal,
     idempotencyKey: 'step_1',
     ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now, random: Math.random },
+    ...more,
   });
-  const call = (tool: string, args: unknown, signal?: AbortSignal) =>
-    registry.execute({ toolset: 'holdpoint', tool, args, context: context(signal) });
+  const call = (tool: string, args: unknown, more?: Partial<ToolContext>) =>
+    registry.execute({ toolset: toolset.name, tool, args, context: context(more) });
   return {
     path: mount.path,
+    context,
     call,
+    async result(tool, args, more) {
+      const outcome = await call(tool, args, more);
+      if (outcome.status === 'deferred') throw new Error(`${tool} waits for a task`);
+      const { status, value } = outcome;
+      const error = status === 'succeeded' ? undefined : outcome.error;
+      const settled = { tool, args: args as Json, status, value: value as Json, error, times, settings: {}, modes };
+      return toolset.present?.(settled) ?? null;
+    },
+    asks: (tool, args, more) => registry.asks({ toolset: toolset.name, tool, args, context: context(more) }),
     async value(tool, args) {
       const outcome = await call(tool, args);
       if (outcome.status === 'succeeded') return outcome.value;
       const why = outcome.status === 'deferred' ? '' : `${outcome.error.code} ${outcome.error.message}`;
       throw new Error(`${tool} ${outcome.status}: ${why}`);
     },
-    preview: (tool, args) => registry.preview({ toolset: 'holdpoint', tool, args, context: context() }),
+    preview: (tool, args) => registry.preview({ toolset: toolset.name, tool, args, context: context() }),
     async put(path, content) {
       await giveDirectory(mount, dirname(path));
       await writeFile(join(mount.path, path), content);
@@ -88,6 +113,14 @@ function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
     get: (path) => readFile(join(mount.path, path)),
   };
 }
+
+async function empty(path: string): Promise<void> {
+  const names = await readdir(path);
+  await Promise.all(names.map((name) => rm(join(path, name), { recursive: true, force: true })));
+}
+
+const times = { created_at: '', started_at: '', settled_at: '', queued_ms: 0, duration_ms: 7 };
+const modes = { read_only: false, dry_run: false, deterministic: false };
 
 async function makeMount(number: number): Promise<WorkspaceMount> {
   const path = await mkdtemp(join(tmpdir(), 'holdpoint-tools-'));

@@ -9,7 +9,7 @@ import {
   type StepApproval,
   whyNotRemembered,
 } from '@holdpoint/engine';
-import { plain } from '@holdpoint/readable';
+import { codeText, cut, plain } from '@holdpoint/readable';
 import type { ApiDeps } from '../../deps.ts';
 import { changedArgs } from './changed-args.ts';
 import { planOf } from './publish-plan.ts';
@@ -17,12 +17,15 @@ import { cutArgs, readable } from './readable.ts';
 import { whatItMeets } from './what-it-meets.ts';
 
 /** An approval as a person needs to see it before deciding. */
-export async function toApproval(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, view: ApprovalView): Promise<Approval> {
+export async function toApproval(
+  deps: Pick<ApiDeps, 'engine' | 'workspaces' | 'catalog'>,
+  view: ApprovalView,
+): Promise<Approval> {
   const { run, approval, digest } = view;
   const { request, decision } = approval;
   const preview = request.preview === undefined ? null : await deps.engine.read(request.preview);
   const action = view.subject === 'step' ? callOf(view) : await publishOf(deps, view);
-  const cut = view.subject === 'step' ? cutOf(view) : null;
+  const partsCut = view.subject === 'step' ? cutOf(view) : null;
   return {
     id: approval.id,
     run_id: run.id,
@@ -30,8 +33,9 @@ export async function toApproval(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, v
     step_id: view.subject === 'step' ? view.step.id : null,
     kind: request.kind,
     status: approval.status,
-    ...readable({ action, preview }, cut === null),
-    cut,
+    ...readable({ action, preview }, partsCut === null),
+    display: view.subject === 'step' ? displayOf(deps, view) : null,
+    cut: partsCut,
     action_digest: digest,
     risk: request.risk,
     reason: plain(request.reason),
@@ -88,6 +92,15 @@ function proposalOf(view: StepApproval): Terms['remembers'] {
     needs_external: proposed.effect === 'external',
   };
 }
+
+/** What the contract of the toolset says to who decides on a call. */
+function displayOf({ catalog }: Pick<ApiDeps, 'catalog'>, { run, step, args, approval }: StepApproval): string | null {
+  if (approval.request.kind !== 'action') return null;
+  const text = catalog.approvalText({ toolset: run.header.toolset, tool: step.call.tool, args });
+  return text === null ? null : cut(codeText(text), mostDisplayed);
+}
+
+const mostDisplayed = 8000;
 
 function cutOf(view: StepApproval): Approval['cut'] {
   const { args, preview } = cutParts(view);

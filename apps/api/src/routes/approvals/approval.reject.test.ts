@@ -1,7 +1,7 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import { openEngine } from '@holdpoint/engine';
 import { readLog } from '@holdpoint/engine/testing';
-import { createRegistry, holdpoint } from '@holdpoint/tools';
+import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
@@ -152,7 +152,7 @@ test('an edit is described once, with the network of its run, by the API and by 
     ...catalog,
     describe: (call: Parameters<typeof catalog.describe>[0]) => {
       described.push(call);
-      return createRegistry([holdpoint]).describe(call);
+      return createRegistry(everyToolset).describe(call);
     },
   };
   const edit = { decision: 'edit', action_digest, args: { path: 'b.txt', content: 'other' } } as const;

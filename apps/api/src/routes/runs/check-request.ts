@@ -1,4 +1,4 @@
-import { type Goal, type Network, type RunSpec, toPointer } from '@holdpoint/contract';
+import { type Goal, type Network, nearestNames, type RunSpec, toPointer } from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
 import type { ApiDeps } from '../../deps.ts';
@@ -13,7 +13,7 @@ import { checkSource } from './check-source.ts';
 
 /**
  * Everything that can be wrong with a request and needs more than its shape is found here, before anything is written.
- * @throws ApiProblem `unknown_toolset`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `unknown_secret`, `invalid_secret_use`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
+ * @throws ApiProblem `unknown_toolset`, `invalid_settings`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `unknown_secret`, `invalid_secret_use`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
  * `invalid_model_name`; WorkspaceError about the source
  */
 export async function checkRequest(
@@ -21,6 +21,7 @@ export async function checkRequest(
   body: Omit<CreateRunBody, 'policy'> & Pick<RunSpec, 'policy' | 'policy_pin'>,
 ): Promise<Goal> {
   checkToolset(deps, body.toolset);
+  checkSettings(deps, body);
   checkPolicy(deps, body.toolset, body);
   checkGrants(body);
   checkNetwork(deps, body.network);
@@ -51,8 +52,20 @@ function checkNetwork({ allowAddresses }: Pick<ApiDeps, 'allowAddresses'>, { all
 function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): void {
   const known = catalog.toolsets();
   if (known.includes(toolset)) return;
-  const detail = `there is no toolset ${toolset}; there is ${known.join(', ')}`;
+  const nearest = nearestNames(toolset, known).join(', ');
+  const detail = `there is no toolset ${toolset}. Nearest: ${nearest}. All: ${known.join(', ')}`;
   throw new ApiProblem('unknown_toolset', detail, { errors: [{ pointer: '/toolset', detail }] });
+}
+
+function checkSettings(
+  { catalog }: Pick<ApiDeps, 'catalog'>,
+  { toolset, settings }: Pick<CreateRunBody, 'toolset' | 'settings'>,
+): void {
+  const checked = catalog.checkSettings(toolset, settings);
+  if (checked.ok) return;
+  const errors = checked.errors.map(({ pointer, detail }) => ({ pointer: `/settings${pointer}`, detail }));
+  const [first] = errors;
+  throw new ApiProblem('invalid_settings', `${first?.pointer}: ${first?.detail}`, { errors });
 }
 
 function checkTask(

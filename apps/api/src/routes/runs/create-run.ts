@@ -51,6 +51,7 @@ const specOf = (
   {
     title,
     toolset,
+    settings,
     workspace,
     limits,
     network,
@@ -68,6 +69,7 @@ const specOf = (
 ): Omit<RunSpec, 'policy'> => ({
   title,
   toolset,
+  settings,
   goal,
   source: workspace.source,
   limits: cutAtCeilings(limits, ceilings),

@@ -44,7 +44,19 @@ export function toRunDetail(
   spec: RunSpec,
   { agents, current }: { agents: readonly RunState[]; current: OperatorInForce | undefined },
 ): RunDetail {
-  const { goal, source, policy, limits, network, permissions = null, modes, secrets = [], validators, publish } = spec;
+  const {
+    goal,
+    settings,
+    source,
+    policy,
+    limits,
+    network,
+    permissions = null,
+    modes,
+    secrets = [],
+    validators,
+    publish,
+  } = spec;
   const prompt = goal.planner === 'model' ? goal.prompt : null;
   const models = allowedModels(spec);
   const operator_policies = withCurrent(spec, current).map(({ document, digest, version }) => {
@@ -53,7 +65,7 @@ export function toRunDetail(
   const granted = { network, permissions, protected: spec.protected, modes, secrets };
   const policies = { policy, policy_pin: spec.policy_pin ?? null, operator_policies };
   const bound = { ...policies, limits, models, ...granted };
-  const request = { prompt, source, ...bound, validators, publish };
+  const request = { prompt, settings, source, ...bound, validators, publish };
   return { ...toRun(run), waiting_for: agents.flatMap(waitingFor), request };
 }
 

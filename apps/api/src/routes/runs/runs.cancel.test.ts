@@ -110,6 +110,7 @@ describe('a run whose tools have changed', () => {
     const spec = {
       ...{
         toolset: 'holdpoint',
+        settings: {},
         source: { type: 'empty' as const },
         validators: [],
         labels: {},

@@ -61,6 +61,7 @@ describe('a run that is submitted', () => {
         permissions: null,
         protected: [],
         modes: { read_only: false, dry_run: false, deterministic: false },
+        settings: {},
         secrets: [],
         operator_policies: [],
         limits: {

@@ -134,10 +134,10 @@ async function awaitCalls(
 
 async function readCalls(deps: ApiDeps, runId: string, number: number): Promise<ReceivedCalls> {
   const { steps, waiting } = await deps.engine.runs.calls(runId, number);
-  const run = waiting.length === 0 ? undefined : await findRun(deps, runId);
+  const run = await findRun(deps, runId);
   const shown = [
-    ...(await Promise.all(steps.map((step) => readStepDetail(deps, runId, step)))),
-    ...(run === undefined ? [] : waiting.map((call) => toWaitingStep(deps, run, call))),
+    ...(await Promise.all(steps.map((step) => readStepDetail(deps, run, step)))),
+    ...waiting.map((call) => toWaitingStep(deps, run, call)),
   ];
   const settled = shown.every(({ status }) => isSettled(status));
   return { number, turn: steps[0]?.call.turn ?? null, settled, steps: shown };

@@ -38,6 +38,17 @@ test('a value goes in and never comes out', async () => {
   await expect(api.client.removeSecret('TOKEN')).rejects.toMatchObject({ status: 404, code: 'secret_not_found' });
 });
 
+test.each(['{"value":"value-of-a"b"}', '{"value":value-of-a}', 'value-of-a', '{"value":"value-of-a'])(
+  'a body that is no JSON is not quoted: %s',
+  async (body) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await (await api.send('/v1/secrets/TOKEN', { method: 'PUT', body, headers })).text();
+    expect(JSON.parse(answer)).toMatchObject({ code: 'malformed_json', status: 400 });
+    expect(answer).not.toContain('value-of');
+    expect((await api.client.listSecrets()).map(({ name }) => name)).toEqual(['MINE']);
+  },
+);
+
 test.each([
   ['TOKEN', { value: '1234567' }, 422, 'invalid_request'],
   ['TOKEN', { value: 'with a \0 in it' }, 422, 'invalid_request'],

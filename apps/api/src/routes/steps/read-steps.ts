@@ -36,7 +36,12 @@ export function readStepsRoutes(app: App): void {
       const page = steps.slice(start, start + limit);
       const more = start + limit < steps.length;
       const next_cursor = more ? (page.at(-1)?.step.id ?? null) : null;
-      return { data: page.map((step) => toStep(run.id, step)), next_cursor, has_more: more };
+      const results = await deps.engine.runs.results(
+        run,
+        page.map(({ step }) => step),
+      );
+      const data = page.map((step, at) => toStep(run.id, step, results[at] ?? null));
+      return { data, next_cursor, has_more: more };
     },
   );
 
@@ -54,7 +59,7 @@ export function readStepsRoutes(app: App): void {
     },
     async ({ params, deps }) => {
       const { run, step } = await deps.engine.runs.step(params.id);
-      return readStepDetail(deps, run.id, step);
+      return readStepDetail(deps, run, step);
     },
   );
 

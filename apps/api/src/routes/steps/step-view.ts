@@ -5,11 +5,11 @@ import type { ApiDeps } from '../../deps.ts';
 import type { NumberedStep } from './number-steps.ts';
 
 /** A step as it stands in a list. */
-export const toStep = (runId: string, { step, number }: NumberedStep): Step => ({
+export const toStep = (runId: string, { step, number }: NumberedStep, result: Step['result']): Step => ({
   ...shared(runId, step),
   number,
   args: step.args,
-  result: step.outcome?.value ?? null,
+  result,
 });
 
 const toStepDetail = (runId: string, step: StepState, args: Json, result: Json): StepDetail => ({
@@ -22,12 +22,11 @@ const toStepDetail = (runId: string, step: StepState, args: Json, result: Json):
 /** A step by itself, read whole. */
 export async function readStepDetail(
   { engine }: Pick<ApiDeps, 'engine'>,
-  runId: string,
+  run: RunState,
   step: StepState,
 ): Promise<StepDetail> {
-  const value = step.outcome?.value;
-  const [args, result] = await Promise.all([engine.read(step.args), value === undefined ? null : engine.read(value)]);
-  return toStepDetail(runId, step, args, result);
+  const [args, result = null] = await Promise.all([engine.read(step.args), engine.runs.result(run, step)]);
+  return toStepDetail(run.id, step, args, result);
 }
 
 /** A call that waits behind other calls of its run, as the step that it becomes. */

@@ -43,7 +43,10 @@ export function readToolsRoutes(app: App): void {
       },
     },
     async ({ deps: { catalog } }) => ({
-      data: catalog.toolsets().map((name) => ({ name, tools: catalog.list(name).length })),
+      data: catalog.toolsets().map((name) => {
+        const { rules, asks } = catalog.rules(name, undefined);
+        return { name, tools: catalog.list(name).length, rules: [...rules], asks: [...asks] };
+      }),
     }),
   );
 
@@ -87,9 +90,13 @@ function known(catalog: ApiDeps['catalog'], name: string): string {
   throw new ApiProblem('toolset_not_found', `there is no toolset ${name}; there is ${names.join(', ')}`);
 }
 
-const toTool = (toolset: string, { gate, input_schema, ...tool }: ToolDefinition): Tool => ({
+const jsonObject = z.record(z.string(), z.json());
+
+const toTool = (toolset: string, { gate, version, input_schema, output_schema, ...tool }: ToolDefinition): Tool => ({
   toolset,
   ...tool,
   gate: gate ?? null,
-  input_schema: z.record(z.string(), z.json()).parse(input_schema),
+  version: version ?? null,
+  input_schema: jsonObject.parse(input_schema),
+  output_schema: output_schema === undefined ? null : jsonObject.parse(output_schema),
 });

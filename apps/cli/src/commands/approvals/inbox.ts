@@ -44,27 +44,41 @@ const optionOf = (approval: Approval) => ({
 });
 
 async function decideOne({ shell, client }: { shell: Shell; client: Client }, approval: Approval): Promise<Answer> {
-  const decision = await select<Decision | 'later'>({
+  const decision = await select<Decision | 'always' | 'later'>({
     message: 'Your decision',
     // Pressing Enter once too often approves nothing.
     initialValue: 'later',
     options: [
       ...approval.allowed_decisions.map((value) => ({ value, label: value, hint: hintOf(value, approval.kind) })),
+      ...(approval.remembers === null ? [] : [alwaysOption]),
       { value: 'later', label: 'later', hint: 'back to the list' },
     ],
   });
   if (isCancel(decision)) return 'left';
   if (decision === 'later') return 'later';
-  const details = await askDetails({ shell, client }, decision, approval);
+  const kind = decision === 'always' ? 'approve' : decision;
+  const details = await askDetails({ shell, client }, kind, approval);
   if (details === undefined) return 'later';
   const decided = await client.decideApproval(approval.id, {
-    decision,
+    decision: kind,
     action_digest: approval.action_digest,
     ...details,
+    ...(decision === 'always' ? rememberedBy(approval) : {}),
   });
   log.success(`${decided.id} is ${decided.status}`);
   return 'decided';
 }
+
+const alwaysOption = {
+  value: 'always',
+  label: 'always',
+  hint: 'run it as shown, and each call of this run with exactly these parameters',
+} as const;
+
+const rememberedBy = ({ remembers }: Approval): Pick<Decide, 'remember' | 'remember_external'> => ({
+  remember: 'run',
+  remember_external: remembers?.needs_external,
+});
 
 /** @returns undefined when the user cancels */
 async function askDetails(

@@ -13,8 +13,10 @@ export const stepChanges: ChangesOf<EventsOf<'step'>> = {
     if (call.name !== undefined) state.set(namedField(call.name), step_id);
     state.increase(runField.steps);
   },
-  'step.queued': (state, { step_id, data }) => {
+  'step.queued': (state, { step_id, time, data }) => {
     state.set(stepField.status(step_id), 'queued');
+    state.set(stepField.written(step_id), data.written);
+    state.increase(stepField.queued_ms(step_id), -Date.parse(time));
     state.set(stepField.args(step_id), data.args);
     state.set(stepField.effect(step_id), data.effect);
   },
@@ -22,21 +24,25 @@ export const stepChanges: ChangesOf<EventsOf<'step'>> = {
     state.set(stepField.status(step_id), 'running');
     state.set(stepField.attempt(step_id), data.attempt);
     state.set(stepField.started_at(step_id), time);
+    state.set(stepField.began_at(step_id), data.began_at);
+    if (!data.waited) state.increase(stepField.queued_ms(step_id), Date.parse(time));
     state.set(stepField.worker(step_id), data.worker);
     if (!data.writes) return;
     state.set(runField.writer, step_id);
     state.set(runField.head, heads.attempt(step_id, data.attempt));
   },
   // The status follows from the approval of the same append.
-  'step.held': (state, { data }) => {
+  'step.held': (state, { step_id, data }) => {
+    state.clear(stepField.started_at(step_id));
     if (data.writes) state.clear(runField.writer);
   },
   'step.deferred': (state, { step_id, data: { until, task_id, begins } }) => {
     state.set(stepField.status(step_id), 'deferred');
     state.set(stepField.deferred(step_id), { until, task_id, begins });
   },
-  'step.retried': (state, { step_id, data }) => {
+  'step.retried': (state, { step_id, time, data }) => {
     state.set(stepField.status(step_id), 'queued');
+    state.increase(stepField.queued_ms(step_id), -Date.parse(time));
     state.increase(stepField.interruptions(step_id));
     if (data.restore) requireRestore(state);
   },
@@ -57,9 +63,10 @@ type SettledStatus = 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'rejected
 
 function settleAs(status: SettledStatus) {
   return (state: StateChanges, { step_id, time, data }: EventOf<`step.${SettledStatus}`>): void => {
-    const { value, error, attempt, duration_ms, inherited_from, grants, restore } = data;
+    const { value, error, attempt, duration_ms, inherited_from, grants, times, instead, restore } = data;
     state.set(stepField.status(step_id), status);
-    state.set(stepField.outcome(step_id), { attempt, value, error, duration_ms, inherited_from, grants });
+    const origin = { inherited_from, grants, times };
+    state.set(stepField.outcome(step_id), { attempt, value, error, duration_ms, instead, ...origin });
     state.set(stepField.settled_at(step_id), time);
     state.increase(runField.open, -1);
     if (restore) requireRestore(state);

@@ -1,8 +1,10 @@
 import {
   beginsSchema,
   callSchema,
+  callTimesSchema,
   effectSchema,
   grantSchema,
+  insteadSchema,
   payloadSchema,
   problemSchema,
   stepStatusSchema,
@@ -17,6 +19,7 @@ export const stepTable = {
   interruptions: integer('Attempts that ended without an outcome.'),
   call: json(callSchema, 'The call as it was planned, without its arguments.'),
   args: json(payloadSchema, 'The arguments to run with: an edit replaces them.'),
+  written: optional(json(payloadSchema, 'The arguments that the caller wrote; set when an edit replaced them.')),
   effect: text(effectSchema, 'Effect of the call with these arguments.'),
   approval: optional(text(z.string(), 'The last approval that was requested for it.')),
   approved_snapshot: optional(text(z.string(), 'Snapshot that the last decision was made on.')),
@@ -30,6 +33,8 @@ export const stepTable = {
         duration_ms: z.number().optional(),
         inherited_from: z.string().optional(),
         grants: z.array(grantSchema).optional(),
+        times: callTimesSchema.optional(),
+        instead: insteadSchema.optional(),
       }),
       'How the step settled.',
     ),
@@ -43,7 +48,11 @@ export const stepTable = {
   task: optional(text(z.string(), 'The task that the step started.')),
   worker: optional(text(z.string(), 'Worker of the last attempt.')),
   created_at: text(z.string(), 'Time of step.created.'),
-  started_at: optional(text(z.string(), 'Time at which the last attempt began.')),
+  queued_ms: integer(
+    'Milliseconds in the status queued, minus the time (since the epoch) at which it was queued if it is queued.',
+  ),
+  started_at: optional(text(z.string(), 'Time at which the last attempt began that was not held.')),
+  began_at: optional(text(z.string(), 'Time at which the first of them began, when there are several.')),
   settled_at: optional(text(z.string(), 'Time at which the step settled.')),
 };
 

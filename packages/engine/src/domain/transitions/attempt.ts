@@ -46,7 +46,11 @@ export function startAttempt(run: RunState, step: StepState, worker: string): Tr
       {
         type: 'step.started',
         step_id: step.id,
-        data: { attempt: step.attempt + 1, worker, epoch: run.lease, writes: writes || undefined },
+        data: {
+          ...{ attempt: step.attempt + 1, worker, epoch: run.lease, writes: writes || undefined },
+          began_at: step.began_at ?? step.started_at,
+          waited: step.status === 'deferred' || undefined,
+        },
       },
     ],
   };
@@ -92,6 +96,8 @@ export interface AttemptResult {
   value?: Payload;
   error?: Problem;
   duration_ms: number;
+  /** The tool did not return the value. */
+  instead?: 'dry_run' | undefined;
   capabilities?: CapabilityReport | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
   /** A new tree is due: what the attempt changed is dropped. */

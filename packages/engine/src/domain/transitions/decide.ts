@@ -29,6 +29,8 @@ export interface Decision {
   by: string;
   message?: string | undefined;
   edited?: { args: Payload; effect: Effect } | undefined;
+  /** What the words of a person become: the result of a question. */
+  answer?: { value: Payload } | { error: Problem } | undefined;
   /** Where several callers had to approve: all of them, the last one included. */
   votes?: Vote[] | undefined;
   /** Made with the decision, for later calls with the same parameters. */
@@ -172,6 +174,7 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
         data: {
           reason: `approved with edited arguments by ${decision.by}`,
           ...decision.edited,
+          written: step.written ?? step.call.written ?? step.args,
         },
       };
     case 'reject':
@@ -193,15 +196,12 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
       };
     case 'respond':
       if (step.call.gate === 'input') {
-        return {
-          type: 'step.succeeded',
-          step_id,
-          data: { attempt, value: { json: { answer: decision.message ?? '' } } },
-        };
+        const { answer = { value: { json: { answer: decision.message ?? '' } } } } = decision;
+        return { type: 'error' in answer ? 'step.failed' : 'step.succeeded', step_id, data: { attempt, ...answer } };
       }
       if (isIndeterminate) {
         const value = { json: { confirmed_by: decision.by, message: decision.message ?? '' } };
-        return { type: 'step.succeeded', step_id, data: { attempt, value } };
+        return { type: 'step.succeeded', step_id, data: { attempt, value, instead: 'confirmed' } };
       }
       return {
         type: 'step.rejected',

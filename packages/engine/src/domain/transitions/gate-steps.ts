@@ -20,7 +20,7 @@ export type Gate =
   | Answered;
 
 /** A call that the policy holds and a remembered rule approves. */
-interface Answered extends Omit<Held, 'action'> {
+export interface Answered extends Omit<Held, 'action'> {
   action: 'answer';
   rule: RuleState;
   digest: string;
@@ -66,7 +66,8 @@ export function gateSteps(run: RunState, gates: readonly Gate[]): Transition {
   };
 }
 
-function eventsOf(gate: Gate, snapshot: string): NewEvent[] {
+/** What the log says of a call at the gate. @param snapshot the workspace that a decision is about */
+export function eventsOf(gate: Gate, snapshot: string): NewEvent[] {
   const { step } = gate;
   switch (gate.action) {
     case 'allow':
@@ -89,7 +90,7 @@ function eventsOf(gate: Gate, snapshot: string): NewEvent[] {
 }
 
 /** Asks a person about a call. @param snapshot the workspace that the decision is about */
-export const requested = ({ step, verdict, ...gate }: Held, snapshot: string): NewEvent => ({
+const requested = ({ step, verdict, ...gate }: Held, snapshot: string): NewEvent => ({
   type: 'approval.requested',
   step_id: step.id,
   data: {

@@ -1,14 +1,18 @@
 import type { RunState, StepState } from '../state.ts';
 import { attemptIs, leaseIs, snapshotIs, stepIs, type Transition } from '../transition.ts';
-import { type Held, mayWrite, requested } from './gate-steps.ts';
+import { type Answered, eventsOf, type Held, mayWrite } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
 /**
  * The running attempt found that a person has to be asked, and did nothing. The call parks, with its approval in the same append, and the
- * tree is still at the run's snapshot.
+ * tree is still at the run's snapshot. Where a remembered rule answers, the call is queued again in that append.
  */
-export function holdAttempt(run: RunState, step: StepState, held: Omit<Held, 'step' | 'action'>): Transition {
-  const waiting = parkedChange(run, 1);
+export function holdAttempt(
+  run: RunState,
+  step: StepState,
+  held: Omit<Held, 'step'> | Omit<Answered, 'step'>,
+): Transition {
+  const waiting = parkedChange(run, held.action === 'hold' ? 1 : 0);
   const { id: step_id, attempt } = step;
   const snapshot = run.snapshot ?? '';
   return {
@@ -25,7 +29,7 @@ export function holdAttempt(run: RunState, step: StepState, held: Omit<Held, 'st
         step_id,
         data: { attempt, reason: held.verdict.reason, writes: mayWrite(step) || undefined },
       },
-      requested({ step, action: 'hold', ...held }, snapshot),
+      ...eventsOf({ step, ...held }, snapshot),
       ...waiting.events,
     ],
   };

@@ -1,4 +1,5 @@
 import type { Grant, NewEvent, Payload, RefusedCalls } from '@holdpoint/contract';
+import { timesOf } from '../call-times.ts';
 import { parkedIs, type RunState, runIs, type StepState, seqIs, type Transition } from '../model.ts';
 import type { TurnStep } from './plan-turn.ts';
 
@@ -85,9 +86,10 @@ export function inheritTurn({ turn, message, answer, refused, steps }: PartialTu
 }
 
 function outcomeOf(stepId: string, { step: from, grants }: Inherited): NewEvent {
-  const { value, error } = from.outcome ?? {};
+  const { value, error, instead } = from.outcome ?? {};
   const granted = grants.length === 0 ? undefined : [...grants];
-  const data = { attempt: null, value, error, inherited_from: from.id, grants: granted };
+  const times = timesOf(from, { deterministic: false });
+  const data = { attempt: null, value, error, instead, inherited_from: from.id, grants: granted, times };
   switch (from.status) {
     case 'succeeded':
     case 'failed':

@@ -1,5 +1,6 @@
 import { operatorPolicySchema, type RunSpec } from '@holdpoint/contract';
 import { type BoundPolicies, builtinPolicy, compilePolicy, type NamedPolicy } from '@holdpoint/policy';
+import { toolsetPolicyOf } from '../../approvals/judge-described.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { policiesOf, shortDigest } from '../../domain/index.ts';
 import { operatorDocumentsKey } from '../policy-keys.ts';
@@ -10,7 +11,7 @@ import { operatorDocumentsKey } from '../policy-keys.ts';
  * @returns `isComplete` false when a digest belongs to no known policy
  */
 export async function policiesThen(
-  { redis }: Pick<EngineDeps, 'redis'>,
+  { redis, catalog }: Pick<EngineDeps, 'redis' | 'catalog'>,
   spec: RunSpec,
   policies: string | undefined,
 ): Promise<BoundPolicies & { isComplete: boolean }> {
@@ -19,7 +20,11 @@ export async function policiesThen(
   const [own = '', ...others] = policies.split(' ');
   // The last one is of the built-in rules. Logs from before they were named have no such word.
   const builtinNow = shortDigest(compilePolicy(builtinPolicy).digest);
-  const digests = others.filter((digest) => digest !== builtinNow);
+  const ofToolset = toolsetPolicyOf(catalog, spec);
+  const toolsetNow = ofToolset && shortDigest(ofToolset.policy.digest);
+  const digests = others.filter((digest) => digest !== builtinNow && digest !== toolsetNow);
+  // A call of a time when the toolset had no rules was judged without them.
+  const toolset = toolsetNow !== undefined && others.includes(toolsetNow) ? ofToolset : undefined;
   const known = new Map<string, NamedPolicy>(recorded.operator.map((one) => [shortDigest(one.policy.digest), one]));
   const missing = digests.filter((digest) => !known.has(digest));
   const texts = missing.length === 0 ? [] : await redis.hmget(operatorDocumentsKey, ...missing);
@@ -30,5 +35,5 @@ export async function policiesThen(
   }
   const operator = digests.map((digest) => known.get(digest)).filter((one) => one !== undefined);
   const isComplete = operator.length === digests.length && own === shortDigest(recorded.run.policy.digest);
-  return { run: recorded.run, operator, isComplete };
+  return { run: recorded.run, operator, toolset, isComplete };
 }

@@ -163,8 +163,11 @@ export const defaultCommandTable: CommandTable = {
         '/usr/sbin',
       ],
     ],
-    open: ['/dev/shm'],
-    sinks: ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/tty', '/dev/fd/1', '/dev/fd/2'],
+    open: ['/dev/shm', '/dev/fd'],
+    sinks: [
+      ...['/dev/null', '/dev/zero', '/dev/full', '/dev/stdin', '/dev/stdout', '/dev/stderr', '/dev/tty'],
+      ...['/dev/fd/1', '/dev/fd/2'],
+    ],
     sensitive: [
       ...['.aws', '.docker', '.env', '.git-credentials', '.gnupg', '.kube', '.netrc', '.pgpass', '.ssh', 'environ'],
       ...[

@@ -1,7 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import fastGlob from 'fast-glob';
+import { asFastGlob } from './as-fast-glob.ts';
 import { checkGlob } from './check-glob.ts';
+import { fromGlobName, globFileSystem, toGlobName } from './glob-names.ts';
 import { fitReply, sortByBytes } from './listing.ts';
 import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
@@ -21,8 +23,9 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
   const paths: string[] = [];
   const isInside = insideTest(root);
   const options = {
-    cwd,
-    ignore: [...input.ignore],
+    cwd: toGlobName(cwd),
+    fs: globFileSystem,
+    ignore: input.ignore.map(toGlobName),
     dot: input.dot,
     onlyFiles: input.type === 'file',
     onlyDirectories: input.type === 'directory',
@@ -31,8 +34,11 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
     suppressErrors: true, // an unreadable directory hides only its content
   };
   let truncated = false;
-  for await (const match of fastGlob.stream(patterns, options)) {
-    const path = join(prefix, String(match));
+  for await (const match of fastGlob.stream(
+    patterns.map((pattern) => asFastGlob(toGlobName(pattern), input)),
+    options,
+  )) {
+    const path = join(prefix, fromGlobName(String(match)));
     if (!isInside(path)) continue;
     paths.push(path);
     truncated = paths.length === maxMatches;

@@ -51,7 +51,7 @@ function makeBelow(parent: OpenDirectory, names: readonly string[]): string[] {
   }
 }
 
-/** Keeps a directory that a command has filled meanwhile. */
+/** Keeps a directory that a command has filled. */
 function removeEmpty(path: string): void {
   try {
     rmdirSync(path);

@@ -1,4 +1,5 @@
 import { linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from 'node:fs';
+import { relative } from 'node:path';
 import { assertOutsideRepository } from './dot-git.ts';
 import { entryType } from './entry.ts';
 import { openPlace } from './open-directory.ts';
@@ -19,7 +20,8 @@ export function move(root: string, input: Operations['move']['input']): Operatio
   if (to.startsWith(`${from}/`)) throw new Refusal('EINVAL', 'a directory cannot be moved into itself');
   if (!stats.isDirectory()) aboutTarget(input, () => assertNamesFile(input.to));
   const paths = { from: source.path, to: target.path };
-  return { type: entryType(stats), replaced: aboutTarget(input, () => place(stats, paths, input.replace)) };
+  const replaced = aboutTarget(input, () => place(stats, paths, input.replace));
+  return { from: relative(root, from), to: relative(root, to), type: entryType(stats), replaced };
 }
 
 interface Paths {

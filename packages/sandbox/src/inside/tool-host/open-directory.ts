@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { Refusal } from './refusal.ts';
 
-/** A directory that is held open, so that whatever takes its name meanwhile is not used in its place. */
+/** A directory that is held open, so that nothing that takes its name is used in its place. */
 export interface OpenDirectory extends Disposable {
   /** A path of the directory itself. */
   readonly path: string;
@@ -18,7 +18,7 @@ export interface Place extends Disposable {
   beside(name: string): string;
 }
 
-/** Of Linux; Node has no name for it. It needs no permission to read the directory. */
+/** O_PATH of Linux, for which Node has no name. It needs no permission to read the directory. */
 const pathOnly = 0o10000000;
 const hasHandles = existsSync('/proc/self/fd');
 const flags = constants.O_DIRECTORY | constants.O_NOFOLLOW | (hasHandles ? pathOnly : constants.O_RDONLY);

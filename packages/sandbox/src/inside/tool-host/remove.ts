@@ -35,7 +35,7 @@ function removeTree(place: ReturnType<typeof openPlace>, name: string): Operatio
     empty(directory);
     rmdirSync(away);
   } catch (error) {
-    // A command made a part unremovable meanwhile. What is left returns to its name.
+    // A command has made a part unremovable since the check. What is left returns to its name.
     if (lstatSync(place.path, { throwIfNoEntry: false }) === undefined) renameSync(away, place.path);
     throw error;
   }

@@ -83,7 +83,7 @@ describe('bash', () => {
 
   it('reports an aborted command as killed', async () => {
     const controller = new AbortController();
-    const running = workspace().call('bash', { command: 'mkfifo ready; sleep 600' }, controller.signal);
+    const running = workspace().call('bash', { command: 'mkfifo ready; sleep 600' }, { signal: controller.signal });
     await expect.poll(() => workspace().value('list_directory', {}), { timeout: 10_000 }).toMatchObject({ total: 1 });
     controller.abort();
     expect(await running).toMatchObject({ status: 'killed', error: { code: 'EKILLED' } });

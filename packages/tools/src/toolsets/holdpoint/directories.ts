@@ -15,7 +15,9 @@ Returns {path, entries: [{name, type, bytes}], total, truncated}; type is file, 
   }),
   touches: ({ path }) => touchedPaths('read', path),
   async execute(context, { path, limit }) {
-    const { entries, total } = await context.files.list(path, { limit }, context.signal);
+    const { entries: found, total } = await context.files.list(path, { limit }, context.signal);
+    // Without times, so that a call that is repeated has the same result.
+    const entries = found.map(({ name, type, bytes }) => ({ name, type, bytes }));
     const value = { path: relativePath(path), entries, total, truncated: entries.length < total };
     return { status: 'succeeded', value };
   },

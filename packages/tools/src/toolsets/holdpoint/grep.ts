@@ -35,5 +35,5 @@ No match is an empty list, not an error. Long lines are cut. Hidden files and fi
   risk: 'low',
   input,
   touches: ({ path }) => touchedPaths('read', path),
-  execute: searchText,
+  execute: (context, { context: lines, ...query }) => searchText(context, { ...query, before: lines, after: lines }),
 });

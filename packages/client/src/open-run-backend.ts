@@ -1,0 +1,87 @@
+import type { Json } from '@holdpoint/contract';
+import type { createClient } from './client.ts';
+
+interface BackendCall {
+  toolset: string;
+  tool: string;
+  args: Json;
+  concurrent?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+type Client = Pick<ReturnType<typeof createClient>, 'sendCalls' | 'getCalls' | 'cancelRun'>;
+
+interface Waiting extends BackendCall {
+  settle: PromiseWithResolvers<Json>;
+}
+
+/**
+ * Makes the calls of a registry in an open run. Calls that were made together with `concurrent` are one turn and run side by side; all others run
+ * one after the other, in the order they were made. A call that waits for a person is waited for.
+ *
+ * Aborting a call that was not sent drops it. Aborting one that runs cancels the run, which ends its tool: later calls fail.
+ *
+ * @param run an open run of `client.createRun({ open: true, toolset, … })`
+ */
+export function openRunBackend(client: Client, run: { id: string; toolset: string }) {
+  const waiting: Waiting[] = [];
+  let isSending = false;
+
+  const send = async (): Promise<void> => {
+    if (isSending) return;
+    isSending = true;
+    // Calls of the same moment belong together.
+    await Promise.resolve();
+    for (let turn = nextTurn(waiting); turn.length > 0; turn = nextTurn(waiting)) await makeTurn(client, run.id, turn);
+    isSending = false;
+  };
+
+  return {
+    /** @throws ApiError; and the reason of `signal` when it was aborted */
+    async call(call: BackendCall): Promise<Json> {
+      if (call.toolset !== run.toolset) {
+        throw new Error(`The run ${run.id} has the toolset ${run.toolset}, not ${call.toolset}. Open another run.`);
+      }
+      call.signal?.throwIfAborted();
+      const entry: Waiting = { ...call, settle: Promise.withResolvers<Json>() };
+      const abort = (): void => {
+        const at = waiting.indexOf(entry);
+        if (at >= 0) waiting.splice(at, 1);
+        entry.settle.reject(call.signal?.reason);
+      };
+      call.signal?.addEventListener('abort', abort, { once: true });
+      waiting.push(entry);
+      void send();
+      return entry.settle.promise.finally(() => call.signal?.removeEventListener('abort', abort));
+    },
+  };
+}
+
+/** The first call; when it is concurrent, the concurrent ones behind it, too. */
+function nextTurn(waiting: Waiting[]): Waiting[] {
+  const alone = waiting.findIndex(({ concurrent = false }) => !concurrent);
+  return waiting.splice(0, alone === 0 ? 1 : Math.min(alone < 0 ? waiting.length : alone, mostTogether));
+}
+
+const mostTogether = 50;
+
+async function makeTurn(client: Client, runId: string, turn: readonly Waiting[]): Promise<void> {
+  const cancel = (): void => void client.cancelRun(runId).catch(() => {});
+  try {
+    for (const { signal } of turn) signal?.addEventListener('abort', cancel, { once: true });
+    const calls = turn.map(({ tool, args }) => ({ tool, args }));
+    // A request whose answer is lost is sent again, and makes no second call.
+    const idempotencyKey = crypto.randomUUID();
+    const concurrent = turn.length > 1;
+    let received = await client.sendCalls(runId, { calls, concurrent }, { idempotencyKey, waitS });
+    while (!received.settled) received = await client.getCalls(runId, received.number, { waitS });
+    for (const [index, { settle }] of turn.entries()) settle.resolve(received.steps[index]?.result ?? null);
+  } catch (error) {
+    for (const { settle } of turn) settle.reject(error);
+  } finally {
+    for (const { signal } of turn) signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** Seconds; a call may wait for a person for longer. */
+const waitS = 60;

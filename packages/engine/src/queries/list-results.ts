@@ -1,0 +1,35 @@
+import type { Json, Payload, RunSpec } from '@holdpoint/contract';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import type { EngineDeps } from '../deps.ts';
+import type { StepState } from '../domain/index.ts';
+import { shownPayload } from '../log/index.ts';
+import { presentStep } from './present-step.ts';
+
+/** What large payloads come to, by step. Each is read once per process: clients ask for the same list again and again. */
+const large = new WeakMap<BlobStore, Map<string, Payload<Json>>>();
+const mostKept = 500;
+
+/** The results of steps as lists show them: a large one as its beginning. null: the step is not settled. */
+export async function listResults(
+  deps: Pick<EngineDeps, 'blobs' | 'catalog'>,
+  spec: RunSpec,
+  steps: readonly StepState[],
+): Promise<(Payload<Json> | null)[]> {
+  const known = large.get(deps.blobs) ?? new Map<string, Payload<Json>>();
+  large.set(deps.blobs, known);
+  const results: (Payload<Json> | null)[] = [];
+  // One after the other: each may be many megabytes.
+  for (const step of steps) {
+    const key = `${step.id} ${step.status}`;
+    const before = known.get(key);
+    const result = before === undefined ? await presentStep(deps, spec, step) : undefined;
+    const shown = before ?? (result === undefined ? null : shownPayload(result));
+    if (shown !== null && isLarge(step)) known.set(key, shown);
+    if (known.size > mostKept) known.delete([...known.keys()][0] ?? '');
+    results.push(shown);
+  }
+  return results;
+}
+
+const isLarge = ({ args, outcome }: StepState): boolean =>
+  [args, outcome?.value].some((payload) => payload !== undefined && 'sha256' in payload);

@@ -1,0 +1,157 @@
+import {
+  canonicalJson,
+  eventSchema,
+  type ForkedFrom,
+  type Json,
+  type PastCall,
+  type PastCalls,
+  type Payload,
+  type Problem,
+  type RunEvent,
+  type SettledStatus,
+} from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import type { RunState, StepState } from '../domain/index.ts';
+import { fromPayload, readRawLog } from '../log/index.ts';
+
+type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
+
+/**
+ * What a run had done before the first attempt of a call, from the log: all attempts of the call see the same. The log is read when a tool
+ * asks, and once per attempt: runs whose tools never ask pay nothing.
+ */
+export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<StepState, 'id'>): PastCalls {
+  let found: Promise<LoggedCall[]> | undefined;
+  const read = async (): Promise<LoggedCall[]> => {
+    found ??= callsBefore(deps, { runId: run.id, stepId: id });
+    return (await found).filter(isSettled);
+  };
+  return {
+    async last(tools) {
+      const call = (await read()).findLast(({ tool }) => tools.includes(tool));
+      return call && pastCall(deps, call);
+    },
+    async had({ tool, args }, code) {
+      const wanted = canonicalJson(args ?? null);
+      for (const call of await read()) {
+        if (call.tool !== tool || call.error?.code !== code) continue;
+        // Of an edited call, what the caller wrote did not run.
+        for (const payload of call.edited ? [call.args] : [call.args, call.written ?? call.args]) {
+          if (canonicalJson(await fromPayload(deps.blobs, payload)) === wanted) return true;
+        }
+      }
+      return false;
+    },
+  };
+}
+
+/** A call as the log has it. */
+interface LoggedCall {
+  id: string;
+  turn: number;
+  tool: string;
+  args: Payload;
+  written?: Payload | undefined;
+  /** A person replaced the arguments: `args` ran. */
+  edited?: true;
+  started_at: string | null;
+  status?: SettledStatus;
+  value?: Payload | undefined;
+  error?: Problem | undefined;
+}
+
+const isSettled = ({ status }: LoggedCall): boolean => status !== undefined;
+
+async function pastCall(deps: Deps, call: LoggedCall): Promise<PastCall> {
+  const { id, tool, args, written = args, status = 'succeeded', value, error, started_at } = call;
+  return {
+    step_id: id,
+    tool,
+    args: await fromPayload(deps.blobs, written),
+    status,
+    value: value && ((await fromPayload(deps.blobs, value)) as Json),
+    error,
+    started_at,
+  };
+}
+
+/**
+ * The calls of a run that stand, in the order in which they settled.
+ * @param until the sequence number of the last event that counts. @param stepId the call that asks: what follows its start does not count
+ */
+async function callsBefore(
+  deps: Deps,
+  { runId, until = Number.POSITIVE_INFINITY, stepId }: { runId: string; until?: number; stepId?: string },
+): Promise<LoggedCall[]> {
+  const calls = new Map<string, LoggedCall>();
+  let seq = 0;
+  for await (const text of readRawLog(deps.redis, runId)) {
+    seq += 1;
+    if (seq > until) break;
+    if (!mayCount(text)) continue;
+    const event = eventSchema.parse(JSON.parse(text));
+    if (event.type === 'step.started' && event.step_id === stepId) break;
+    if (event.type === 'run.created') {
+      for (const call of await inherited(deps, event.data.forked_from)) calls.set(call.id, call);
+    } else note(calls, event);
+  }
+  return [...calls.values()];
+}
+
+async function inherited(deps: Deps, from: ForkedFrom | undefined): Promise<LoggedCall[]> {
+  if (from === undefined) return [];
+  const calls = await callsBefore(deps, { runId: from.run_id, until: from.seq });
+  return calls.filter(({ turn, status }) => turn <= from.turn && status !== undefined);
+}
+
+/** Most events of a log are no calls. Reading all of them takes ten times as long as finding these. */
+const mayCount = (text: string): boolean => relevant.test(text);
+const relevant =
+  /"type":"(run\.created|run\.rewound|step\.(created|started|held|queued|succeeded|failed|killed|timed_out|rejected|expired|canceled))"/;
+
+function note(calls: Map<string, LoggedCall>, event: RunEvent): void {
+  switch (event.type) {
+    case 'step.created': {
+      const { turn, tool, args, written } = event.data;
+      calls.set(event.step_id, { id: event.step_id, turn, tool, args, written, started_at: null });
+      return;
+    }
+    case 'step.queued': {
+      const call = calls.get(event.step_id);
+      const { args, written } = event.data;
+      if (call !== undefined && args !== undefined)
+        Object.assign(call, { args, written: written ?? call.args, edited: true });
+      return;
+    }
+    case 'step.started': {
+      const call = calls.get(event.step_id);
+      if (call !== undefined) call.started_at ??= event.time;
+      return;
+    }
+    case 'step.held': {
+      const call = calls.get(event.step_id);
+      if (call !== undefined) call.started_at = null;
+      return;
+    }
+    case 'run.rewound':
+      for (const { id } of event.data.undone) calls.delete(id);
+      return;
+    case 'step.succeeded':
+    case 'step.failed':
+    case 'step.killed':
+    case 'step.timed_out':
+    case 'step.rejected':
+    case 'step.expired':
+    case 'step.canceled': {
+      const call = calls.get(event.step_id);
+      if (call === undefined) return;
+      const { value, error, times } = event.data;
+      const status = event.type.slice('step.'.length) as SettledStatus;
+      // The last one to settle comes last.
+      calls.delete(call.id);
+      calls.set(call.id, { ...call, status, value, error, started_at: times?.started_at ?? call.started_at });
+      return;
+    }
+    default:
+  }
+}

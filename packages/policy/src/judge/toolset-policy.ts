@@ -1,0 +1,36 @@
+import type { PolicyRule, ToolsetRules } from '@holdpoint/contract';
+import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
+
+/** The rules of a toolset, and behind them one that holds for each tool of which every call asks. */
+export interface ToolsetPolicy {
+  /** `toolset:` and the name of the toolset. */
+  name: string;
+  version?: undefined;
+  policy: CompiledPolicy;
+  /** The index of the first question. */
+  asksFrom: number;
+}
+
+export const toolsetPrefix = 'toolset:';
+
+const known = new WeakMap<ToolsetRules, ToolsetPolicy>();
+
+/** Compiled once per object, which must not change afterwards. @returns undefined when the toolset says nothing */
+export function toolsetPolicy(toolset: string, says: ToolsetRules): ToolsetPolicy | undefined {
+  const { rules, asks } = says;
+  if (rules.length === 0 && asks.length === 0) return undefined;
+  const made = known.get(says) ?? {
+    name: `${toolsetPrefix}${toolset}`,
+    policy: compilePolicy({ rules: [...rules, ...asks.map(question)] }),
+    asksFrom: rules.length,
+  };
+  known.set(says, made);
+  return made;
+}
+
+const question = (tool: string): PolicyRule => ({
+  name: `asks-${tool}`.slice(0, 100),
+  match: { tool },
+  action: 'hold',
+  reason: `every call of ${tool} asks a person`,
+});

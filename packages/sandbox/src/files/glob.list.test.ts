@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import type { WorkspaceFiles } from '@holdpoint/contract';
+import fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import type { WorkspaceMount } from '../port.ts';
+import { useTestHost } from '../testing/host.ts';
+
+const { host } = useTestHost();
+let workspace: WorkspaceMount;
+let files: WorkspaceFiles;
+
+const names = [
+  ...[
+    'a',
+    'b',
+    'ab',
+    'a.ts',
+    'b.ts',
+    '.h',
+    'A',
+    'a-b',
+    '[x]',
+
+    'a b',
+    'x/a',
+    'x/b.ts',
+    'x/.h/a',
+    'x/y/a',
+    'x/y/z/a.ts',
+  ],
+  ...['abx/x/b', '.d/a', 'x/y.ts/a', 'a+b', 'a!', 'x/new\nline'],
+];
+
+beforeAll(() => {
+  workspace = host.makeWorkspace();
+  files = host.sandbox.files(workspace);
+  const line =
+    'git init -q . && while IFS= read -r -d "" name; do mkdir -p "$(dirname "$name")" && : >"$name"; done && git add -A';
+  execFileSync('bash', ['-c', line], { ...owner(), input: names.map((name) => `${name}\0`).join('') });
+});
+
+const owner = () => {
+  const { uid, gid } = workspace;
+  const env = { PATH: process.env.PATH, HOME: workspace.path };
+  return { cwd: workspace.path, encoding: 'utf8' as const, env, ...(process.getuid?.() === 0 && { uid, gid }) };
+};
+
+/**
+ * What git finds. A pathspec without wildcards also names what is below a directory; such paths are left out. git's `?` is one byte, so no name
+ * here has other characters than ASCII.
+ */
+const gitFinds = (pattern: string): string[] =>
+  execFileSync('git', ['ls-files', '-z', '--', `:(glob)${pattern}`], owner())
+    .split('\0')
+    .filter((path) => /(^|[^\\])[*?[]/.test(pattern) || path === pattern.replaceAll('\\', ''))
+    .filter(Boolean)
+    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+
+const atom = fc.constantFrom(
+  'a',
+  'b',
+  'x',
+  'y',
+  '.ts',
+  '*',
+  '?',
+  '[ab]',
+  '[!a]',
+  '[a-x]',
+  '-',
+  '.',
+  'h',
+
+  '\\[x\\]',
+  '\\a',
+  '+',
+);
+const segment = fc.array(atom, { minLength: 1, maxLength: 3 }).map((atoms) => atoms.join(''));
+const pattern = fc
+  .array(fc.oneof({ weight: 3, arbitrary: segment }, { weight: 1, arbitrary: fc.constant('**') }), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map((segments) => segments.join('/'));
+
+test("agrees with git's wildmatch", async () => {
+  await fc.assert(
+    fc.asyncProperty(pattern, async (text) => {
+      // `**` beside other characters, and a name of dots, mean different things in both.
+      fc.pre(!/[^/]\*\*|\*\*[^/]/.test(text) && !/(^|\/)\.{1,2}(\/|$)/.test(text));
+      const { paths } = await files.glob({ patterns: [text], ignore: ['.git/**'], dot: true });
+      expect([text, paths]).toEqual([text, gitFinds(text)]);
+    }),
+    { numRuns: 60 },
+  );
+});

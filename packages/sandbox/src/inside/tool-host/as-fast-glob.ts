@@ -1,0 +1,20 @@
+/**
+ * A pattern in the words of fast-glob, where the two differ:
+ * - to fast-glob `a/**` is also `a` itself, to git and bash only what is inside
+ * - fast-glob takes `?` for a name when it is the only wildcard of a directory (`src/?/a`), so it becomes a class of characters
+ */
+export function asFastGlob(pattern: string, { dot }: { dot: boolean }): string {
+  const segments = pattern.split('/').map((segment, index, all) => {
+    const isDirectory = index < all.length - 1;
+    if (!isDirectory || !segment.includes('?') || /[*[\]{}()]/.test(segment)) return segment;
+    return segment.replace(/\\.|\?/g, (found, at: number) => {
+      if (found !== '?') return found;
+      return at === 0 && !dot ? anyButDot : any;
+    });
+  });
+  return pattern.endsWith('/**') ? `${segments.join('/')}/*` : segments.join('/');
+}
+
+/** Every character of a name. */
+const any = '[\u0001-.0-\uffff]';
+const anyButDot = '[\u0001-,0-\uffff-]';

@@ -1,0 +1,48 @@
+import { type Dirent, lstat, readdir, stat } from 'node:fs';
+import type { Options } from 'fast-glob';
+
+/**
+ * File names with line breaks, as the matcher of globs gets them: the `.` of its regular expressions matches no line break. Lone surrogates
+ * stand for them, which no name has: bytes that are not UTF-8 become U+FFFD.
+ */
+const standIns: Readonly<Record<string, string>> = {
+  '\n': '\udc0a',
+  '\r': '\udc0d',
+  '\u2028': '\udc28',
+  '\u2029': '\udc29',
+};
+const lineBreaks: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(standIns).map(([lineBreak, standIn]) => [standIn, lineBreak]),
+);
+
+export const toGlobName = (name: string): string =>
+  name.replace(/[\n\r\u2028\u2029]/g, (lineBreak) => standIns[lineBreak] ?? lineBreak);
+
+export const fromGlobName = (name: string): string =>
+  name.replace(/[\udc0a\udc0d\udc28\udc29]/g, (standIn, at: number) =>
+    isHighSurrogate(name.charCodeAt(at - 1)) ? standIn : (lineBreaks[standIn] ?? standIn),
+  );
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+
+/** The file system for fast-glob, with such names. */
+export const globFileSystem: Options['fs'] = {
+  lstat: (path, done) => lstat(fromGlobName(path), done),
+  stat: (path, done) => stat(fromGlobName(path), done),
+  readdir: readNames,
+};
+
+type Done<Entry> = (error: NodeJS.ErrnoException | null, entries: Entry[]) => void;
+
+function readNames(path: string, options: { withFileTypes: true }, done: Done<Dirent>): void;
+function readNames(path: string, done: Done<string>): void;
+function readNames(path: string, options: { withFileTypes: true } | Done<string>, done?: Done<Dirent>): void {
+  if (typeof options === 'function') {
+    readdir(fromGlobName(path), (error, names = []) => options(error, names.map(toGlobName)));
+    return;
+  }
+  readdir(fromGlobName(path), options, (error, entries = []) => {
+    for (const entry of entries) entry.name = toGlobName(entry.name);
+    done?.(error, entries);
+  });
+}

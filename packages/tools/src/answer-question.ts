@@ -1,0 +1,30 @@
+import type { Json, Problem } from '@holdpoint/contract';
+import { asJson } from './as-json.ts';
+import { outputProblem } from './check-output.ts';
+import type { DefectLog } from './defect-log.ts';
+import type { Tool } from './tool.ts';
+
+/** The value that a person's words become. A tool that cannot make it leaves the words as they are. */
+export function answerQuestion(
+  tool: Tool,
+  { args, words }: { args: unknown; words: string },
+  where: { toolset: string; log: DefectLog },
+): { value: Json } | { error: Problem } {
+  const value = answered(tool, { args, words }, where);
+  const error = outputProblem(tool, value, where);
+  return error === undefined ? { value } : { error };
+}
+
+function answered(
+  tool: Tool,
+  { args, words }: { args: unknown; words: string },
+  { toolset, log }: { toolset: string; log: DefectLog },
+): Json {
+  if (tool.answer === undefined) return { answer: words };
+  try {
+    return asJson(tool.answer(args, words));
+  } catch (err) {
+    log.error({ toolset, tool: tool.name, err }, 'a tool could not make a value of an answer');
+    return { answer: words };
+  }
+}

@@ -1,0 +1,46 @@
+import type { Problem, ToolOutcome } from '@holdpoint/contract';
+import type { DefectLog } from './defect-log.ts';
+import type { Tool } from './tool.ts';
+
+/** The outcome, unless its value is not what the tool's output schema says: then nobody sees the value. */
+export function checkOutput(
+  { name, output }: Tool,
+  outcome: ToolOutcome,
+  { toolset, log }: { toolset: string; log: DefectLog },
+): ToolOutcome {
+  if (outcome.status !== 'succeeded') return outcome;
+  const error = outputProblem({ name, output }, outcome.value, { toolset, log });
+  if (error === undefined) return outcome;
+  const { touched, capabilities } = outcome;
+  return { status: 'failed', error, touched, capabilities };
+}
+
+/** Why a value is not what the output schema says. */
+export function outputProblem(
+  { name, output }: Pick<Tool, 'name' | 'output'>,
+  value: unknown,
+  { toolset, log }: { toolset: string; log: DefectLog },
+): Problem | undefined {
+  const mistakes = output && mistakesIn(output, value);
+  if (mistakes === undefined) return undefined;
+  log.error({ toolset, tool: name, mistakes }, 'a tool returned a value that is not what its output schema says');
+  return {
+    code: 'EBADOUTPUT',
+    message: `${name} returned a value that is not what its output schema says: ${mistakes}`,
+    next: 'This is a defect of the tool, not of the call. What the call changed is kept; look at it, and use another tool.',
+  };
+}
+
+function mistakesIn(output: NonNullable<Tool['output']>, value: unknown): string | undefined {
+  try {
+    const parsed = output.safeParse(value);
+    if (parsed.success) return undefined;
+    const shown = parsed.error.issues.slice(0, mostShown).map(({ path, message }) => `/${path.join('/')}: ${message}`);
+    return shown.join('; ').slice(0, mostCharacters);
+  } catch (error) {
+    return `the schema failed: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+const mostShown = 5;
+const mostCharacters = 1000;

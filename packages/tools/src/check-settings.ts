@@ -1,0 +1,60 @@
+import { type Json, nearestNames, type Settings } from '@holdpoint/contract';
+import { z } from 'zod';
+import { asJson } from './as-json.ts';
+import { type ArgumentIssue, pointer } from './invalid-args.ts';
+import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import type { Toolset } from './toolset.ts';
+
+type Checked = { ok: true; settings: Settings } | { ok: false; errors: ArgumentIssue[] };
+
+const noSettings = z.strictObject({});
+
+/** The settings with all defaults, or every mistake in them. Pointers begin in the settings. */
+export function checkSettings({ name, settings: schema = noSettings }: Toolset, given: unknown): Checked {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return { ok: true, settings: asJson(parsed.data) as Settings };
+  return { ok: false, errors: parsed.error.issues.flatMap((issue) => problemsOf(issue, schema, name)) };
+}
+
+/** Recorded settings with the defaults of what a later version added. */
+export function filledSettings(toolset: Toolset, recorded: Json): Json {
+  if (toolset.settings === undefined) return recorded;
+  const checked = checkSettings(toolset, recorded);
+  return checked.ok ? checked.settings : recorded;
+}
+
+function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodObject, toolset: string): ArgumentIssue[] {
+  if (issue.code !== 'unrecognized_keys') return [{ pointer: pointer(issue.path), detail: issue.message }];
+  const names = namesAt(toJsonSchema(schema), issue.path);
+  return issue.keys.map((key) => ({
+    pointer: pointer([...issue.path, key]),
+    detail:
+      names.length === 0
+        ? `the toolset ${toolset} has no settings`
+        : `there is no setting ${key.slice(0, 100)}. Nearest: ${nearestNames(key, names).join(', ')}`,
+  }));
+}
+
+/** The names that an object may have at a path. */
+function namesAt(schema: JsonSchema, path: readonly PropertyKey[]): string[] {
+  let at: JsonSchema | undefined = schema;
+  for (const part of path) {
+    const { properties, items, additionalProperties } = variantOf(
+      at,
+      ({ type }) => type === 'object' || type === 'array',
+    );
+    at = (typeof part === 'number' ? items : (properties?.[String(part)] ?? additionalProperties)) ?? {};
+  }
+  return Object.keys(variantOf(at, ({ properties }) => properties !== undefined).properties ?? {});
+}
+
+interface Node {
+  type?: unknown;
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  additionalProperties?: JsonSchema;
+}
+
+/** The schema itself, or the first of its variants that fits. */
+const variantOf = (schema: JsonSchema = {}, fits: (variant: Node) => boolean): Node =>
+  [schema, ...((schema.anyOf as JsonSchema[] | undefined) ?? [])].find(fits) ?? {};

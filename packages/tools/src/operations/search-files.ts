@@ -1,0 +1,56 @@
+import type { CapabilityReport } from '@holdpoint/contract';
+import type { ToolContext } from '../tool.ts';
+import { checkGlob } from './check-glob.ts';
+import type { Failure } from './failure.ts';
+import { type TextQuery, textFileFlags } from './ripgrep-flags.ts';
+import { type FoundText, findText } from './search-text.ts';
+
+export interface FileSearch<Mode extends TextQuery['output_mode']> extends TextQuery {
+  output_mode: Mode;
+  /** When the time is over, what was found by then is the result. */
+  deadline_ms: number;
+  /** Counts the text files that the search looks into. It reads all of them once more. @default false */
+  count_files?: boolean;
+}
+
+export type SearchResult<Mode extends TextQuery['output_mode']> =
+  | (FoundText<Mode> & {
+      ok: true;
+      /** Text files that passed the filter; null when they were not counted in time. */
+      files_searched: number | null;
+      capabilities: CapabilityReport;
+    })
+  | { ok: false; failure: Failure };
+
+/**
+ * Searches the contents of files with ripgrep and returns all that it finds, up to 16 MiB of its output. Failures have the codes EGLOBINVALID (thrown as
+ * a `FileError`), EINVALIDPATTERN and EINVALIDTYPE.
+ */
+export async function searchFiles<Mode extends TextQuery['output_mode']>(
+  context: ToolContext,
+  query: FileSearch<Mode>,
+): Promise<SearchResult<Mode>> {
+  if (query.glob !== undefined) await checkGlob(context, query.glob);
+  const bounds = { wall_ms: query.deadline_ms, kept_bytes: 32 * mib, output_bytes: 64 * mib, partial: true };
+  const [{ result, found }, counted] = await Promise.all([
+    findText(context, query, bounds),
+    query.count_files === true ? countTextFiles(context, query) : null,
+  ]);
+  if ('error' in found) return { ok: false, failure: { ...found, capabilities: result.capabilities } };
+  return { ok: true, ...found, files_searched: counted, capabilities: result.capabilities };
+}
+
+const mib = 1024 * 1024;
+
+/** ripgrep's own number of searched files includes binary ones. Here it ends each text file's name with a NUL, and these are counted. */
+async function countTextFiles(
+  context: ToolContext,
+  query: FileSearch<TextQuery['output_mode']>,
+): Promise<number | null> {
+  const count = '"$@" 2>/dev/null | tr -dc "\\000" | wc -c';
+  const { end, stdout } = await context.run({
+    argv: ['/bin/sh', '-c', count, 'sh', context.ripgrep, ...textFileFlags(query)],
+    limits: { wall_ms: query.deadline_ms },
+  });
+  return end.status === 'exited' && end.exit_code === 0 ? Number(stdout.text) : null;
+}

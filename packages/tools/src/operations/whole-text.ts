@@ -1,0 +1,9 @@
+/** The text of a whole file, byte order mark included; undefined when it is binary: a NUL in its first 8 KiB, or bytes that are not UTF-8. */
+export function wholeText(data: Buffer): string | undefined {
+  if (data.subarray(0, 8192).includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Json, SettledCall } from '@holdpoint/contract';
+import { asJson } from './as-json.ts';
+import { filledSettings } from './check-settings.ts';
+import type { DefectLog } from './defect-log.ts';
+import { presentPlainly } from './present-plainly.ts';
+import type { Toolset } from './toolset.ts';
+
+/**
+ * The contract's result of a settled call. A `present` that throws, or returns no JSON, is a defect of the toolset: it is logged, and the
+ * result says so. The call of a toolset that is gone has its plain result.
+ */
+export function presentCall(toolset: Toolset | undefined, call: SettledCall, log: DefectLog): Json {
+  const { present = presentPlainly } = toolset ?? {};
+  if (toolset === undefined || present === presentPlainly) return presentPlainly(call);
+  try {
+    // A copy: what a toolset does to it changes no state of the engine.
+    return asJson(present(structuredClone({ ...call, settings: filledSettings(toolset, call.settings) })));
+  } catch (err) {
+    log.error({ toolset: toolset.name, tool: call.tool, err }, 'a toolset could not present a result');
+    return notPresented(toolset, call);
+  }
+}
+
+const notPresented = ({ name }: Toolset, { tool, status }: SettledCall): Json => ({
+  status,
+  error: {
+    code: 'EPRESENT',
+    message: `The call of ${tool} is ${status}, and the toolset ${name} failed to make its result.`,
+    next: 'This is a defect of the toolset. The log of the run has what the tool returned.',
+  },
+});

@@ -1,0 +1,26 @@
+export type { BackendCall, CallBackend } from './call-backend.ts';
+export { type CliAgentProblem, type CliAgentTool, createCliAgentTools } from './cli-agent.ts';
+export {
+  createRyanRegistry,
+  type RyanOutcome,
+  type RyanRegistry,
+  type RyanRequest,
+  type RyanResult,
+  type RyanTool,
+} from './ryan.ts';
+export { addProperty, addRequired, newSchema } from './ryan-schema.ts';
+export { ToolError } from './ryan-tool-error.ts';
+export {
+  createSageRegistry,
+  defineTool,
+  type SageContext,
+  type SageRegistry,
+  type SageResult,
+  type SageTool,
+} from './sage.ts';
+export {
+  createWorkbenchRegistry,
+  type WorkbenchRegistry,
+  type WorkbenchResult,
+  type WorkbenchTool,
+} from './workbench.ts';

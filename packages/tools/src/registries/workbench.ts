@@ -1,0 +1,55 @@
+import type { Json } from '@holdpoint/contract';
+import type { JsonSchema } from '../json-schema.ts';
+import type { Toolset } from '../toolset.ts';
+import { workbench } from '../toolsets/workbench/toolset.ts';
+import { asJsonArgs, builtInTools } from './built-in-tools.ts';
+import type { CallBackend } from './call-backend.ts';
+
+export type WorkbenchResult =
+  | { ok: true; value: Json }
+  | { ok: false; error: { code: string; message: string; details?: Json } };
+
+export interface WorkbenchTool {
+  name: string;
+  description: string;
+  inputSchema: JsonSchema;
+  outputSchema: JsonSchema;
+  /** Whether a call with these arguments may ask a person. A tool of the backend may also ask because of what the workspace holds. */
+  requiresApproval: boolean | ((args: Json) => boolean);
+  execute(args: Json, options?: { signal?: AbortSignal }): Promise<WorkbenchResult>;
+}
+
+export interface WorkbenchRegistry {
+  /** Replaces a tool of the same name. A registered tool runs in this process: no gate and no sandbox are beneath it. */
+  register(tool: WorkbenchTool): void;
+  get(name: string): WorkbenchTool | undefined;
+  /** In order of registration; a replacement has the place of what it replaces. */
+  list(): WorkbenchTool[];
+  toOpenAIFunctions(): { name: string; description: string; parameters: JsonSchema }[];
+}
+
+/** Begins with the tools of the toolset `workbench`, which run in the backend. */
+export function createWorkbenchRegistry(
+  backend: CallBackend,
+  { toolset = workbench }: { toolset?: Toolset } = {},
+): WorkbenchRegistry {
+  const tools = new Map<string, WorkbenchTool>();
+  const register = (tool: WorkbenchTool): void => void tools.set(tool.name, tool);
+  for (const { name, description, inputSchema, outputSchema = {}, asks } of builtInTools(toolset)) {
+    register({
+      ...{ name, description, inputSchema, outputSchema },
+      requiresApproval: asks !== false,
+      execute: async (args, { signal } = {}) => {
+        const call = { toolset: toolset.name, tool: name, args: asJsonArgs(args), signal };
+        return (await backend.call(call)) as unknown as WorkbenchResult;
+      },
+    });
+  }
+  return {
+    register,
+    get: (name) => tools.get(name),
+    list: () => [...tools.values()],
+    toOpenAIFunctions: () =>
+      [...tools.values()].map(({ name, description, inputSchema: parameters }) => ({ name, description, parameters })),
+  };
+}

@@ -1,0 +1,14 @@
+import type { Toolset } from '../toolset.ts';
+import { duckDuckGoHtml } from '../web/search/duckduckgo-html.ts';
+import type { SearchPort } from '../web/search/port.ts';
+import { createHoldpointToolset } from './holdpoint/toolset.ts';
+import { createWorkbenchToolset } from './workbench/toolset.ts';
+
+/** The toolsets that come with Holdpoint, the default one first. */
+export const createToolsets = ({ search }: { search: SearchPort }): Toolset[] => [
+  createHoldpointToolset({ search }),
+  createWorkbenchToolset({ search }),
+];
+
+/** They use the search engine that needs no account. */
+export const everyToolset = createToolsets({ search: duckDuckGoHtml() });

@@ -1,0 +1,31 @@
+import type { Json } from '@holdpoint/contract';
+import { defineToolset, type Toolset } from '../../toolset.ts';
+import { duckDuckGoHtml } from '../../web/search/duckduckgo-html.ts';
+import type { SearchPort } from '../../web/search/port.ts';
+import { deleteFile } from './delete-file.ts';
+import { listDirectory } from './list-directory.ts';
+import { moveFile } from './move-file.ts';
+import { presentWorkbench } from './present.ts';
+import { readFile } from './read-file.ts';
+import { runCode } from './run-code.ts';
+import { workbenchSettings } from './settings.ts';
+import { webFetch } from './web-fetch.ts';
+import { createWebSearch } from './web-search.ts';
+import { writeFile } from './write-file.ts';
+
+/** Files, programs and the web, with results `{ok, value}` or `{ok, error}`. What overwrites, deletes or leaves the list of addresses asks a person. */
+export function createWorkbenchToolset({ search }: { search: SearchPort }): Toolset {
+  return defineToolset({
+    name: 'workbench',
+    tools: [...[listDirectory, readFile, writeFile, deleteFile, moveFile, runCode, webFetch], createWebSearch(search)],
+    settings: workbenchSettings,
+    present: presentWorkbench,
+    forms: {
+      'openai-functions': (tools) =>
+        tools.map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema as Json })),
+    },
+  });
+}
+
+/** Uses the search engine that needs no account. */
+export const workbench = createWorkbenchToolset({ search: duckDuckGoHtml() });

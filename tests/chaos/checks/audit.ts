@@ -1,0 +1,29 @@
+import type { AuditFindingCode, AuditReport } from '@holdpoint/contract';
+import { type Verdict, verdict } from '../../harness/verdict.ts';
+import type { Ledger } from '../ledger.ts';
+
+/** What is found after Redis lost writes that were sealed. */
+const ofLosses: ReadonlySet<AuditFindingCode> = new Set([
+  'redis_went_back',
+  'event_changed',
+  'event_missing',
+  'event_reordered',
+  'event_added',
+]);
+
+/** The audit log is as it was sealed, whatever died. Only what Redis lost is found, and only when it lost something. */
+export function auditSound(
+  { findings, findings_total, records }: AuditReport,
+  { lost }: Pick<Ledger, 'lost'>,
+): Verdict {
+  const unexpected = findings.filter(({ code }) => lost.length === 0 || !ofLosses.has(code));
+  const more = lost.length === 0 && findings_total > findings.length ? [`${findings_total} findings in all`] : [];
+  const wrong = [...unexpected.map(({ code, message }) => `${code}: ${message}`), ...more];
+  return verdict('the audit log is as it was sealed', records, 'records', wrong);
+}
+
+/** What happened is sealed once the system is at rest. */
+export function auditComplete({ events, runs }: AuditReport): Verdict {
+  const wrong = events.unsealed === 0 ? [] : [`${events.unsealed} events of runs at rest are not sealed`];
+  return verdict('every event is sealed', runs, 'runs', wrong);
+}

@@ -1,0 +1,44 @@
+import type { Json } from '@holdpoint/contract';
+import type { CreateRun } from '@holdpoint/contract/wire';
+import type { CallContext, Config } from '../case.ts';
+import { type Found, isObject, missing } from '../match.ts';
+
+/** What a case asks of its run, in the words of the cases. */
+export interface Wanted {
+  config: Config;
+  context: CallContext;
+}
+
+/** Fields of POST /v1/runs; `settings` are the toolset's own. */
+export type RunFields = Pick<CreateRun, 'network' | 'permissions' | 'modes' | 'secrets' | 'limits'> & {
+  settings?: Record<string, unknown>;
+};
+
+/** How a toolset takes an operator's settings, and how its results tell of success. One file per toolset. */
+export interface Adapter {
+  /** What an operator's settings and the context of a call are as fields of the run. */
+  fields(wanted: Wanted): RunFields;
+  ok(native: Found): boolean;
+  errorCode(native: Found): string | undefined;
+  /** The part of a result in which pointers start. */
+  root(native: Found): Found;
+  /** Codes that the contract itself gives; all others are the project's choice. Undefined: the contract gives every code. */
+  givenCodes?: readonly string[];
+}
+
+/** The value of a key; missing where the result is no object with it. */
+export const field = (native: Found, key: string): Found =>
+  isObject(native) && Object.hasOwn(native, key) ? (native[key] as Json) : missing;
+
+/** The text of a key within a key. */
+export function textAt(native: Found, ...keys: string[]): string | undefined {
+  const found = keys.reduce(field, native);
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** Hosts with ports that a run may reach, of the origins in a list. */
+export const hostsOf = (urls: readonly string[]): string[] =>
+  urls.map((url) => {
+    const { hostname, port, protocol } = new URL(url);
+    return `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`;
+  });

@@ -1,0 +1,9 @@
+import { type Adapter, field, textAt } from './adapter.ts';
+
+export const cliAgent: Adapter = {
+  fields: () => ({}),
+  ok: (native) => field(native, 'success') === true,
+  errorCode: (native) => textAt(native, 'error', 'code'),
+  root: (native) => native,
+  givenCodes: ['path_outside_working_dir', 'file_not_found'],
+};

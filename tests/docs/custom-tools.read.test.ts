@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { shout } from '../../examples/tools/shout.ts';
+import { projectDir } from '../harness/index.ts';
+
+const read = (file: string): string => readFileSync(join(projectDir, file), 'utf8');
+
+it.each(['examples/tools/notes.ts', 'examples/tools/shout.ts'])('docs/custom-tools.md shows %s', (file) =>
+  expect(read('docs/custom-tools.md')).toContain(`\`\`\`ts\n${read(file)}\`\`\``),
+);
+
+it('examples/tools/shout.ts returns its data, and names a bad parameter', async () => {
+  expect(await shout.execute({ s: 'abc' })).toMatchObject({ ok: true, data: 'ABC' });
+  expect(await shout.execute({ s: 1 })).toMatchObject({ ok: false, error: { code: 'EVALIDATION' } });
+});
