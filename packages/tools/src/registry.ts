@@ -164,13 +164,13 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
         : ({ ok: true, args: found.args } as const);
       if (!filled.ok) return { status: 'failed', error: filled.error, touched: [] };
       try {
+        const { tool } = found;
         const context = withSettings(call.toolset, call.context);
-        const { beside } = found.tool;
         const outcome =
-          call.beside && beside
-            ? await runBeside(beside, context, filled.args)
-            : await found.tool.execute(context, filled.args);
-        return checkOutput(found.tool, outcome, { toolset: call.toolset, log });
+          call.beside && tool.beside
+            ? await runBeside(tool.beside, context, filled.args)
+            : await tool.execute(context, filled.args);
+        return checkOutput(tool, outcome, { toolset: call.toolset, log });
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);
         if (isData(error)) return { status: 'failed', error: asData(error) };

@@ -93,12 +93,12 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       call,
       { runId, epoch, stepId, wallMs, limits, network, granted, scope, readOnly, seed, onConnection, signal, ...more },
     ) {
-      const reaches = registry.reaches({ ...call, settings: {} });
+      const { attempt, beside, ...rest } = more;
+      const reaches = registry.reaches({ ...call, settings: rest.settings });
       await using way = await openCallNetwork(
         { network, granted, reaches, scope, onConnection },
         { allowAddresses, secrets },
       );
-      const { attempt, beside, ...rest } = more;
       const bounds = { wallMs, limits, way, scope, readOnly, seed, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });
       const outcome = await registry.execute({ ...call, beside, context });

@@ -119,7 +119,13 @@ async function empty(path: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(path, name), { recursive: true, force: true })));
 }
 
-const times = { created_at: '', started_at: '', settled_at: '', queued_ms: 0, duration_ms: 7 };
+const times = {
+  created_at: '2026-01-01T00:00:00.000Z',
+  started_at: '2026-01-01T00:00:00.010Z',
+  settled_at: '2026-01-01T00:00:00.017Z',
+  queued_ms: 10,
+  duration_ms: 7,
+};
 const modes = { read_only: false, dry_run: false, deterministic: false };
 
 async function makeMount(number: number): Promise<WorkspaceMount> {

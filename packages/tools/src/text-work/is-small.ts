@@ -20,6 +20,8 @@ export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<
       return isSmallChange([before?.toString('latin1', 0, smallChange + 1) ?? '', after]);
     }
     case 'excerpt':
+    case 'lines':
+    case 'replace_first':
       return task.input.data.length <= smallRead;
     case 'weigh':
       return task.input.text.length <= smallJson;

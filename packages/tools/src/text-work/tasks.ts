@@ -1,6 +1,8 @@
 import { applyPatch, type PatchInput } from '../operations/apply-patch.ts';
 import { diffWritten, type EditInput, editText, type WrittenInput } from '../operations/edit-text.ts';
 import { type ExcerptInput, excerptOf } from '../operations/excerpt.ts';
+import { type LineRangeInput, lineRange } from '../operations/line-range.ts';
+import { type FirstReplacement, replaceFirst } from '../operations/replace-first.ts';
 import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
 
@@ -10,6 +12,8 @@ export const textTasks = {
   patch: (input: PatchInput) => applyPatch({ ...input, data: asBuffer(input.data) }),
   diff: (input: WrittenInput) => diffWritten({ ...input, before: input.before && asBuffer(input.before) }),
   excerpt: (input: ExcerptInput) => excerptOf({ ...input, data: asBuffer(input.data) }),
+  lines: (input: LineRangeInput) => lineRange({ ...input, data: asBuffer(input.data) }),
+  replace_first: (input: FirstReplacement) => replaceFirst({ ...input, data: asBuffer(input.data) }),
   weigh: weighJson,
   // Imported here so that only a thread loads the HTML parser.
   page: async (input: PageBody) => {

@@ -1,12 +1,16 @@
 import type { Toolset } from '../toolset.ts';
 import { duckDuckGoHtml } from '../web/search/duckduckgo-html.ts';
 import type { SearchPort } from '../web/search/port.ts';
+import { cliAgent } from './cli-agent/toolset.ts';
 import { createHoldpointToolset } from './holdpoint/toolset.ts';
+import { ryan } from './ryan/toolset.ts';
 import { createWorkbenchToolset } from './workbench/toolset.ts';
 
 /** The toolsets that come with Holdpoint, the default one first. */
 export const createToolsets = ({ search }: { search: SearchPort }): Toolset[] => [
   createHoldpointToolset({ search }),
+  ryan,
+  cliAgent,
   createWorkbenchToolset({ search }),
 ];
 

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { defineTool } from '../../define-tool.ts';
+import { changedPaths } from '../../operations/changed-paths.ts';
+import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import { textArgument } from '../../operations/text.ts';
+import { touchedPaths } from '../../operations/touched.ts';
+import { previewWrite } from '../../operations/write-file.ts';
+import { refused } from './result.ts';
+
+const maxBytes = 10 * 1024 * 1024;
+
+export const createFile = defineTool({
+  name: 'create_file',
+  description:
+    'Create a new file with the given content. Missing parent directories are created. Fails if the file exists.',
+  effect: 'workspace',
+  risk: 'medium',
+  label: 'safe_write',
+  asks: true,
+  input: z.strictObject({
+    path: pathArgument.describe('Relative path to the file to create'),
+    content: textArgument.describe('Content to write to the file'),
+  }),
+  touches: ({ path }) => touchedPaths('write', path),
+  async execute(context, { path, content }) {
+    const data = Buffer.from(content);
+    if (data.length > maxBytes) {
+      const message = `Content too large (${data.length} bytes, the limit is ${maxBytes} bytes)`;
+      return { ...refused('EFBIG', message, 'Write the content in several files.'), touched: [] };
+    }
+    const { bytes } = await context.files.write(path, data, { expect: { exists: false } }, context.signal);
+    const value = { output: `Created file: ${path} (${bytes} bytes)`, files_affected: [relativePath(path)] };
+    return { status: 'succeeded', value, ...(await changedPaths(context, path)) };
+  },
+  preview: (context, args) => previewWrite(context, { ...args, create_only: true }),
+});

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { defineTool } from '../../define-tool.ts';
+import { pathArgument } from '../../operations/path-argument.ts';
+import { touchedPaths } from '../../operations/touched.ts';
+import { success } from './result.ts';
+
+const mostShown = 1000;
+const deepest = 20;
+
+export const fileSearch = defineTool({
+  name: 'file_search',
+  description: 'Find files by a glob pattern. `*` and `?` stay within a directory, `**` does not.',
+  effect: 'read',
+  risk: 'low',
+  label: 'read_only',
+  input: z.strictObject({
+    pattern: z.string().min(1).max(1000).describe('Glob pattern, such as **/*.go, relative to base_path'),
+    base_path: pathArgument.default('.').describe('Relative path to the directory to search'),
+  }),
+  touches: ({ base_path }) => touchedPaths('read', base_path),
+  async execute(context, { pattern, base_path }) {
+    const { paths, total } = await context.files.glob(
+      {
+        cwd: base_path,
+        patterns: [pattern],
+        ignore: ['**/.git/**'],
+        dot: true,
+        type: 'file',
+        limit: mostShown,
+        depth: deepest,
+      },
+      context.signal,
+    );
+    const warning = total > paths.length ? [`Warning: Found ${total} matches, showing first ${paths.length}`] : [];
+    const head = `Found ${total} files matching '${pattern}'${paths.length === 0 ? '' : ':'}`;
+    return success(
+      {
+        output: [head, ...paths.map((path) => `  ${path}`), ...warning].join('\n'),
+        files_affected: [],
+        metadata: { matches: total, pattern, ...(total > paths.length && { truncated: true }) },
+      },
+      [],
+    );
+  },
+});

@@ -1,0 +1,119 @@
+import type { CommandResult, TaskView, ToolOutcome } from '@holdpoint/contract';
+import { z } from 'zod';
+import { defineTool } from '../../define-tool.ts';
+import { cutShort } from '../../operations/cut-short.ts';
+import { isOver } from '../../operations/describe-task.ts';
+import { type Failure, failure } from '../../operations/failure.ts';
+import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import type { ToolContext } from '../../tool.ts';
+import { isAllowed, notAllowed } from './allowed-directory.ts';
+import { besideLine, refusedDirectory } from './beside-line.ts';
+import { type RyanSettings, settingsOf } from './settings.ts';
+
+/** Linux refuses a single argument of 128 KiB or more. */
+const maxCommand = 90_000;
+const maxTitle = 100;
+
+const input = z.strictObject({
+  command: z
+    .string()
+    .refine((command) => command.trim() !== '', 'the command is empty')
+    .refine((command) => !command.includes('\0'), 'a command has no NUL byte')
+    .refine((command) => Buffer.byteLength(command) <= maxCommand, `longer than ${maxCommand} bytes`)
+    .describe('The bash command to execute'),
+  working_directory: pathArgument
+    .optional()
+    .describe('Directory in which the command runs. Default: the workspace root'),
+});
+type Args = z.output<typeof input>;
+
+export const executeBash = defineTool({
+  name: 'execute_bash',
+  description:
+    'Executes a bash command in the workspace and returns its combined output. Dangerous commands are refused, and a command that runs too long is ended.',
+  effect: (_args, { network }) => (network ? 'external' : 'workspace'),
+  risk: 'high',
+  input,
+  touches: ({ command, working_directory = '.' }) => ({ command, cwd: relativePath(working_directory) }),
+  async execute(context, { command, working_directory = '.' }) {
+    const settings = settingsOf(context.settings);
+    const refused = await refuseDirectory(context, working_directory, settings);
+    if (refused !== undefined) return refused;
+    return outcome(
+      await context.run({
+        argv: ['/bin/bash', '-c', command],
+        cwd: relativePath(working_directory),
+        limits: { wall_ms: settings.timeout_ms },
+        streams: 'combined',
+        kept_bytes: settings.max_output_bytes,
+        secrets: true,
+      }),
+    );
+  },
+  beside: {
+    task({ command, working_directory }, given) {
+      const { directories, timeout_ms } = settingsOf(given);
+      const spec = { command: besideLine({ command, working_directory, directories }), timeout_ms };
+      return { kind: 'shell', title: command.split('\n', 1)[0]?.slice(0, maxTitle) ?? '', spec };
+    },
+    settle: settleBeside,
+  },
+  async preview({ network, secrets = [] }, { command, working_directory = '.' }) {
+    const named = secrets.length === 0 ? {} : { secrets };
+    return { kind: 'command', command, cwd: relativePath(working_directory), network: network?.hosts ?? [], ...named };
+  },
+});
+
+/** A directory that is missing or outside is an error of the files; for the sandbox it would be a failed set-up, which is retried. */
+async function refuseDirectory(context: ToolContext, path: string, settings: RyanSettings) {
+  const real = await context.files.resolve(path, context.signal);
+  if (!isAllowed(real, settings)) return { status: 'failed' as const, error: notAllowed(path, settings), touched: [] };
+  await context.files.list(path, { limit: 1 }, context.signal);
+  return undefined;
+}
+
+function outcome({ end, stdout, capabilities }: CommandResult): ToolOutcome {
+  const { text: output, bytes, truncated } = stdout;
+  const printed = { output, bytes, truncated };
+  if (end.status !== 'exited') {
+    return { ...cutShort(end, 'command'), value: { exit_code: null, ...printed }, capabilities };
+  }
+  const { exit_code } = end;
+  if (exit_code === 0) return { status: 'succeeded', value: { exit_code, ...printed }, capabilities };
+  return { ...exited(exit_code, printed), capabilities };
+}
+
+const exited = (exit_code: number, printed: object): Failure =>
+  failure('EEXIT', `command failed with exit code ${exit_code}`, 'Read the output for the reason.', {
+    exit_code,
+    ...printed,
+  });
+
+/** The outcome of a command that ran beside others. */
+async function settleBeside(context: ToolContext, args: Args, task: TaskView): Promise<ToolOutcome> {
+  if (!isOver(task)) throw new Error(`the command ${task.id} still runs`);
+  const settings = settingsOf(context.settings);
+  const { max_output_bytes: most } = settings;
+  const printed = await readOutput(context, task.id, most);
+  const { exit_code = null, reason } = task.outcome ?? {};
+  if (task.status === 'completed') return { status: 'succeeded', value: { exit_code, ...printed } };
+  const { working_directory = '.' } = args;
+  if (refusedDirectory({ exit_code, ...printed }))
+    return { status: 'failed', error: notAllowed(working_directory, settings) };
+  if (exit_code !== null) return exited(exit_code, printed);
+  const error = reason ?? { code: 'EKILLED', message: 'command was killed' };
+  const status = task.status === 'timed_out' ? 'timed_out' : task.status === 'failed' ? 'failed' : 'killed';
+  return { status, error, value: { exit_code, ...printed } };
+}
+
+/** The whole output, or its first and last half. */
+async function readOutput({ tasks }: ToolContext, id: string, most: number) {
+  const first = await tasks.output(id, { stream: 'stdout', from: 0, maxBytes: most });
+  if (first.total <= most) return { output: first.text, bytes: first.total, truncated: first.omitted > 0 };
+  const half = Math.floor(most / 2);
+  const [begin, end] = await Promise.all([
+    tasks.output(id, { stream: 'stdout', from: 0, maxBytes: half }),
+    tasks.output(id, { stream: 'stdout', from: first.total - half, maxBytes: half }),
+  ]);
+  return { output: `${begin.text}\n…\n${end.text}`, bytes: first.total, truncated: true };
+}

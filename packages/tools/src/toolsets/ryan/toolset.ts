@@ -1,0 +1,17 @@
+import { defineToolset } from '../../toolset.ts';
+import { executeBash } from './execute-bash.ts';
+import { mcp } from './forms.ts';
+import { presentRyan } from './present.ts';
+import { readFile } from './read-file.ts';
+import { ryanRules } from './rules.ts';
+import { ryanSettings } from './settings.ts';
+
+/** Two tools, for commands and for reading files, that refuse what is dangerous. */
+export const ryan = defineToolset({
+  name: 'ryan',
+  tools: [executeBash, readFile],
+  settings: ryanSettings,
+  rules: ryanRules,
+  present: presentRyan,
+  forms: { mcp },
+});
