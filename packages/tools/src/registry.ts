@@ -22,7 +22,7 @@ import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
-import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { toJsonSchema } from './json-schema.ts';
 import { presentCall } from './present-call.ts';
 import { runBeside } from './run-beside.ts';
 import { TextWorkError } from './text-work/text-work.ts';
@@ -145,7 +145,9 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       const { tool, args } = found;
       if (tool.gate !== undefined && call.unattended) return { ok: false, error: noPersonError(tool), issues: [] };
       const effect =
-        typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false, settings: call.settings }) : tool.effect;
+        typeof tool.effect === 'function'
+          ? tool.effect(args, { network: call.network ?? false, settings: call.settings })
+          : tool.effect;
       const touches = touchesSchema.parse(tool.touches?.(args) ?? {});
       const { risk, gate, sequential } = tool;
       const looks = typeof tool.asks === 'function' || undefined;
