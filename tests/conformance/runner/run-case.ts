@@ -14,7 +14,7 @@ import { openRun } from './open-run.ts';
 import { saveValues } from './save-values.ts';
 import { writeSource } from './source.ts';
 import { specialOf } from './special/index.ts';
-import { type Made, makeCalls, type Scene } from './special/special.ts';
+import { type Made, makeCalls, type Scene, SpecialError } from './special/special.ts';
 import { validatorsOf } from './special/transaction.ts';
 import { openHttpStub } from './stubs/http.ts';
 import type { Bench } from './system.ts';
@@ -81,6 +81,7 @@ async function make(scene: Scene, { tool, args }: Case['call']): Promise<Made> {
   const expanded = expandGenerators(args) as Case['call']['args'];
   const special = specialOf(tool);
   if (special) return special(scene, expanded);
+  if (tool.startsWith('$')) throw new SpecialError(`there is no special tool ${tool}`);
   const steps = await makeCalls(scene, [{ tool, args: expanded }]);
   const native = steps[0]?.result ?? null;
   return { native, ok: scene.adapter.ok(native), steps };

@@ -1,15 +1,21 @@
 import { approvalText } from './approval.ts';
+import { approvalMatch } from './approval-match.ts';
 import { repeated, startedTogether } from './calls.ts';
 import { definitions, descriptions, openAIFunctions } from './definitions.ts';
+import { printed } from './format.ts';
+import { onRegistry } from './registry.ts';
 import type { Special } from './special.ts';
 import { transaction } from './transaction.ts';
 
 const specials: Readonly<Record<string, Special>> = {
   $approval: approvalText,
+  $approvalMatch: approvalMatch,
   $async: startedTogether,
   $definitions: definitions,
   $descriptions: descriptions,
+  $format: printed,
   $openAIFunctions: openAIFunctions,
+  $registry: onRegistry,
   $repeat: repeated,
   $transaction: transaction,
 };

@@ -1,0 +1,2 @@
+export { type ApprovalRule, matchesRule } from './approval-rules.ts';
+export { humanForm, jsonForm } from './output-forms.ts';
