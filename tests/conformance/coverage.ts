@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReadCase } from '../../tests/conformance/runner/parse-cases.ts';
+import type { ReadCase } from './runner/parse-cases.ts';
 
-export interface Requirement {
+interface Requirement {
   id: string;
   title: string;
   cases: string[];
