@@ -1,8 +1,7 @@
 import { approvalText } from './approval.ts';
-import { approvalMatch } from './approval-match.ts';
 import { repeated, startedTogether } from './calls.ts';
+import { approvalMatch, outputForm } from './cli-agent.ts';
 import { definitions, descriptions, openAIFunctions } from './definitions.ts';
-import { printed } from './format.ts';
 import { onRegistry } from './registry.ts';
 import type { Special } from './special.ts';
 import { transaction } from './transaction.ts';
@@ -13,7 +12,7 @@ const specials: Readonly<Record<string, Special>> = {
   $async: startedTogether,
   $definitions: definitions,
   $descriptions: descriptions,
-  $format: printed,
+  $format: outputForm,
   $openAIFunctions: openAIFunctions,
   $registry: onRegistry,
   $repeat: repeated,
