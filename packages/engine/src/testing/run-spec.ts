@@ -14,9 +14,9 @@ export function specOf(
   more: {
     policy?: object;
     onError?: 'stop' | 'continue';
-      concurrent?: true;
-      validators?: string[];
-      settings?: RunSpec['settings'];
+    concurrent?: true;
+    validators?: string[];
+    settings?: RunSpec['settings'];
   } & Partial<Grants> = {},
 ): RunSpec {
   return {
