@@ -48,7 +48,7 @@ test('an approved "git status" approves the same command again, and no other', a
     await decide(other, 'reject');
     expect(await result(number)).toMatchObject({ success: false, error: { code: 'approval_denied' } });
   }
-  // A tool that only reads asks nobody, and the last command is the last one that ran.
+  // A tool that only reads asks no person, and the last command is the last one that ran.
   expect(await result(await send({ tool: 'terminal_last_command', args: {} }))).toMatchObject({
     success: true,
     metadata: { command: 'git status' },
