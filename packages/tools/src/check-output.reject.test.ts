@@ -29,6 +29,7 @@ function registryOf(tool: Partial<Tool>) {
   return { logged, registry: createRegistry([toolset], { log }) };
 }
 
+// covers C-13
 describe('the output schema of a tool', () => {
   it('lets the value through that fits', async () => {
     const { registry } = registryOf({});

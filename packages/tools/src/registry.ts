@@ -151,7 +151,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       const { risk, gate, sequential } = tool;
       const looks = typeof tool.asks === 'function' || undefined;
       const reaches = tool.reaches && true;
-      const beside = tool.beside && true;
+      // A task keeps its command in the log, and has the network of the run.
+      const beside = (tool.beside && !reaches && !fillsPlaceholders(call.toolset)) || undefined;
       return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, beside, looks, reaches };
     },
 
