@@ -4,7 +4,7 @@ import { useSystem } from '../harness/index.ts';
 
 const system = useSystem();
 
-// covers S0-01, S0-120, S0-123, S1-A02
+// covers S0-01, S0-120, S0-123
 test('an approved "git status" approves the same command again, and no other', async () => {
   const { client } = system;
   const workspace = { source: { type: 'directory' as const, path: await system.directoryWith({ 'a.txt': 'a\n' }) } };
@@ -56,7 +56,6 @@ test('an approved "git status" approves the same command again, and no other', a
   await client.finishRun(run.id);
 });
 
-// covers S0-A03
 test('a setting of the run says which calls ask', async () => {
   const { client } = system;
   const { run } = await client.createRun({ open: true, toolset: 'cli-agent', settings: { ask: 'none' } });

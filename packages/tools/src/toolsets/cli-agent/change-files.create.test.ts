@@ -104,7 +104,7 @@ test('replace_string_in_file replaces the first of several, and warns', async ()
   expect(await text('a.txt')).toBe('1\n2\n3\n4\nbar\nfoo\nfoo\n');
 });
 
-// covers S0-02, S0-11, S0-31, S0-33, S0-A13, S0-140
+// covers S0-02, S0-11, S0-31, S0-33, S0-140
 test('replace_string_in_file refuses what the contract refuses, and changes nothing', async () => {
   await workspace().put('a.txt', 'text\n');
   await mkdir(join(workspace().path, 'd'));
