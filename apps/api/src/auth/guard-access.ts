@@ -1,5 +1,5 @@
 import type { Admission, Holder } from '@holdpoint/callers';
-import { type Scope, whyNeverHeld } from '@holdpoint/contract';
+import { defaultTenant, type Scope, whyNeverHeld } from '@holdpoint/contract';
 import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify';
 import type { App, ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';

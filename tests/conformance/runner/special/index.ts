@@ -2,6 +2,7 @@ import { approvalText } from './approval.ts';
 import { repeated, startedTogether } from './calls.ts';
 import { approvalMatch, outputForm } from './cli-agent.ts';
 import { definitions, descriptions, openAIFunctions } from './definitions.ts';
+import { onRegistry } from './registry.ts';
 import type { Special } from './special.ts';
 import { transaction } from './transaction.ts';
 
@@ -13,6 +14,7 @@ const specials: Readonly<Record<string, Special>> = {
   $descriptions: descriptions,
   $format: outputForm,
   $openAIFunctions: openAIFunctions,
+  $registry: onRegistry,
   $repeat: repeated,
   $transaction: transaction,
 };
