@@ -178,7 +178,8 @@ test('an edit is described once, with the network of its run, by the API and by 
   });
   await checkEdit({ engine }, id, edit);
   await engine.approvals.decide(id, edit);
-  const call = { toolset: 'holdpoint', tool: 'write_file', args: edit.args, network: true, unattended: false };
+  const surroundings = { network: true, unattended: false, settings: {} };
+  const call = { toolset: 'holdpoint', tool: 'write_file', args: edit.args, ...surroundings };
   expect(described).toEqual([call, call]);
 });
 
