@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { AuditReport } from '@holdpoint/contract';
 import type { Stuck } from '@holdpoint/contract/wire';
 import { openQueues } from '@holdpoint/engine';
 import { openAudit } from '@holdpoint/engine/audit';
@@ -9,7 +7,7 @@ import pino from 'pino';
 import { git } from '../harness/repositories.ts';
 import type { System } from '../harness/system.ts';
 import type { Verdict } from '../harness/verdict.ts';
-import { auditComplete, auditSound } from './checks/audit.ts';
+import { auditSound } from './checks/audit.ts';
 import { externalEffects, publications, workspaceEffects } from './checks/effects.ts';
 import { filesKept, lossIsReported, notReady, wrongRedis } from './checks/installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
@@ -47,7 +45,7 @@ export async function judge(
     ...[workspaceEffects(found, ledger), externalEffects(found, ledger), neverRan(found), firstDecision(found, ledger)],
     ...[atRest(found), leases(found), failures(found), wakeUps(found), listedApprovals(found), swept],
     ...[wrongRedis(ledger), notReady(ledger), filesKept(found, ledger), lossIsReported(found, ledger, stuck)],
-    ...[auditSound(audit, ledger), auditComplete(audit)],
+    auditSound(audit, ledger),
     await publications(found, ledger, readBranch, finalTree),
   ];
   await end();
@@ -63,22 +61,10 @@ async function inspect({ client, redis, dataDir }: System) {
   try {
     const found = await collect({ client, redis: connections.state, queues });
     const stuck = await client.stuck();
-    const audit = await verifyAtRest({ redis: connections.state, dataDir });
+    const audit = await openAudit({ redis: connections.state, dataDir }).verify();
     return { found, stuck, swept: await probeSweeper({ client, queues }), audit };
   } finally {
     await queues.close();
     await connections.close();
-  }
-}
-
-const sealedWithinMs = 30_000;
-
-/** The report, once the writer has sealed what it has to, or after a while. */
-async function verifyAtRest(deps: Parameters<typeof openAudit>[0]): Promise<AuditReport> {
-  const deadline = performance.now() + sealedWithinMs;
-  for (;;) {
-    const report = await openAudit(deps).verify();
-    if (report.events.unsealed === 0 || performance.now() > deadline) return report;
-    await pause(500);
   }
 }

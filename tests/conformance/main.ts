@@ -1,14 +1,18 @@
 // Runs conformance cases against a whole system: Redis, the API, a worker and the sandbox, over HTTP.
 //
-//   npm run conformance -- [FILE…]     default: tests/conformance/cases/*.jsonl
+//   npm run conformance -- [--keep] [FILE…]     default: tests/conformance/cases/*.jsonl; --keep leaves the data and the logs
 //
 // Exit code 0: every case passed or was skipped. 1: one failed. 2: a file is not in the form of docs/conformance.md; nothing was run.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { CaseFileError, readCases } from './runner/parse-cases.ts';
 
 const own = join(import.meta.dirname, 'cases');
-const given = process.argv.slice(2);
+const { values, positionals: given } = parseArgs({
+  options: { keep: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
 const files =
   given.length > 0
     ? given
@@ -23,7 +27,7 @@ try {
     import('./runner/run-cases.ts'),
     import('./runner/report.ts'),
   ]);
-  const outcomes = await runCases(cases);
+  const outcomes = await runCases(cases, values);
   process.stdout.write(`${reportLines(outcomes).join('\n')}\n`);
   process.exitCode = outcomes.some(({ status }) => status === 'failed') ? 1 : 0;
 } catch (error) {

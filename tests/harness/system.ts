@@ -29,8 +29,10 @@ export interface System extends AsyncDisposable {
   /** A source for runs with these files, removed with the system. */
   directoryWith(files: Record<string, string>): Promise<string>;
   repositoryWith(files: Record<string, string>): Promise<string>;
-  /** Ends every process and keeps the files. */
+  /** Ends every process, judges every recorded call again, and keeps the files. */
   stop(): Promise<void>;
+  /** Ends every process, without judging calls again. */
+  end(): Promise<void>;
   /** Host path of the folder of a run's workspace. */
   folder(runId: string): string;
   /** Host path of its newest staging tree, or of the first one before it exists. */
@@ -75,8 +77,11 @@ export async function startSystem(
   const key = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
   const client = createClient({ baseUrl: url, key });
 
-  const stop = async (): Promise<void> => {
+  const endApps = async (): Promise<void> => {
     for (const app of processes.reverse()) if (alive(app.pid)) await app.signal('SIGKILL');
+  };
+  const stop = async (): Promise<void> => {
+    await endApps();
     const redis = await startTestRedis(dataDir);
     await replayEveryRun(redis.path, dataDir).finally(() => redis.stop());
     await client.close();
@@ -87,6 +92,11 @@ export async function startSystem(
     as: (other) => createClient({ baseUrl: url, key: other }),
     client,
     stop,
+    async end() {
+      await endApps();
+      await (await startTestRedis(dataDir)).stop();
+      await client.close();
+    },
     key,
     redis: {
       address: server.path,

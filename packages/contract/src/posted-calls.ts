@@ -18,7 +18,7 @@ export const postedTurnSchema = z.array(postedCallSchema).min(1).max(mostCalls);
 export const postedCallsSchema = z.strictObject({
   steps: z.array(stepIdSchema).describe('The steps that the calls become, in their order'),
   concurrent: z.literal(true).optional(),
-  calls: payloadOf<PostedCall[]>().optional().describe('Absent: their turn was recorded with them'),
+  calls: payloadOf<PostedCall[]>().optional().describe('Left out when their turn was recorded with them'),
 });
 export type PostedCalls = z.infer<typeof postedCallsSchema>;
 

@@ -84,7 +84,7 @@ export const allowedModels = ({ goal, models }: Pick<RunSpec, 'goal' | 'models'>
 export const runSpecSchema = z.strictObject({
   title: z.string().max(200).optional(),
   toolset: z.string(),
-  /** Of the toolset, with its defaults. */
+  /** Settings of the toolset, with its defaults. */
   settings: settingsSchema.default({}),
   goal: goalSchema,
   source: sourceSchema,

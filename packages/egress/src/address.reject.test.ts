@@ -80,6 +80,7 @@ const refused: readonly [string, string][] = [
     ...['2606:4700::1%eth0'],
   ].map((text): [string, string] => [text, 'not an IP address']),
 ];
+// covers C-07
 test.each(refused)('%s is refused: %s', (literal, reason) => {
   expect(classifyAddress(literal)).toMatchObject({ allowed: false, reason });
 });

@@ -37,6 +37,7 @@ import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
 import { createModelPlanner } from './planners/model.ts';
+import { redactPlanner } from './planners/redact-planner.ts';
 import { reportLate } from './report-late.ts';
 import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
 import { watchRedis } from './watch-redis.ts';
@@ -107,7 +108,7 @@ export async function startWorkers(
     operatorPolicy: operator.current,
     workspaces: createWorkspacePort(workspaces, sandbox, secrets),
     planners: {
-      scripted: scriptedPlanner,
+      scripted: redactPlanner(scriptedPlanner, secrets),
       model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
     },
     retention: config.retention,

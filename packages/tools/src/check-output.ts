@@ -2,7 +2,7 @@ import type { Problem, ToolOutcome } from '@holdpoint/contract';
 import type { DefectLog } from './defect-log.ts';
 import type { Tool } from './tool.ts';
 
-/** The outcome, unless its value is not what the tool's output schema says: then nobody sees the value. */
+/** The outcome, unless its value is not what the tool's output schema says: then the value is dropped. */
 export function checkOutput(
   { name, output }: Tool,
   outcome: ToolOutcome,

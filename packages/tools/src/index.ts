@@ -13,6 +13,8 @@ export { openTextThreads, type TextThreadLimits, type TextThreads } from './text
 export type { RunFacts, Tool, ToolContext } from './tool.ts';
 export type { ToolDefinition } from './tool-definition.ts';
 export { defineToolset, type Toolset } from './toolset.ts';
+export { type ApprovalRule, matchesRule } from './toolsets/cli-agent/approval-rules.ts';
+export { humanForm, jsonForm } from './toolsets/cli-agent/output-forms.ts';
 export { createToolsets, everyToolset } from './toolsets/every-toolset.ts';
 export type { SearchAnswer, SearchResult } from './web/search/answer.ts';
 export { duckDuckGoHtml } from './web/search/duckduckgo-html.ts';

@@ -23,12 +23,11 @@ import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
-import { type JsonSchema, toJsonSchema } from './json-schema.ts';
 import { presentCall } from './present-call.ts';
 import { runBeside } from './run-beside.ts';
 import { TextWorkError } from './text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
-import type { ToolDefinition } from './tool-definition.ts';
+import { definition, type ToolDefinition } from './tool-definition.ts';
 import type { Toolset } from './toolset.ts';
 import { rulesOf } from './toolset-rules.ts';
 
@@ -83,7 +82,7 @@ export interface Registry {
   grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[] };
   /** The value that a person's answer to a question becomes. */
   answer(call: ToolCall, words: string): { value: Json } | { error: Problem };
-  /** What a model is told before its prompt. */
+  /** What a model reads before its prompt. */
   instructions(toolset: string): string | undefined;
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
@@ -146,12 +145,13 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       const { tool, args } = found;
       if (tool.gate !== undefined && call.unattended) return { ok: false, error: noPersonError(tool), issues: [] };
       const effect =
-        typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
+        typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false, settings: call.settings }) : tool.effect;
       const touches = touchesSchema.parse(tool.touches?.(args) ?? {});
       const { risk, gate, sequential } = tool;
       const looks = typeof tool.asks === 'function' || undefined;
       const reaches = tool.reaches && true;
-      const beside = tool.beside && true;
+      // A task keeps its command in the log, and has the network of the run.
+      const beside = (tool.beside && !reaches && !fillsPlaceholders(call.toolset)) || undefined;
       return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, beside, looks, reaches };
     },
 
@@ -249,21 +249,6 @@ const noPersonError = (tool: Tool): Problem => ({
   message: `${tool.name} cannot be used here: a sub-agent cannot ask a person.`,
   next: 'Decide it yourself, or say in your last message what has to be decided.',
 });
-
-function definition(tool: Tool): ToolDefinition {
-  return {
-    name: tool.name,
-    description: tool.description,
-    effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
-    risk: tool.risk,
-    gate: tool.gate,
-    label: tool.label ?? tool.risk,
-    version: tool.version,
-    asks: tool.asks === undefined ? 'no' : tool.asks === true ? 'yes' : 'look',
-    input_schema: toJsonSchema(tool.input),
-    output_schema: tool.output && toJsonSchema(tool.output),
-  };
-}
 
 function isData(error: unknown): error is FileError | TextWorkError {
   return error instanceof FileError || error instanceof TextWorkError;

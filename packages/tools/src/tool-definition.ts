@@ -1,5 +1,6 @@
 import type { Effect, Risk } from '@holdpoint/contract';
-import type { JsonSchema } from './json-schema.ts';
+import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import type { Tool } from './tool.ts';
 
 /** A tool as models, clients and people see it. */
 export interface ToolDefinition {
@@ -17,4 +18,19 @@ export interface ToolDefinition {
   asks: 'no' | 'yes' | 'look';
   input_schema: JsonSchema;
   output_schema?: JsonSchema;
+}
+
+export function definition(tool: Tool): ToolDefinition {
+  return {
+    name: tool.name,
+    description: tool.description,
+    effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
+    risk: tool.risk,
+    gate: tool.gate,
+    label: tool.label ?? tool.risk,
+    version: tool.version,
+    asks: tool.asks === undefined ? 'no' : tool.asks === true ? 'yes' : 'look',
+    input_schema: toJsonSchema(tool.input),
+    output_schema: tool.output && toJsonSchema(tool.output),
+  };
 }

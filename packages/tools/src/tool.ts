@@ -23,6 +23,8 @@ export interface RunFacts {
   network: boolean;
   /** Whether no person answers questions, because the run is a sub-agent's. @default false */
   unattended?: boolean;
+  /** The toolset's settings of the run. @default not known */
+  settings?: unknown;
 }
 
 /** Everything that a call may use of the host. */

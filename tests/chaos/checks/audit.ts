@@ -21,9 +21,3 @@ export function auditSound(
   const wrong = [...unexpected.map(({ code, message }) => `${code}: ${message}`), ...more];
   return verdict('the audit log is as it was sealed', records, 'records', wrong);
 }
-
-/** What happened is sealed once the system is at rest. */
-export function auditComplete({ events, runs }: AuditReport): Verdict {
-  const wrong = events.unsealed === 0 ? [] : [`${events.unsealed} events of runs at rest are not sealed`];
-  return verdict('every event is sealed', runs, 'runs', wrong);
-}

@@ -57,8 +57,7 @@ async function readAll(root: string, { files }: Expect): Promise<Map<string, Fil
 /** The contract's own word. */
 async function riskOf({ bench, toolset }: Scene, tool: Case['call']['tool']): Promise<string | undefined> {
   const tools = await bench.system.client.listTools({ toolset });
-  const found = tools.find(({ name }) => name === tool) as { label?: string; risk: string } | undefined;
-  return found?.label ?? found?.risk;
+  return tools.find(({ name }) => name === tool)?.label;
 }
 
 /** Milliseconds from the first step that could run to the last that settled; NaN when no time was kept. */

@@ -31,7 +31,9 @@ const waitMs = 90_000;
 /** @param source a directory */
 export async function openRun({ client, tree }: System, source: string, fields: OpenRunFields): Promise<OpenRun> {
   const workspace = { source: { type: 'directory' as const, path: source } };
-  const { run } = await client.createRun({ open: true, workspace, ...fields });
+  // A case may leave a setting undefined: JSON leaves it out.
+  const settings = fields.settings as CreateRun['settings'];
+  const { run } = await client.createRun({ open: true, workspace, ...fields, settings });
   const { id } = run;
   let isFinished = false;
   return {

@@ -16,14 +16,14 @@ export interface Outcome {
 }
 
 /** Runs cases on systems of their own. Most of a case is waiting, so several run at once. */
-export async function runCases(cases: readonly ReadCase[]): Promise<Outcome[]> {
+export async function runCases(cases: readonly ReadCase[], { keep }: { keep: boolean }): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const group of groupCases(cases)) outcomes.push(...(await runGroup(group)));
+  for (const group of groupCases(cases)) outcomes.push(...(await runGroup(group, keep)));
   return cases.flatMap((one) => outcomes.filter((outcome) => outcome.one === one));
 }
 
-async function runGroup(group: Group<ReadCase>): Promise<Outcome[]> {
-  await using bench = await openBench(group);
+async function runGroup(group: Group<ReadCase>, keep: boolean): Promise<Outcome[]> {
+  await using bench = await openBench(group, { keep });
   const cores = availableParallelism();
   const isTimed = ({ expect: { max_ms } }: ReadCase) => max_ms !== undefined;
   const run = (one: ReadCase) => outcomeOf(bench, one);

@@ -30,7 +30,11 @@ export interface Bench extends AsyncDisposable {
   root(): Promise<boolean>;
 }
 
-export async function openBench({ loopback, hostEnv, secrets }: Omit<Group<Case>, 'cases'>): Promise<Bench> {
+/** @param options.keep leaves the data and the logs, and prints where they are */
+export async function openBench(
+  { loopback, hostEnv, secrets }: Omit<Group<Case>, 'cases'>,
+  { keep }: { keep: boolean },
+): Promise<Bench> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-conformance-'));
   const secretsDir = await writeSecrets(join(directory, 'secrets'), secrets);
   const [search, model, graph] = await Promise.all([openSearchStub(), openModelStub(), openGraphStub()]);
@@ -59,9 +63,12 @@ export async function openBench({ loopback, hostEnv, secrets }: Omit<Group<Case>
     isolated: isIsolated(worker?.capabilities as Partial<CapabilityReport> | undefined),
     root: once(() => runsAsRoot(system)),
     async [Symbol.asyncDispose]() {
-      await system[Symbol.asyncDispose]();
+      // The replay of other tests knows neither the toolsets nor the search engine of this system.
+      await system.end();
+      if (keep) process.stderr.write(`kept: ${system.directory} and ${directory}\n`);
+      else await rm(system.directory, { recursive: true, force: true });
       for (const stub of [search, model, graph]) await stub[Symbol.asyncDispose]();
-      await rm(directory, { recursive: true, force: true });
+      if (!keep) await rm(directory, { recursive: true, force: true });
     },
   };
 }

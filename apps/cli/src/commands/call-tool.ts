@@ -70,7 +70,7 @@ export function callToolCommand(shell: Shell) {
 const help = `
 Prints the result as the toolset has it; --json prints it as one line of JSON.
 A call that waits for an approval is asked about on a terminal. Elsewhere its id is printed, and the command waits; with --no-wait it
-exits 5, and the call is made once somebody has decided.
+exits 5, and the call is made after the decision.
 Exit codes: 0 the call succeeded, 1 it failed or was rejected.`;
 
 function argsIn(text: string) {

@@ -19,7 +19,7 @@ export const withSettingOptions = (command: Command): Command =>
     .option('--set <name=value>', 'one setting of the toolset, as JSON or text; may be repeated', setting);
 
 /** `name=value`: the value is JSON where it can be read as JSON, otherwise text. */
-export function setting(text: string, before: Settings = {}): Settings {
+function setting(text: string, before: Settings = {}): Settings {
   const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name === '') throw new InvalidArgumentError('Expected NAME=VALUE.');
   return { ...before, [name]: jsonOr(value) };

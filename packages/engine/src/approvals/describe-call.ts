@@ -8,11 +8,11 @@ type Known = Extract<Description, { ok: true }>;
 /** What a call would be in its run. */
 export function describeCall(
   { catalog }: Pick<EngineDeps, 'catalog'>,
-  { toolset, network, modes }: RunSpec,
+  { toolset, settings, network, modes }: RunSpec,
   { run: { parent }, ...call }: { run: Pick<RunState, 'parent'>; tool: string; args: Json },
 ): Description {
   const described = catalog.describe({
-    ...{ toolset, ...call },
+    ...{ toolset, settings, ...call },
     ...{ network: hasNetwork(network), unattended: parent !== undefined },
   });
   if (!described.ok) return described;

@@ -68,7 +68,7 @@ async function viewPublish(
 
 interface Place {
   runId: string;
-  /** Absent: it is about the publish of the run. */
+  /** Undefined for an approval about the publish of the run. */
   stepId: string | undefined;
 }
 

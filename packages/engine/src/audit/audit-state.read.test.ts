@@ -26,7 +26,7 @@ async function run(): Promise<string> {
   return runId;
 }
 
-test('tells the last record, and since when something waits for one', async () => {
+test('reads the last record, and since when something waits for one', async () => {
   expect(await read()).toMatchObject({ head: { seq: 0 }, sealedAt: undefined, unsealedSince: undefined });
   const [first] = await readLog(engine.deps.redis, await run());
   expect(await read()).toMatchObject({ head: { seq: 0 }, unsealedSince: first?.time });
@@ -43,7 +43,7 @@ test('tells the last record, and since when something waits for one', async () =
 test.each([
   ['is gone', () => ''],
   ['was changed', (line: string) => line.replace('"tenant":"default"', '"tenant":"other"')],
-])('tells when the last record %s', async (_, change) => {
+])('notices that the last record %s', async (_, change) => {
   await run();
   await seal();
   const file = join(auditDirOf(dataDir), (await listSegments(dataDir)).at(-1) ?? '');

@@ -61,7 +61,7 @@ test('calls behind an open turn wait in order, and a reference finds a result of
   const { deps, runId, send, statuses } = await openRun();
   await send(count({ effect: 'workspace' }, 'first'), write);
   await send(count({ effect: 'read', note: { $from: 'first', pointer: '/count' } }, 'second'));
-  await send(count({ effect: 'read', note: { $from: 'nobody', pointer: '' } }), read);
+  await send(count({ effect: 'read', note: { $from: 'none', pointer: '' } }), read);
   expect(await statuses(2)).toEqual([]);
   expect((await readCalls(deps, runId, 2)).waiting).toMatchObject([{ index: 0, isDropped: false }]);
   await expect(finishRun(deps, runId, {})).rejects.toMatchObject({ code: 'calls_pending' });

@@ -1,4 +1,4 @@
-import { ForbiddenChange, isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
+import { ForbiddenChange, isIdOf, isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { superviseAgent } from '../agents/supervise-agent.ts';
 import {
@@ -40,6 +40,8 @@ import { guardTree } from '../trees/inspect-tree.ts';
 const mostRounds = 20;
 /** How soon a task tries again when another writer keeps it from taking a snapshot. */
 const waitMs = 500;
+/** The same, when that writer is another task, whose capture is short. */
+const captureMs = 50;
 
 /**
  * Brings a task as far as possible now: runs its command, captures its changes in a snapshot, and records as lost a command whose worker
@@ -67,7 +69,7 @@ export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobCon
   return sleep(deps);
 }
 
-const sleep = (deps: WorkerDeps): JobEnd => ({ kind: 'sleep', until: deps.now() + waitMs });
+const sleep = (deps: WorkerDeps, ms = waitMs): JobEnd => ({ kind: 'sleep', until: deps.now() + ms });
 
 async function move(deps: WorkerDeps, run: RunState, task: TaskState, context: JobContext): Promise<JobEnd | 'again'> {
   const isEnding = run.status === 'canceling' || isTerminal(run.status);
@@ -232,7 +234,7 @@ async function capture(
   // A step that Redis lost may have written to the same tree: its changes must not become part of the snapshot.
   if ((await guardTree(deps, run, task.id, context)) !== 'sound') return 'again';
   const held = await append(deps, run.id, holdForCapture(run, task));
-  if (!held.ok) return sleep(deps);
+  if (!held.ok) return sleep(deps, isIdOf('task', held.actual ?? '') ? captureMs : waitMs);
   const taken = await takeSnapshot(deps, run, { ...task, outcome });
   if (taken instanceof ForbiddenChange) {
     const refused = await append(deps, run.id, dropCapture(run, task, forbiddenChange(taken.paths)));

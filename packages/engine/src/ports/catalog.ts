@@ -33,7 +33,7 @@ export interface ToolCatalog {
    * @param call.network whether the run's tools may reach anything outside: a command that can is an external effect
    * @param call.unattended the call is a sub-agent's: no person answers questions
    */
-  describe(call: Call & { network: boolean; unattended?: boolean }): Description;
+  describe(call: Call & { network: boolean; unattended?: boolean; settings?: Settings }): Description;
   /** The version of each tool of a toolset: a short digest of what a call of it must look like. */
   versions(toolset: string): Record<string, string>;
   /** What a toolset says of its own calls. @param settings of the run, as its modes */
@@ -46,11 +46,11 @@ export interface ToolCatalog {
   grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[] };
   /** What the answer of a person to a question becomes. */
   answer(call: Call, words: string): { value: Json } | { error: Problem };
-  /** What a model is told about the toolset before its prompt. */
+  /** What a model reads about the toolset before its prompt. */
   instructions(toolset: string): string | undefined;
 }
 
-export type CheckedSettings =
+type CheckedSettings =
   | { ok: true; settings: Record<string, Json> }
   /** `pointer`: in the settings. */
   | { ok: false; errors: readonly { pointer: string; detail: string }[] };

@@ -4,7 +4,6 @@ export { listRuns, type Page, type RunFilter, walkAllRuns, walkBack } from './li
 export { listSnapshots, type RunSnapshot } from './list-snapshots.ts';
 export { getStep, listSteps } from './list-steps.ts';
 export { listAgents } from './list-tree.ts';
-export { openPast } from './past-calls.ts';
 export { presentStep } from './present-step.ts';
 export { readCalls, type WaitingCall } from './read-calls.ts';
 export { findRewindPoint, type RewindPoint } from './rewind-point.ts';

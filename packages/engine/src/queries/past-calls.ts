@@ -35,7 +35,7 @@ export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<Ste
       const wanted = canonicalJson(args ?? null);
       for (const call of await read()) {
         if (call.tool !== tool || call.error?.code !== code) continue;
-        // Of an edited call, what the caller wrote did not run.
+        // What the caller wrote of an edited call did not run.
         for (const payload of call.edited ? [call.args] : [call.args, call.written ?? call.args]) {
           if (canonicalJson(await fromPayload(deps.blobs, payload)) === wanted) return true;
         }

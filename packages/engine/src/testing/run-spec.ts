@@ -14,9 +14,9 @@ export function specOf(
   more: {
     policy?: object;
     onError?: 'stop' | 'continue';
-      concurrent?: true;
-      validators?: string[];
-      settings?: RunSpec['settings'];
+    concurrent?: true;
+    validators?: string[];
+    settings?: RunSpec['settings'];
   } & Partial<Grants> = {},
 ): RunSpec {
   return {
@@ -27,7 +27,7 @@ export function specOf(
       plan: planSchema.parse({
         groups: groups.map((steps) => ({
           on_error: more.onError ?? 'stop',
-          concurrent: more.concurrent,
+          ...(more.concurrent && { concurrent: true }),
           steps: steps.map((step) => ({ tool: 'count', ...step })),
         })),
       }),

@@ -33,15 +33,20 @@ export interface Explanation {
 export function explain(policies: BoundPolicies, facts: CallFacts): Explanation {
   const parts = partsOf(facts).map((part): PartExplanation => {
     const own = explainPolicy(policies.run, facts, part);
-    const isDecided = own.rules.some(({ outcome }) => outcome === 'decides');
-    const builtins = isDecided ? [] : [explainPolicy(builtin(), facts, part)];
+    const byBuiltin = explainPolicy(builtin(), facts, part);
     const operator = policies.operator.map((policy) => explainPolicy(policy, facts, part));
+    const isAllowed = operator.length > 0 && operator.every((one) => decidedAction(one) === 'allow');
+    const counts = decidedAction(own) === undefined || (decidedAction(byBuiltin) === 'deny' && !isAllowed);
+    const builtins = counts ? [byBuiltin] : [];
     const isNamed = [policies.run, ...policies.operator].some((policy) => namedBy(policy, facts, part));
     const toolset = policies.toolset && explainToolset(policies.toolset, { facts, part, isNamed });
     return { part: describePart(part), policies: [own, ...builtins, ...operator, ...(toolset ? [toolset] : [])] };
   });
   return { verdict: judge(policies, facts), parts };
 }
+
+const decidedAction = ({ rules }: { rules: RuleExplanation[] }): PolicyAction | undefined =>
+  rules.find(({ outcome }) => outcome === 'decides')?.action;
 
 /** Whether the rule of a policy that decides on a part names the tool. */
 function namedBy({ policy }: NamedPolicy, facts: CallFacts, part: Part): boolean {

@@ -2,6 +2,7 @@ import { type PolicyRule, policySchema } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { bash, call, command, rulesOf } from '../testing/facts.ts';
 import { compilePolicy } from './compile-policy.ts';
+import { explain } from './explain.ts';
 import { judge } from './judge.ts';
 
 const judged = (rules: unknown[], facts = call({}), operator: unknown[][] = []) =>
@@ -104,6 +105,41 @@ test('the operator only makes a verdict stricter', () => {
     reason: "rule 1 of the operator's policy: hold",
   });
   expect(judged(allow, call({ effect: 'external' }), [[]]).action).toBe('allow');
+});
+
+test('what the built-in rules deny stays denied, unless the operator allows it', () => {
+  const all = { match: {}, action: 'allow' };
+  const bashToo = { match: { tool: 'bash' }, action: 'allow' };
+  const wipe = bash([command('ls'), command('rm -rf /', 'blocked')]);
+  expect(judged([all], wipe)).toMatchObject({
+    action: 'deny',
+    rule: { policy: 'builtin', name: 'catastrophic' },
+    part: { detail: 'rm -rf /' },
+  });
+  expect(judged([{ ...all, action: 'hold' }], wipe).action).toBe('deny');
+  // An operator that says nothing about it allows nothing.
+  expect(judged([all], wipe, [[]]).action).toBe('deny');
+  expect(judged([all], wipe, [[bashToo]]).action).toBe('allow');
+  expect(judged([{ ...all, action: 'hold' }], wipe, [[bashToo]]).action).toBe('hold');
+  // Each policy of the operator has to allow it, and each part of the call needs that.
+  expect(judged([all], wipe, [[bashToo], []]).action).toBe('deny');
+  expect(judged([all], wipe, [[{ match: { command: { program: 'ls' } }, action: 'allow' }]]).action).toBe('deny');
+  // A run that says nothing keeps the built-in rules.
+  expect(judged([], wipe, [[bashToo]]).action).toBe('deny');
+  // Other built-in rules are only for what the run's own do not match.
+  expect(judged([all], bash(command('sudo ls'))).action).toBe('allow');
+  expect(judged([all], bash('unparsed')).action).toBe('allow');
+});
+
+test('an explanation shows the built-in denial that the run cannot lift', () => {
+  const all = rulesOf('run', [{ match: {}, action: 'allow' }]);
+  const wipe = bash(command('rm -rf /', 'blocked'));
+  const names = (operator: unknown[]) =>
+    explain({ run: all, operator: operator.map((rule) => rulesOf('operator', [rule])) }, wipe).parts.map(
+      ({ policies }) => policies.map(({ name }) => name),
+    );
+  expect(names([])).toEqual([['run', 'builtin']]);
+  expect(names([{ match: {}, action: 'allow' }])).toEqual([['run', 'operator']]);
 });
 
 test('rules that hold together add up', () => {

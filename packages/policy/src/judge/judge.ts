@@ -19,9 +19,12 @@ export interface NamedPolicy {
 
 /** The policies that bind a run. */
 export interface BoundPolicies {
-  /** The run's own. The built-in rules judge what it does not match. */
+  /** The run's own. The built-in rules judge what it does not match, and their denials bind it too. */
   run: NamedPolicy;
-  /** The operator's, recorded and current. They only make a verdict stricter: what they do not match is left to the others. */
+  /**
+   * The operator's, recorded and current. They only make a verdict stricter: what they do not match is left to the others. What all of them
+   * allow is left to the run's own policy, even where the built-in rules deny it.
+   */
   operator: readonly NamedPolicy[];
   /** That of the toolset. It only makes a verdict stricter, too. */
   toolset?: ToolsetPolicy | undefined;
@@ -44,7 +47,14 @@ export function judge({ run, operator, toolset }: BoundPolicies, facts: CallFact
   const budget = { left: regexBudget };
   const parts = partsOf(facts);
   const own = decide(run, facts, parts, budget);
-  const ofOperator = operator.flatMap((policy) => decide(policy, facts, parts, budget).found);
+  const byOperator = operator.map((policy) => decide(policy, facts, parts, budget).found);
+  const ofOperator = byOperator.flat();
+  const isAllowed = (part: Part): boolean =>
+    byOperator.length > 0 &&
+    byOperator.every((found) => found.some((one) => one.part === part && one.rule.rule.action === 'allow'));
+  const byBuiltin = decide(builtin(), facts, parts, budget).found.filter(
+    ({ part, rule }) => own.left.includes(part) || (rule.rule.action === 'deny' && !isAllowed(part)),
+  );
   const isNamed = ({ part }: Decided) =>
     [...own.found, ...ofOperator].some((one) => one.part === part && namesTool(one.rule, facts));
   const ofToolset = toolset === undefined ? [] : decide(toolset, facts, parts, budget).found;
@@ -54,7 +64,7 @@ export function judge({ run, operator, toolset }: BoundPolicies, facts: CallFact
   );
   const decided = rules.concat(
     own.found,
-    own.left.length === 0 ? [] : decide(builtin(), facts, own.left, budget).found,
+    byBuiltin,
     ofOperator,
     questions.filter((one) => !isNamed(one)),
   );

@@ -23,7 +23,8 @@ export async function openHttpStub(): Promise<HttpStub> {
     hits += 1;
     const route = routes.find((one) => isFor(one, request));
     if (route?.delay_ms) await pause(route.delay_ms, undefined, { signal: closing.signal }).catch(() => undefined);
-    await answer(request, response, route);
+    // The caller may have given up: its time limit is over.
+    await answer(request, response, route).catch(() => response.destroy());
   });
   return {
     ...(await listen(server, () => closing.abort())),

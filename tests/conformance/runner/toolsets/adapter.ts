@@ -11,7 +11,7 @@ export interface Wanted {
 
 /** Fields of POST /v1/runs; `settings` are the toolset's own. */
 export type RunFields = Pick<CreateRun, 'network' | 'permissions' | 'modes' | 'secrets' | 'limits'> & {
-  settings?: Record<string, unknown>;
+  settings?: Record<string, Json | undefined>;
 };
 
 /** How a toolset takes an operator's settings, and how its results tell of success. One file per toolset. */

@@ -1,8 +1,7 @@
 import { type Adapter, field } from './adapter.ts';
 
 export const ryan: Adapter = {
-  fields: ({ config: { bash_timeout_ms } }) =>
-    bash_timeout_ms === undefined ? {} : { settings: { timeout_ms: bash_timeout_ms } },
+  fields: ({ config: { timeout_ms: bash_timeout_ms } }) => (bash_timeout_ms === undefined ? {} : { settings: { bash_timeout_ms } }),
   ok: (native) => field(native, 'success') === true,
   errorCode: () => undefined,
   root: (native) => native,

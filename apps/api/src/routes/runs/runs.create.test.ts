@@ -163,6 +163,8 @@ describe('a bad request is refused by its place, and changes nothing', () => {
     ['a network rule for an address', () => allowing('169.254.169.254'), 'invalid_network', '/network/allow/1'],
     ['a network rule for everything', () => allowing('*:443'), 'invalid_network', '/network/allow/1'],
     ['an unknown toolset', () => ({ ...plan(write), toolset: 'nope' }), 'unknown_toolset', '/toolset'],
+    ['an unknown setting', () => ({ ...plan(write), settings: { 'a/b': 1 } }), 'invalid_settings', '/settings/a~1b'],
+    ['settings that are a list', () => ({ ...plan(write), settings: [1] }), 'invalid_request', '/settings'],
     ['an unknown tool', () => plan(write, { tool: 'wirte_file' }), 'invalid_plan', '/plan/groups/0/steps/1/tool'],
     [
       'an argument of the wrong type',

@@ -74,11 +74,11 @@ function callsIn(text: string): SendCalls['calls'] {
   }
 }
 
-export const isParked = ({ steps }: Pick<ReceivedCalls, 'steps'>): boolean =>
+const isParked = ({ steps }: Pick<ReceivedCalls, 'steps'>): boolean =>
   steps.some(({ status }) => status === 'parked' || status === 'indeterminate');
 
-/** What a call came to, as one line. */
-export const resultLine = ({ result, error }: StepDetail): string =>
+/** The result of a call, as one line. */
+const resultLine = ({ result, error }: StepDetail): string =>
   error === null ? JSON.stringify(result) : `${error.code}: ${error.message}`;
 
 function printCalls(shell: Shell, { steps }: ReceivedCalls): void {

@@ -38,7 +38,7 @@ export interface Held {
   reaches?: string[] | undefined;
 }
 
-/** Whether an attempt at the step may change the workspace or anything outside it. Of a call that runs beside others, its command does. */
+/** Whether an attempt at the step may change the workspace or anything outside it. When a call runs beside others, its command writes. */
 export const mayWrite = (step: StepState): boolean => step.effect !== 'read' && !runsBeside(step);
 
 /** Runs as a background command, beside other calls of its turn. A call that a person was asked about runs alone. */

@@ -85,6 +85,16 @@ test('fetch_webpage says why there is no page', async () => {
   expect(await fetchPage({ url })).toMatchObject(failed('url_not_allowed'));
 });
 
+// covers S0-106
+test('fetch_webpage brings the address of a call as a rule, and leaves names to an approval', () => {
+  const reaches = (url: string) =>
+    registry.reaches({ toolset: 'cli-agent', tool: 'fetch_webpage', args: { url }, settings: {} });
+  expect(reaches('http://a.test/')).toEqual([]);
+  expect(reaches('http://127.0.0.1:8080/x')).toEqual(['127.0.0.1:8080']);
+  expect(reaches('https://[::1]/')).toEqual(['[::1]:443']);
+  expect(reaches('no url')).toEqual([]);
+});
+
 // covers S0-02, S0-105
 test('fetch_webpage refuses bad parameters', async () => {
   for (const more of [

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { networkFetch } from '../../operations/network-fetch.ts';
@@ -19,8 +20,8 @@ export const fetchWebpage = defineTool({
     timeout_seconds: z.int().min(1).max(60).default(10).describe('Seconds to wait for the answer'),
   }),
   touches: ({ url }) => touchedHost(url),
-  // No address of its own: an approval opens the host of the call in every run.
-  reaches: () => [],
+  // An approval opens the host of the call in every run. It opens no address: one that is public, or that the operator allows, is a rule.
+  reaches: ({ url }) => addressOf(url),
   async execute(context, { url, timeout_seconds }) {
     if (webTarget(url) === undefined) {
       return refused('EURLINVALID', 'Invalid URL format', 'Write the whole address, with http:// or https://.');
@@ -50,6 +51,12 @@ export const fetchWebpage = defineTool({
     );
   },
 });
+
+function addressOf(url: string): string[] {
+  const target = webTarget(url);
+  const isAddress = target !== undefined && isIP(target.host.replace(/^\[|\]$/g, '')) !== 0;
+  return isAddress ? [`${target.host}:${target.port}`] : [];
+}
 
 function inWords(failed: Extract<Awaited<ReturnType<typeof networkFetch>>, { ok: false }>['failure'], seconds: number) {
   const { code, message, next = 'Try another address.' } = failed.error;

@@ -1,5 +1,5 @@
 import type { Json } from '@holdpoint/contract';
-import type { ToolDefinition } from '../../registry.ts';
+import type { ToolDefinition } from '../../tool-definition.ts';
 
 /** The form of the contract for function calling: a bare function. */
 export const openaiFunctions = (tools: readonly ToolDefinition[]): Json[] =>

@@ -164,8 +164,8 @@ test.each([
 // covers S2-80
 test('a policy sees the command and the program', async () => {
   const registry = createRegistry([workbench]);
-  const describe = (args: object, network = false) =>
-    registry.describe({ toolset: 'workbench', tool: 'run_code', args, network });
+  const describe = (args: object, network = false, settings?: object) =>
+    registry.describe({ toolset: 'workbench', tool: 'run_code', args, network, settings });
   expect(describe({ language: 'bash', code: 'git push' })).toMatchObject({
     effect: 'workspace',
     touches: { command: 'git push', cwd: '.' },
@@ -173,6 +173,10 @@ test('a policy sees the command and the program', async () => {
   expect(describe({ language: 'python', code: 'x', args: ['a'] })).toMatchObject({
     touches: { argv: ['python3', '-', 'a'] },
   });
+  const code = { language: 'bash', code: 'true' };
+  expect(describe(code, true, {})).toMatchObject({ effect: 'workspace' });
+  expect(describe(code, true, { code_network: true })).toMatchObject({ effect: 'external' });
+  expect(describe(code, true)).toMatchObject({ effect: 'external' });
 });
 
 // covers S2-80

@@ -41,7 +41,9 @@ const words = (args: readonly string[], env: Readonly<Record<string, string>>): 
 export const runCode = defineTool({
   name: 'run_code',
   description: `Runs a program in Python or bash in an isolated sandbox. It starts in the workspace and sees its files and the system's programs. Returns {stdout, stderr, exitCode, duration}; duration is in milliseconds. Every exit code is a result. There is no standard input, and no network unless the run's settings open it.`,
-  effect: (_args, { network }) => (network ? 'external' : 'workspace'),
+  // Without its settings, the code of a run with a network may reach it.
+  effect: (_args, { network, settings }) =>
+    network && workbenchSettings.parse(settings ?? { code_network: true }).code_network ? 'external' : 'workspace',
   risk: 'high',
   input,
   output: z.strictObject({ stdout: z.string(), stderr: z.string(), exitCode: z.int() }),

@@ -29,7 +29,7 @@ export const searchCode = defineTool({
   touches: ({ path }) => touchedPaths('read', path),
   execute: (context, { query, maxResults, ...rest }) =>
     searchText(context, {
-      ...{ pattern: query, max_results: maxResults, output_mode: 'content', before: 0, after: 0 },
+      ...{ pattern: query, max_results: maxResults, output_mode: 'content' as const, before: 0, after: 0 },
       ...{ case_insensitive: false, include_ignored: false },
       ...rest,
     }),
