@@ -12,7 +12,7 @@ export function sageRules({ settings, modes }: RuledRun): readonly PolicyRule[] 
     ...(programs.includes('env') ? [['env']] : []),
   ];
   const refusals = isFixed ? [notRepeatable(programs), notFixed] : [notListed(programs)];
-  return [...allowed.map(allow), ...refusals];
+  return [...(modes?.read_only ? [notReading] : []), ...allowed.map(allow), ...refusals];
 }
 
 const allow = (argv: string[]): PolicyRule => ({
@@ -21,6 +21,14 @@ const allow = (argv: string[]): PolicyRule => ({
   match: { tool: 'Bash', command: { argv, class: ['safe', 'caution'] } },
   action: 'allow',
 });
+
+/** The engine lets a command of a read-only run look at the workspace. This contract lets it not. */
+const notReading: PolicyRule = {
+  name: 'read-only',
+  match: { tool: 'Bash' },
+  action: 'deny',
+  reason: 'the run is read-only, and a command may change something. Submit it without modes.read_only',
+};
 
 const notListed = (programs: readonly string[]): PolicyRule => ({
   name: 'bash-allowlist',

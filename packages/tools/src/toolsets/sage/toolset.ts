@@ -16,7 +16,7 @@ export function createSageToolset({ graph }: { graph?: GraphPort | undefined }):
     tools: [read, write, edit, bash, createGraphQuery(graph)],
     settings: sageSettings,
     permissions: ['fs:read', 'graph:read'],
-    protected: ['.sage/**'],
+    protected: ['.sage'],
     placeholders: true,
     rules: sageRules,
     present: presentSage,
