@@ -145,7 +145,9 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       const { tool, args } = found;
       if (tool.gate !== undefined && call.unattended) return { ok: false, error: noPersonError(tool), issues: [] };
       const effect =
-        typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false, settings: call.settings }) : tool.effect;
+        typeof tool.effect === 'function'
+          ? tool.effect(args, { network: call.network ?? false, settings: call.settings })
+          : tool.effect;
       const touches = touchesSchema.parse(tool.touches?.(args) ?? {});
       const { risk, gate, sequential } = tool;
       const looks = typeof tool.asks === 'function' || undefined;
