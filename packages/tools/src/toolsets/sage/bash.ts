@@ -71,6 +71,9 @@ async function runProgram(context: ToolContext, args: Args): Promise<ToolOutcome
   return outcome(result, args);
 }
 
+/** The words of the sandbox, before any program has begun. */
+const notFound = /: line \d+: .*: (?:not found|No such file or directory)\n$/;
+
 /** One word without any meaning for a shell is a program. */
 const isLine = ({ command, args }: Args): boolean => args === undefined && !/^[A-Za-z0-9_.+/-]+$/.test(command);
 const wordsOf = ({ command, args = [] }: Args): [string, ...string[]] => [command, ...args];
@@ -82,9 +85,8 @@ function outcome({ end, stdout, stderr, capabilities }: CommandResult, args: Arg
   if (end.status !== 'exited') {
     return { ...cutShort(end, 'The command'), value: { ...printed, exitCode: null }, capabilities };
   }
-  // The words of the sandbox, before any program has begun.
-  const isMissing = end.exit_code === 127 && !isLine(args) && stderr.text.endsWith(`${args.command}: not found\n`);
-  if (isMissing && stdout.bytes === 0) {
+  const isMissing = end.exit_code === 127 && !isLine(args) && stdout.bytes === 0;
+  if (isMissing && notFound.test(stderr.text)) {
     const value = { ...printed, exitCode: 127 };
     return {
       ...failure('ENOCOMMAND', `There is no program ${args.command} here.`, 'Use another one.', value),

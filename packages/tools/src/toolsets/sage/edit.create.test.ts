@@ -139,7 +139,7 @@ test('what another call wrote in between is kept', async () => {
   const files = new Proxy(context.files, { get: (of, name) => (name === 'write' ? write : Reflect.get(of, name)) });
   expect(await edit({ patch }, { files })).toMatchObject({ ok: true });
   expect({ writes, after: await after() }).toEqual({ writes: 2, after: 'zero\none\nTWO\nthree\n' });
-  const never = async () => Promise.reject(new FileError('EACCES', 'no'));
+  const never = async () => Promise.reject(new FileError('EACCES', 'f.txt', 'no'));
   const closed = new Proxy(context.files, { get: (of, name) => (name === 'write' ? never : Reflect.get(of, name)) });
   expect(await edit({ patch: patch.replace('two', 'TWO').replace('+TWO', '+2') }, { files: closed })).toMatchObject(
     refused('ERUNTIME', 'EACCES'),
