@@ -169,10 +169,9 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       try {
         const { tool } = found;
         const context = withSettings(call.toolset, call.context);
+        const args = tool.fillsPlaceholders ? found.args : filled.args;
         const outcome =
-          call.beside && tool.beside
-            ? await runBeside(tool.beside, context, filled.args)
-            : await tool.execute(context, filled.args);
+          call.beside && tool.beside ? await runBeside(tool.beside, context, args) : await tool.execute(context, args);
         return checkOutput(tool, outcome, { toolset: call.toolset, log });
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);

@@ -82,6 +82,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   risk: Risk;
   /** The contract's own word for its risk, such as `read_only`. @default the risk */
   label?: string;
+  /** The tool fills the placeholders of its arguments itself, by `placeholder` of its context. Names that the run does not have are refused before. */
+  fillsPlaceholders?: true;
   /** Semantic version of its interface. */
   version?: string;
   /** `input`: the call is a question to a person. It always parks, and the answer is the result. */

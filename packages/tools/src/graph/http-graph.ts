@@ -1,5 +1,6 @@
 import type { Json } from '@holdpoint/contract';
 import { z } from 'zod';
+import type { TextWork } from '../text-work/text-work.ts';
 import { GraphError, type GraphPort, type GraphRequest } from './port.ts';
 
 const answerSchema = z.object({ results: z.array(z.json()) });
@@ -10,10 +11,10 @@ const refusalSchema = z.object({ error: z.string() });
  * @param options.endpoint chosen by the operator, so it may have a private address
  */
 export const httpGraph = ({ endpoint }: { endpoint: string }): GraphPort => ({
-  async query({ signal }, request) {
+  async query({ signal, text }, request) {
     const deadline = AbortSignal.timeout(request.timeout_ms);
     try {
-      return await ask(endpoint, request, AbortSignal.any([signal, deadline]));
+      return await ask({ endpoint, text, signal: AbortSignal.any([signal, deadline]) }, request);
     } catch (error) {
       if (error instanceof GraphError || signal.aborted) throw error;
       if (deadline.aborted) {
@@ -28,9 +29,8 @@ export const httpGraph = ({ endpoint }: { endpoint: string }): GraphPort => ({
 });
 
 async function ask(
-  endpoint: string,
+  { endpoint, text, signal }: { endpoint: string; text: TextWork; signal: AbortSignal },
   { query, params, commit, max_bytes }: GraphRequest,
-  signal: AbortSignal,
 ): Promise<readonly Json[]> {
   const response = await fetch(endpoint, {
     method: 'POST',
@@ -39,7 +39,10 @@ async function ask(
     redirect: 'error',
     signal,
   });
-  const body = parse(await textOf(response, max_bytes));
+  const answered = await textOf(response, max_bytes);
+  const weighed = await text.run('weigh', { text: answered });
+  if (!weighed.ok) throw new GraphError('EQUOTA', `The answer of the graph ${weighed.reason}.`, 'Ask for less.');
+  const body = parse(answered);
   if (!response.ok) {
     const { data } = refusalSchema.safeParse(body);
     throw new GraphError('EGRAPH', data?.error ?? `The graph answered ${response.status}.`, 'Correct the query.');

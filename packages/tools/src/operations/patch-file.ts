@@ -67,7 +67,7 @@ export async function previewPatch(context: ToolContext, input: FilePatch): Prom
 /** One of n concurrent patches succeeds in each round. */
 const maxRounds = 10;
 /** UTF-8 bytes of the diff in a result. */
-const maxDiff = 32 * 1024;
+export const maxDiff = 32 * 1024;
 
 const tooLarge = (what: string, bytes: number, most: number): Failure =>
   failure(

@@ -111,6 +111,18 @@ test('there is no network', async () => {
   expect(asked).toEqual([false]);
 });
 
+// covers S4-51
+test('a placeholder becomes the secret, and no shell reads it', async () => {
+  const secret = 'a"; echo $(id) `id` \'; *';
+  const placeholder = (name: string) => (name === 'KEY' ? secret : undefined);
+  const more = { placeholder };
+  expect(await bash('echo', ['x$ENV.KEY'], {}, more)).toEqual(ended(`x${secret}\n`));
+  expect(await bash('echo "x$ENV.KEY" y | cat', undefined, {}, more)).toEqual(ended(`x${secret} y\n`));
+  expect(await bash('echo "$ENV.OTHER"', undefined, {}, more)).toMatchObject({ error: { code: 'EVALIDATION' } });
+  expect(await bash('echo', ['$ENV.KEY'])).toEqual(ended('$ENV.KEY\n'));
+  expect(await bash('echo "$ENV.KEY"')).toEqual(ended('.KEY\n'));
+});
+
 // covers S4-44
 test('a dry run runs nothing', async () => {
   expect(await bash('echo x > made', undefined, {}, { dryRun: true })).toEqual(ended('', null as never));

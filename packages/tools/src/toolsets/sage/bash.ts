@@ -1,11 +1,12 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { placeholder } from '../../fill-placeholders.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { failure } from '../../operations/failure.ts';
 import { textArgument } from '../../operations/text.ts';
 import type { ToolContext } from '../../tool.ts';
-import { settingsOf, timeoutOf } from './settings.ts';
+import { type SageSettings, settingsOf, timeoutOf } from './settings.ts';
 
 /** Linux refuses a single argument of 128 KiB or more. */
 const maxArgument = 100_000;
@@ -33,6 +34,7 @@ export const bash = defineTool({
   description: `Runs a program in an isolated sandbox, in the workspace and without a network. With args, the program gets exactly these arguments, and no shell reads them. Without, command is a line for bash, and every command in it has to be on the list of allowed programs.
 Returns {stdout, stderr, exitCode}; every exit code is a result. There is no standard input. In a dry run nothing runs, and exitCode is null.`,
   version: '1.0.0',
+  fillsPlaceholders: true,
   effect: 'workspace',
   risk: 'high',
   input,
@@ -56,8 +58,7 @@ async function runProgram(context: ToolContext, args: Args): Promise<ToolOutcome
   const settings = settingsOf(context.settings);
   const { maxOutputBytes, maxCommandFileBytes, cpuSeconds } = settings.limits;
   const result = await context.run({
-    argv: isLine(args) ? ['/bin/bash', '-c', args.command] : wordsOf(args),
-    env: settings.env,
+    ...filled(context, args, settings),
     network: false,
     secrets: true,
     kept_bytes: maxOutputBytes,
@@ -73,6 +74,27 @@ async function runProgram(context: ToolContext, args: Args): Promise<ToolOutcome
 
 /** The words of the sandbox, before any program has begun. */
 const notFound = /: line \d+: .*: (?:not found|No such file or directory)\n$/;
+
+/**
+ * Program and variables with secrets in place of placeholders. In a line, a placeholder becomes a variable: the value of a secret is never read
+ * by the shell, and the line keeps the form that the gate has judged.
+ */
+function filled({ placeholder: resolve }: ToolContext, args: Args, { env }: SageSettings) {
+  if (!isLine(args)) {
+    const words = wordsOf(args);
+    const found =
+      resolve === undefined
+        ? words
+        : words.map((word) => word.replaceAll(placeholder, (text, name: string) => resolve(name) ?? text));
+    return { argv: found as typeof words, env };
+  }
+  if (resolve === undefined) return { argv: shell(args.command), env };
+  const names = new Set([...args.command.matchAll(placeholder)].map(([, name = '']) => name));
+  const secrets = Object.fromEntries([...names].map((name) => [`PLACEHOLDER_${name}`, resolve(name) ?? '']));
+  const line = args.command.replaceAll(placeholder, (_, name: string) => `\${PLACEHOLDER_${name}}`);
+  return { argv: shell(line), env: { ...env, ...secrets } };
+}
+const shell = (line: string): [string, ...string[]] => ['/bin/bash', '-c', line];
 
 /** One word without any meaning for a shell is a program. */
 const isLine = ({ command, args }: Args): boolean => args === undefined && !/^[A-Za-z0-9_.+/-]+$/.test(command);

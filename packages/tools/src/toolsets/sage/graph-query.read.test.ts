@@ -94,6 +94,12 @@ test('a long answer is over the quota', async () => {
   expect(await ask({ query: 'x' }, { settings })).toMatchObject({ status: 'failed', error: { code: 'EQUOTA' } });
 });
 
+// covers S4-65
+test('an answer that is nested too deep is over the quota', async () => {
+  answer(`{"results": ${'['.repeat(5000)}${']'.repeat(5000)}}`);
+  expect(await ask({ query: 'x' })).toMatchObject({ status: 'failed', error: { code: 'EQUOTA' } });
+});
+
 // covers C-11
 test('a canceled query is killed', async () => {
   server().serve('/graph', () => undefined);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { failure } from '../../operations/failure.ts';
+import { maxDiff } from '../../operations/patch-file.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
@@ -29,7 +30,7 @@ export const write = defineTool({
     }
     const change = { path, content, create_only: false };
     if (context.dryRun) {
-      const shown = await previewWrite(context, change);
+      const shown = await previewWrite(context, { ...change, diffBytes: maxDiff });
       if (shown.kind !== 'diff') return { status: 'succeeded', value: { written: false }, touched: [] };
       return { status: 'succeeded', value: { written: false, diff: shown.patch }, touched: [] };
     }
