@@ -116,12 +116,9 @@ test('modes: a dry run changes nothing, a read-only run only reads, a determinis
     meta: { dryRun: true },
   });
   const reading = await openSage({ modes: { read_only: true } });
-  for (const call of [
-    ['Write', { file: 'b', content: '' }],
-    ['Bash', { command: 'ls' }],
-  ] as const) {
-    expect(await reading.result(...call)).toMatchObject({ ok: false, error: { code: 'EPERMISSION' } });
-  }
+  const denied = { ok: false, error: { code: 'EPERMISSION' } };
+  expect(await reading.result('Write', { file: 'b', content: '' })).toMatchObject(denied);
+  expect(await reading.result('Bash', { command: 'ls' })).toMatchObject(denied);
   expect(await reading.result('Edit', { file: 'a.txt', patch, strategy: 'check' })).toMatchObject({ ok: true });
   const fixed = await openSage({ modes: { deterministic: true }, settings: { deterministic_commands: ['cat'] } });
   const [first, second] = [

@@ -20,7 +20,7 @@ export interface Toolset {
   protected?: readonly string[];
   /** Its contract's own rules: the gate judges each call by them, too, and the strictest verdict counts. */
   rules?: readonly PolicyRule[] | ((run: RuledRun) => readonly PolicyRule[]);
-  /** Names of the tools of which every call asks, under the settings of a run. @default those whose `asks` is true */
+  /** Names of the tools whose every call asks, under the settings of a run. @default those whose `asks` is true */
   asking?(settings: unknown): readonly string[];
   /** What a model reads before its prompt: the contract's own guidance. */
   instructions?: string;
