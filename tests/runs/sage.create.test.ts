@@ -85,6 +85,18 @@ test('a secret reaches the call and nothing that is kept or shown', async () => 
   expect(shown).not.toContain(Buffer.from(secret).toString('base64').slice(0, 24));
 });
 
+// covers S4-51
+test('a run may say that a secret is written into files, and its publish is refused', async () => {
+  const { result, id, finish } = await openSage({ secrets: [{ name: 'API_KEY', as: { placeholder: 'files' } }] });
+  expect(await result('Write', { file: 'k', content: 'k=$ENV.API_KEY' })).toMatchObject({ ok: true });
+  expect(readFileSync(join(system.tree(id), 'k'), 'utf8')).toBe(`k=${secret}`);
+  const read = await result('Read', { file: 'k' });
+  expect(read).toMatchObject({ ok: true });
+  expect(JSON.stringify(read)).not.toContain(secret);
+  await finish();
+  await expect(system.client.publish(id)).rejects.toThrow('the value of a secret is in k');
+});
+
 // covers S4-70
 test('a run is a transaction: its validators decide, and a publish is whole', async () => {
   const calls = async (validator: string) => {

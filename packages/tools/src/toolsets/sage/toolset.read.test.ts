@@ -1,4 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { loadToolsets } from '../../custom/load-toolsets.ts';
 import { toJsonSchema } from '../../json-schema.ts';
 import { createRegistry } from '../../registry.ts';
 import { sage } from './toolset.ts';
@@ -59,4 +63,27 @@ test('settings are strict and have defaults', () => {
   ]) {
     expect(sage.settings?.safeParse(wrong).success).toBe(false);
   }
+});
+
+// covers S4-95
+test('a module adds tools, which have the results and the gate of the others', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hp-sage-'));
+  const module = join(folder, 'more.mjs');
+  await writeFile(
+    module,
+    `export default { addsTo: 'sage', tools: [{
+      name: 'Count', description: 'Counts the bytes of a file.', version: '2.1.0', effect: 'read', risk: 'low',
+      input: { type: 'object', properties: { file: { type: 'string' } }, required: ['file'], additionalProperties: false },
+      touches: ({ file }) => ({ paths: [{ path: file, access: 'read' }] }),
+      execute: async () => ({ status: 'succeeded', value: { bytes: 3 } }),
+    }] };`,
+  );
+  const { toolsets } = await loadToolsets([module], folder, [sage]);
+  await rm(folder, { recursive: true });
+  const more = createRegistry(toolsets);
+  expect(more.list('sage').at(-1)).toMatchObject({ name: 'Count', version: '2.1.0' });
+  expect(more.describe({ toolset: 'sage', tool: 'Count', args: { file: 'a' } })).toMatchObject({
+    touches: { paths: [{ path: 'a' }] },
+  });
+  expect(more.grants('sage')).toEqual(registry.grants('sage'));
 });
