@@ -71,6 +71,8 @@ test.each([
   ['/tmp/git', ['status']],
   ['echo ok', []],
   ['env', ['curl', 'x']],
+  ['env', ['git', 'status']],
+  ['env', ['-0']],
   ['env', ['A=1', 'git', 'status']],
   ['ls; curl x', undefined],
   ['ls && (curl x)', undefined],
