@@ -14,7 +14,7 @@ export const createToolsets = ({
   graph,
 }: {
   search: SearchPort;
-  /** Absent: there is no graph of the code. */
+  /** @default there is no graph of the code */
   graph?: GraphPort | undefined;
 }): Toolset[] => [
   createHoldpointToolset({ search }),
