@@ -14,7 +14,7 @@ export const createToolsets = ({
   graph,
 }: {
   search: SearchPort;
-  /** @default none: every query fails */
+  /** @default there is no graph of the code */
   graph?: GraphPort | undefined;
 }): Toolset[] => [
   createHoldpointToolset({ search }),
