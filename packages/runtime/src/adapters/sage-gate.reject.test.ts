@@ -105,7 +105,7 @@ test('a process in place of a file is a path that is not known', () => {
 test('a run has its own list', () => {
   const only = (...bash_allowlist: string[]) => ({ settings: { bash_allowlist } });
   expect(bash('sh', ['-c', 'true'], only('sh', 'true'))).toBe('allow');
-  // Whoever lists a shell trusts what it is given; a line is still judged by its parts.
+  // A run that lists a shell trusts what it is given; a line is still judged by its parts.
   expect(bash('sh', ['-c', 'date; exit 3'], only('sh'))).toBe('allow');
   expect(bash("sh -c 'date; exit 3'", undefined, only('sh'))).toBe(notListed);
   // The parser of the gate reads no longer line.

@@ -4,7 +4,7 @@ import { settingsOf } from './settings.ts';
 
 /**
  * A line is judged as the shell parser reads it: each simple command has to be on the list. A program with arguments is on it by its name:
- * whoever lists `sh` trusts what it is given.
+ * a run that lists `sh` trusts what it is given.
  */
 export function sageRules({ settings, modes }: RuledRun): readonly PolicyRule[] {
   const { bash_allowlist: listed, deterministic_commands: repeatable } = settingsOf(settings);
