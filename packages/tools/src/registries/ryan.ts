@@ -107,6 +107,7 @@ export function createRyanRegistry(backend: CallBackend, { toolset = ryan }: { t
           try {
             return (await backend.call(call)) as unknown as RyanResult;
           } catch (error) {
+            if (signal.aborted) return timed(request, async () => failed('canceled'));
             return timed(request, () => Promise.reject(error));
           }
         };
