@@ -1,6 +1,7 @@
 import type { Toolset } from '../toolset.ts';
 import { duckDuckGoHtml } from '../web/search/duckduckgo-html.ts';
 import type { SearchPort } from '../web/search/port.ts';
+import { createCleminiToolset } from './clemini/toolset.ts';
 import { cliAgent } from './cli-agent/toolset.ts';
 import { createHoldpointToolset } from './holdpoint/toolset.ts';
 import { ryan } from './ryan/toolset.ts';
@@ -12,6 +13,7 @@ export const createToolsets = ({ search }: { search: SearchPort }): Toolset[] =>
   ryan,
   cliAgent,
   createWorkbenchToolset({ search }),
+  createCleminiToolset({ search }),
 ];
 
 /** They use the search engine that needs no account. */
