@@ -42,6 +42,8 @@ export interface ToolContext {
   network?: Network;
   /** Whether a person let this very call run. @default false */
   approved?: boolean | undefined;
+  /** The reason of the first of its toolset's `cautions` that matches the call, or may match it. @default none matches */
+  caution?: string | undefined;
   signal: AbortSignal;
   /** Equal for all attempts of one step. */
   idempotencyKey: string;

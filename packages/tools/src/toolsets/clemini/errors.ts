@@ -96,6 +96,9 @@ function sentence(tool: string, args: Json, { code, message, next }: Problem): s
         return `File not found: ${path}. Check that the file exists or use glob to search.`;
       }
       return `Directory not found: ${directory ?? '.'}. Check that it exists or use glob to search.`;
+    case 'ENEEDSCONFIRMATION':
+      // It says itself what to do next.
+      return message;
     case 'ENOTASK':
       return joined(`Task not found: ${textOf(args, 'task_id') ?? ''}.`, next);
     default:
