@@ -1,10 +1,15 @@
-// Prints `N passed, N failed` from vitest's own report; exits with 1 when a test failed or there is no report.
+// Prints `N passed, N failed` from vitest's own report and the last line of the conformance cases; exits with 1 when one failed, or
+// when a suite did not finish. Skipped ones count as neither.
 import fs from 'node:fs';
 import process from 'node:process';
 
 const report = read(process.argv[2] ?? '');
 if (report === undefined) process.stderr.write('The tests did not finish: there is no report.\n');
-const { passed, failed } = report === undefined ? { passed: 0, failed: 1 } : count(report);
+const cases = countCases(process.argv[3] ?? '');
+if (cases === undefined) process.stderr.write('The conformance cases did not finish.\n');
+const tests = report === undefined ? { passed: 0, failed: 1 } : count(report);
+const passed = tests.passed + (cases?.passed ?? 0);
+const failed = tests.failed + (cases?.failed ?? 1);
 process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 && passed > 0 && report?.success === true ? 0 : 1;
 
@@ -28,4 +33,12 @@ function count({ numPassedTests, numFailedTests, testResults }) {
       status === 'failed' && !assertionResults.some((assertion) => assertion.status === 'failed'),
   );
   return { passed: numPassedTests, failed: numFailedTests + unloadable.length };
+}
+
+/** @param {string} file */
+function countCases(file) {
+  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+  const [, passed, failed] =
+    /^(\d+) passed, (\d+) failed, \d+ skipped$/.exec(text.trimEnd().split('\n').at(-1) ?? '') ?? [];
+  return passed === undefined ? undefined : { passed: Number(passed), failed: Number(failed) };
 }

@@ -10,6 +10,7 @@ import {
   parseAllTasks,
   parseRun,
   readAll,
+  readRun,
   readWholeLog,
   runIndex,
 } from '@holdpoint/engine/testing';
@@ -47,7 +48,22 @@ interface Deps {
   queues: Queues;
 }
 
+const mostTimes = 5;
+
+/** Reads every run, the jobs and the indexes. They are of one moment only when no run has moved while they were read, so they are read until none has. */
 export async function collect(deps: Deps): Promise<Found> {
+  for (let times = 1; ; times++) {
+    const found = await collectOnce(deps);
+    if (times === mostTimes || (await isStill(deps, found))) return found;
+  }
+}
+
+async function isStill({ redis }: Deps, { runs }: Found): Promise<boolean> {
+  const now = await Promise.all([...runs].map(([id]) => readRun(redis, id)));
+  return [...runs.values()].every(({ run }, place) => now[place]?.seq === run.seq);
+}
+
+async function collectOnce(deps: Deps): Promise<Found> {
   const runs = new Map<string, FoundRun>();
   for (const id of await idsAfter(deps.redis, runIndex, undefined, 100_000)) {
     const found = await collectRun(deps, id);

@@ -92,9 +92,10 @@ async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement
   return judge({ system, end: () => endAll(system, workers) }, { ledger, repository: sources.repository });
 }
 
-/** Resumes paused runs and waits until every run has ended. */
+/** Resumes paused runs and waits until every run has ended, or none has moved for a minute. */
 async function waitForRest(client: Client): Promise<void> {
-  const until = performance.now() + 120_000;
+  const until = performance.now() + 360_000;
+  let [seen, since] = ['', performance.now()];
   for (;;) {
     const open = [];
     let cursor: string | undefined;
@@ -103,7 +104,9 @@ async function waitForRest(client: Client): Promise<void> {
       open.push(...page.data.filter((run) => !isTerminal(run.status)));
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
-    if (open.length === 0 || performance.now() > until) return;
+    const now = open.map(({ id, seq }) => `${id} ${seq}`).join();
+    if (now !== seen) [seen, since] = [now, performance.now()];
+    if (open.length === 0 || performance.now() > Math.min(until, since + 60_000)) return;
     for (const run of open) if (run.status === 'paused') await client.resumeRun(run.id).catch(() => undefined);
     await pause(500);
   }

@@ -3,7 +3,7 @@ import { type Found, mismatch, missing, Thrown } from './runner/match.ts';
 import { type Matcher, matcherSchema } from './runner/matcher.ts';
 import { locate } from './runner/pointer.ts';
 
-/** Of each matcher: values that pass, and values that do not. */
+/** Per matcher: values that pass, and values that do not. */
 const examples: [matcher: Matcher, passing: Found[], failing: Found[]][] = [
   [{ equals: 1 }, [1], [2, '1', null, missing, new Thrown('x')]],
   [{ equals: null }, [null], [0, '', false, missing]],

@@ -1,11 +1,19 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { bash, finished, nextApproval, plan, useSystem } from '../harness/index.ts';
 
-const system = useSystem({ workers: 2 });
-const { client } = system;
-
 const allowed = { rules: [{ match: { tool: ['bash', 'web_fetch'] }, action: 'allow' as const }] };
+
+// The commands run only where the operator, too, allows what the built-in rules deny.
+const directory = mkdtempSync(join(tmpdir(), 'hp-decision-path-'));
+const policyFile = join(directory, 'policy.json');
+writeFileSync(policyFile, JSON.stringify(allowed));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const system = useSystem({ workers: 2, env: () => ({ HOLDPOINT_POLICY: policyFile }) });
+const { client } = system;
 
 /** A run that waits for a person beside those that attack. */
 async function victim() {

@@ -4,6 +4,7 @@ import { createWorkbenchRegistry } from '@holdpoint/tools/registries';
 import { expect, test } from 'vitest';
 import { approve, finished, nextApproval, useSystem } from '../harness/index.ts';
 
+// covers S2-99
 const system = useSystem({ env: () => ({ HOLDPOINT_TOOLS: '@holdpoint/tools/workbench-extra' }) });
 
 async function openWorkbench() {

@@ -64,7 +64,7 @@ export type PolicyRule = z.infer<typeof policyRuleSchema>;
 /** What a toolset says of its own calls. Its rules are judged beside the policies, and the strictest verdict counts. */
 export interface ToolsetRules {
   rules: readonly PolicyRule[];
-  /** Names of tools of which every call asks, unless a rule of the run or the operator that names the tool decides. */
+  /** Names of tools whose every call asks, unless a rule of the run or the operator that names the tool decides. */
   asks: readonly string[];
 }
 

@@ -37,7 +37,7 @@ test.each([
   });
 });
 
-// covers S1-12, S1-A02
+// covers S1-12
 test.each([
   ...['echo visudo-like summary', "echo 'add data'", 'echo sudo', 'echo result', 'grep -r dd .', 'cat reboot.txt'],
   ...['rm x', 'rm -r build', 'rm -f x', 'rm -v --interactive=never x', 'ls /dev', 'cat < /dev/zero | head -c1'],

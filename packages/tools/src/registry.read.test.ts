@@ -230,6 +230,27 @@ describe('registry.list', () => {
     expect(() => registry.list('nope')).toThrow(expect.objectContaining({ code: 'EUNKNOWNTOOLSET' }));
   });
 
+  // covers C-01
+  it('has two tools of one name in two toolsets', () => {
+    const named = (toolset: string, effect: 'read' | 'external') =>
+      defineToolset({
+        name: toolset,
+        tools: [
+          defineTool({
+            name: 'same',
+            description: 'Does something.',
+            effect,
+            risk: 'low',
+            input: z.strictObject({}),
+            execute: async () => ({ status: 'succeeded', value: toolset }),
+          }),
+        ],
+      });
+    const both = createRegistry([named('one', 'read'), named('two', 'external')]);
+    const effects = ['one', 'two'].map((toolset) => both.list(toolset).map(({ effect }) => effect));
+    expect(effects).toEqual([['read'], ['external']]);
+  });
+
   it('refuses two toolsets with the same name', () => {
     expect(() => createRegistry([holdpoint, holdpoint])).toThrow(expect.objectContaining({ code: 'EINVALIDTOOL' }));
   });

@@ -3,6 +3,7 @@ import {
   type Effect,
   FileError,
   type Json,
+  type Modes,
   type Preview,
   type Problem,
   type Risk,
@@ -59,8 +60,8 @@ export interface Registry {
   inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
   versions(toolset: string): Record<string, string>;
-  /** What a toolset says of its own calls, under the settings of a run. The same object for the same settings. */
-  rules(toolset: string, settings: unknown): ToolsetRules;
+  /** What a toolset says of its own calls, under the settings and modes of a run. The same object for the same rules. */
+  rules(toolset: string, settings: unknown, modes?: Modes): ToolsetRules;
   /** Returns mistakes of a model as data: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL`, `EINVALIDARGS`. */
   describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
@@ -161,18 +162,18 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     async execute(call) {
       const found = findTool(byName, call);
       if (!found.ok) return { status: 'failed', error: found.error, touched: [] };
-      const { placeholder = () => undefined } = call.context;
-      const filled = fillsPlaceholders(call.toolset)
-        ? fillPlaceholders(found.args, placeholder)
-        : ({ ok: true, args: found.args } as const);
+      const { placeholder } = call.context;
+      const filled =
+        placeholder !== undefined && fillsPlaceholders(call.toolset)
+          ? fillPlaceholders(found.args, placeholder)
+          : ({ ok: true, args: found.args } as const);
       if (!filled.ok) return { status: 'failed', error: filled.error, touched: [] };
       try {
         const { tool } = found;
         const context = withSettings(call.toolset, call.context);
+        const args = tool.fillsPlaceholders ? found.args : filled.args;
         const outcome =
-          call.beside && tool.beside
-            ? await runBeside(tool.beside, context, filled.args)
-            : await tool.execute(context, filled.args);
+          call.beside && tool.beside ? await runBeside(tool.beside, context, args) : await tool.execute(context, args);
         return checkOutput(tool, outcome, { toolset: call.toolset, log });
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, PolicyRule, SettledCall } from '@holdpoint/contract';
+import type { Json, Modes, PolicyRule, SettledCall } from '@holdpoint/contract';
 import type { z } from 'zod';
 import { asJson } from './as-json.ts';
 import { ToolsError } from './errors.ts';
@@ -19,10 +19,10 @@ export interface Toolset {
   /** Paths that no call of it may change, beside those of the run. */
   protected?: readonly string[];
   /** Its contract's own rules: the gate judges each call by them, too, and the strictest verdict counts. */
-  rules?: readonly PolicyRule[];
-  /** Calls that its contract wants to be careful with. A tool learns from `caution` of its context that one of these matches its call. */
+  rules?: readonly PolicyRule[] | ((run: RuledRun) => readonly PolicyRule[]);
+  /** Calls that its contract is careful with. A tool learns from `caution` of its context that one of these matches its call. */
   cautions?: readonly Caution[];
-  /** Names of the tools of which every call asks, under the settings of a run. @default those whose `asks` is true */
+  /** Names of the tools whose every call asks, under the settings of a run. @default those whose `asks` is true */
   asking?(settings: unknown): readonly string[];
   /** What a model reads before its prompt: the contract's own guidance. */
   instructions?: string;
@@ -36,6 +36,13 @@ export interface Toolset {
 
 /** What a call is like, in the words of a policy. It decides nothing. */
 export type Caution = Pick<PolicyRule, 'name' | 'match' | 'surely'> & { reason: string };
+
+/** What the rules of a toolset may depend on. */
+export interface RuledRun {
+  /** The toolset's own. undefined: those of no run, so the defaults. */
+  settings: unknown;
+  modes: Modes | undefined;
+}
 
 /** A call that waits for a decision. */
 export interface AskedCall {

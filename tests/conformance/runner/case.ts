@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { fileMatcherSchema, matcherSchema } from './matcher.ts';
 
-export const toolsetNames = ['cli-agent', 'ryan', 'workbench', 'clemini', 'sage'] as const;
-
 /** `repeat`, `count` times. */
 export const generatorSchema = z.strictObject({ repeat: z.string(), count: z.int().min(0) });
 

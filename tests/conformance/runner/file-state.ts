@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { type Mismatch, mismatch, missing, show } from './match.ts';
 import type { FileMatcher } from './matcher.ts';
 
-/** What stands at a path. A link that stays in the workspace is what it leads to, and `link` tells that it is one. */
+/** What stands at a path. A link that stays in the workspace is what it leads to, and `link` says that it is one. */
 export type FileState =
   | { type: 'absent' }
   | { type: 'directory'; link?: boolean }

@@ -3,7 +3,7 @@ import type { Setup } from './case.ts';
 import { within } from './source.ts';
 
 /** The modes that a case asks for, deepest paths first: a directory that is closed hides what is below it. */
-export function modesOf({ files, dirs }: Pick<Setup, 'files' | 'dirs'>): { path: string; mode: number }[] {
+function modesOf({ files, dirs }: Pick<Setup, 'files' | 'dirs'>): { path: string; mode: number }[] {
   const given = [
     ...Object.entries(files).map(([path, file]) => ({ path, mode: typeof file === 'string' ? undefined : file.mode })),
     ...dirs.map((dir) => (typeof dir === 'string' ? { path: dir, mode: undefined } : dir)),

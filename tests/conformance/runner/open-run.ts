@@ -4,7 +4,7 @@ import type { Approval, CreateRun, Run, StepDetail } from '@holdpoint/contract/w
 import type { System } from '../../harness/system.ts';
 import type { RunFields } from './toolsets/adapter.ts';
 
-export interface Call {
+interface Call {
   tool: string;
   args: Json;
 }

@@ -2,7 +2,7 @@ import type { Failure } from './judge.ts';
 import type { Outcome } from './run-cases.ts';
 import { adapterOf } from './toolsets/index.ts';
 
-export interface Counts {
+interface Counts {
   passed: number;
   failed: number;
   skipped: number;
@@ -18,7 +18,7 @@ export function reportLines(outcomes: readonly Outcome[]): string[] {
   ];
 }
 
-export function count(outcomes: readonly Outcome[]): Counts {
+function count(outcomes: readonly Outcome[]): Counts {
   const of = (status: Outcome['status']) => outcomes.filter((outcome) => outcome.status === status).length;
   return { passed: of('passed'), failed: of('failed'), skipped: of('skipped') };
 }

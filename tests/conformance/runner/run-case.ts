@@ -14,7 +14,7 @@ import { openRun } from './open-run.ts';
 import { saveValues } from './save-values.ts';
 import { writeSource } from './source.ts';
 import { specialOf } from './special/index.ts';
-import { type Made, makeCalls, type Scene } from './special/special.ts';
+import { type Made, makeCalls, type Scene, SpecialError } from './special/special.ts';
 import { validatorsOf } from './special/transaction.ts';
 import { openHttpStub } from './stubs/http.ts';
 import type { Bench } from './system.ts';
@@ -33,7 +33,7 @@ export async function runCase(bench: Bench, given: Case): Promise<Failure[]> {
   const values = new Map([
     ['WS', '/workspace'],
     ['OUT', outside],
-    ['PORT', String(http?.port)],
+    ['PORT', http ? String(http.port) : ''],
     ['CLOSED_PORT', names(given, 'CLOSED_PORT') ? String(await closedPort()) : ''],
   ]);
   const { setup, call } = fillIn({ setup: given.setup, call: given.call }, values);
@@ -46,8 +46,8 @@ export async function runCase(bench: Bench, given: Case): Promise<Failure[]> {
     title: given.id,
     toolset: given.toolset,
     validators: validatorsOf(call),
-    secrets: Object.keys(setup.secrets ?? {}).map((name) => ({ name, as: { placeholder: true } })),
-    ...fieldsOf(bench, adapter, { setup, call }),
+    secrets: Object.keys(setup.secrets ?? {}).map((name) => ({ name, as: { placeholder: 'files' as const } })),
+    ...fieldsOf(bench, adapter, { setup, call, values }),
   });
   const scene: Scene = {
     bench,
@@ -70,8 +70,14 @@ export async function runCase(bench: Bench, given: Case): Promise<Failure[]> {
 }
 
 /** A run names every host that it reaches, also that of the search engine. */
-function fieldsOf({ stubs }: Bench, adapter: Adapter, { setup, call }: Pick<Case, 'setup' | 'call'>): RunFields {
-  const fields = adapter.fields({ config: setup.config, context: call.context });
+function fieldsOf(
+  { stubs }: Bench,
+  adapter: Adapter,
+  { setup, call, values }: Pick<Case, 'setup' | 'call'> & { values: ReadonlyMap<string, string> },
+): RunFields {
+  const ports = ['PORT', 'CLOSED_PORT'].flatMap((name) => values.get(name) || []);
+  const own = ports.map((port) => `127.0.0.1:${port}`);
+  const fields = adapter.fields({ config: setup.config, context: call.context, stubs: own });
   if (setup.search === undefined) return fields;
   const allow = [...(fields.network?.allow ?? []), `127.0.0.1:${stubs.search.port}`];
   return { ...fields, network: { allow } };
@@ -81,6 +87,7 @@ async function make(scene: Scene, { tool, args }: Case['call']): Promise<Made> {
   const expanded = expandGenerators(args) as Case['call']['args'];
   const special = specialOf(tool);
   if (special) return special(scene, expanded);
+  if (tool.startsWith('$')) throw new SpecialError(`there is no special tool ${tool}`);
   const steps = await makeCalls(scene, [{ tool, args: expanded }]);
   const native = steps[0]?.result ?? null;
   return { native, ok: scene.adapter.ok(native), steps };

@@ -1,5 +1,5 @@
 import type { Admission, Holder } from '@holdpoint/callers';
-import { type Scope, whyNeverHeld } from '@holdpoint/contract';
+import { defaultTenant, type Scope, whyNeverHeld } from '@holdpoint/contract';
 import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify';
 import type { App, ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
@@ -41,8 +41,10 @@ function assertScope({ caller, scopes }: Holder, scope: Scope): void {
 
 function howToGet(caller: Holder['caller'], scope: Scope): string {
   const never = whyNeverHeld(caller, scope);
-  if (never !== undefined)
-    return `No key of yours can have it: ${never}. Have a caller send the request who can hold it.`;
+  if (never !== undefined) {
+    const who = caller.kind === 'agent' ? 'a person or a service' : `a caller of the tenant ${defaultTenant}`;
+    return `No key of yours can have it: ${never}. Have ${who} send the request.`;
+  }
   return `Have a caller with keys:admin create a key with this scope: holdpoint keys create NAME --kind ${caller.kind} --scope ${scope}`;
 }
 

@@ -9,6 +9,7 @@ const approval = (given: object) =>
   ({
     ...{ id: 'apr_1', run_id: 'run_1', run_title: 'a title', step_id: 'step_1', kind: 'action', status: 'pending' },
     ...{ risk: 'high', reason: 'the policy holds it', action_digest: 'sha256:0', allowed_decisions: ['approve'] },
+    display: null,
     action: { toolset: 'holdpoint', tool: 'bash', effect: 'external', args: { command: 'npm test' } },
     ...{ requested_at: '2026-01-01T00:00:00Z', expires_at: '2026-01-08T00:00:00Z', decision: null, preview: command },
     ...{ changed: null, may_write: [], unknown: [], repositories: [], superseded_by: null, cut: null, rule: null },

@@ -48,7 +48,7 @@ export const toolsetListSchema = listOf(
     asks: z
       .array(z.string())
       .describe(
-        'Tools of which every call is held, unless a rule of the run or the operator that names the tool decides, or a remembered rule answers. A setting of the run may change the list',
+        'Tools whose every call is held, unless a rule of the run or the operator that names the tool decides, or a remembered rule answers. A setting of the run may change the list',
       ),
   }),
 );

@@ -4,6 +4,7 @@ import type { WorkerDeps } from '../deps.ts';
 import { EngineError, leaseToDrop, type RunState } from '../domain/index.ts';
 import { append, ownerOf, readRawLog, readRun, trackActive } from '../log/index.ts';
 import { walkAllRuns } from '../queries/index.ts';
+import { isWorkspaceDue } from '../reconcile/release-run.ts';
 
 const day = 24 * 3_600_000;
 /** Files that no log refers to stay in the trash for a week: a log that Redis lost may return from a backup. */
@@ -25,8 +26,9 @@ export async function collectGarbage(deps: WorkerDeps, signal: AbortSignal): Pro
       for (const [, sha256 = ''] of text.matchAll(/"sha256":"([0-9a-f]{64})"/g)) needed.add(sha256);
     }
     const run = await readRun(deps.redis, runId);
-    // A sweeper with a wrong clock may have removed an active run from the index as abandoned.
-    if (run && !isTerminal(run.status)) await trackActive(deps.redis, runId);
+    // A sweeper with a wrong clock may have removed an active run from the index as abandoned, and a worker may have died while it removed one
+    // whose change set was just asked for.
+    if (run && (!isTerminal(run.status) || isWorkspaceDue(run))) await trackActive(deps.redis, runId);
     if (!run || !isTerminal(run.status) || !hasWorkspace(run)) continue;
     ended += 1;
     const isDue = isPast(deps, run, ended);

@@ -27,8 +27,9 @@ export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<Ste
     return (await found).filter(isSettled);
   };
   return {
-    async last(tools) {
-      const call = (await read()).findLast(({ tool }) => tools.includes(tool));
+    async last(tools, { begun = false } = {}) {
+      const isWanted = ({ tool, started_at }: LoggedCall) => tools.includes(tool) && (!begun || started_at !== null);
+      const call = (await read()).findLast(isWanted);
       return call && pastCall(deps, call);
     },
     async had({ tool, args }, code) {
@@ -68,6 +69,7 @@ async function pastCall(deps: Deps, call: LoggedCall): Promise<PastCall> {
     step_id: id,
     tool,
     args: await fromPayload(deps.blobs, written),
+    edited: call.edited && (await fromPayload(deps.blobs, args)),
     status,
     value: value && ((await fromPayload(deps.blobs, value)) as Json),
     error,

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
-import { submitRun } from '../commands/index.ts';
-import { approvalIndex, repairsKey } from '../log/keys.ts';
+import { requestPublication, submitRun } from '../commands/index.ts';
+import { collectGarbage } from '../handlers/collect-garbage.ts';
+import { activeIndex, approvalIndex, logKey, repairsKey, stateKey } from '../log/keys.ts';
 import { listSteps } from '../queries/index.ts';
 import { queuePrefix } from '../queues/queues.ts';
 import { approveFirst } from '../testing/decide.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
+import { releaseUnlessDue } from './release-run.ts';
 
 const engine = useTestEngine({ fresh: true });
 
@@ -80,4 +82,33 @@ test('a parked step whose deadline is over expires, although its job sleeps on',
   await deliverAll(later);
   const { steps } = await listSteps(deps, runId);
   expect(steps[0]?.status).toBe('expired');
+});
+
+test('a Redis that lost the end of a run keeps it in the index of active runs, although a worker has seen it end', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const runId = await submit(deps);
+  const [state, log] = [stateKey(runId), logKey(runId)];
+  const before = await Promise.all([deps.redis.dumpBuffer(state), deps.redis.dumpBuffer(log)]);
+  await deliverAll(deps);
+  const { run: ended } = await listSteps(deps, runId);
+  for (const [place, key] of [state, log].entries()) {
+    const copy = before[place];
+    if (copy) await deps.redis.restore(key, 0, copy, 'REPLACE');
+  }
+  expect([ended.status, await statusOf(runId)]).toEqual(['succeeded', 'queued']);
+  expect(await releaseUnlessDue(deps, ended)).toBe(false);
+  expect(await deps.redis.zrange(activeIndex, '0', '-1')).toContain(runId);
+  await sweepIn(deps, 10_000);
+  await deliverAll(deps);
+  expect(await statusOf(runId)).toBe('succeeded');
+});
+
+test('maintenance lists a change set that was asked for while a worker that let go of its run died', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const runId = await submit(deps);
+  await deliverAll(deps);
+  await requestPublication(deps, runId, { by: 'test' });
+  await deps.redis.zrem(activeIndex, runId);
+  await collectGarbage(deps, new AbortController().signal);
+  expect(await deps.redis.zrange(activeIndex, '0', '-1')).toContain(runId);
 });

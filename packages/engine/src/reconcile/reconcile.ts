@@ -197,7 +197,12 @@ async function openGates(
       steps.map(async (step): Promise<Gate> => {
         const verdict = await judgeInPlace(deps, run, step, signal);
         const { action, reason } = verdict;
-        if (action === 'deny') return { step, action, verdict };
+        if (action === 'deny') {
+          const { id: step_id, call } = step;
+          const denied = { event: 'call_denied', run_id: run.id, step_id, tool: call.tool, rule: verdict.rule?.name };
+          deps.logger.warn(denied, `the gate denied a call: ${reason}`);
+          return { step, action, verdict };
+        }
         if (action === 'allow') return { step, action, reason };
         const shown = await previewCall(deps, run, step, signal, verdict.preview);
         const answer = await findAnswer(deps, run, step, { verdict, shown }, signal);

@@ -12,14 +12,14 @@ export const isWorkspaceDue = (run: RunState): boolean =>
 
 /**
  * Removes an ended run from the index of active runs, unless a request arrived at the same moment. It reads the run again afterwards, because
- * a request adds the run to the index before its append.
+ * a request adds the run to the index before its append, and because a Redis that lost its last writes may have the run as it was before its end.
  * @returns whether nothing is due
  */
 export async function releaseUnlessDue(deps: Pick<EngineDeps, 'redis'>, run: RunState): Promise<boolean> {
   if (!isTerminal(run.status)) return !isWorkspaceDue(run);
   await untrackActive(deps.redis, run.id);
   const now = await readRun(deps.redis, run.id);
-  if (!now || !isWorkspaceDue(now)) return true;
+  if (!now || (isTerminal(now.status) && !isWorkspaceDue(now))) return true;
   await trackActive(deps.redis, run.id);
   return false;
 }

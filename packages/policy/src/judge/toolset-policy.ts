@@ -1,7 +1,7 @@
 import type { PolicyRule, ToolsetRules } from '@holdpoint/contract';
 import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
 
-/** The rules of a toolset, and behind them one that holds for each tool of which every call asks. */
+/** The rules of a toolset, and behind them one that holds for each tool whose every call asks. */
 export interface ToolsetPolicy {
   /** `toolset:` and the name of the toolset. */
   name: string;

@@ -42,7 +42,7 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       text: texts.of(call.runId, signal),
       signal,
       secrets: secretsOfCommands(scope),
-      placeholder: placeholderOf(secrets, scope),
+      placeholder: scope.secrets.length === 0 ? undefined : placeholderOf(secrets, scope),
       idempotencyKey: call.idempotencyKey,
       network,
       async run(command) {
@@ -158,7 +158,8 @@ interface CallBounds {
   seed?: string | undefined;
   scope: SecretScope;
   signal: AbortSignal;
-  rest: Pick<ExecutionContext, 'past' | 'settings' | 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
+  rest: Pick<ExecutionContext, 'past' | 'settings' | 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'> &
+    Partial<Pick<ExecutionContext, 'dryRun'>>;
 }
 
 /** The smaller of each limit that either side names. */

@@ -17,6 +17,7 @@ const toolFields = {
     .string()
     .regex(/^\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/, 'expected a semantic version, such as 1.0.0')
     .optional(),
+  fillsPlaceholders: z.literal(true).optional(),
   gate: z.literal('input').optional(),
   sequential: z.literal(true).optional(),
   input: schema,

@@ -60,6 +60,7 @@ describe('ryan', () => {
     ...{ tool_name, parameters },
   });
 
+  // covers S1-02
   it('registers, lists, gets and unregisters', () => {
     const tools = registry();
     tools.register(shout);
@@ -80,6 +81,7 @@ describe('ryan', () => {
     expect(() => tools.registerBuiltinTools()).toThrow(/already registered/);
   });
 
+  // covers S1-50
   it('gives tools of its own the same metadata, failures too', async () => {
     const tools = registry();
     tools.register(shout);
@@ -149,6 +151,7 @@ describe('ryan', () => {
     ]);
   });
 
+  // covers S1-40, S1-42
   it('shows tools in the form of a provider, and names the known ones', () => {
     const tools = registry();
     tools.register(shout);
@@ -162,6 +165,7 @@ describe('ryan', () => {
     expect(() => tools.convertToProvider(shout, 'unknown')).toThrow(/provider/);
   });
 
+  // covers S1-04
   it('has errors with a text and a cause', () => {
     const cause = new Error('disk');
     const error = new ToolError('read', 'failed', cause);

@@ -4,9 +4,11 @@ import type { CallContext, Config } from '../case.ts';
 import { type Found, isObject, missing } from '../match.ts';
 
 /** What a case asks of its run, in the words of the cases. */
-export interface Wanted {
+interface Wanted {
   config: Config;
   context: CallContext;
+  /** Where the stubs of the case are: `127.0.0.1:PORT`. */
+  stubs: readonly string[];
 }
 
 /** Fields of POST /v1/runs; `settings` are the toolset's own. */

@@ -1,7 +1,7 @@
 import { type Adapter, field, textAt } from './adapter.ts';
 
 export const cliAgent: Adapter = {
-  fields: () => ({}),
+  fields: ({ config: { allow_loopback }, stubs }) => (allow_loopback ? { network: { allow: [...stubs] } } : {}),
   ok: (native) => field(native, 'success') === true,
   errorCode: (native) => textAt(native, 'error', 'code'),
   root: (native) => native,

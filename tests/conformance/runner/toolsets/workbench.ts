@@ -1,8 +1,7 @@
-import { type Adapter, field, hostsOf, textAt } from './adapter.ts';
+import { type Adapter, field, textAt } from './adapter.ts';
 
 export const workbench: Adapter = {
-  fields: ({ config: { url_allowlist } }) =>
-    url_allowlist === undefined ? {} : { network: { allow: hostsOf(url_allowlist) } },
+  fields: ({ config: { url_allowlist } }) => (url_allowlist === undefined ? {} : { settings: { url_allowlist } }),
   ok: (native) => field(native, 'ok') === true,
   errorCode: (native) => textAt(native, 'error', 'code'),
   root: (native) => (field(native, 'ok') === true ? field(native, 'value') : native),

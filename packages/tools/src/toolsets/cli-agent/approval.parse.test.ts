@@ -39,7 +39,7 @@ test('no parameter looks like another line of the question', () => {
   expect(textOf('read_file', { path: 7 })).toBeNull();
 });
 
-// covers S0-01, S0-A03
+// covers S0-01
 test('each tool has its risk, and those that change something ask', () => {
   const asking = (settings: object) => registry.rules('cli-agent', settings).asks;
   const writes = cliAgentTools.filter(({ label }) => label !== 'read_only').map(({ name }) => name);
@@ -54,7 +54,7 @@ test('each tool has its risk, and those that change something ask', () => {
 const now = Date.parse('2026-01-01T00:00:00Z');
 const git = (command: string) => ({ tool: 'run_in_terminal', args: { command } });
 
-// covers S0-121, S0-122, S0-A09
+// covers S0-121, S0-122
 test('a rule matches the tool by its name and the parameters as JSON', () => {
   const txt = { tool: 'create_directory', pattern: '^{"path":".*\\.txt"}$' };
   expect(matchesRule(txt, { tool: 'create_directory', args: { path: 'test.txt' } }, now)).toBe(true);
@@ -96,7 +96,7 @@ const settled = (more: Partial<SettledCall>): SettledCall => ({
   ...more,
 });
 
-// covers S0-03, S0-04, S0-A02
+// covers S0-03, S0-04
 test.each([
   [{ status: 'failed', error: { code: 'EUNKNOWNTOOL', message: 'm' } }, 'tool_not_found'],
   [{ status: 'failed', error: { code: 'EINVALIDARGS', message: 'm' } }, 'invalid_parameters'],

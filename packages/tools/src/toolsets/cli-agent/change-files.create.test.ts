@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
 import { cliAgent } from './toolset.ts';
 
-const workspace = useWorkspace(cliAgent);
+const workspace = useWorkspace(cliAgent, { shared: true });
 const create = (args: object) => workspace().result('create_file', args);
 const replace = (args: object) => workspace().result('replace_string_in_file', args);
 const makeDirectory = (path: unknown) => workspace().result('create_directory', { path });
@@ -104,7 +104,7 @@ test('replace_string_in_file replaces the first of several, and warns', async ()
   expect(await text('a.txt')).toBe('1\n2\n3\n4\nbar\nfoo\nfoo\n');
 });
 
-// covers S0-02, S0-11, S0-31, S0-33, S0-A13, S0-140
+// covers S0-02, S0-11, S0-31, S0-33, S0-140
 test('replace_string_in_file refuses what the contract refuses, and changes nothing', async () => {
   await workspace().put('a.txt', 'text\n');
   await mkdir(join(workspace().path, 'd'));

@@ -36,7 +36,7 @@ const failed = (code: string, message?: string) => ({
   error: { code, suggestion: expect.stringMatching(/./) },
 });
 
-// covers S0-100, S0-A08, S0-A10, S0-140
+// covers S0-100, S0-140
 test('fetch_webpage returns one line about the page, then its body', async () => {
   expect(await fetchPage({ url }, async () => answer('<p>hi</p>'))).toEqual({
     success: true,
@@ -50,7 +50,7 @@ test('fetch_webpage returns one line about the page, then its body', async () =>
   expect(await fetchPage({ url }, async () => answer(''))).toMatchObject({ metadata: { content_length: 0 } });
 });
 
-// covers S0-104, S0-A07
+// covers S0-104
 test('fetch_webpage shows the first megabyte of a larger page, with a warning', async () => {
   let asked = 0;
   const large = await fetchPage({ url }, async ({ max_bytes = 0 }) => {

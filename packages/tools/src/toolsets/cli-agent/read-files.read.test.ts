@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
 import { cliAgent } from './toolset.ts';
 
-const workspace = useWorkspace(cliAgent);
+const workspace = useWorkspace(cliAgent, { shared: true });
 const read = (path: unknown, range: object = {}) => workspace().result('read_file', { path, ...range });
 const list = (args: object = {}) => workspace().result('list_dir', args);
 const search = (args: object) => workspace().result('file_search', args);
@@ -20,7 +20,7 @@ const metadata = (total_lines: number, lines_returned: number, file_size_bytes: 
   metadata: { total_lines, lines_returned, file_size_bytes },
 });
 
-// covers S0-03, S0-20, S0-A01, S0-140
+// covers C-05, S0-03, S0-20, S0-140
 test('read_file returns the lines of a range under a header', async () => {
   await workspace().put('t.txt', lines(50));
   expect(await read('t.txt', { start_line: 1, end_line: 2 })).toEqual({
@@ -47,7 +47,7 @@ test('read_file returns the lines of a range under a header', async () => {
   }
 });
 
-// covers S0-11, S0-21, S0-22, S0-24, S0-A04, S0-A13, S0-140
+// covers S0-11, S0-21, S0-22, S0-24, S0-140
 test('read_file refuses what the contract refuses', async () => {
   await workspace().put('t.txt', lines(20));
   await mkdir(join(workspace().path, 'd'));
@@ -129,7 +129,7 @@ test('list_dir lists names in byte order, with figures', async () => {
   await workspace().result('run_in_terminal', { command: 'chmod 755 locked' });
 });
 
-// covers S0-42, S0-53, S0-A05
+// covers S0-42, S0-53
 test('long lists are cut, and say so', async () => {
   await workspace().result('run_in_terminal', { command: 'mkdir many; cd many; touch f{0001..1001}' });
   const listed = (await list({ path: 'many' })) as { output: string };
@@ -142,7 +142,7 @@ test('long lists are cut, and say so', async () => {
   });
 });
 
-// covers S0-50, S0-51, S0-52, S0-A06, S0-140
+// covers S0-50, S0-51, S0-52, S0-140
 test('file_search finds files by a glob', async () => {
   for (const path of [
     'cmd/main.go',
@@ -195,7 +195,7 @@ test('file_search looks 20 names deep', async () => {
   expect(await search({ pattern: '**/*.txt' })).toMatchObject({ metadata: { matches: 1 } });
 });
 
-// covers S0-60, S0-62, S0-A12, S0-140
+// covers S0-60, S0-62, S0-140
 test('grep_search finds texts in text files', async () => {
   await workspace().put('app.py', `${'\n'.repeat(14)}# TODO: implement\n`);
   await workspace().put('b.py', 'x\r\n# TODO two\r\n');

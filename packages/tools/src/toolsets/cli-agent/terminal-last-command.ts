@@ -1,4 +1,3 @@
-import type { PastCall } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { refused, success } from './result.ts';
@@ -11,11 +10,12 @@ export const terminalLastCommand = defineTool({
   label: 'read_only',
   input: z.strictObject({}),
   async execute({ past }) {
-    const last = await lastBegun(past);
+    // A command that never began is no part of the session.
+    const last = await past.last(['run_in_terminal'], { begun: true });
     if (last === undefined) {
       return refused('ENOHISTORY', 'No previous command in this session', 'Run a command with run_in_terminal first.');
     }
-    const { command } = commandSchema.parse(last.args);
+    const { command } = commandSchema.parse(last.edited ?? last.args);
     const { output = '', metadata, printed } = valueSchema.parse(last.value ?? {});
     const shown = printed ?? output.replace(/^Command output:\n/, '');
     return success(
@@ -28,12 +28,6 @@ export const terminalLastCommand = defineTool({
     );
   },
 });
-
-/** A command that never began is no part of the session. */
-async function lastBegun({ last }: { last(tools: readonly string[]): Promise<PastCall | undefined> }) {
-  const found = await last(['run_in_terminal']);
-  return found?.started_at === null ? undefined : found;
-}
 
 const commandSchema = z.looseObject({ command: z.string() });
 const valueSchema = z.looseObject({

@@ -1,9 +1,10 @@
 import type { PastCall } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
+import type { ToolContext } from '../../tool.ts';
 import { cliAgent } from './toolset.ts';
 
-const workspace = useWorkspace(cliAgent);
+const workspace = useWorkspace(cliAgent, { shared: true });
 const run = (command: unknown, more: object = {}) => workspace().result('run_in_terminal', { command, ...more });
 const failed = (code: string, message?: string) => ({
   success: false,
@@ -88,7 +89,10 @@ async function after(command: string | undefined, more: Partial<PastCall> = {}) 
     const started_at = '2026-01-01T00:00:00.000Z';
     return { step_id: 'step_1', tool: 'run_in_terminal', args, status, value: value as never, started_at, ...more };
   };
-  const last = async (tools: readonly string[]) => (tools.includes('run_in_terminal') ? past() : undefined);
+  const last: ToolContext['past']['last'] = async (tools, options) => {
+    expect([tools, options]).toEqual([['run_in_terminal'], { begun: true }]);
+    return past();
+  };
   return workspace().result('terminal_last_command', {}, { past: { last, had: async () => false } });
 }
 
@@ -113,7 +117,9 @@ test('terminal_last_command shows the last command of the session', async () => 
   });
   const none = failed('no_command_history', 'No previous command in this session');
   expect(await after(undefined)).toMatchObject(none);
-  expect(await after('true', { status: 'rejected', started_at: null, value: undefined })).toMatchObject(none);
+  expect(await after('echo one', { edited: { command: 'echo two' } })).toMatchObject({
+    metadata: { command: 'echo two' },
+  });
   for (const args of [{ x: 1 }, 'text', null]) {
     expect(await workspace().result('terminal_last_command', args)).toMatchObject(failed('invalid_parameters'));
   }

@@ -44,6 +44,7 @@ describe('read_file', () => {
     });
   });
 
+  // covers C-05
   it('reads an empty file, and refuses a line past the end', async () => {
     await workspace().put('empty', '');
     await workspace().put('short', 'one\n');

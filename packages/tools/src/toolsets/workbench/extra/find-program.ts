@@ -4,7 +4,7 @@ import type { ToolContext } from '../../../tool.ts';
 type Look = Pick<ToolContext, 'files' | 'signal'>;
 
 /** Whether the workspace has a file. */
-export async function hasFile({ files, signal }: Look, path: string): Promise<boolean> {
+async function hasFile({ files, signal }: Look, path: string): Promise<boolean> {
   try {
     return (await files.stat(path, {}, signal)).type === 'file';
   } catch (error) {

@@ -1,11 +1,11 @@
 // Writes docs/contracts.md: the cases and the tests of every requirement of the tool contracts.
 //
-//   node scripts/render-contracts.ts [--check]     --check writes nothing; exit code 1 when the page is stale, or when a requirement
+//   node tests/conformance/render-contracts.ts [--check]     --check writes nothing; exit code 1 when the page is stale, or when a requirement
 //                                                  of a toolset that is built has neither a case nor a test
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { readCases } from '../tests/conformance/runner/parse-cases.ts';
-import { caseFiles, readCoverage, renderContracts, uncovered } from './contracts/coverage.ts';
-import { listFiles } from './words/prose.ts';
+import { listFiles } from '../../scripts/words/prose.ts';
+import { caseFiles, readCoverage, renderContracts, uncovered } from './coverage.ts';
+import { readCases } from './runner/parse-cases.ts';
 
 const page = 'docs/contracts.md';
 const tests = listFiles('.').filter((file) => file.endsWith('.test.ts'));

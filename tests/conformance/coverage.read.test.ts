@@ -4,7 +4,7 @@ import { readCoverage, renderContracts, uncovered } from './coverage.ts';
 const input = {
   requirements: { common: { 'C-01': 'all' }, ryan: { 'S1-01': 'one', 'S1-02': 'two' }, sage: { 'S4-01': 'later' } },
   cases: [{ id: 'ryan-1', requirement: ['S1-01'] }],
-  tests: [{ file: 'a/b/c.read.test.ts', text: `x\n// ${'covers'} S1-02, C-01\ny` }],
+  tests: [{ file: 'a/b/c.read.test.ts', text: `x\n// ${'covers'} S1-02, S1-A03, C-01\ny` }],
   isBuilt: (toolset: string) => toolset === 'ryan',
 };
 const covers = (ids: string) => [{ file: 'a.test.ts', text: `// ${'covers'} ${ids}` }];

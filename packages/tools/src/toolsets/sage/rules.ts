@@ -1,0 +1,60 @@
+import type { PolicyRule } from '@holdpoint/contract';
+import type { RuledRun } from '../../toolset.ts';
+import { settingsOf } from './settings.ts';
+
+/** Commands are judged as the shell parser reads them: each simple command of a line has to be on the list. */
+export function sageRules({ settings, modes }: RuledRun): readonly PolicyRule[] {
+  const { bash_allowlist: listed, deterministic_commands: repeatable } = settingsOf(settings);
+  const isFixed = modes?.deterministic === true;
+  const programs = isFixed ? listed.filter((one) => repeatable.includes(one)) : listed;
+  const allowed = [
+    ...programs.filter((one) => one !== 'env').map((one) => [one, '**']),
+    ...(programs.includes('env') ? [['env']] : []),
+  ];
+  const refusals = isFixed ? [notRepeatable(programs), notFixed] : [notListed(programs)];
+  return [...(modes?.read_only ? [notReading] : []), ...allowed.map(allow), ...refusals];
+}
+
+const allow = (argv: string[]): PolicyRule => ({
+  name: `allows-${argv[0]}`.slice(0, 100),
+  // With a class, the rule also fits a command whose output goes to a file: that file needs its own permission.
+  match: { tool: 'Bash', command: { argv, class: ['safe', 'caution'] } },
+  action: 'allow',
+});
+
+/** The engine lets a command of a read-only run look at the workspace. This contract lets it not. */
+const notReading: PolicyRule = {
+  name: 'read-only',
+  match: { tool: 'Bash' },
+  action: 'deny',
+  reason: 'the run is read-only, and a command may change something. Submit it without modes.read_only',
+};
+
+const notListed = (programs: readonly string[]): PolicyRule => ({
+  name: 'bash-allowlist',
+  match: { tool: 'Bash' },
+  action: 'deny',
+  reason: cut(
+    `a command is not on the list of the run: ${listOf(programs)}. Only the submitter of a run adds to it, with settings.bash_allowlist`,
+  ),
+});
+
+const notRepeatable = (programs: readonly string[]): PolicyRule => ({
+  name: 'deterministic-commands',
+  match: { tool: 'Bash' },
+  action: 'deny',
+  reason: cut(
+    `a deterministic run starts only commands whose output depends on their input alone: ${listOf(programs)}. Only the submitter of a run adds to them, with settings.deterministic_commands`,
+  ),
+});
+
+const notFixed: PolicyRule = {
+  name: 'deterministic-graph',
+  match: { tool: 'GraphQuery' },
+  action: 'deny',
+  reason: 'the answer of a graph may change, and the run is deterministic',
+};
+
+const listOf = (programs: readonly string[]): string => (programs.length === 0 ? 'none' : programs.join(', '));
+/** As long as a reason may be. */
+const cut = (text: string): string => (text.length > 500 ? `${text.slice(0, 499)}…` : text);
