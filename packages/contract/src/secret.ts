@@ -49,8 +49,9 @@ const headerSchema = z.strictObject({
 });
 export type SecretHeader = z.output<typeof headerSchema>;
 
-type Use = { env: string } | { header: SecretHeader } | { placeholder: true };
-type GivenUse = { env: string } | { header: z.input<typeof headerSchema> } | { placeholder: true };
+type Placeholder = { placeholder: true | 'files' };
+type Use = { env: string } | { header: SecretHeader } | Placeholder;
+type GivenUse = { env: string } | { header: z.input<typeof headerSchema> } | Placeholder;
 
 /** Not a union: an error then names the field that is wrong. */
 const useSchema = z
@@ -60,8 +61,10 @@ const useSchema = z
       .describe('A header that the proxy adds to requests to one host, so that no command holds the value')
       .optional(),
     placeholder: z
-      .literal(true)
-      .describe('`$ENV.NAME` in arguments, for toolsets that replace placeholders')
+      .union([z.literal(true), z.literal('files')])
+      .describe(
+        '`$ENV.NAME` in arguments, for toolsets that replace placeholders. `files`: calls may write the value into files of the workspace, and snapshots keep it; a publish still refuses such files',
+      )
       .optional(),
   })
   .refine((use) => Object.keys(use).length === 1, 'give one of env, header and placeholder') as unknown as z.ZodType<

@@ -19,5 +19,6 @@ export const touchesSchema = z.strictObject({
   cwd: z.string().optional().describe('Where the command starts, relative to the workspace root'),
   argv: z.array(z.string()).optional().describe('A program and its arguments, without a shell'),
   hosts: z.array(z.string()).default([]).describe('`host:port` of every host that the arguments name'),
+  graph: z.literal('read').optional().describe('It asks the graph of the code'),
 });
 export type Touches = z.infer<typeof touchesSchema>;

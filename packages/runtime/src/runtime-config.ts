@@ -35,6 +35,8 @@ export interface RuntimeConfig {
   allowAddresses: readonly string[];
   /** Where web_search asks; undefined: DuckDuckGo's HTML page. */
   searchEndpoint: string | undefined;
+  /** Where GraphQuery asks; undefined: there is no graph. */
+  graphEndpoint: string | undefined;
   /** On a root host each run gets a uid of its own, counted from here. */
   uidBase: number;
   /** Identifies the boot of the machine. @default the kernel's own id */

@@ -19,7 +19,14 @@ import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import { createRegistry, createToolsets, duckDuckGoHtml, loadToolsets, openTextThreads } from '@holdpoint/tools';
+import {
+  createRegistry,
+  createToolsets,
+  duckDuckGoHtml,
+  httpGraph,
+  loadToolsets,
+  openTextThreads,
+} from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
@@ -166,8 +173,11 @@ export async function startWorkers(
 }
 
 /** The tools of this process, and their list for checks of policies. @throws ConfigError when a module cannot be used */
-async function openTools({ searchEndpoint, toolModules, projectDir }: RuntimeConfig, log: Logger) {
-  const known = createToolsets({ search: duckDuckGoHtml({ endpoint: searchEndpoint }) });
+async function openTools({ searchEndpoint, graphEndpoint, toolModules, projectDir }: RuntimeConfig, log: Logger) {
+  const known = createToolsets({
+    search: duckDuckGoHtml({ endpoint: searchEndpoint }),
+    graph: graphEndpoint === undefined ? undefined : httpGraph({ endpoint: graphEndpoint }),
+  });
   try {
     const { toolsets, modules } = await loadToolsets(toolModules, projectDir, known);
     const registry = createRegistry(toolsets, { log });

@@ -44,3 +44,8 @@ it('does not run a call with a placeholder that its run does not have', async ()
   expect(outcome).toMatchObject({ status: 'failed', error: { code: 'ESECRETUNKNOWN' } });
   expect(seen).toEqual([]);
 });
+
+it('leaves them alone in a run that names no secret', async () => {
+  await registry.execute({ toolset: 'asks', tool: 'send', args, context: bareContext() });
+  expect(seen.pop()).toEqual(args);
+});

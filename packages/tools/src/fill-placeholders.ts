@@ -1,6 +1,7 @@
 import type { Problem } from '@holdpoint/contract';
 
-const placeholder = /\$ENV\.([A-Za-z][A-Za-z0-9_]*)/g;
+/** `$ENV.NAME` */
+export const placeholder = /\$ENV\.([A-Za-z][A-Za-z0-9_]*)/g;
 
 /**
  * Arguments with each `$ENV.NAME` replaced by the secret, for one execution: the log and the approval keep the placeholders. Names of

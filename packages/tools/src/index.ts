@@ -2,6 +2,7 @@ export { type LoadedModule, loadToolsets } from './custom/load-toolsets.ts';
 export { toolModulesFrom } from './custom/tool-modules-from.ts';
 export { defineTool } from './define-tool.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
+export { httpGraph } from './graph/http-graph.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export {
   type CallDescription,

@@ -3,6 +3,7 @@ import {
   type Effect,
   FileError,
   type Json,
+  type Modes,
   type Preview,
   type Problem,
   type Risk,
@@ -27,7 +28,7 @@ import { runBeside } from './run-beside.ts';
 import { TextWorkError } from './text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
 import { definition, type ToolDefinition } from './tool-definition.ts';
-import type { Toolset } from './toolset.ts';
+import type { Caution, Toolset } from './toolset.ts';
 import { rulesOf } from './toolset-rules.ts';
 
 /** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults: JSON, as the log keeps them. */
@@ -59,8 +60,8 @@ export interface Registry {
   inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
   versions(toolset: string): Record<string, string>;
-  /** What a toolset says of its own calls, under the settings of a run. The same object for the same settings. */
-  rules(toolset: string, settings: unknown): ToolsetRules;
+  /** What a toolset says of its own calls, under the settings and modes of a run. The same object for the same rules. */
+  rules(toolset: string, settings: unknown, modes?: Modes): ToolsetRules;
   /** Returns mistakes of a model as data: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL`, `EINVALIDARGS`. */
   describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
@@ -83,6 +84,8 @@ export interface Registry {
   answer(call: ToolCall, words: string): { value: Json } | { error: Problem };
   /** What a model reads before its prompt. */
   instructions(toolset: string): string | undefined;
+  /** What its contract is careful with. The same list each time. */
+  cautions(toolset: string): readonly Caution[];
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
   /** Rules of the network that hold for the call alone; undefined when the tool has none. */
@@ -159,18 +162,18 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     async execute(call) {
       const found = findTool(byName, call);
       if (!found.ok) return { status: 'failed', error: found.error, touched: [] };
-      const { placeholder = () => undefined } = call.context;
-      const filled = fillsPlaceholders(call.toolset)
-        ? fillPlaceholders(found.args, placeholder)
-        : ({ ok: true, args: found.args } as const);
+      const { placeholder } = call.context;
+      const filled =
+        placeholder !== undefined && fillsPlaceholders(call.toolset)
+          ? fillPlaceholders(found.args, placeholder)
+          : ({ ok: true, args: found.args } as const);
       if (!filled.ok) return { status: 'failed', error: filled.error, touched: [] };
       try {
         const { tool } = found;
         const context = withSettings(call.toolset, call.context);
+        const args = tool.fillsPlaceholders ? found.args : filled.args;
         const outcome =
-          call.beside && tool.beside
-            ? await runBeside(tool.beside, context, filled.args)
-            : await tool.execute(context, filled.args);
+          call.beside && tool.beside ? await runBeside(tool.beside, context, args) : await tool.execute(context, args);
         return checkOutput(tool, outcome, { toolset: call.toolset, log });
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);
@@ -193,6 +196,7 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     checkSettings: (toolset, settings) => checkSettings(known(toolset), settings),
     grants: (toolset) => ({ permissions: known(toolset).permissions, protected: known(toolset).protected ?? [] }),
     instructions: (toolset) => named(toolset)?.instructions,
+    cautions: (toolset) => named(toolset)?.cautions ?? noCautions,
 
     answer(call, words) {
       const found = findTool(byName, call);
@@ -231,6 +235,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     },
   };
 }
+
+const noCautions: readonly Caution[] = [];
 
 /** A run depends on the arguments, the effect, the output and the major version of a tool. Its description may change without a new version. */
 function versionOf(tool: Tool): string {

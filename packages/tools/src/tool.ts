@@ -36,13 +36,20 @@ export interface ToolContext {
   secrets?: readonly string[];
   /** For texts that may be large. */
   text: TextWork;
-  /** The secret that a placeholder in an argument stands for; undefined: the run does not use it in this way. */
-  placeholder?(name: string): string | undefined;
+  /**
+   * The secret that a placeholder in an argument stands for; undefined: the run does not use it in this way. Absent when the run names no
+   * secret: placeholders are text then.
+   */
+  placeholder?: ((name: string) => string | undefined) | undefined;
   /** Absent when the run has no network allowlist and therefore no network. */
   network?: Network;
   /** Whether a person let this very call run. @default false */
   approved?: boolean | undefined;
+  /** The reason of the first of its toolset's `cautions` that matches the call, or may match it. @default none matches */
+  caution?: string | undefined;
   signal: AbortSignal;
+  /** The run is a dry run: a tool whose contract says so changes nothing, and returns what it would change. @default false */
+  dryRun?: boolean | undefined;
   /** Equal for all attempts of one step. */
   idempotencyKey: string;
   tasks: TaskHandle;
@@ -77,6 +84,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   risk: Risk;
   /** The contract's own word for its risk, such as `read_only`. @default the risk */
   label?: string;
+  /** The tool fills the placeholders of its arguments itself, by `placeholder` of its context. Names that the run does not have are refused before. */
+  fillsPlaceholders?: true;
   /** Semantic version of its interface. */
   version?: string;
   /** `input`: the call is a question to a person. It always parks, and the answer is the result. */

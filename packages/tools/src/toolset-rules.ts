@@ -1,19 +1,31 @@
-import type { ToolsetRules } from '@holdpoint/contract';
+import type { Modes, ToolsetRules } from '@holdpoint/contract';
 import type { Toolset } from './toolset.ts';
 
 const none: ToolsetRules = { rules: [], asks: [] };
+/** Rules that depend on settings are as many as there are settings of runs. */
+const mostKept = 500;
 
-/** Finds what a toolset says of its own calls. An unknown toolset says nothing. The same object each time, so that it is compiled once. */
-export function rulesOf(toolsets: readonly Toolset[]): (toolset: string, settings: unknown) => ToolsetRules {
+/**
+ * Finds what a toolset says of its own calls. An unknown toolset says nothing. The same object as long as it is kept, so that it is compiled
+ * once.
+ */
+export function rulesOf(
+  toolsets: readonly Toolset[],
+): (toolset: string, settings: unknown, modes?: Modes) => ToolsetRules {
   const byName = new Map(toolsets.map((toolset) => [toolset.name, toolset]));
   const made = new Map<string, ToolsetRules>();
-  return (name, settings) => {
+  return (name, settings, modes) => {
     const toolset = byName.get(name);
     if (toolset === undefined) return none;
     const asks = toolset.asking?.(settings) ?? alwaysAsking(toolset);
-    const key = JSON.stringify([name, ...asks]);
-    const known = made.get(key) ?? { rules: toolset.rules ?? [], asks };
+    const { rules: given = [] } = toolset;
+    const rules = typeof given === 'function' ? given({ settings, modes }) : given;
+    const key = JSON.stringify([name, asks, typeof given === 'function' && rules]);
+    const known = made.get(key) ?? { rules, asks };
+    made.delete(key);
     made.set(key, known);
+    const [oldest] = made.keys();
+    if (made.size > mostKept && oldest !== undefined) made.delete(oldest);
     return known;
   };
 }

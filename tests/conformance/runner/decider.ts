@@ -40,9 +40,13 @@ export function openDecider(client: Client, { setup, call }: Pick<Case, 'setup' 
   };
 }
 
-function verdict({ approved, modifiedArgs }: Wanted = { approved: true }): Pick<Decision, 'decision' | 'args'> {
+function verdict(
+  { approved, modifiedArgs }: Wanted = { approved: true },
+): Pick<Decision, 'decision' | 'args' | 'on_invalid'> {
   if (!approved) return { decision: 'reject' };
-  return modifiedArgs === undefined ? { decision: 'approve' } : { decision: 'edit', args: modifiedArgs };
+  return modifiedArgs === undefined
+    ? { decision: 'approve' }
+    : { decision: 'edit', args: modifiedArgs, on_invalid: 'reject' };
 }
 
 /** What shows that the whole was read. */

@@ -46,7 +46,7 @@ export async function runCase(bench: Bench, given: Case): Promise<Failure[]> {
     title: given.id,
     toolset: given.toolset,
     validators: validatorsOf(call),
-    secrets: Object.keys(setup.secrets ?? {}).map((name) => ({ name, as: { placeholder: true } })),
+    secrets: Object.keys(setup.secrets ?? {}).map((name) => ({ name, as: { placeholder: 'files' as const } })),
     ...fieldsOf(bench, adapter, { setup, call, values }),
   });
   const scene: Scene = {

@@ -212,6 +212,12 @@ export const decideSchema = z.strictObject({
     .record(z.string(), z.json())
     .optional()
     .describe('With edit: the arguments to run with instead; for a conflict {"resolutions": […]}'),
+  on_invalid: z
+    .enum(['refuse', 'reject'])
+    .default('refuse')
+    .describe(
+      'With edit, when the new arguments cannot run. refuse: 422, and the approval stays open; reject: the call settles with the reason',
+    ),
   message,
   ...remember,
 });

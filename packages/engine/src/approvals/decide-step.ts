@@ -1,4 +1,4 @@
-import type { Json, Vote } from '@holdpoint/contract';
+import type { Json, Problem, Vote } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import {
   type Decider,
@@ -43,7 +43,13 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
     if (request.remember !== undefined) throw new EngineError('invalid_decision', notAlone);
     return vote(view.run, view.step, view.approval, { by, votes: votes.all });
   }
-  const edited = args && (await checkEdited(deps, view, args));
+  const checked = args && (await checkEdited(deps, view, args));
+  if (checked !== undefined && 'invalid' in checked) {
+    const { invalid } = checked;
+    if (request.settlesInvalid !== true) throw new EngineError('invalid_decision', invalid.message);
+    return decide(view.run, view.step, view.approval, { kind: 'reject', digest: view.digest, by, message, invalid });
+  }
+  const edited = checked;
   const rule = request.remember && (await newRule(deps, view, { panel, caller, remember: request.remember }));
   const all = votes !== undefined && votes.all.length > 1 ? votes.all : undefined;
   return decide(view.run, view.step, view.approval, {
@@ -93,19 +99,24 @@ async function answerTo(
   return 'error' in made ? made : { value: await toPayload(deps.blobs, made.value) };
 }
 
-async function checkEdited(deps: EngineDeps, view: StepApproval, args: Json): Promise<Decision['edited']> {
+/** The call with the arguments of a person, or why it cannot run with them. */
+async function checkEdited(
+  deps: EngineDeps,
+  view: StepApproval,
+  args: Json,
+): Promise<NonNullable<Decision['edited']> | { invalid: Problem }> {
   const { run, step } = view;
   const described = await describeEdit(deps, view, args);
-  if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
+  if (!described.ok) return { invalid: described.error };
   const { effect } = described;
   if (step.effect === 'read' && effect !== 'read') {
     const message = 'a call that only reads cannot become one that writes: other calls beside it have begun';
-    throw new EngineError('invalid_decision', message);
+    return { invalid: { code: 'EINVALIDARGS', message } };
   }
   const { tool } = step.call;
   const { verdict } = judgeDescribed(deps, await readSpec(deps, run), { tool, args, described });
   if (verdict.action === 'deny') {
-    throw new EngineError('invalid_decision', `the policy denies the edited call: ${verdict.reason}`);
+    return { invalid: { code: 'EPERMISSION', message: `the policy denies the edited call: ${verdict.reason}` } };
   }
   return { args: await toPayload(deps.blobs, described.args), effect };
 }

@@ -7,6 +7,8 @@ export interface DecisionRequest {
   action_digest: string;
   /** With `edit`: the arguments of a call, or `{resolutions: […]}` of a publish. */
   args?: Record<string, Json> | undefined;
+  /** With `edit`: the call settles with what is wrong with its new arguments. @default they are refused, and the approval stays open */
+  settlesInvalid?: boolean | undefined;
   message?: string | undefined;
   /** With `approve`: the same call needs no decision from now on. */
   remember?: Remember | undefined;

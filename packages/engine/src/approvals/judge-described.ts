@@ -22,8 +22,8 @@ export function judgeDescribed(
 /** What the toolset of a run says of its calls. */
 export const toolsetPolicyOf = (
   catalog: Pick<ToolCatalog, 'rules'>,
-  { toolset, settings }: Pick<RunSpec, 'toolset'> & Partial<Pick<RunSpec, 'settings'>>,
-): ToolsetPolicy | undefined => toolsetPolicy(toolset, catalog.rules(toolset, settings));
+  { toolset, settings, modes }: Pick<RunSpec, 'toolset'> & Partial<Pick<RunSpec, 'settings' | 'modes'>>,
+): ToolsetPolicy | undefined => toolsetPolicy(toolset, catalog.rules(toolset, settings, modes));
 
 /** What the policies know of a call. @param args as the caller wrote them */
 export const factsOf = (

@@ -31,11 +31,11 @@ export async function judgeResolved(
 /** Whether any rule, permission or protected path is about paths. The built-in rules are about deletions only. */
 const dependsOnPaths = (
   { operatorPolicy, catalog }: WorkerDeps,
-  { permissions, protected: closed, policy, toolset, settings, ...bound }: RunSpec,
+  { permissions, protected: closed, policy, toolset, settings, modes, ...bound }: RunSpec,
 ) => {
   if (permissions !== undefined || closed.length > 0) return true;
   const ofOperator = withCurrent(bound, operatorPolicy?.()).map(({ document }) => document);
-  const all = [policy, ...ofOperator, catalog.rules(toolset, settings)];
+  const all = [policy, ...ofOperator, catalog.rules(toolset, settings, modes)];
   return all.some(({ rules }) => rules.some(({ match }) => match.paths));
 };
 

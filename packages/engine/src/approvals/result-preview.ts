@@ -46,6 +46,7 @@ export async function previewResult(
           approved: true,
           granted: [],
           readOnly: spec.modes.read_only,
+          dryRun: spec.modes.dry_run,
           seed: seedOf(spec, step.call),
           onConnection: () => {},
           signal,

@@ -182,6 +182,7 @@ async function call(
       settings: spec.settings,
       network: spec.network,
       readOnly: spec.modes.read_only,
+      dryRun: spec.modes.dry_run,
       seed: seedOf(spec, step.call),
       scope: scopeOf(run, spec),
       approved: step.approved_snapshot !== undefined,

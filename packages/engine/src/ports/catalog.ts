@@ -1,4 +1,14 @@
-import type { Effect, Json, Problem, Risk, Settings, SettledCall, ToolsetRules, Touches } from '@holdpoint/contract';
+import type {
+  Effect,
+  Json,
+  Modes,
+  Problem,
+  Risk,
+  Settings,
+  SettledCall,
+  ToolsetRules,
+  Touches,
+} from '@holdpoint/contract';
 
 export interface Call {
   toolset: string;
@@ -36,8 +46,8 @@ export interface ToolCatalog {
   describe(call: Call & { network: boolean; unattended?: boolean; settings?: Settings }): Description;
   /** The version of each tool of a toolset: a short digest of what a call of it must look like. */
   versions(toolset: string): Record<string, string>;
-  /** What a toolset says of its own calls. The same object each time. @param settings of the run */
-  rules(toolset: string, settings: unknown): ToolsetRules;
+  /** What a toolset says of its own calls. @param settings of the run, as its modes */
+  rules(toolset: string, settings: unknown, modes?: Modes): ToolsetRules;
   /** The result of a settled call by the toolset's contract. Never throws, and depends on its arguments alone. */
   present(toolset: string, call: SettledCall): Json;
   /** The settings with all defaults, or what is wrong with them. */

@@ -52,6 +52,8 @@ export interface ExecutionContext {
   seed?: string | undefined;
   /** Commands see the workspace read-only. */
   readOnly: boolean;
+  /** The run is a dry run, which some tools answer by themselves. @default false */
+  dryRun?: boolean | undefined;
   /** Called for every connection that the call made or was refused, when the connection ends. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;

@@ -24,6 +24,8 @@ export interface Touches {
   commands: readonly CommandFact[] | 'unparsed';
   /** `host`, `host:port` or a pattern of an allowlist. */
   hosts: readonly string[];
+  /** The call asks the graph of the code. */
+  graph?: 'read' | undefined;
 }
 
 /** All that a policy knows about a call. */

@@ -3,9 +3,9 @@ import type { Touches } from './call-facts.ts';
 import { commandFacts } from './command-facts.ts';
 
 /** What the arguments of a call name, as rules see it. */
-export function describeTouches({ paths, hosts, command, argv, cwd }: Named): Touches {
+export function describeTouches({ paths, hosts, command, argv, cwd, graph }: Named): Touches {
   const line = command ?? argv?.map(quote).join(' ');
-  return { paths, hosts, commands: line === undefined ? [] : commandFacts(line, { root: '/workspace', cwd }) };
+  return { paths, hosts, graph, commands: line === undefined ? [] : commandFacts(line, { root: '/workspace', cwd }) };
 }
 
 export const nothingTouched: Touches = { paths: [], hosts: [], commands: [] };

@@ -50,6 +50,8 @@ test('a denial names the permission', () => {
   expect(denied(bash(commandFacts('git log > out')))).toBe('fs:write:out');
   expect(denied(call({ hosts: ['a.example.com:443'] }))).toBe(undefined);
   expect(denied(call({ hosts: ['example.org:443'] }))).toBe('net:example.org:443');
+  expect(denied(call({ graph: 'read' }))).toBe('graph:read');
+  expect(permits(parse('graph:read'), call({ graph: 'read' }))).toEqual({ ok: true });
   expect(permits([], path('a', 'read'))).toMatchObject({ how: expect.stringContaining('fs:read:a') });
 });
 

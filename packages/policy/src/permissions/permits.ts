@@ -17,14 +17,15 @@ type Touching = Pick<CallFacts, 'effect' | 'touches'>;
  */
 export function permits(
   permissions: readonly Permission[],
-  { touches: { paths, commands, hosts } }: Touching,
+  { touches: { paths, commands, hosts, graph } }: Touching,
 ): Permitted {
   const missing =
     first(paths, (path) => lacksPath(permissions, path)) ??
     (commands === 'unparsed'
       ? lacksProgram(permissions, undefined)
       : first(commands, (one) => lacksCommand(permissions, one))) ??
-    first(hosts, (host) => lacksHost(permissions, host));
+    first(hosts, (host) => lacksHost(permissions, host)) ??
+    (graph === undefined || permissions.some(({ kind }) => kind === 'graph:read') ? undefined : 'graph:read');
   return missing === undefined ? { ok: true } : denied(missing);
 }
 

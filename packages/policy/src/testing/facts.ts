@@ -7,11 +7,12 @@ export const call = ({
   paths = [],
   commands = [],
   hosts = [],
+  graph,
   ...facts
 }: Partial<Omit<CallFacts, 'touches'> & Touches>): CallFacts => ({
   ...{ toolset: 'holdpoint', tool: 'write_file', effect: 'workspace', risk: 'low', args: {}, labels: {} },
   ...facts,
-  touches: { paths, commands, hosts },
+  touches: { paths, commands, hosts, graph },
 });
 
 export const bash = (

@@ -1,4 +1,11 @@
-import { type FileDiff, isUnstorable, mostChangesNamed, type PublishPlan } from '@holdpoint/contract';
+import {
+  type FileDiff,
+  isUnstorable,
+  mostChangesNamed,
+  type PublishPlan,
+  type SecretScope,
+  type SecretUse,
+} from '@holdpoint/contract';
 import type { MadeWorkspace, WorkspacePort } from '@holdpoint/engine/worker';
 import type { Sandbox } from '@holdpoint/sandbox';
 import type { Redactor, Secrets } from '@holdpoint/secrets';
@@ -13,7 +20,7 @@ export function createWorkspacePort(
   /** Background commands are frozen, so that the snapshot shows one moment. Only a run that uses secrets can have written one. */
   const takeSnapshot = ({ scope, ...input }: Parameters<WorkspacePort['snapshot']>[0]): Promise<Snapshot> =>
     sandbox.withFrozen(input.runId, (frozen) => {
-      const names = [...new Set(scope.secrets.map(({ name }) => name))];
+      const names = keptOutOfFiles(scope);
       const check = names.length === 0 ? {} : { check: secrets.redactor(scope.tenant, names) };
       return workspaces.snapshot({ ...input, isShared: frozen > 0, ...check });
     });
@@ -91,6 +98,13 @@ export function createWorkspacePort(
     collect: (runId) => workspaces.collect(runId),
     tidy: (input) => workspaces.tidy(input),
   };
+}
+
+/** Names of the secrets that no snapshot of a run may have. */
+function keptOutOfFiles({ secrets }: SecretScope): string[] {
+  const names = (uses: readonly SecretUse[]) => new Set(uses.map(({ name }) => name));
+  const inFiles = names(secrets.filter(({ as }) => 'placeholder' in as && as.placeholder === 'files'));
+  return [...names(secrets).difference(inFiles)];
 }
 
 /** The files of a publish that hold the value of a secret. A link's target counts as its content. */

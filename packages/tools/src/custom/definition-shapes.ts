@@ -17,6 +17,7 @@ const toolFields = {
     .string()
     .regex(/^\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/, 'expected a semantic version, such as 1.0.0')
     .optional(),
+  fillsPlaceholders: z.literal(true).optional(),
   gate: z.literal('input').optional(),
   sequential: z.literal(true).optional(),
   input: schema,
@@ -40,6 +41,9 @@ const toolsetFields = {
   permissions: z.array(z.string()).optional(),
   protected: z.array(z.string()).optional(),
   rules: z.array(policyRuleSchema).optional(),
+  cautions: z
+    .array(policyRuleSchema.pick({ name: true, match: true, surely: true }).extend({ reason: z.string() }))
+    .optional(),
   asking: fn.optional(),
   instructions: z.string().optional(),
   present: fn.optional(),

@@ -119,6 +119,9 @@ export function cutDiff(diff: string, bytes: number): { diff: string; diff_trunc
 export const maxPatch = 1024 * 1024;
 
 /** The patch for a person, with a last line that says when it was cut. */
-export function shownPatch({ diff, diff_truncated }: { diff: string; diff_truncated: boolean }): string {
-  return diff_truncated ? `${diff}\\ The change is larger than ${maxPatch} bytes: its rest is not shown\n` : diff;
+export function shownPatch(
+  { diff, diff_truncated }: { diff: string; diff_truncated: boolean },
+  bytes = maxPatch,
+): string {
+  return diff_truncated ? `${diff}\\ The change is larger than ${bytes} bytes: its rest is not shown\n` : diff;
 }

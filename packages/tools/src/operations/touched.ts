@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { posix } from 'node:path';
 import type { Touches } from '@holdpoint/contract';
 
@@ -35,6 +36,13 @@ export function webTarget(url: string): { host: string; port: number } | undefin
   const standard = parsed && standardPorts[parsed.protocol];
   if (!parsed || !standard) return undefined;
   return { host: parsed.hostname, port: parsed.port === '' ? standard : Number(parsed.port) };
+}
+
+/** The address that a URL names instead of a host, as a rule of the network; none when it names a host. */
+export function namedAddress(url: string): string[] {
+  const target = webTarget(url);
+  const isAddress = target !== undefined && isIP(target.host.replace(/^\[|\]$/g, '')) !== 0;
+  return isAddress ? [`${target.host}:${target.port}`] : [];
 }
 
 const standardPorts: Record<string, number> = { 'http:': 80, 'https:': 443 };

@@ -27,12 +27,17 @@ export async function writeWholeFile(
   return { status: 'succeeded', value, ...(await changedPaths(context, path)) };
 }
 
-export async function previewWrite(context: ToolContext, { path, content, create_only }: NewContent): Promise<Preview> {
+/** @param change.diffBytes UTF-8 bytes of the diff. @default what a person sees before a decision */
+export async function previewWrite(
+  context: ToolContext,
+  { path, content, create_only, diffBytes = maxPatch }: NewContent & { diffBytes?: number },
+): Promise<Preview> {
   const current = await currentData(context, path);
   if (current.problem !== undefined) return problem(current.problem);
   if (create_only && current.data !== null) return problem(`${path} already exists, and create_only is set.`);
-  const change = { path: relativePath(path), before: current.data, after: content, diffBytes: maxPatch };
-  return { kind: 'diff', path: relativePath(path), patch: shownPatch(await context.text.run('diff', change)) };
+  const change = { path: relativePath(path), before: current.data, after: content, diffBytes };
+  const patch = shownPatch(await context.text.run('diff', change), diffBytes);
+  return { kind: 'diff', path: relativePath(path), patch };
 }
 
 async function currentData(

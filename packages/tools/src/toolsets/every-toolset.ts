@@ -1,17 +1,29 @@
+import type { GraphPort } from '../graph/port.ts';
 import type { Toolset } from '../toolset.ts';
 import { duckDuckGoHtml } from '../web/search/duckduckgo-html.ts';
 import type { SearchPort } from '../web/search/port.ts';
+import { createCleminiToolset } from './clemini/toolset.ts';
 import { cliAgent } from './cli-agent/toolset.ts';
 import { createHoldpointToolset } from './holdpoint/toolset.ts';
 import { ryan } from './ryan/toolset.ts';
+import { createSageToolset } from './sage/toolset.ts';
 import { createWorkbenchToolset } from './workbench/toolset.ts';
 
 /** The toolsets that come with Holdpoint, the default one first. */
-export const createToolsets = ({ search }: { search: SearchPort }): Toolset[] => [
+export const createToolsets = ({
+  search,
+  graph,
+}: {
+  search: SearchPort;
+  /** @default there is no graph of the code */
+  graph?: GraphPort | undefined;
+}): Toolset[] => [
   createHoldpointToolset({ search }),
   ryan,
   cliAgent,
   createWorkbenchToolset({ search }),
+  createCleminiToolset({ search }),
+  createSageToolset({ graph }),
 ];
 
 /** They use the search engine that needs no account. */

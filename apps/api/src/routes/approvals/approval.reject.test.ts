@@ -137,6 +137,21 @@ describe('a decision', () => {
   });
 });
 
+test.each([
+  ['that do not fit the schema', { path: 7 }, 'EINVALIDARGS'],
+  ['that a policy denies', { path: 'secret.txt', content: 'text' }, 'EPERMISSION'],
+])('a call settles with its reason when a person writes arguments %s and says so', async (_name, args, code) => {
+  const deny = { match: { paths: ['secret.txt'] }, action: 'deny' };
+  const { runId, approval } = await heldRun({ rules: [deny, ...hold.rules] });
+  const edit = { decision: 'edit', action_digest: approval.action_digest, args } as const;
+  expect(await problemOf(await api.post(`/v1/approvals/${approval.id}/decision`, edit))).toMatchObject({ status: 422 });
+  expect((await api.client.getApproval(approval.id)).status).toBe('pending');
+  await api.client.decideApproval(approval.id, { ...edit, on_invalid: 'reject' });
+  const [step] = (await api.client.listSteps(runId)).data;
+  expect(step).toMatchObject({ status: 'rejected', error: { code } });
+  expect(await typesOf(runId)).not.toContain('step.started');
+});
+
 test('an edit is described once, with the network of its run, by the API and by the engine', async () => {
   const { run } = await api.client.createRun({
     plan: { groups: [{ steps: [write('a.txt')] }] },

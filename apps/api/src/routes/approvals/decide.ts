@@ -29,9 +29,10 @@ export function decideRoute(app: App): void {
     },
     async ({ params, body, deps }) => {
       await checkEdit(deps, params.id, body);
-      const { decision, action_digest, args, message, content_digest } = body;
+      const { decision, action_digest, args, message, content_digest, on_invalid } = body;
       const view = await deps.engine.approvals.decide(params.id, {
         ...{ decision, action_digest, args, message, content_digest },
+        settlesInvalid: on_invalid === 'reject',
         remember: rememberOf(deps, body),
       });
       return toApproval(deps, view);

@@ -29,6 +29,8 @@ export interface Decision {
   by: string;
   message?: string | undefined;
   edited?: { args: Payload; effect: Effect } | undefined;
+  /** With `reject`: why the arguments that a person wrote in place of the call's cannot run. */
+  invalid?: Problem | undefined;
   /** What the words of a person become: the result of a question. */
   answer?: { value: Payload } | { error: Problem } | undefined;
   /** Where several callers had to approve: all of them, the last one included. */
@@ -187,7 +189,7 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
         step_id,
         data: {
           attempt: null,
-          error: {
+          error: decision.invalid ?? {
             code: 'EREJECTED',
             message: `Not run: a person rejected this call.${says}`,
             next: 'Do not repeat the same call. Follow the message of the person, or find another way.',

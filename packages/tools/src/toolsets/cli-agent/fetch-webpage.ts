@@ -1,8 +1,7 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { networkFetch } from '../../operations/network-fetch.ts';
-import { touchedHost, webTarget } from '../../operations/touched.ts';
+import { namedAddress, touchedHost, webTarget } from '../../operations/touched.ts';
 import { refused, success } from './result.ts';
 
 const maxBytes = 1024 * 1024;
@@ -21,7 +20,7 @@ export const fetchWebpage = defineTool({
   }),
   touches: ({ url }) => touchedHost(url),
   // An approval opens the host of the call in every run. It opens no address: one that is public, or that the operator allows, is a rule.
-  reaches: ({ url }) => addressOf(url),
+  reaches: ({ url }) => namedAddress(url),
   async execute(context, { url, timeout_seconds }) {
     if (webTarget(url) === undefined) {
       return refused('EURLINVALID', 'Invalid URL format', 'Write the whole address, with http:// or https://.');
@@ -51,12 +50,6 @@ export const fetchWebpage = defineTool({
     );
   },
 });
-
-function addressOf(url: string): string[] {
-  const target = webTarget(url);
-  const isAddress = target !== undefined && isIP(target.host.replace(/^\[|\]$/g, '')) !== 0;
-  return isAddress ? [`${target.host}:${target.port}`] : [];
-}
 
 function inWords(failed: Extract<Awaited<ReturnType<typeof networkFetch>>, { ok: false }>['failure'], seconds: number) {
   const { code, message, next = 'Try another address.' } = failed.error;

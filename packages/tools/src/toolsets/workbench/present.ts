@@ -32,7 +32,9 @@ function withDuration(tool: string, value: Json, duration: number): Json {
 
 function codeOf(status: Exclude<SettledStatus, 'succeeded'>, reason: string): Code {
   switch (status) {
+    // A person, a policy, or what a person wrote in place of the arguments.
     case 'rejected':
+      return codes.get(reason) ?? 'APPROVAL_DENIED';
     case 'expired':
       return 'APPROVAL_DENIED';
     case 'timed_out':
@@ -43,7 +45,7 @@ function codeOf(status: Exclude<SettledStatus, 'succeeded'>, reason: string): Co
     case 'undone':
       return 'EXECUTION_ERROR';
     case 'failed':
-      return new Map<string, Code>(Object.entries({ ...ofFiles, ...ofCalls })).get(reason) ?? 'EXECUTION_ERROR';
+      return codes.get(reason) ?? 'EXECUTION_ERROR';
     default:
       return status satisfies never;
   }
@@ -90,3 +92,5 @@ const ofCalls = {
   ESEARCHBLOCKED: 'NETWORK_ERROR',
   ESEARCHUNREADABLE: 'NETWORK_ERROR',
 } as const satisfies Record<string, Code>;
+
+const codes = new Map<string, Code>(Object.entries({ ...ofFiles, ...ofCalls }));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { networkFetch } from '../../operations/network-fetch.ts';
 import { textArgument } from '../../operations/text.ts';
-import { touchedHost } from '../../operations/touched.ts';
+import { namedAddress, touchedHost } from '../../operations/touched.ts';
 import { wholeText } from '../../operations/whole-text.ts';
 import type { ToolContext } from '../../tool.ts';
 import { decodeBody } from '../../web/charset.ts';
@@ -43,7 +43,11 @@ A body that is no text comes as base64, and encoding says so. truncated: the bod
     truncated: z.literal(true).optional(),
   }),
   touches: ({ url }) => touchedHost(url),
-  reaches: (_args, settings) => networkRules(workbenchSettings.parse(settings).url_allowlist),
+  // An approval opens the host of a call. It opens no address: one that is public, or that the operator allows, is a rule.
+  reaches: ({ url }, settings) => [
+    ...networkRules(workbenchSettings.parse(settings).url_allowlist),
+    ...namedAddress(url),
+  ],
   async asks({ settings }, { url }) {
     const target = new URL(url);
     if (lists(workbenchSettings.parse(settings).url_allowlist, target)) return undefined;

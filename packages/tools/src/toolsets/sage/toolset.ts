@@ -1,0 +1,27 @@
+import type { GraphPort } from '../../graph/port.ts';
+import { defineToolset, type Toolset } from '../../toolset.ts';
+import { bash } from './bash.ts';
+import { edit } from './edit.ts';
+import { createGraphQuery } from './graph-query.ts';
+import { presentSage } from './present.ts';
+import { read } from './read.ts';
+import { sageRules } from './rules.ts';
+import { sageSettings } from './settings.ts';
+import { write } from './write.ts';
+
+/** Files, commands and a graph of the code, within permissions. Results are `{ok, data?, error?, meta}`. */
+export function createSageToolset({ graph }: { graph?: GraphPort | undefined }): Toolset {
+  return defineToolset({
+    name: 'sage',
+    tools: [read, write, edit, bash, createGraphQuery(graph)],
+    settings: sageSettings,
+    permissions: ['fs:read', 'graph:read'],
+    protected: ['.sage'],
+    placeholders: true,
+    rules: sageRules,
+    present: presentSage,
+  });
+}
+
+/** Has no graph. */
+export const sage = createSageToolset({});
