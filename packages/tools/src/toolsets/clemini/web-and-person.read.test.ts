@@ -191,8 +191,10 @@ test('a person is asked about a host that the run does not list', async () => {
     });
   expect(await asks({ url: 'https://a.test/x' })).toMatch(/^a\.test:443 is not on the network allowlist/);
   expect(await asks({ url: 'https://a.test/x' }, true)).toBeNull();
+  // Nobody approved an address of the public internet, either.
+  expect(await asks({ url: 'http://8.8.8.8/' })).toMatch(/^8\.8\.8\.8:80 is not on/);
+  expect(await asks({ url: 'http://[2001:4860::8888]/' })).toMatch(/:80 is not on/);
   // Nothing that is refused anyway asks a person.
-  expect(await asks({ url: 'http://127.0.0.1/' })).toBeNull();
   expect(await asks({ url: 'https://a.test/', prompt: 'x' })).toBeNull();
   expect(await asks({ url: 'nonsense' })).toBeNull();
 });

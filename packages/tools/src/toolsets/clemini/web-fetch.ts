@@ -32,7 +32,7 @@ export const webFetch = defineTool({
   reaches: ({ url }) => addressOf(url),
   async asks({ network }, { url, prompt }) {
     const target = webTarget(url);
-    if (target === undefined || prompt !== undefined || isAddress(target.host)) return undefined;
+    if (target === undefined || prompt !== undefined) return undefined;
     if (network?.isListed(target) === true) return undefined;
     return `${target.host}:${target.port} is not on the network allowlist of the run; an approval opens it for this call alone`;
   },
