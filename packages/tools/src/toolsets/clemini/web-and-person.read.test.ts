@@ -191,7 +191,7 @@ test('a person is asked about a host that the run does not list', async () => {
     });
   expect(await asks({ url: 'https://a.test/x' })).toMatch(/^a\.test:443 is not on the network allowlist/);
   expect(await asks({ url: 'https://a.test/x' }, true)).toBeNull();
-  // Nobody approved an address of the public internet, either.
+  // An address of the public internet is on no list, either.
   expect(await asks({ url: 'http://8.8.8.8/' })).toMatch(/^8\.8\.8\.8:80 is not on/);
   expect(await asks({ url: 'http://[2001:4860::8888]/' })).toMatch(/:80 is not on/);
   // Nothing that is refused anyway asks a person.
