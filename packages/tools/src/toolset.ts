@@ -30,8 +30,8 @@ export interface Toolset {
   present?(call: SettledCall): Json;
   /** What a person reads before deciding, in the contract's words: `display` of the approval. @default none */
   approvalText?(call: AskedCall): string;
-  /** Forms of its tools for models and clients, beside openai, anthropic, ollama and mcp. A form of the same name comes first. */
-  forms?: Readonly<Record<string, (tools: readonly ToolDefinition[]) => readonly Json[]>>;
+  /** Forms of its tools for models and clients, beside openai, anthropic, ollama and mcp. A form of the same name comes first; null: it has none of that name. */
+  forms?: Readonly<Record<string, ((tools: readonly ToolDefinition[]) => readonly Json[]) | null>>;
 }
 
 /** What a call is like, in the words of a policy. It decides nothing. */
