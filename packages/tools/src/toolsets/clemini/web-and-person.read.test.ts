@@ -152,6 +152,10 @@ test('web_fetch returns a page as Markdown, cut with a note', async () => {
   server().serve('/long', { type: 'text/plain', body: 'x'.repeat(60_000) });
   const { content } = (await fetch('/long')) as { content: string };
   expect(content).toBe(`${'x'.repeat(50_000)}\n\n[truncated: the page has 60000 characters]`);
+  server().serve('/wide', { type: 'text/plain; charset=utf-8', body: '日'.repeat(1000) });
+  expect(await fetch('/wide', { output_bytes: 2000 })).toEqual({
+    content: `${'日'.repeat(666)}\n\n[truncated: the page has 1000 characters]`,
+  });
   expect(await fetch('/long', { output_bytes: 2000 })).toMatchObject({ content: expect.stringMatching(/^x{2000}\n/) });
 });
 
