@@ -4,6 +4,7 @@ import { defineTool } from '../../define-tool.ts';
 import { failure } from '../../operations/failure.ts';
 import { fetchPage } from '../../operations/fetch-page.ts';
 import { touchedHost, webTarget } from '../../operations/touched.ts';
+import { wholeCharacters } from '../../operations/whole-characters.ts';
 import { settingsOf } from './settings.ts';
 
 export const webFetch = defineTool({
@@ -32,7 +33,7 @@ export const webFetch = defineTool({
   reaches: ({ url }) => addressOf(url),
   async asks({ network }, { url, prompt }) {
     const target = webTarget(url);
-    if (target === undefined || prompt !== undefined || isAddress(target.host)) return undefined;
+    if (target === undefined || prompt !== undefined) return undefined;
     if (network?.isListed(target) === true) return undefined;
     return `${target.host}:${target.port} is not on the network allowlist of the run; an approval opens it for this call alone`;
   },
@@ -45,11 +46,11 @@ export const webFetch = defineTool({
     const fetched = await fetchPage(context, { url, format: 'markdown', max_chars: most, start_char: 0 });
     if (fetched.status !== 'succeeded') return fetched;
     const { content, total_chars, truncated, incomplete } = pageSchema.parse(fetched.value);
-    const note =
-      truncated || incomplete
-        ? `\n\n[truncated: the page has ${incomplete ? 'more than ' : ''}${total_chars} characters]`
-        : '';
-    return { status: 'succeeded', value: { content: `${content}${note}` } };
+    const data = Buffer.from(content);
+    const shown = data.length > most ? wholeCharacters(data.subarray(0, most)).toString() : content;
+    if (shown === content && !truncated && !incomplete) return { status: 'succeeded', value: { content } };
+    const note = `[truncated: the page has ${incomplete ? 'more than ' : ''}${total_chars} characters]`;
+    return { status: 'succeeded', value: { content: `${shown}\n\n${note}` } };
   },
 });
 
