@@ -495,14 +495,17 @@ const workspaceEvents = [
   event('workspace.distrusted', {
     epoch,
     reason: z
-      .enum(['other_boot', 'log_went_back', 'tree_changed', 'forbidden_change'])
+      .enum(['other_boot', 'log_went_back', 'tree_changed', 'forbidden_change', 'merge_interrupted'])
       .describe(
-        'other_boot: the machine restarted after the tree was written. log_went_back: the tree is ahead of the log, so Redis lost acknowledged writes. tree_changed: the files differ from the snapshot. forbidden_change: a background command changed a path that the run may not change',
+        'other_boot: the machine restarted after the tree was written. log_went_back: the tree is ahead of the log, so Redis lost acknowledged writes. tree_changed: the files differ from the snapshot. forbidden_change: a background command changed a path that the run may not change. merge_interrupted: the worker that merged a sub-agent was lost',
       ),
     detail: z.string(),
   }),
   event('workspace.restored', { snapshot: snapshotId, epoch: epoch.optional() }),
-  event('workspace.held', { task_id: taskIdSchema }),
+  event('workspace.held', {
+    task_id: taskIdSchema,
+    merges: z.literal(true).optional().describe('The task brings the changes of a sub-agent into the tree'),
+  }),
   event('workspace.captured', {
     task_id: taskIdSchema,
     snapshot: snapshotId,

@@ -111,6 +111,7 @@ export async function startWorkers(
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
     },
+    defaultModel: config.models.defaultModel,
     retention: config.retention,
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),

@@ -66,7 +66,7 @@ export interface ToolContext {
   now(): number;
   /** From 0 to below 1. The same sequence for each attempt of a call in a deterministic run. */
   random(): number;
-  /** Present in a model run. */
+  /** The model of the run, or the operator's; absent when there is none. */
   model?: string;
 }
 

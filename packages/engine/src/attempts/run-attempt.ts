@@ -23,9 +23,10 @@ import {
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { openPast } from '../queries/past-calls.ts';
-import { beginTask, modelRefused } from './begin-task.ts';
+import { beginTask } from './begin-task.ts';
 import { captureCall, dropChanges } from './capture-call.ts';
 import { seedOf, tookSince } from './determinism.ts';
+import { modelOfRun, modelRefused } from './model-of-run.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';
 import { openTaskHandle } from './task-handle.ts';
@@ -175,7 +176,7 @@ async function call(
       beside: runsBeside(step) || undefined,
       depth: run.parent?.depth ?? 0,
       maxDepth: spec.limits.max_depth,
-      model: run.header.model,
+      model: modelOfRun(deps, run, spec),
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
       past: openPast(deps, run, step),

@@ -1,4 +1,14 @@
-import type { Effect, Json, Modes, Problem, Risk, Settings, SettledCall, ToolsetRules, Touches } from '@holdpoint/contract';
+import type {
+  Effect,
+  Json,
+  Modes,
+  Problem,
+  Risk,
+  Settings,
+  SettledCall,
+  ToolsetRules,
+  Touches,
+} from '@holdpoint/contract';
 
 export interface Call {
   toolset: string;

@@ -32,7 +32,7 @@ export interface ExecutionContext {
   /** How many runs are above this one. */
   depth: number;
   maxDepth: number;
-  /** Absent for a scripted run. */
+  /** What its prompts and sub-agents use. Absent when neither the run nor the operator names one. */
   model?: string;
   /** Milliseconds one command may take at most. */
   wallMs: number;

@@ -100,6 +100,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     state.set(runField.taken, data.dropped);
     state.set(runField.ended_at, time);
     state.clear(runField.writer);
+    state.clear(runField.merging);
   },
   'run.succeeded': (state, { time, data }) => {
     state.set(runField.status, 'succeeded');

@@ -40,4 +40,5 @@ export const noChange = (): void => {};
 export function requireRestore(state: StateChanges): void {
   state.set(runField.restore, 'due');
   state.clear(runField.writer);
+  state.clear(runField.merging);
 }

@@ -14,6 +14,7 @@ import {
   headIs,
   isRestored,
   leaseIs,
+  noMerge,
   type RunState,
   runIs,
   type StepState,
@@ -39,7 +40,7 @@ export function startAttempt(run: RunState, step: StepState, worker: string): Tr
       attemptIs(step.id, step.attempt),
       leaseIs(run.lease),
       isRestored,
-      ...(writes ? [writerIs('', step.id), headIs(run.head)] : []),
+      ...(writes ? [writerIs('', step.id), headIs(run.head), noMerge] : []),
       ...(approvedOn === undefined ? [] : [snapshotIs(approvedOn)]),
     ],
     events: [
