@@ -50,7 +50,7 @@ interface Deps {
 
 const mostTimes = 5;
 
-/** Reads every run, the jobs and the indexes. They are of one moment only when no run has moved meanwhile, so they are read until none has. */
+/** Reads every run, the jobs and the indexes. They are of one moment only when no run has moved while they were read, so they are read until none has. */
 export async function collect(deps: Deps): Promise<Found> {
   for (let times = 1; ; times++) {
     const found = await collectOnce(deps);

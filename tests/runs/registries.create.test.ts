@@ -1,17 +1,20 @@
 import { openRunBackend } from '@holdpoint/client';
 import type { StepDetail } from '@holdpoint/contract/wire';
-import { createWorkbenchRegistry } from '@holdpoint/tools/registries';
+import { createCliAgentTools, createRyanRegistry, createWorkbenchRegistry } from '@holdpoint/tools/registries';
 import { expect, test } from 'vitest';
 import { approve, finished, nextApproval, useSystem } from '../harness/index.ts';
 
 // covers S2-99
 const system = useSystem({ env: () => ({ HOLDPOINT_TOOLS: '@holdpoint/tools/workbench-extra' }) });
 
-async function openWorkbench() {
+async function openToolset(toolset: string) {
   const path = await system.directoryWith({ 'a.txt': 'a\n', 'package.json': '{"scripts":{"test":"exit 3"}}' });
-  const { run } = await system.client.createRun({
-    ...{ open: true, toolset: 'workbench', workspace: { source: { type: 'directory', path } } },
-  });
+  const source = { type: 'directory', path } as const;
+  return system.client.createRun({ open: true, toolset, workspace: { source } });
+}
+
+async function openWorkbench() {
+  const { run } = await openToolset('workbench');
   const make = async (tool: string, args: StepDetail['args'] = {}) => {
     const { steps, number } = await system.client.sendCalls(run.id, { calls: [{ tool, args }] }, { waitS: 60 });
     return { step: steps[0], number };
@@ -32,6 +35,71 @@ test('the calls of a registry run in an open run, in order', async () => {
   expect(bad).toMatchObject({ ok: false, error: { code: 'INVALID_ARGS' } });
   await system.client.finishRun(run.id);
   expect((await finished(system.client, run.id)).status).toBe('succeeded');
+});
+
+// covers S1-02, S1-03, S1-05, S1-40
+test('the registry of ryan executes in an open run, failures with metadata', async () => {
+  const { run } = await openToolset('ryan');
+  const registry = createRyanRegistry(openRunBackend(system.client, run));
+  registry.registerBuiltinTools();
+  const execute = (command: string) => registry.execute({ name: 'execute_bash', parameters: { command } });
+  expect(await execute('echo out; exit 3')).toMatchObject({
+    ...{ success: false, content: 'out\n', error: expect.stringContaining('exit code 3') },
+    metadata: { tool_name: 'execute_bash', parameters: { command: 'echo out; exit 3' } },
+  });
+  const failures = [
+    [{ name: 'execute_bash', parameters: { command: 'sudo id' } }, /security/],
+    [{ name: 'execute_bash', parameters: { line: 'id' } }, /line/],
+    [{ name: 'read_file', parameters: { path: '../a.txt' } }, /./],
+    [{ name: 'write_file', parameters: {} }, /^tool not found: write_file$/],
+  ] as const;
+  for (const [request, error] of failures) {
+    expect(await registry.execute(request)).toMatchObject({
+      ...{ success: false, error: expect.stringMatching(error) },
+      metadata: {
+        ...{ tool_name: request.name, parameters: request.parameters, execution_time: expect.any(Number) },
+        ...{ start_time: expect.stringMatching(/Z$/), end_time: expect.stringMatching(/Z$/) },
+      },
+    });
+  }
+  const { tool } = registry.get('read_file');
+  expect(tool && registry.convertToProvider(tool, 'anthropic')).toMatchObject({ input_schema: { required: ['path'] } });
+  expect(tool && registry.batchConvert([tool, tool], 'mcp')).toHaveLength(2);
+  expect(() => registry.getDefinitions('openai-functions')).toThrow(/no form for a provider/);
+  await system.client.finishRun(run.id);
+  expect((await finished(system.client, run.id)).status).toBe('succeeded');
+});
+
+// covers S1-05
+test('asynchronous calls of ryan run at the same time, and canceling ends them', async () => {
+  const { run } = await openToolset('ryan');
+  const registry = createRyanRegistry(openRunBackend(system.client, run));
+  registry.registerBuiltinTools();
+  const executeAsync = (command: string, signal?: AbortSignal) =>
+    registry.executeAsync({ name: 'execute_bash', parameters: { command } }, { ...(signal && { signal }) });
+  // Each waits for the files of the others: one after the other they would never end.
+  const meet = (own: string) => `touch ${own}; until [ -e a ] && [ -e b ] && [ -e c ]; do sleep 0.1; done; echo ${own}`;
+  const results = await Promise.all(['a', 'b', 'c'].map((own) => executeAsync(meet(own))));
+  expect(results.map(({ content }) => content)).toEqual(['a\n', 'b\n', 'c\n']);
+  const ending = new AbortController();
+  const call = executeAsync('sleep 600', ending.signal);
+  await system.client.waitForRun(run.id, { until: ({ open_steps }) => open_steps > 0 });
+  ending.abort();
+  expect(await call).toMatchObject({ success: false, error: 'canceled', metadata: { tool_name: 'execute_bash' } });
+  expect((await finished(system.client, run.id)).status).toBe('canceled');
+});
+
+// covers S0-01
+test('the tools of cli-agent run in an open run', async () => {
+  const { run } = await openToolset('cli-agent');
+  const tools = createCliAgentTools(openRunBackend(system.client, run));
+  const read = tools.find(({ name }) => name === 'read_file');
+  expect(await read?.execute({ path: 'a.txt' })).toMatchObject({
+    success: true,
+    output: 'Contents of a.txt (lines 1-1):\na\n',
+  });
+  expect(read?.validate({ path: '../x' }, '/workspace')).toMatchObject({ code: 'path_outside_working_dir' });
+  await system.client.finishRun(run.id);
 });
 
 test('a call that is aborted while it runs ends with its run', async () => {

@@ -15,6 +15,7 @@ export { commandFacts } from './judge/command-facts.ts';
 export { type CompiledPolicy, compilePolicy, policyDigest } from './judge/compile-policy.ts';
 export { describeTouches, nothingTouched } from './judge/describe-touches.ts';
 export { type Explanation, explain, type PartExplanation, type RuleExplanation } from './judge/explain.ts';
+export { findCaution } from './judge/find-caution.ts';
 export { type BoundPolicies, builtin, judge, type NamedPolicy } from './judge/judge.ts';
 export { type ToolsetPolicy, toolsetPolicy, toolsetPrefix } from './judge/toolset-policy.ts';
 export { compileGlob } from './match/glob.ts';

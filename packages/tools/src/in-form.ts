@@ -15,11 +15,13 @@ export function inForm(
 ): readonly Json[] {
   const known = { ...formats, ...toolset.forms };
   const shape = Object.hasOwn(known, form) ? known[form as keyof typeof known] : undefined;
-  if (shape === undefined) {
+  if (!shape) {
     throw new ToolsError(
       'EUNKNOWNFORM',
       `The toolset "${toolset.name}" has no form for a provider named "${form.slice(0, 100)}".`,
-      `Use one of: ${Object.keys(known).join(', ')}.`,
+      `Use one of: ${Object.keys(known)
+        .filter((name) => known[name as keyof typeof known])
+        .join(', ')}.`,
     );
   }
   return shape(tools) as readonly Json[];

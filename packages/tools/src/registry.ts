@@ -28,7 +28,7 @@ import { runBeside } from './run-beside.ts';
 import { TextWorkError } from './text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
 import { definition, type ToolDefinition } from './tool-definition.ts';
-import type { Toolset } from './toolset.ts';
+import type { Caution, Toolset } from './toolset.ts';
 import { rulesOf } from './toolset-rules.ts';
 
 /** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults: JSON, as the log keeps them. */
@@ -84,6 +84,8 @@ export interface Registry {
   answer(call: ToolCall, words: string): { value: Json } | { error: Problem };
   /** What a model reads before its prompt. */
   instructions(toolset: string): string | undefined;
+  /** What its contract is careful with. The same list each time. */
+  cautions(toolset: string): readonly Caution[];
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
   /** Rules of the network that hold for the call alone; undefined when the tool has none. */
@@ -194,6 +196,7 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     checkSettings: (toolset, settings) => checkSettings(known(toolset), settings),
     grants: (toolset) => ({ permissions: known(toolset).permissions, protected: known(toolset).protected ?? [] }),
     instructions: (toolset) => named(toolset)?.instructions,
+    cautions: (toolset) => named(toolset)?.cautions ?? noCautions,
 
     answer(call, words) {
       const found = findTool(byName, call);
@@ -232,6 +235,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     },
   };
 }
+
+const noCautions: readonly Caution[] = [];
 
 /** A run depends on the arguments, the effect, the output and the major version of a tool. Its description may change without a new version. */
 function versionOf(tool: Tool): string {

@@ -45,6 +45,8 @@ export interface ToolContext {
   network?: Network;
   /** Whether a person let this very call run. @default false */
   approved?: boolean | undefined;
+  /** The reason of the first of its toolset's `cautions` that matches the call, or may match it. @default none matches */
+  caution?: string | undefined;
   signal: AbortSignal;
   /** The run is a dry run: a tool whose contract says so changes nothing, and returns what it would change. @default false */
   dryRun?: boolean | undefined;

@@ -20,6 +20,8 @@ export interface Toolset {
   protected?: readonly string[];
   /** Its contract's own rules: the gate judges each call by them, too, and the strictest verdict counts. */
   rules?: readonly PolicyRule[] | ((run: RuledRun) => readonly PolicyRule[]);
+  /** Calls that its contract is careful with. A tool learns from `caution` of its context that one of these matches its call. */
+  cautions?: readonly Caution[];
   /** Names of the tools whose every call asks, under the settings of a run. @default those whose `asks` is true */
   asking?(settings: unknown): readonly string[];
   /** What a model reads before its prompt: the contract's own guidance. */
@@ -28,9 +30,12 @@ export interface Toolset {
   present?(call: SettledCall): Json;
   /** What a person reads before deciding, in the contract's words: `display` of the approval. @default none */
   approvalText?(call: AskedCall): string;
-  /** Forms of its tools for models and clients, beside openai, anthropic, ollama and mcp. A form of the same name comes first. */
-  forms?: Readonly<Record<string, (tools: readonly ToolDefinition[]) => readonly Json[]>>;
+  /** Forms of its tools for models and clients, beside openai, anthropic, ollama and mcp. A form of the same name comes first; null: it has none of that name. */
+  forms?: Readonly<Record<string, ((tools: readonly ToolDefinition[]) => readonly Json[]) | null>>;
 }
+
+/** What a call is like, in the words of a policy. It decides nothing. */
+export type Caution = Pick<PolicyRule, 'name' | 'match' | 'surely'> & { reason: string };
 
 /** What the rules of a toolset may depend on. */
 export interface RuledRun {

@@ -1,6 +1,6 @@
 import type { System } from '../../harness/system.ts';
 import { until } from '../../harness/until.ts';
-import { argumentsOf, processesIn } from '../../hostile/host/process-table.ts';
+import { argumentsOf, descendants, processesIn } from '../../hostile/host/process-table.ts';
 import type { FileState } from './file-state.ts';
 
 /**
@@ -16,8 +16,10 @@ export async function leftOf(system: System, runId: string, file: FileState): Pr
   return left();
 }
 
-/** Files are read and written by a tool host, which stays as long as the workspace is open. */
+/** Files are read and written by a tool host, which stays as long as the workspace is open; the first process of its sandbox is its parent. */
 const commandsOf = (tree: string): string[] =>
   processesIn(tree)
-    .map((pid) => `${pid} ${argumentsOf(pid).replaceAll('\0', ' ').slice(0, 100)}`)
-    .filter((line) => !line.includes('/tool-host/'));
+    .filter((pid) => ![pid, ...descendants(pid)].some(isToolHost))
+    .map((pid) => `${pid} ${argumentsOf(pid).replaceAll('\0', ' ').slice(0, 100)}`);
+
+const isToolHost = (pid: number): boolean => argumentsOf(pid).includes('/tool-host/');

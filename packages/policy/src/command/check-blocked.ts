@@ -38,6 +38,8 @@ function isFatal(
   if (known && isRoot && !(into && access === 'write')) return true;
   // `/*`, `~/.*`: what lies in a root directory, at once.
   if (access === 'delete' && roots.includes(parent) && hasGlob(path.slice(at + 1))) return true;
+  // `chmod 777 /*`
+  if (parent === '/' && /^[.?]*\*[*?]*$/.test(path.slice(at + 1))) return true;
   return trees.some((tree) => path.startsWith(`${tree}/`) || (into && path === tree));
 }
 

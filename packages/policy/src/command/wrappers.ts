@@ -24,6 +24,7 @@ export interface Wrapper extends OptionSyntax {
 export const wrappers: Readonly<Record<string, Wrapper>> = {
   builtin: { starts: 'command' },
   busybox: { starts: 'command' },
+  chrt: { flags: ['-b', '-f', '-i', '-o', '-r'], skip: 1, starts: 'command' },
   chroot: { values: ['--userspec', '--groups'], flags: ['--skip-chdir'], skip: 1, starts: 'command', moves: 'always' },
   command: { flags: ['-p'], starts: 'command', idle: ['-v', '-V'] },
   doas: { values: ['-u', '-C'], flags: ['-n'], starts: 'command' },
@@ -45,6 +46,12 @@ export const wrappers: Readonly<Record<string, Wrapper>> = {
   ionice: { values: ['-c', '--class', '-n', '--classdata'], flags: ['-t', '--ignore'], starts: 'command' },
   nice: { values: ['-n', '--adjustment'], starts: 'command' },
   nohup: { starts: 'command' },
+  parallel: {
+    values: ['-j', '--jobs', '-n'],
+    flags: ['-k', '--keep-order', '--dry-run'],
+    starts: 'command',
+    appends: true,
+  },
   setsid: { flags: ['-c', '-f', '-w', '--ctty', '--fork', '--wait'], starts: 'command' },
   ssh: {
     values: [...'bcDEeFIiJLlmOopQRSWw'].map((letter) => `-${letter}`),
@@ -53,6 +60,7 @@ export const wrappers: Readonly<Record<string, Wrapper>> = {
     starts: 'script',
     moves: 'always',
   },
+  strace: { values: ['-e', '-o', '-p', '-s'], flags: ['-c', '-f', '-q', '-t', '-v', '-y'], starts: 'command' },
   stdbuf: { values: ['-i', '-o', '-e', '--input', '--output', '--error'], starts: 'command' },
   sudo: {
     values: [
@@ -91,6 +99,7 @@ export const wrappers: Readonly<Record<string, Wrapper>> = {
     starts: 'command',
     moves: ['-D', '--chdir'],
   },
+  taskset: { flags: ['-c', '--cpu-list'], skip: 1, starts: 'command' },
   time: { flags: ['-p', '-v', '--portability', '--verbose'], starts: 'command' },
   timeout: {
     values: ['-k', '-s', '--kill-after', '--signal'],
@@ -100,6 +109,27 @@ export const wrappers: Readonly<Record<string, Wrapper>> = {
   },
   toybox: { starts: 'command' },
   trap: { starts: 'script', oneWord: true },
+  unshare: {
+    flags: [
+      '-c',
+      '-f',
+      '-i',
+      '-m',
+      '-n',
+      '-p',
+      '-r',
+      '-u',
+      '-U',
+      '--fork',
+      '--map-root-user',
+      '--mount',
+      '--net',
+      '--pid',
+      '--user',
+    ],
+    starts: 'command',
+    moves: 'always',
+  },
   watch: {
     values: ['-n', '--interval'],
     flags: ['-b', '-c', '-d', '-e', '-g', '-p', '-q', '-t', '-w', '-x', '--no-title', '--errexit', '--differences'],

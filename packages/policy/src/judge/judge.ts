@@ -88,7 +88,7 @@ function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolea
 export const builtin = (): NamedPolicy => ({ name: 'builtin', policy: compilePolicy(builtinPolicy) });
 
 /** The first rule that matches each part, and the parts that no rule matches. */
-function decide(from: NamedPolicy, facts: CallFacts, parts: readonly Part[], budget: RegexBudget) {
+export function decide(from: NamedPolicy, facts: CallFacts, parts: readonly Part[], budget: RegexBudget) {
   const found: Decided[] = [];
   let left = parts;
   const [anyPart = { kind: 'call' } as const] = parts;

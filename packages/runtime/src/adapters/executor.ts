@@ -1,6 +1,7 @@
 import { FileError, type ProcessLimits, type SecretScope } from '@holdpoint/contract';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
+import { describeTouches, findCaution } from '@holdpoint/policy';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
@@ -101,7 +102,8 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       );
       const bounds = { wallMs, limits, way, scope, readOnly, seed, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });
-      const outcome = await registry.execute({ ...call, beside, context });
+      const caution = cautionOf(registry, { ...call, network: network.allow.length > 0, settings: rest.settings });
+      const outcome = await registry.execute({ ...call, beside, context: { ...context, caution } });
       if (outcome.status !== 'deferred') return { capabilities: sandbox.capabilities, ...outcome };
       return seed === undefined ? outcome : fixSurroundings(seed, now).fromFixed(outcome);
     },
@@ -126,6 +128,20 @@ class TakenOverError extends Error {
   constructor() {
     super('Every process of the workspace was ended, because it was brought back to a snapshot.');
   }
+}
+
+/** Why the contract of the toolset is careful with a call. Its command line is parsed as the gate parses it. */
+function cautionOf(registry: Registry, call: Parameters<Registry['describe']>[0]): string | undefined {
+  const cautions = registry.cautions(call.toolset);
+  if (cautions.length === 0) return undefined;
+  const described = registry.describe(call);
+  if (!described.ok) return undefined;
+  const { args, effect, risk, touches } = described;
+  const { toolset, tool } = call;
+  return findCaution(cautions, {
+    ...{ toolset, tool, args, effect, risk, labels: {} },
+    touches: describeTouches(touches),
+  });
 }
 
 /** What one call may take and reach. */

@@ -71,6 +71,8 @@ test.each([
   ['/tmp/git', ['status']],
   ['echo ok', []],
   ['env', ['curl', 'x']],
+  ['env', ['git', 'status']],
+  ['env', ['-0']],
   ['env', ['A=1', 'git', 'status']],
   ['ls; curl x', undefined],
   ['ls && (curl x)', undefined],
@@ -103,7 +105,14 @@ test('a process in place of a file is a path that is not known', () => {
 test('a run has its own list', () => {
   const only = (...bash_allowlist: string[]) => ({ settings: { bash_allowlist } });
   expect(bash('sh', ['-c', 'true'], only('sh', 'true'))).toBe('allow');
-  expect(bash('sh', ['-c', 'date'], only('sh'))).toBe(notListed);
+  // A run that lists a shell trusts what it is given; a line is still judged by its parts.
+  expect(bash('sh', ['-c', 'date; exit 3'], only('sh'))).toBe('allow');
+  expect(bash("sh -c 'date; exit 3'", undefined, only('sh'))).toBe(notListed);
+  // The parser of the gate reads no longer line.
+  expect(bash('cat', ['x\n'.repeat(49_000)], only('cat'))).not.toMatch(/deny/);
+  expect(bash('./sh', ['-c', 'true'], only('sh'))).toBe(notListed);
+  expect(bash('sh -c', ['true'], only('sh'))).toBe(notListed);
+  expect(verdict('Bash', { command: 'sh', args: ['-c', 'rm a'] }, only('sh'))).toBe('hold');
   expect(bash('git', ['status'], only('sh'))).toBe(notListed);
   expect(bash('git', ['status'], only())).toBe(notListed);
   expect(bash('./build.sh', ['x'], only('./build.sh'))).toBe('allow');

@@ -41,6 +41,9 @@ const toolsetFields = {
   permissions: z.array(z.string()).optional(),
   protected: z.array(z.string()).optional(),
   rules: z.array(policyRuleSchema).optional(),
+  cautions: z
+    .array(policyRuleSchema.pick({ name: true, match: true, surely: true }).extend({ reason: z.string() }))
+    .optional(),
   asking: fn.optional(),
   instructions: z.string().optional(),
   present: fn.optional(),

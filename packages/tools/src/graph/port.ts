@@ -4,7 +4,7 @@ import type { ToolContext } from '../tool.ts';
 export interface GraphRequest {
   query: string;
   params?: Readonly<Record<string, Json>> | undefined;
-  /** The commit whose graph is asked. Absent: the newest that the graph has. */
+  /** The commit whose graph is asked. @default the newest that the graph has */
   commit?: string | undefined;
   timeout_ms: number;
   /** Bytes of the largest answer. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { wholeCharacters } from './whole-characters.ts';
 
 export interface LineRangeInput {
   data: Buffer;
@@ -47,15 +48,3 @@ export function lineRange({ data, start = 1, end = Number.POSITIVE_INFINITY, cut
     binary: body.subarray(0, sniffed).includes(0) || !isUtf8(body),
   };
 }
-
-/** Without the beginning of a character at the end. */
-function wholeCharacters(data: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(3, data.length); back++) {
-    const byte = data[data.length - back] ?? 0;
-    if (byte >= 0xc0) return back < lengthOf(byte) ? data.subarray(0, data.length - back) : data;
-    if (byte < 0x80) return data;
-  }
-  return data;
-}
-
-const lengthOf = (first: number): number => (first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2);

@@ -17,6 +17,8 @@ export interface TextQuery {
   /** Characters of a line at most; the rest is left out with a note. @default 400 */
   columns?: number | undefined;
   include_ignored: boolean;
+  /** Names of directories and files that are not searched, beside `.git`. @default none */
+  leave_out?: readonly string[] | undefined;
 }
 
 /** The arguments of ripgrep for a search. */
@@ -61,7 +63,7 @@ const modeFlags = {
 } as const satisfies Record<TextQuery['output_mode'], readonly string[]>;
 
 /** Which files are searched. The caller's texts stand behind `=` or `--`, so that none of them is read as a flag. */
-function selection({ include_ignored, glob, type }: TextQuery): string[] {
+function selection({ include_ignored, glob, type, leave_out = [] }: TextQuery): string[] {
   return [
     '--no-config',
     '--null',
@@ -73,5 +75,6 @@ function selection({ include_ignored, glob, type }: TextQuery): string[] {
     ...(type === undefined ? [] : [`--type=${type}`]),
     // Last, because a later glob overrules an earlier one, and a glob overrules what is hidden or ignored.
     '--glob=!.git',
+    ...leave_out.map((name) => `--glob=!${name}`),
   ];
 }

@@ -3,6 +3,7 @@ import type { Json } from '@holdpoint/contract';
 import type { JsonSchema } from '../json-schema.ts';
 import { createRegistry } from '../registry.ts';
 import type { Toolset } from '../toolset.ts';
+import { cliAgent } from '../toolsets/cli-agent/toolset.ts';
 import { asJsonArgs, builtInTools } from './built-in-tools.ts';
 import type { CallBackend } from './call-backend.ts';
 
@@ -26,7 +27,10 @@ export interface CliAgentTool {
 }
 
 /** The tools of the toolset `cli-agent`, which run in the backend. */
-export function createCliAgentTools(backend: CallBackend, { toolset }: { toolset: Toolset }): CliAgentTool[] {
+export function createCliAgentTools(
+  backend: CallBackend,
+  { toolset = cliAgent }: { toolset?: Toolset } = {},
+): CliAgentTool[] {
   const registry = createRegistry([toolset]);
   return builtInTools(toolset).map(({ name, description, inputSchema, label, issuesOf }) => ({
     ...{ name, description, parameters: inputSchema },

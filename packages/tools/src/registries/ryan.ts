@@ -4,6 +4,7 @@ import { asZod } from '../input-schema/any-input.ts';
 import type { JsonSchema } from '../json-schema.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import type { Toolset } from '../toolset.ts';
+import { ryan } from '../toolsets/ryan/toolset.ts';
 import { asJsonArgs, builtInTools, issuesIn } from './built-in-tools.ts';
 import type { CallBackend } from './call-backend.ts';
 import { ToolError } from './ryan-tool-error.ts';
@@ -67,8 +68,8 @@ type Run = (
   options: { signal: AbortSignal; concurrent: boolean },
 ) => Promise<RyanResult>;
 
-/** @param options.toolset the toolset whose tools `registerBuiltinTools` registers */
-export function createRyanRegistry(backend: CallBackend, { toolset }: { toolset: Toolset }): RyanRegistry {
+/** @param options.toolset the toolset whose tools `registerBuiltinTools` registers. @default ryan */
+export function createRyanRegistry(backend: CallBackend, { toolset = ryan }: { toolset?: Toolset } = {}): RyanRegistry {
   const tools = new Map<string, { tool: RyanTool; run: Run }>();
   const add = (tool: RyanTool, run: Run): void => {
     if (tools.has(tool.name)) throw new ToolError(tool.name, 'tool already registered');
@@ -106,6 +107,7 @@ export function createRyanRegistry(backend: CallBackend, { toolset }: { toolset:
           try {
             return (await backend.call(call)) as unknown as RyanResult;
           } catch (error) {
+            if (signal.aborted) return timed(request, async () => failed('canceled'));
             return timed(request, () => Promise.reject(error));
           }
         };

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { asZod } from '../input-schema/any-input.ts';
 import { type JsonSchema, toJsonSchema } from '../json-schema.ts';
 import type { Toolset } from '../toolset.ts';
+import { sage } from '../toolsets/sage/toolset.ts';
 import { asJsonArgs, builtInTools, issuesIn } from './built-in-tools.ts';
 import type { CallBackend } from './call-backend.ts';
 
@@ -77,7 +78,7 @@ export function defineTool<Parameters>(definition: {
  */
 export function createSageRegistry(
   backend: CallBackend,
-  { toolset, readOnly = false }: { toolset: Toolset; readOnly?: boolean },
+  { toolset = sage, readOnly = false }: { toolset?: Toolset; readOnly?: boolean } = {},
 ): SageRegistry {
   const tools = new Map<string, SageTool>();
   const register = (tool: SageTool): void => {

@@ -2,6 +2,7 @@ import type { GraphPort } from '../graph/port.ts';
 import type { Toolset } from '../toolset.ts';
 import { duckDuckGoHtml } from '../web/search/duckduckgo-html.ts';
 import type { SearchPort } from '../web/search/port.ts';
+import { createCleminiToolset } from './clemini/toolset.ts';
 import { cliAgent } from './cli-agent/toolset.ts';
 import { createHoldpointToolset } from './holdpoint/toolset.ts';
 import { ryan } from './ryan/toolset.ts';
@@ -14,13 +15,14 @@ export const createToolsets = ({
   graph,
 }: {
   search: SearchPort;
-  /** Absent: there is no graph of the code. */
+  /** @default there is no graph of the code */
   graph?: GraphPort | undefined;
 }): Toolset[] => [
   createHoldpointToolset({ search }),
   ryan,
   cliAgent,
   createWorkbenchToolset({ search }),
+  createCleminiToolset({ search }),
   createSageToolset({ graph }),
 ];
 

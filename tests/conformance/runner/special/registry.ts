@@ -1,6 +1,5 @@
 import { openRunBackend } from '@holdpoint/client';
 import type { Json } from '@holdpoint/contract';
-import { everyToolset } from '@holdpoint/tools';
 import { createRyanRegistry, createSageRegistry, createWorkbenchRegistry } from '@holdpoint/tools/registries';
 import { z } from 'zod';
 import { type Found, Thrown } from '../match.ts';
@@ -11,9 +10,10 @@ const opsSchema = z.strictObject({ ops: z.array(z.array(z.json()).min(1)).min(1)
 
 /** Operations on the registry of a contract, in this process; its calls are those of the run. */
 export const onRegistry: Special = async (scene, args) => {
-  const registry = registryOf(scene);
+  const { ops } = parseArgs(opsSchema, args);
+  const registry = registryOf(scene, ops);
   const results: Found[] = [];
-  for (const [name, ...values] of parseArgs(opsSchema, args).ops) {
+  for (const [name, ...values] of ops) {
     const operation = Object.hasOwn(registry, String(name)) ? registry[String(name)] : undefined;
     if (typeof operation !== 'function') throw new SpecialError(`the registry of ${scene.toolset} has no ${name}`);
     results.push(await resultOf(() => operation(...values)));
@@ -21,13 +21,22 @@ export const onRegistry: Special = async (scene, args) => {
   return { native: results as Found, ok: true, steps: [] };
 };
 
-function registryOf({ bench, run, toolset }: Scene): Record<string, unknown> {
+function registryOf({ bench, run, toolset }: Scene, ops: readonly (readonly Json[])[]): Record<string, unknown> {
   const backend = openRunBackend(bench.system.client, { id: run.id, toolset });
-  const found = everyToolset.find(({ name }) => name === toolset);
-  if (toolset === 'workbench') return { ...createWorkbenchRegistry(backend) };
-  if (found && toolset === 'ryan') return { ...createRyanRegistry(backend, { toolset: found }) };
-  if (found && toolset === 'sage') return { ...createSageRegistry(backend, { toolset: found }) };
-  throw new SpecialError(`the toolset ${toolset} has no registry`);
+  switch (toolset) {
+    case 'workbench':
+      return { ...createWorkbenchRegistry(backend) };
+    case 'sage':
+      return { ...createSageRegistry(backend) };
+    case 'ryan': {
+      const registry = createRyanRegistry(backend);
+      // A new registry of this contract is empty.
+      if (!ops.some(([name]) => name === 'registerBuiltinTools')) registry.registerBuiltinTools();
+      return { ...registry };
+    }
+    default:
+      throw new SpecialError(`the toolset ${toolset} has no registry`);
+  }
 }
 
 /** As JSON has it: undefined is null, functions are left out. */

@@ -13,5 +13,6 @@ export const ryan = defineToolset({
   settings: ryanSettings,
   rules: ryanRules,
   present: presentRyan,
-  forms: { mcp },
+  // The contract refuses the names of other providers.
+  forms: { mcp, 'openai-functions': null },
 });

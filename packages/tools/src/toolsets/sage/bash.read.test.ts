@@ -38,6 +38,9 @@ test.each([
   ['sh', ['-c', 'exit 127'], 127],
   ['sh', ['-c', 'kill -9 $$'], 137],
   ['exit 5; true', undefined, 5],
+  ['sh', ['-c', 'no-such-program'], 127],
+  ['sh', ['-c', './missing.sh'], 127],
+  ['bash', ['-c', './missing.sh'], 127],
 ] as const)('%s %j ends with %i, and that is a result', async (command, args, exitCode) => {
   expect(await bash(command, args && [...args])).toMatchObject({ ok: true, data: { exitCode } });
 });

@@ -73,7 +73,7 @@ async function runProgram(context: ToolContext, args: Args): Promise<ToolOutcome
 }
 
 /** The words of the sandbox, before any program has begun. */
-const notFound = /: line \d+: .*: (?:not found|No such file or directory)\n$/;
+const notFound = /^(?:\S*enter\.sh: line \d+: .*|bash: line 1: exec: .*): (?:not found|No such file or directory)\n$/;
 
 /**
  * Program and variables with secrets in place of placeholders. In a line, a placeholder becomes a variable: the value of a secret is never read

@@ -2,25 +2,31 @@ import type { PolicyRule } from '@holdpoint/contract';
 import type { RuledRun } from '../../toolset.ts';
 import { settingsOf } from './settings.ts';
 
-/** Commands are judged as the shell parser reads them: each simple command of a line has to be on the list. */
+/**
+ * A line is judged as the shell parser reads it: each simple command has to be on the list. A program with arguments is on it by its name:
+ * a run that lists `sh` trusts what it is given.
+ */
 export function sageRules({ settings, modes }: RuledRun): readonly PolicyRule[] {
   const { bash_allowlist: listed, deterministic_commands: repeatable } = settingsOf(settings);
   const isFixed = modes?.deterministic === true;
   const programs = isFixed ? listed.filter((one) => repeatable.includes(one)) : listed;
+  const others = programs.filter((one) => one !== 'env');
   const allowed = [
-    ...programs.filter((one) => one !== 'env').map((one) => [one, '**']),
-    ...(programs.includes('env') ? [['env']] : []),
+    ...others.map((one) => allow(one, { args: { '/command': one, '/args': { regex: '^\\[' } } })),
+    ...others.map((one) => allow(one, { command: { argv: [one, '**'], class: ordinary } })),
+    ...(programs.includes('env') ? [allow('env', { command: { argv: ['env'], class: ordinary } })] : []),
   ];
   const refusals = isFixed ? [notRepeatable(programs), notFixed] : [notListed(programs)];
-  return [...(modes?.read_only ? [notReading] : []), ...allowed.map(allow), ...refusals];
+  return [...(modes?.read_only ? [notReading] : []), ...allowed, ...refusals];
 }
 
-const allow = (argv: string[]): PolicyRule => ({
-  name: `allows-${argv[0]}`.slice(0, 100),
-  // With a class, the rule also fits a command whose output goes to a file: that file needs its own permission.
-  match: { tool: 'Bash', command: { argv, class: ['safe', 'caution'] } },
+const allow = (program: string, match: PolicyRule['match']): PolicyRule => ({
+  name: `allows-${program}`.slice(0, 100),
+  match: { tool: 'Bash', ...match },
   action: 'allow',
 });
+/** With a class, a rule also fits a command whose output goes to a file: that file needs its own permission. */
+const ordinary = ['safe' as const, 'caution' as const];
 
 /** The engine lets a command of a read-only run look at the workspace. This contract lets it not. */
 const notReading: PolicyRule = {

@@ -31,6 +31,29 @@ test.each([
   expect(registry.list('sage').find((one) => one.name === name)?.input_schema.required).toEqual(required);
 });
 
+// covers S4-05
+test.each([
+  ['Read', { file: './a' }, 'read', [{ path: 'a', access: 'read' }]],
+  ['Write', { file: 'a/../b', content: '' }, 'workspace', [{ path: 'b', access: 'write', written: 'a/../b' }]],
+  ['Edit', { file: 'a', patch: 'x', strategy: 'check' }, 'read', [{ path: 'a', access: 'read' }]],
+  ['Bash', { command: 'ls' }, 'workspace', []],
+  ['GraphQuery', { query: 'x' }, 'read', []],
+] as const)('the gate sees what %s %j touches', (tool, args, effect, paths) => {
+  expect(registry.describe({ toolset: 'sage', tool, args })).toMatchObject({ effect, touches: { paths } });
+});
+
+// covers S4-41
+test('rules are those of the settings', () => {
+  const names = (settings: object) => registry.rules('sage', settings).rules.map(({ name }) => name);
+  expect(names({ bash_allowlist: ['git', 'env'] })).toEqual([
+    'allows-git',
+    'allows-git',
+    'allows-env',
+    'bash-allowlist',
+  ]);
+  expect(names({ bash_allowlist: [] })).toEqual(['bash-allowlist']);
+});
+
 // covers S4-71
 test('no tool asks a person by itself', () => {
   expect(registry.list('sage').map(({ asks }) => asks)).toEqual(['no', 'no', 'no', 'no', 'no']);

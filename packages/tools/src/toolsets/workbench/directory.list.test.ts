@@ -38,6 +38,12 @@ test('an entry has name, type, size and time', async () => {
 test('hidden entries are listed when they are wanted', async () => {
   await fill();
   expect(await names({ includeHidden: true })).toEqual(['.config', '.hidden', 'a.txt', 'sub']);
+  await workspace().put('.git/HEAD', 'the repository of the workspace');
+  await workspace().put('sub/.git/HEAD', 'another one');
+  expect(await names({ includeHidden: true })).toEqual(['.config', '.hidden', 'a.txt', 'sub']);
+  expect(await names({ path: '/workspace/', includeHidden: true, recursive: true })).toEqual([
+    ...['.config', '.config/c.txt', '.hidden', 'a.txt', 'sub', 'sub/.git', 'sub/.git/HEAD', 'sub/.h2', 'sub/b.txt'],
+  ]);
 });
 
 // covers S2-12, S2-A01, S2-A02

@@ -27,7 +27,11 @@ A list of more than 10,000 entries is cut, and total counts all of them.`,
   }),
   touches: ({ path }) => touchedPaths('read', path),
   async execute({ files, signal }, { path, recursive, includeHidden }) {
-    const { entries, total } = await files.list(path, { recursive, hidden: includeHidden }, signal);
+    const listed = await files.list(path, { recursive, hidden: includeHidden }, signal);
+    const isRoot = includeHidden && (await files.resolve(path, signal)) === '.';
+    // The repository of the workspace is no part of what a source had.
+    const entries = listed.entries.filter(({ name }) => !isRoot || !/^\.git(\/|$)/.test(name));
+    const total = listed.total - (listed.entries.length - entries.length);
     const shown = entries.map(({ name, type, bytes, mtime_ms }) => ({
       name,
       // A pipe, a socket or a device: the contract has no word for them.

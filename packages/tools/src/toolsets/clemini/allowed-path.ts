@@ -1,0 +1,20 @@
+import { type Failure, failure } from '../../operations/failure.ts';
+import { relativePath } from '../../operations/path-argument.ts';
+import type { ToolContext } from '../../tool.ts';
+import { settingsOf } from './settings.ts';
+
+/** Where a path of the arguments really leads, or the refusal of one outside of the allowed paths. Throws what `files.resolve` throws. */
+export async function allowedPath(
+  { files, settings, signal }: ToolContext,
+  path: string,
+): Promise<{ ok: true; real: string } | { ok: false; failure: Failure }> {
+  const real = await files.resolve(path, signal);
+  const { allowed_paths } = settingsOf(settings);
+  if (allowed_paths.some((allowed) => isWithin(real, relativePath(allowed)))) return { ok: true, real };
+  const message = `Access denied: ${path} is outside allowed paths.`;
+  const refused = failure('EPATHNOTALLOWED', message, `Stay in ${allowed_paths.join(', ')}.`);
+  return { ok: false, failure: { ...refused, touched: [] } };
+}
+
+const isWithin = (path: string, directory: string): boolean =>
+  directory === '.' || path === directory || path.startsWith(`${directory}/`);

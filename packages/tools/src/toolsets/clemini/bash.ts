@@ -1,0 +1,114 @@
+import type { CommandResult, Json, Problem, ToolOutcome } from '@holdpoint/contract';
+import { z } from 'zod';
+import { asJson } from '../../as-json.ts';
+import { defineTool } from '../../define-tool.ts';
+import { cutShort } from '../../operations/cut-short.ts';
+import { type Failure, failure } from '../../operations/failure.ts';
+import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import type { ToolContext } from '../../tool.ts';
+import { allowedPath } from './allowed-path.ts';
+import { settingsOf } from './settings.ts';
+
+/** Linux refuses a single argument of 128 KiB or more. */
+const maxCommand = 100_000;
+const maxTitle = 100;
+const mebibyte = 1024 * 1024;
+
+const input = z.strictObject({
+  command: z
+    .string()
+    .refine((command) => command.trim() !== '', 'is empty')
+    .refine((command) => !command.includes('\0'), 'has a NUL byte')
+    .refine((command) => Buffer.byteLength(command) <= maxCommand, `is longer than ${maxCommand} bytes`)
+    .describe('Command for bash'),
+  description: z.string().max(1000).optional().describe('What the command is for, in a few words'),
+  working_directory: pathArgument.default('.').describe('Directory to run in (default: the current directory)'),
+  timeout_seconds: z.int().min(1).max(604_800).default(120).describe('Seconds after which it is ended (default: 120)'),
+  confirmed: z.boolean().default(false).describe('The command was flagged, and is meant (default: false)'),
+  run_in_background: z.boolean().default(false).describe('Return a task_id at once (default: false)'),
+});
+type Args = z.output<typeof input>;
+
+export const bash = defineTool({
+  name: 'bash',
+  description:
+    'Run a command with bash. Each call has a new shell; there is no terminal and no input. An exit code that is not 0 is a result, not an error. A command that may do harm has to be confirmed: it is flagged first, then repeated with confirmed. Returns: {stdout?, stderr?, exit_code?, task_id?, status?}',
+  effect: (_args, { network }) => (network ? 'external' : 'workspace'),
+  risk: 'high',
+  input,
+  output: z.union([
+    z.strictObject({ stdout: z.string(), stderr: z.string(), exit_code: z.int() }),
+    z.strictObject({ task_id: z.string(), status: z.literal('running') }),
+  ]),
+  touches: ({ command, working_directory }) => ({ command, cwd: relativePath(working_directory) }),
+  async execute(context, args) {
+    const unconfirmed = await refuseUnconfirmed(context, args);
+    if (unconfirmed !== undefined) return { ...unconfirmed, touched: [] };
+    const { command, description, working_directory, timeout_seconds, run_in_background } = args;
+    const allowed = await allowedPath(context, working_directory);
+    if (!allowed.ok) return allowed.failure;
+    // A directory that is missing is an error of the files; for the sandbox it would be a failed set-up, which is retried.
+    await context.files.list(allowed.real, { limit: 1 }, context.signal);
+    if (run_in_background) {
+      const title = (description ?? command).split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
+      const spec = { command, cwd: allowed.real, timeout_ms: timeoutOf(args) };
+      const value = { task_id: context.taskId, status: 'running' };
+      return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
+    }
+    const { output_bytes } = settingsOf(context.settings);
+    const result = await context.run({
+      argv: ['/bin/bash', '-c', command],
+      cwd: allowed.real,
+      limits: { wall_ms: timeout_seconds * 1000, output_bytes: 64 * mebibyte },
+      kept_bytes: output_bytes,
+      secrets: true,
+    });
+    return outcome(result);
+  },
+  async preview({ network, secrets = [] }, { command, working_directory, run_in_background }) {
+    const named = secrets.length === 0 ? {} : { secrets };
+    const background = run_in_background ? { background: true as const } : {};
+    const cwd = relativePath(working_directory);
+    return { kind: 'command', command, cwd, network: network?.hosts ?? [], ...named, ...background };
+  },
+});
+
+/** The default is one for commands that are waited for. */
+const timeoutOf = ({ timeout_seconds }: Args): number | undefined =>
+  timeout_seconds === input.shape.timeout_seconds.def.defaultValue ? undefined : timeout_seconds * 1000;
+
+/** A model cannot confirm for itself: the command was flagged before, or a person let this very call run. */
+async function refuseUnconfirmed({ caution, approved, past }: ToolContext, args: Args): Promise<Failure | undefined> {
+  if (caution === undefined) return undefined;
+  if (!args.confirmed) {
+    const message = 'Command requires confirmation. Re-run with confirmed=true';
+    return failure(flagged, message, 'Do so only if the command is meant.', { why: caution });
+  }
+  if (approved === true || (await wasFlagged(past, args))) return undefined;
+  const message = 'Command blocked: it was confirmed before it was flagged.';
+  return failure('ESELFCONFIRMED', message, 'Run it without confirmed first.', { why: caution });
+}
+
+const flagged = 'ENEEDSCONFIRMATION';
+
+/** Whether the same command was flagged, with the same description or without one. */
+async function wasFlagged(past: ToolContext['past'], { description, ...args }: Args): Promise<boolean> {
+  const asked = { ...args, confirmed: false };
+  const candidates: Json[] = [asJson({ ...asked, description }), asJson(asked)];
+  for (const one of candidates) if (await past.had({ tool: 'bash', args: one }, flagged)) return true;
+  return false;
+}
+
+function outcome({ end, stdout, stderr, capabilities }: CommandResult): ToolOutcome {
+  const printed = { stdout: shown(stdout), stderr: shown(stderr) };
+  if (end.status === 'exited') {
+    return { status: 'succeeded', value: { ...printed, exit_code: end.exit_code }, capabilities };
+  }
+  const cut = cutShort(end, 'The command');
+  const error: Problem =
+    end.status === 'timed_out' ? { ...cut.error, next: 'Raise timeout_seconds, or set run_in_background.' } : cut.error;
+  return { ...cut, error, value: printed, capabilities };
+}
+
+const shown = ({ text, bytes, truncated }: CommandResult['stdout']): string =>
+  truncated ? `${text}\n[truncated: ${bytes} bytes in all, of which the first and the last are shown]` : text;

@@ -1,0 +1,37 @@
+/** ripgrep's name for a type of files. It knows most extensions as names; these it does not. */
+export const ripgrepType = (type: string): string =>
+  Object.hasOwn(extensions, type) ? (extensions[type] ?? type) : type;
+
+const extensions: Readonly<Record<string, string>> = {
+  rs: 'rust',
+  rb: 'ruby',
+  kt: 'kotlin',
+  kts: 'kotlin',
+  ex: 'elixir',
+  exs: 'elixir',
+  erl: 'erlang',
+  pl: 'perl',
+  jl: 'julia',
+  yml: 'yaml',
+  htm: 'html',
+  jsx: 'js',
+  mjs: 'js',
+  cjs: 'js',
+  tsx: 'ts',
+  mts: 'ts',
+  cts: 'ts',
+  cc: 'cpp',
+  cxx: 'cpp',
+  hpp: 'cpp',
+  hh: 'cpp',
+  bash: 'sh',
+  clj: 'clojure',
+  fs: 'fsharp',
+  ml: 'ocaml',
+  pyi: 'py',
+  tf: 'tf',
+  javascript: 'js',
+  cs: 'csharp',
+  golang: 'go',
+  shell: 'sh',
+};
