@@ -102,6 +102,7 @@ export async function startWorkers(
     executor: createExecutor({
       ...{ registry, sandbox, workspaces, texts, secrets, now },
       allowAddresses: config.allowAddresses,
+      models: { model, prices: config.prices },
     }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,

@@ -34,6 +34,8 @@ export interface ExecutionContext {
   maxDepth: number;
   /** What its prompts and sub-agents use. Absent when neither the run nor the operator names one. */
   model?: string;
+  /** The run has a limit in dollars: a model whose price is not known is not asked. */
+  needsPrice?: true | undefined;
   /** Milliseconds one command may take at most. */
   wallMs: number;
   /** The run's other bounds of one command. */

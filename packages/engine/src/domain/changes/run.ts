@@ -120,10 +120,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     state.set(runField.repetition, repetition);
     state.set(runField.messages_read, messages_read);
     state.set(runField.taken, received);
-    if (usage === undefined) return;
-    state.increase(runField.input_tokens, usage.input_tokens);
-    state.increase(runField.output_tokens, usage.output_tokens);
-    if (usage.cost_micros !== undefined) state.increase(runField.cost_micros, usage.cost_micros);
+    if (usage !== undefined) countUsage(state, usage);
   },
   'calls.received': (state, { time, data: { number, by: _, key, request, ...posted } }) => {
     state.set(runField.received, number);

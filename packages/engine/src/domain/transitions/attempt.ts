@@ -4,6 +4,7 @@ import type {
   Connection,
   Deciders,
   EventOf,
+  ModelUsage,
   NewEvent,
   Payload,
   Problem,
@@ -100,6 +101,7 @@ export interface AttemptResult {
   /** The tool did not return the value. */
   instead?: 'dry_run' | undefined;
   capabilities?: CapabilityReport | undefined;
+  usage?: ModelUsage | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
   /** A new tree is due: what the attempt changed is dropped. */
   restore?: true;
