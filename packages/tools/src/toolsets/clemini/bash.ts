@@ -111,4 +111,4 @@ function outcome({ end, stdout, stderr, capabilities }: CommandResult): ToolOutc
 }
 
 const shown = ({ text, bytes, truncated }: CommandResult['stdout']): string =>
-  truncated ? `${text}\n[truncated: ${bytes} bytes in all, of which the first and the last are shown]` : text;
+  truncated ? `${text}\n[truncated: ${bytes} bytes in all; the first and the last are shown]` : text;
