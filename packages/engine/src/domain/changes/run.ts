@@ -9,7 +9,7 @@ import {
   stepField,
   taskField,
 } from '../model.ts';
-import { type ChangesOf, type EventsOf, noChange, type StateChanges } from './state-changes.ts';
+import { type ChangesOf, countUsage, type EventsOf, noChange, type StateChanges } from './state-changes.ts';
 
 /** The changes of a run, its turns and its messages. */
 export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'>> = {
