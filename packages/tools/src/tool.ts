@@ -86,7 +86,7 @@ export interface GenerateRequest {
 }
 
 /** What a tool may use to find out whether a person has to be asked. */
-export type LookContext = Pick<ToolContext, 'files' | 'network' | 'past' | 'settings' | 'signal'>;
+export type LookContext = Pick<ToolContext, 'files' | 'network' | 'model' | 'past' | 'settings' | 'signal'>;
 
 export interface Tool<Input extends z.ZodType = z.ZodType> {
   /** Letters, digits, `_` and `-`, beginning with a letter; at most 64. */

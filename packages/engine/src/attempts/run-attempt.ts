@@ -6,6 +6,7 @@ import {
   type ToolOutcome,
   type Verdict,
 } from '@holdpoint/contract';
+import { modelOfRun, modelRefused } from '../agents/model-of-run.ts';
 import { judgeBegun } from '../approvals/judge-step.ts';
 import { approvedResult, dropResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -26,7 +27,6 @@ import { openPast } from '../queries/past-calls.ts';
 import { beginTask } from './begin-task.ts';
 import { captureCall, dropChanges } from './capture-call.ts';
 import { seedOf, tookSince } from './determinism.ts';
-import { modelOfRun, modelRefused } from './model-of-run.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';
 import { openTaskHandle } from './task-handle.ts';

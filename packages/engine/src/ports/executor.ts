@@ -70,7 +70,7 @@ export interface Executor {
   /** Why a person has to be asked before the call, as the workspace is now. Changes nothing. */
   asks(
     call: Call,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'past' | 'scope' | 'settings' | 'signal'>,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'model' | 'network' | 'past' | 'scope' | 'settings' | 'signal'>,
   ): Promise<string | undefined>;
   /** What a person should see before deciding; undefined when the call itself says it all. */
   preview(

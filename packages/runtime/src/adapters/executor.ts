@@ -78,11 +78,14 @@ export function createExecutor(deps: Deps): Executor {
         ),
       );
     },
-    async asks(call, { runId, epoch, network: { allow }, past, scope, settings, signal }) {
+    async asks(call, { runId, epoch, model, network: { allow }, past, scope, settings, signal }) {
       const context = await contextOf({
         ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, scope, signal },
         network: lookedAt(allow, allowAddresses),
-        rest: { past, settings, tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
+        rest: {
+          ...{ past, settings, tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
+          ...(model !== undefined && { model }),
+        },
       });
       return (await registry.asks({ ...call, context })) ?? undefined;
     },
