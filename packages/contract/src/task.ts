@@ -15,7 +15,21 @@ export const shellSpecSchema = z.strictObject({
 export type ShellSpec = z.infer<typeof shellSpecSchema>;
 
 /** The goal of a sub-agent. It gets the policy, the network and the limits of the run it works for, and its usage counts there, too. */
-export const agentSpecSchema = z.strictObject({ goal: agentGoalSchema });
+export const agentSpecSchema = z.strictObject({
+  goal: agentGoalSchema,
+  merge: z
+    .enum(['ask', 'on_success'])
+    .optional()
+    .describe(
+      'on_success: its changes come into the workspace by themselves when it succeeded. Default: ask, by task_merge',
+    ),
+  on_pause: z
+    .enum(['wait', 'fail'])
+    .optional()
+    .describe(
+      'fail: a model error or a limit ends it as failed, with that reason. Default: wait until a person resumes it',
+    ),
+});
 export type AgentSpec = z.infer<typeof agentSpecSchema>;
 
 /** The data of a task that is known when it is created. */
@@ -38,6 +52,17 @@ export const taskOutcomeSchema = z.strictObject({
   reason: problemSchema.optional(),
   message: z.string().optional().describe('The last message of a sub-agent'),
   duration_ms: z.number().optional(),
+  merged: z
+    .union([
+      z.strictObject({
+        paths: z.array(z.string()).describe('The first of them'),
+        total: z.int(),
+        left_out: z.array(z.string()).optional().describe('What no merge can bring, such as a socket'),
+      }),
+      z.strictObject({ conflicts: z.array(z.strictObject({ path: z.string(), reason: z.string() })), total: z.int() }),
+    ])
+    .optional()
+    .describe('What the merge of a sub-agent did that merges by itself; with conflicts it changed nothing'),
 });
 export type TaskOutcome = z.infer<typeof taskOutcomeSchema>;
 

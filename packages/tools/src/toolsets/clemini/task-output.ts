@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { isOver, noSuchTask } from '../../operations/describe-task.ts';
 import type { ToolContext } from '../../tool.ts';
+import { agentEnd } from './agent-end.ts';
 import { settingsOf } from './settings.ts';
 
 export const taskOutput = defineTool({
@@ -33,9 +34,9 @@ export const taskOutput = defineTool({
   },
 });
 
-/** A task that failed by itself has completed, and its exit code tells. */
-function endOf({ kind, status, outcome }: TaskView) {
-  const exit_code = outcome?.exit_code ?? (kind === 'agent' ? agentCodes[status] : undefined);
+/** A task that failed by itself has completed, and its exit code says so. */
+function endOf(task: TaskView) {
+  const { kind, status, outcome } = task;
   const { message: reason } = outcome?.reason ?? {};
   switch (status) {
     case 'queued':
@@ -43,11 +44,13 @@ function endOf({ kind, status, outcome }: TaskView) {
     case 'capturing':
       return { status: 'running' };
     case 'completed':
-    case 'failed':
+    case 'failed': {
+      const exit_code = kind === 'agent' ? agentEnd(task).exit_code : (outcome?.exit_code ?? undefined);
       return { status: 'completed', exit_code, ...(exit_code !== 0 && { reason }) };
+    }
     case 'timed_out':
     case 'killed':
-      return { status: 'killed', exit_code, reason: reason ?? 'It was ended.' };
+      return { status: 'killed', exit_code: outcome?.exit_code ?? undefined, reason: reason ?? 'It was ended.' };
     case 'lost':
       return { status: 'lost', reason: reason ?? 'Its worker was lost, and how far it came is not known.' };
     default:
@@ -55,12 +58,11 @@ function endOf({ kind, status, outcome }: TaskView) {
   }
 }
 
-const agentCodes: Readonly<Record<string, number>> = { completed: 0, failed: 1 };
-
-/** A sub-agent has its last message as output, and why it failed as errors. */
-async function printed(context: ToolContext, task: TaskView) {
+async function printed(context: ToolContext, task: TaskView): Promise<{ stdout: string; stderr: string }> {
   if (task.kind === 'agent') {
-    return { stdout: task.outcome?.message ?? '', stderr: task.outcome?.reason?.message ?? '' };
+    if (!isOver(task)) return { stdout: '', stderr: '' };
+    const { stdout, stderr } = agentEnd(task);
+    return { stdout, stderr };
   }
   const [stdout, stderr] = await Promise.all([read(context, task.id, 'stdout'), read(context, task.id, 'stderr')]);
   return { stdout, stderr };
@@ -76,6 +78,6 @@ async function read({ tasks, settings }: ToolContext, id: string, stream: 'stdou
     tasks.output(id, { stream, from: 0, maxBytes: half }),
     tasks.output(id, { stream, from: Math.max(0, whole.total - half), maxBytes: half }),
   ]);
-  const note = `[truncated: ${whole.total} bytes in all, of which the first and the last are shown]`;
+  const note = `[truncated: ${whole.total} bytes in all; the first and the last are shown]`;
   return `${first.text}\n${note}\n${last.text}`;
 }

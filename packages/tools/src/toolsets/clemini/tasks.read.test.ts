@@ -103,16 +103,95 @@ test('task_output shows what a task has printed and how it ended', async () => {
   }
 });
 
-// covers S3-85
-test('task_output shows the last message of a sub-agent, or why it failed', async () => {
-  const agent: TaskView = { ...shell, kind: 'agent' };
+const agent: TaskView = { ...shell, kind: 'agent' };
+const merged = { paths: ['a'], total: 1 };
+const reason = { code: 'EMODEL', message: 'API rate limit exceeded' };
+const conflicts = [{ path: 'a.ts', reason: 'both changed it' }];
+/** How a sub-agent ends, with its exit code and what the contract shows as its output and errors. */
+const ends: [TaskView['status'], TaskView['outcome'], number, string, string][] = [
+  ['completed', { exit_code: null, message: 'done', merged }, 0, 'done', ''],
+  [
+    'completed',
+    { exit_code: null, merged: { ...merged, left_out: ['s.sock'] } },
+    0,
+    '',
+    'Not merged, since no merge can bring it: s.sock.',
+  ],
+  ['completed', { exit_code: null, message: 'done' }, 0, 'done', 'Its changes were not merged.'],
+  ['failed', { exit_code: 1, reason }, 1, '', 'Error: API rate limit exceeded'],
+  ['failed', undefined, 1, '', 'Error: it failed'],
+  [
+    'failed',
+    { exit_code: 1, message: 'done', merged: { conflicts, total: 2 } },
+    1,
+    'done',
+    'Error: nothing was merged: its changes conflict with others in a.ts and more.',
+  ],
+];
+
+// covers S3-85, S3-91, S3-93
+test.each(ends)(
+  'task_output of a sub-agent that has %s shows %o',
+  async (status, outcome, exit_code, stdout, stderr) => {
+    const task = { ...agent, status, outcome };
+    const shown = { ...id, status: 'completed', exit_code, stdout, stderr };
+    expect(await result('task_output', id, { task })).toMatchObject(shown);
+  },
+);
+
+// covers S3-91
+test('task_output of a sub-agent that runs, or was ended, says so', async () => {
   const output = (task: TaskView) => result('task_output', id, { task });
-  const said = { ...agent, status: 'completed' as const, outcome: { exit_code: null, message: 'done' } };
-  expect(await output(said)).toEqual({ ...id, status: 'completed', exit_code: 0, stdout: 'done', stderr: '' });
-  const reason = { code: 'EMODEL', message: 'API rate limit exceeded' };
-  expect(await output({ ...agent, status: 'failed', outcome: { exit_code: null, reason } })).toMatchObject({
-    ...{ status: 'completed', exit_code: 1, stderr: 'API rate limit exceeded' },
+  expect(await output(agent)).toEqual({ ...id, status: 'running', stdout: '', stderr: '' });
+  expect(await output({ ...agent, status: 'killed' })).toMatchObject({
+    status: 'killed',
+    stderr: 'Error: it was ended',
   });
+  expect(await output({ ...agent, status: 'lost' })).toMatchObject({ status: 'lost', stderr: 'Error: it was lost' });
+});
+
+// covers S3-90, S3-92, S3-93
+test.each(ends)('a task whose sub-agent has %s returns %o', async (status, outcome, exit_code, stdout, stderr) => {
+  const task = { ...agent, status, outcome };
+  const context = { deferred: { ...id, until: 0 } };
+  expect(await result('task', { prompt: 'x' }, { task, context })).toEqual({
+    ...{ status: exit_code === 0 ? 'success' : 'failed', stdout, stderr, exit_code },
+  });
+});
+
+// covers S3-90, S3-91, S3-93
+test('a task begins a sub-agent that merges by itself and never waits for a person', async () => {
+  const context = { model: 'mock/one', now: () => 1000 };
+  const prompt = '  Fix the tests\nof the parser';
+  const spec = { goal: { planner: 'model', model: 'mock/one', prompt }, merge: 'on_success', on_pause: 'fail' };
+  const begun = { kind: 'agent', title: 'Fix the tests', spec };
+  expect(await call('task', { prompt }, { context })).toEqual({
+    status: 'deferred',
+    until: 86_401_000,
+    on: { task: begun },
+  });
+  expect(await call('task', { prompt, background: true }, { context })).toMatchObject({
+    ...{ value: { task_id: 'task_1', status: 'running', prompt }, task: begun },
+  });
+});
+
+// covers S3-92, S3-93, S3-06
+test('a task that cannot be begun, or found, has failed with a reason', async () => {
+  const run = (context: Partial<ToolContext>, args: object = { prompt: 'x' }) => result('task', args, { context });
+  const no = (stderr: RegExp) => ({
+    status: 'failed',
+    stdout: '',
+    stderr: expect.stringMatching(stderr),
+    exit_code: 1,
+  });
+  expect(await run({})).toEqual(no(/^Error: This run has no model/));
+  expect(await run({}, { prompt: 'x', background: true })).toEqual(no(/^Error: This run has no model/));
+  expect(await run({ model: 'mock/one', depth: 2 })).toEqual(no(/^Error: .*sub-agents nest at most 2 deep/));
+  expect(await run({ deferred: { task_id: 'none', until: 0 } })).toEqual(no(/^Error: The sub-agent is gone/));
+  expect(await run({ deferred: { ...id, until: 0 } })).toEqual(no(/^Error: It still runs after a day, as t1/));
+  for (const args of [{}, { prompt: ' ' }, { prompt: 1 }, { prompt: 'x', model: 'mock/one' }]) {
+    expect(await run({}, args)).toMatchObject(failed('INVALID_ARGUMENT'));
+  }
 });
 
 // covers S3-86
@@ -136,6 +215,6 @@ test('task_output shows the first and the last part of a long output', async () 
     stdout: string;
   };
   expect(stdout).toBe(
-    `${'a'.repeat(512)}\n[truncated: 3001 bytes in all, of which the first and the last are shown]\n${'a'.repeat(511)}z`,
+    `${'a'.repeat(512)}\n[truncated: 3001 bytes in all; the first and the last are shown]\n${'a'.repeat(511)}z`,
   );
 });

@@ -12,6 +12,7 @@ import { presentClemini } from './present.ts';
 import { readFile } from './read-file.ts';
 import { cleminiCautions, cleminiRules } from './rules.ts';
 import { cleminiSettings } from './settings.ts';
+import { task } from './task.ts';
 import { taskOutput } from './task-output.ts';
 import { todoWrite } from './todo-write.ts';
 import { webFetch } from './web-fetch.ts';
@@ -23,7 +24,7 @@ export function createCleminiToolset({ search }: { search: SearchPort }): Toolse
   return defineToolset({
     name: 'clemini',
     tools: [
-      ...[readFile, writeFile, edit, glob, grep, bash, killShell, taskOutput, askUser, todoWrite],
+      ...[readFile, writeFile, edit, glob, grep, bash, killShell, task, taskOutput, askUser, todoWrite],
       createWebSearch(search),
       webFetch,
     ],

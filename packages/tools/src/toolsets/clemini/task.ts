@@ -1,0 +1,63 @@
+import type { TaskView, ToolOutcome } from '@holdpoint/contract';
+import { z } from 'zod';
+import { defineTool } from '../../define-tool.ts';
+import { isOver, tooDeep } from '../../operations/describe-task.ts';
+import type { ToolContext } from '../../tool.ts';
+import { agentEnd } from './agent-end.ts';
+
+const maxTitle = 100;
+const maxWaitMs = 24 * 60 * 60 * 1000;
+
+const input = z.strictObject({
+  prompt: z
+    .string()
+    .max(200_000)
+    .refine((prompt) => prompt.trim() !== '', 'is empty')
+    .describe('The whole job: the sub-agent knows nothing else and cannot ask'),
+  background: z.boolean().default(false).describe('Return a task_id at once (default: false)'),
+});
+
+export const task = defineTool({
+  name: 'task',
+  description:
+    'Give a job to a sub-agent, which works on a copy of the workspace with the same tools but ask_user. When it succeeds its changes are merged; when they conflict with others, or it cannot continue, it has failed and nothing of it is here. In the background, read it with task_output. Returns: {status, stdout?, stderr?, exit_code?, task_id?, prompt?}',
+  // The call changes nothing itself, and a repeated call after a crash finds the same sub-agent, whose own run gates what it does.
+  effect: 'read',
+  risk: 'medium',
+  input,
+  output: z.union([
+    z.strictObject({
+      status: z.enum(['success', 'failed']),
+      stdout: z.string(),
+      stderr: z.string(),
+      exit_code: z.int(),
+    }),
+    z.strictObject({ task_id: z.string(), status: z.literal('running'), prompt: z.string() }),
+  ]),
+  async execute(context, { prompt, background }): Promise<ToolOutcome> {
+    const { deferred, depth, maxDepth, model, taskId } = context;
+    if (deferred !== undefined) return result(context, deferred.task_id);
+    if (depth >= maxDepth) return failed(tooDeep(maxDepth).message);
+    if (model === undefined) return failed('This run has no model for a sub-agent, and the operator has set none.');
+    const title = prompt.trim().split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
+    const goal = { planner: 'model' as const, model, prompt };
+    const begun = { kind: 'agent' as const, title, spec: { goal, merge: 'on_success', on_pause: 'fail' } as const };
+    if (!background) return { status: 'deferred', until: context.now() + maxWaitMs, on: { task: begun } };
+    return { status: 'succeeded', value: { task_id: taskId, status: 'running', prompt }, task: begun };
+  },
+});
+
+async function result({ tasks }: ToolContext, taskId: string): Promise<ToolOutcome> {
+  const found: TaskView | undefined = await tasks.get(taskId);
+  if (found === undefined) return failed('The sub-agent is gone.');
+  if (!isOver(found)) return failed(`It still runs after a day, as ${taskId}: read it with task_output.`);
+  const { exit_code, stdout, stderr } = agentEnd(found);
+  const status = exit_code === 0 ? 'success' : 'failed';
+  return { status: 'succeeded', value: { status, stdout, stderr, exit_code } };
+}
+
+/** That a sub-agent cannot do its job is a result of the contract, not an error. */
+const failed = (why: string): ToolOutcome => ({
+  status: 'succeeded',
+  value: { status: 'failed', stdout: '', stderr: `Error: ${why}`, exit_code: 1 },
+});
