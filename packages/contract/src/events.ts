@@ -25,6 +25,7 @@ import {
   approvalKindSchema,
   decisionKindSchema,
   effectSchema,
+  modelUsageSchema,
   plannerSchema,
   prioritySchema,
   problemSchema,
@@ -84,6 +85,7 @@ const settled = {
   grants: z.array(grantSchema).optional().describe('With inherited_from: the decisions that let it run there'),
   times: callTimesSchema.optional().describe('With inherited_from: when it was made, began and ended there'),
   instead: insteadSchema.optional().describe('Set when the tool did not return the value'),
+  usage: modelUsageSchema.optional().describe('What the model used that the tool asked'),
   restore,
 };
 
@@ -164,10 +166,7 @@ const runEvents = [
     steps: z.array(stepIdSchema),
     message: z.string(),
     answer: payloadSchema.optional().describe("the model's whole answer, provider metadata included"),
-    usage: z
-      .strictObject({ input_tokens: z.int(), output_tokens: z.int(), cost_micros: z.int().optional() })
-      .optional()
-      .describe('What the model used; cost in millionths of a US dollar'),
+    usage: modelUsageSchema.optional().describe('What the model used; cost in millionths of a US dollar'),
     repetition: repetitionSchema.optional().describe('Over the turns before'),
     messages_read: z.int().optional().describe('How many of the messages to the run the planner had read'),
     refused: refusedCallsSchema.optional(),
@@ -495,14 +494,17 @@ const workspaceEvents = [
   event('workspace.distrusted', {
     epoch,
     reason: z
-      .enum(['other_boot', 'log_went_back', 'tree_changed', 'forbidden_change'])
+      .enum(['other_boot', 'log_went_back', 'tree_changed', 'forbidden_change', 'merge_interrupted'])
       .describe(
-        'other_boot: the machine restarted after the tree was written. log_went_back: the tree is ahead of the log, so Redis lost acknowledged writes. tree_changed: the files differ from the snapshot. forbidden_change: a background command changed a path that the run may not change',
+        'other_boot: the machine restarted after the tree was written. log_went_back: the tree is ahead of the log, so Redis lost acknowledged writes. tree_changed: the files differ from the snapshot. forbidden_change: a background command changed a path that the run may not change. merge_interrupted: the worker that merged a sub-agent was lost',
       ),
     detail: z.string(),
   }),
   event('workspace.restored', { snapshot: snapshotId, epoch: epoch.optional() }),
-  event('workspace.held', { task_id: taskIdSchema }),
+  event('workspace.held', {
+    task_id: taskIdSchema,
+    merges: z.literal(true).optional().describe('The task brings the changes of a sub-agent into the tree'),
+  }),
   event('workspace.captured', {
     task_id: taskIdSchema,
     snapshot: snapshotId,

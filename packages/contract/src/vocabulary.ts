@@ -108,6 +108,14 @@ export const approvalKindSchema = z.enum(['action', 'input', 'indeterminate', 'p
  */
 export type ApprovalKind = z.infer<typeof approvalKindSchema>;
 
+/** What a model used for one answer. */
+export const modelUsageSchema = z.strictObject({
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cost_micros: z.int().optional().describe('Millionths of a US dollar, where the price is known'),
+});
+export type ModelUsage = z.infer<typeof modelUsageSchema>;
+
 /** An error as data: a stable code, what happened, what to do next. */
 export const problemSchema = z.strictObject({
   code: z.string(),

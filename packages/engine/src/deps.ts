@@ -40,6 +40,8 @@ export interface WorkerDeps extends EngineDeps {
   executor: Executor;
   workspaces: WorkspacePort;
   planners: { scripted: Planner; model: Planner };
+  /** `provider/model` for the sub-agents and tools of a run that names no model. */
+  defaultModel?: string | undefined;
   /** The output of background commands. */
   outputs: OutputStore;
   metrics: Metrics;

@@ -17,7 +17,6 @@ export type {
   ExecutionContext,
   Executor,
   MadeWorkspace,
-  ModelUsage,
   PastTurn,
   PlannedCall,
   Planner,

@@ -102,6 +102,7 @@ export async function startWorkers(
     executor: createExecutor({
       ...{ registry, sandbox, workspaces, texts, secrets, now },
       allowAddresses: config.allowAddresses,
+      models: { model, prices: config.prices },
     }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
@@ -111,6 +112,7 @@ export async function startWorkers(
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
     },
+    defaultModel: config.models.defaultModel,
     retention: config.retention,
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),

@@ -10,7 +10,7 @@ export {
   type Registry,
 } from './registry.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
-export type { RunFacts, Tool, ToolContext } from './tool.ts';
+export type { GenerateRequest, RunFacts, Tool, ToolContext } from './tool.ts';
 export type { ToolDefinition } from './tool-definition.ts';
 export { defineToolset, type Toolset } from './toolset.ts';
 export { type ApprovalRule, matchesRule } from './toolsets/cli-agent/approval-rules.ts';

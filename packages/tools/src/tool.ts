@@ -68,12 +68,25 @@ export interface ToolContext {
   now(): number;
   /** From 0 to below 1. The same sequence for each attempt of a call in a deterministic run. */
   random(): number;
-  /** Present in a model run. */
+  /** The model of the run, or the operator's; absent when there is none. */
   model?: string;
+  /**
+   * Asks that model once, without tools. What it uses counts for the limits of the run, also when the call fails. Absent when there is no model.
+   * @throws an error with `code`, `message` and `next` when the provider refuses or there is no answer
+   */
+  generate?: ((request: GenerateRequest) => Promise<{ text: string }>) | undefined;
+}
+
+/** One question to a model. The answer is a text by a stranger, like any page. */
+export interface GenerateRequest {
+  system?: string;
+  prompt: string;
+  /** @default 8192 */
+  max_output_tokens?: number;
 }
 
 /** What a tool may use to find out whether a person has to be asked. */
-export type LookContext = Pick<ToolContext, 'files' | 'network' | 'past' | 'settings' | 'signal'>;
+export type LookContext = Pick<ToolContext, 'files' | 'network' | 'model' | 'past' | 'settings' | 'signal'>;
 
 export interface Tool<Input extends z.ZodType = z.ZodType> {
   /** Letters, digits, `_` and `-`, beginning with a letter; at most 64. */

@@ -1,3 +1,4 @@
+export { failPaused } from './fail-paused.ts';
 export { notifyParent } from './notify-parent.ts';
 export { reportToAll, reportToParent } from './report-agent.ts';
 export { reportEnd } from './report-end.ts';

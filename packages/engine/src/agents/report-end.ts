@@ -1,7 +1,17 @@
-import { isTaskOver } from '@holdpoint/contract';
+import { type AgentSpec, isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { atLeast, endAgent, killedOutcome, type RunState, reportOf } from '../domain/index.ts';
+import {
+  atLeast,
+  endAgent,
+  exitAgent,
+  killedOutcome,
+  type RunState,
+  reportOf,
+  type TaskState,
+} from '../domain/index.ts';
 import { append, readRun, readTask, retryWhileContended } from '../log/index.ts';
+import { agentSpecOf } from './agent-spec.ts';
+import { isPauseFinal } from './fail-paused.ts';
 
 /** Records the end of a sub-agent's run in the log of the run that it works for. @returns whether the log changed */
 export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<boolean> {
@@ -14,24 +24,32 @@ export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<bool
       readRun(deps.redis, parent.run_id),
       readTask(deps.redis, parent.run_id, parent.task_id),
     ]);
-    if (!run || !task || isTaskOver(task.status)) return true;
+    if (!run || !task || isTaskOver(task.status) || task.status === 'capturing') return true;
     const last = reportOf(child, deps.now());
     const used = atLeast(last.used, task.report?.used ?? last.used);
     // The sub-agent has ended: one that it reserved and does not count was never started.
     const report = { ...last, used: { ...used, agents: last.used.agents } };
     isNews = true;
-    return (await append(deps, run.id, endAgent(run, task, outcomeOf(child), report))).ok;
+    const spec = await agentSpecOf(deps, task);
+    const outcome = outcomeOf(child, spec, task);
+    const merges = outcome.status === 'completed' && spec.merge === 'on_success';
+    const transition = merges ? exitAgent(run, task, outcome, report) : endAgent(run, task, outcome, report);
+    return (await append(deps, run.id, transition)).ok;
   });
   return isNews;
 }
 
-function outcomeOf(child: RunState) {
+function outcomeOf(child: RunState, spec: AgentSpec, task: TaskState) {
   const reason = child.reason === undefined ? {} : { reason: child.reason };
   const message = child.message === undefined ? {} : { message: child.message };
   switch (child.status) {
     case 'succeeded':
       return { status: 'completed' as const, exit_code: null, ...message };
     case 'canceled':
+      // It was ended because it was paused (`fail-paused.ts`): the reason of the pause is that of the failure.
+      if (task.kill === undefined && isPauseFinal(child, spec)) {
+        return { status: 'failed' as const, exit_code: 1, ...reason, ...message };
+      }
       return killedOutcome({ code: 'EKILLED', message: 'Its run was canceled.' });
     default:
       return { status: 'failed' as const, exit_code: null, ...reason, ...message };

@@ -1,3 +1,4 @@
+import { modelOfRun } from '../agents/model-of-run.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, readSpec } from '../log/index.ts';
@@ -17,5 +18,6 @@ export async function askTool(
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
   const scope = scopeOf(run, spec);
   const past = openPast(deps, run, step);
-  return deps.executor.asks(call, { runId: run.id, epoch: run.lease, network, past, scope, settings, signal });
+  const model = modelOfRun(deps, run, spec);
+  return deps.executor.asks(call, { runId: run.id, epoch: run.lease, model, network, past, scope, settings, signal });
 }

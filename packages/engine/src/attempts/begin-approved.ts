@@ -55,7 +55,7 @@ export async function confirmFiles(
   if (!isBound(step) || decided === undefined) return 'same';
   if (run.uncaptured === 0 && parent === decided) return confirmUse(deps, run, step, context);
   // Another writer has the tree: the append that starts the attempt is refused, and the caller looks again.
-  if (run.writer !== '' && run.writer !== step.id) return 'same';
+  if ((run.writer !== '' && run.writer !== step.id) || run.merging !== undefined) return 'same';
   let found: Difference | undefined;
   try {
     found = await deps.workspaces.differenceFrom({

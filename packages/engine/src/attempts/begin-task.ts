@@ -1,4 +1,4 @@
-import { allowedModels, isTaskOver, type NewEvent, type NewTask, type Problem } from '@holdpoint/contract';
+import { isTaskOver, type NewEvent, type NewTask, type Problem } from '@holdpoint/contract';
 import { agentRefused, agentsUsedUp, reportToAll, reserveAgent } from '../agents/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
@@ -11,19 +11,6 @@ import {
   totalIs,
 } from '../domain/index.ts';
 import { type Appended, append, claimOwner, readRun, readSpec, readTasks, toPayload } from '../log/index.ts';
-
-/** A sub-agent asks only models that its run names. @returns the error for the planner */
-export async function modelRefused(deps: WorkerDeps, run: RunState, task: NewTask): Promise<Problem | undefined> {
-  if (task.kind !== 'agent' || task.spec.goal.planner !== 'model') return undefined;
-  const { model } = task.spec.goal;
-  const allowed = allowedModels(await readSpec(deps, run));
-  if (allowed.includes(model)) return undefined;
-  return {
-    code: 'EMODELNOTALLOWED',
-    message: `Not begun: ${model} is none of this run's models. ${allowed.length === 0 ? 'It has none.' : `There is ${allowed.join(', ')}.`}`,
-    next: allowed.length === 0 ? 'Give the sub-agent a plan.' : 'Leave the model out, or name one of these.',
-  };
-}
 
 /** The event with which a task begins: with the outcome of the step that asked for it, so that both are there or neither. */
 export async function beginTask(

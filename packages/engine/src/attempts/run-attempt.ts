@@ -6,6 +6,7 @@ import {
   type ToolOutcome,
   type Verdict,
 } from '@holdpoint/contract';
+import { modelOfRun, modelRefused } from '../agents/model-of-run.ts';
 import { judgeBegun } from '../approvals/judge-step.ts';
 import { approvedResult, dropResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -23,7 +24,7 @@ import {
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { openPast } from '../queries/past-calls.ts';
-import { beginTask, modelRefused } from './begin-task.ts';
+import { beginTask } from './begin-task.ts';
 import { captureCall, dropChanges } from './capture-call.ts';
 import { seedOf, tookSince } from './determinism.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
@@ -89,6 +90,7 @@ export async function runAttempt(
         instead: outcome.status === 'succeeded' && isLeftOut(spec, step) ? 'dry_run' : undefined,
         duration_ms: tookSince(spec, startedAt),
         capabilities: outcome.capabilities,
+        usage: made.usage,
         snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
         created: begun && (await beginTask(deps, step, taskId, begun)),
       },
@@ -175,7 +177,8 @@ async function call(
       beside: runsBeside(step) || undefined,
       depth: run.parent?.depth ?? 0,
       maxDepth: spec.limits.max_depth,
-      model: run.header.model,
+      model: modelOfRun(deps, run, spec),
+      needsPrice: spec.limits.max_cost_usd !== undefined || undefined,
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
       past: openPast(deps, run, step),

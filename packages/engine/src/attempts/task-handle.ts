@@ -1,18 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  isTaskOver,
-  isTerminal,
-  type MergePreview,
-  type MergeResult,
-  type Problem,
-  type TaskHandle,
-  type TaskView,
-} from '@holdpoint/contract';
+import { isTaskOver, type MergePreview, type MergeResult, type TaskHandle, type TaskView } from '@holdpoint/contract';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState, TaskState } from '../domain/index.ts';
 import { readRun, readSpec, readTask, readTasks } from '../log/index.ts';
 import { snapshotMessage } from './determinism.ts';
+import { findMerge } from './find-merge.ts';
 
 const killPatienceMs = 10_000;
 const lookEveryMs = 20;
@@ -66,40 +59,19 @@ async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promi
 const withoutStatus = <Outcome extends { status: unknown }>({ status, ...rest }: Outcome): Omit<Outcome, 'status'> =>
   rest;
 
-/** What a merge of a sub-agent brings, or why there is none. */
-async function findMerge(
-  deps: Pick<WorkerDeps, 'redis'>,
-  run: RunState,
-  taskId: string,
-): Promise<{ status: 'ready'; from: { runId: string; snapshot: string; base: string } } | Refused> {
-  const task = await readTask(deps.redis, run.id, taskId);
-  const child = task?.about.child === undefined ? undefined : await readRun(deps.redis, task.about.child);
-  if (!task || task.about.child === undefined) {
-    return refuse('ENOTASK', `${taskId} is no sub-agent of this run.`, 'Use the task_id that task returned.');
-  }
-  if (!child || !isTerminal(child.status)) {
-    return refuse('ETASKRUNNING', `${taskId} is not over.`, 'Wait for it with task_output.');
-  }
-  const { parent, snapshot } = child;
-  if (child.status !== 'succeeded' || parent === undefined || snapshot === undefined) {
-    return refuse('ETASKFAILED', `${taskId} ${child.status}: what it did is not taken over.`, 'Begin it again.');
-  }
-  if (child.publication === 'discarded' || child.publication === 'discarding') {
-    return refuse('ETASKDISCARDED', `The workspace of ${taskId} was discarded.`, 'Begin it again.');
-  }
-  return { status: 'ready', from: { runId: child.id, snapshot, base: parent.snapshot } };
-}
-
 async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: string): Promise<MergeResult> {
   const found = await findMerge(deps, run, taskId);
   if (found.status === 'refused') return found;
-  return deps.workspaces.merge({
+  const merged = await deps.workspaces.merge({
     runId: run.id,
     epoch: run.lease,
     parent: run.snapshot ?? '',
     from: found.from,
     message: snapshotMessage(await readSpec(deps, run), step, taskId),
   });
+  if (merged.status !== 'merged') return merged;
+  const { status, paths, left_out } = merged;
+  return { status, paths, left_out };
 }
 
 /** What a person sees before deciding on a merge. */
@@ -113,10 +85,4 @@ export async function previewMerge(
   const { runId, snapshot, base } = found.from;
   const content = await deps.workspaces.contentOf({ runId, from: base, to: snapshot });
   return { status: 'ready', run_id: runId, snapshot, ...content };
-}
-
-type Refused = Extract<MergeResult, { status: 'refused' }>;
-
-function refuse(code: string, message: string, next: string): Refused {
-  return { status: 'refused', problem: { code, message, next } satisfies Problem };
 }

@@ -32,6 +32,7 @@ export {
   isAbsent,
   isRestored,
   leaseIs,
+  noMerge,
   noOpenTasks,
   openIs,
   parkedIs,

@@ -58,5 +58,7 @@ export const receivedIs = (count: number) => fieldIs(runField.received, count);
 export const writerIs = (...ids: string[]) => fieldIs(runField.writer, ...ids);
 /** The tree matches the log. */
 export const isRestored = isAbsent(runField.restore);
+/** The changes of no sub-agent are being merged into the tree. */
+export const noMerge = isAbsent(runField.merging);
 export const snapshotIs = (snapshot: string) => fieldIs(runField.snapshot, snapshot);
 export const publicationIs = (...status: PublicationStatus[]) => fieldIs(runField.publication, ...status);

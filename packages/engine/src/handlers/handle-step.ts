@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Problem } from '@holdpoint/contract';
 import { expireStep } from '../approvals/expire-step.ts';
 import { parkAttempt } from '../approvals/hold-attempt.ts';
@@ -22,6 +23,7 @@ import {
   changedTools,
   deferAttempt,
   EngineError,
+  mayWrite,
   pauseRun,
   type RunState,
   type StepState,
@@ -40,6 +42,8 @@ import { isWaitOver } from '../reconcile/wait-over.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
 
 const mostRounds = 20;
+/** How soon a call that writes looks again while the changes of a sub-agent are merged. */
+const mergeMs = 100;
 /** Another writer changed the step: before this handler started an attempt, or afterwards. */
 type Again = 'not started' | 'again';
 
@@ -147,6 +151,10 @@ async function attempt(
   also: readonly Condition[] = [],
 ): Promise<JobEnd | Again> {
   if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
+  if (run.merging !== undefined && mayWrite(step)) {
+    await delay(mergeMs);
+    return 'not started';
+  }
   const result = await whileFrozen(deps, run, step, context, () => begin(deps, run, step, context, also));
   if (result === 'lost') return forward(deps, run, context);
   if (result === 'not started' || result === 'again') return result;

@@ -1,5 +1,6 @@
 import { ForbiddenChange, isIdOf, isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
+import { mergeAgent } from '../agents/merge-agent.ts';
 import { superviseAgent } from '../agents/supervise-agent.ts';
 import {
   appendForTheRecord,
@@ -58,7 +59,12 @@ export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobCon
       await reconcile(deps, run.id, context.signal);
       return done;
     }
-    if (task.about.kind === 'agent') return superviseAgent(deps, run, task, context);
+    if (task.about.kind === 'agent') {
+      if (task.status !== 'capturing') return superviseAgent(deps, run, task, context);
+      const merged = await mergeAgent(deps, run, task, context);
+      if (merged !== 'again') return merged;
+      continue;
+    }
     // A running command is lost only when its job was just delivered. In a later round this handler is the one that lost the job.
     if (round > 0 && task.status === 'running') {
       throw new EngineError('superseded', `another worker took over the task ${task.id}`);

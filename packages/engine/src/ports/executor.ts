@@ -32,8 +32,10 @@ export interface ExecutionContext {
   /** How many runs are above this one. */
   depth: number;
   maxDepth: number;
-  /** Absent for a scripted run. */
+  /** What its prompts and sub-agents use. Absent when neither the run nor the operator names one. */
   model?: string;
+  /** The run has a limit in dollars: a model whose price is not known is not asked. */
+  needsPrice?: true | undefined;
   /** Milliseconds one command may take at most. */
   wallMs: number;
   /** The run's other bounds of one command. */
@@ -68,7 +70,7 @@ export interface Executor {
   /** Why a person has to be asked before the call, as the workspace is now. Changes nothing. */
   asks(
     call: Call,
-    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'past' | 'scope' | 'settings' | 'signal'>,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'model' | 'network' | 'past' | 'scope' | 'settings' | 'signal'>,
   ): Promise<string | undefined>;
   /** What a person should see before deciding; undefined when the call itself says it all. */
   preview(

@@ -2,7 +2,6 @@
 export type { Call, Description, ToolCatalog } from './catalog.ts';
 export type { ExecutionContext, Executor, TaskContext, TaskEnd } from './executor.ts';
 export type {
-  ModelUsage,
   PastTurn,
   PlannedCall,
   Planner,

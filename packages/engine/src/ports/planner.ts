@@ -1,4 +1,4 @@
-import type { Json, Problem, RunSpec, SecretScope, StepStatus } from '@holdpoint/contract';
+import type { Json, ModelUsage, Problem, RunSpec, SecretScope, StepStatus } from '@holdpoint/contract';
 
 /** A call that a planner wants made. With `error`, the step settles with it and nothing runs. */
 export interface PlannedCall {
@@ -9,13 +9,6 @@ export interface PlannedCall {
   tool: string;
   args: Json;
   error?: Problem;
-}
-
-/** What a model took for one turn. Cost in millionths of a US dollar, where its price is known. */
-export interface ModelUsage {
-  input_tokens: number;
-  output_tokens: number;
-  cost_micros?: number;
 }
 
 export type PlannerDecision = { message: string; answer?: Json; usage?: ModelUsage } & (

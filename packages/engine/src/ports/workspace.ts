@@ -138,7 +138,7 @@ export interface WorkspacePort {
     from: { runId: string; snapshot: string; base: string };
     message: string;
   }): Promise<
-    | { status: 'merged'; paths: readonly string[]; left_out?: readonly string[] }
+    | { status: 'merged'; snapshot: string; paths: readonly string[]; left_out?: readonly string[] }
     | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
   >;
   /** Keeps a snapshot that a call made on a fork until it is applied or dropped. */

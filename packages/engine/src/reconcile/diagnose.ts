@@ -45,7 +45,8 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
   }
   if (run.parent !== undefined && isTerminal(run.status)) {
     const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
-    if (task && !isTaskOver(task.status)) found.push({ class: 'parent_not_notified', subject: task.id });
+    if (task && !isTaskOver(task.status) && task.status !== 'capturing')
+      found.push({ class: 'parent_not_notified', subject: task.id });
   } else if (run.parent !== undefined) {
     const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
     const isReported =

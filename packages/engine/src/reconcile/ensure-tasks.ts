@@ -11,11 +11,11 @@ export async function ensureTasks(deps: WorkerDeps, run: RunState): Promise<void
   await Promise.all(due.map((task) => deps.queues.wakeTask(run.id, task.id)));
 }
 
-/** A running sub-agent needs no task job: its run has jobs and reports its end. */
+/** A running sub-agent needs no task job: its run has jobs and reports its end. One that ended and merges does. */
 export function isDue(run: RunState, task: TaskState): boolean {
   if (isTaskOver(task.status)) return false;
   if (task.about.kind === 'shell' || task.kill !== undefined || run.status === 'canceling') return true;
-  return task.status === 'queued';
+  return task.status === 'queued' || task.status === 'capturing';
 }
 
 /** Ends the open tasks of a run that is about to end. */

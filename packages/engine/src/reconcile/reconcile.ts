@@ -1,5 +1,5 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
-import { reportEnd, reportToParent } from '../agents/index.ts';
+import { failPaused, reportEnd, reportToParent } from '../agents/index.ts';
 import { findAnswer } from '../approvals/answer-by-rule.ts';
 import { judgeStep, pendingApproval, previewCall, requestApproval } from '../approvals/index.ts';
 import { judgeInPlace } from '../approvals/judge-step.ts';
@@ -77,6 +77,7 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
     case 'canceling':
       return closeTurn(deps, run);
     case 'paused':
+      if (await failPaused(deps, run)) return 'again';
       return run.restore === 'due' ? ensureWorkspaceJob(deps, run) : 'settled';
     case 'succeeded':
     case 'failed':

@@ -16,6 +16,8 @@ export interface Faults {
   task?: (signal: AbortSignal) => Promise<void>;
   /** The toolset's result of a call. @default the value, or `{status, value, error}` */
   present?: (call: SettledCall) => Json;
+  /** Files that a merge of this run finds changed on both sides. */
+  mergeConflict?: (childId: string) => string[];
   /** The version of the tools. */
   version?: string;
   /** What is wrong with the first tree. */

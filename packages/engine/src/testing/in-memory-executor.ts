@@ -18,6 +18,9 @@ interface TestArgs {
   agent?: object;
   /** Begins a sub-agent that asks this model, and waits for it. */
   asks?: string;
+  /** How its sub-agent ends. */
+  merge?: AgentSpec['merge'];
+  on_pause?: AgentSpec['on_pause'];
   /** Does not wait for the sub-agent that it begins. */
   beside?: boolean;
   /** Ids of tasks. */
@@ -55,7 +58,21 @@ export function inMemoryExecutor(
     }),
     async execute(call, context) {
       const { runId, stepId, attempt, epoch } = context;
-      const { effect, fail, looks, shell = '', background, agent, asks, beside, awaits, merges, kills } = argsOf(call);
+      const {
+        effect,
+        fail,
+        looks,
+        shell = '',
+        background,
+        agent,
+        asks,
+        beside,
+        merge,
+        on_pause,
+        awaits,
+        merges,
+        kills,
+      } = argsOf(call);
       executions.push({ stepId, attempt });
       current(runId, epoch);
       if (context.beside) return runBeside(context, shell, now);
@@ -73,13 +90,14 @@ export function inMemoryExecutor(
       if (agent !== undefined || asks !== undefined) {
         if (context.deferred) {
           const task = await context.tasks.get(context.deferred.task_id);
-          return { status: 'succeeded', value: { task_id: task?.id, status: task?.status } };
+          const value = { task_id: task?.id, status: task?.status };
+          return { status: 'succeeded', value: merge ? { ...value, outcome: task?.outcome } : value };
         }
         const goal: AgentSpec['goal'] =
           asks === undefined
             ? { planner: 'scripted', plan: planSchema.parse(agent) }
-            : { planner: 'model', model: asks, prompt: 'sub' };
-        const task = { kind: 'agent' as const, title: 'sub-agent', spec: { goal } };
+            : { planner: 'model', model: asks === '' ? (context.model ?? '') : asks, prompt: 'sub' };
+        const task = { kind: 'agent' as const, title: 'sub-agent', spec: { goal, merge, on_pause } };
         if (beside) return { status: 'succeeded', value: { task_id: context.taskId }, task };
         return { status: 'deferred', until: now() + 3_600_000, on: { task } };
       }

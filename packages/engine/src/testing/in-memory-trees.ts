@@ -99,10 +99,13 @@ export function openInMemoryTrees(faults: Faults): InMemoryTrees {
     },
     async merge({ runId, epoch, from }) {
       current(runId, epoch);
+      const conflicts = faults.mergeConflict?.(from.runId) ?? [];
+      if (conflicts.length > 0)
+        return { status: 'conflict', conflicts: conflicts.map((path) => ({ path, reason: 'both' })) };
       const base = snapshots.get(from.base)?.length ?? 0;
       const changed = (snapshots.get(from.snapshot) ?? []).slice(base);
       treeOf(runId).push(...changed);
-      return { status: 'merged', paths: changed };
+      return { status: 'merged', snapshot: keep(treeOf(runId)), paths: changed };
     },
     async contentOf({ from, to }) {
       const changed = (snapshots.get(to) ?? []).slice(snapshots.get(from)?.length ?? 0);

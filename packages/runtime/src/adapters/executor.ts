@@ -9,6 +9,7 @@ import type { Workspaces } from '@holdpoint/workspace';
 import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
 import { splitSignal } from './command-end.ts';
 import { fixSurroundings } from './determinism.ts';
+import { openGenerate, type ToolModels } from './generate-text.ts';
 import { redactExecutor } from './redact-executor.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask, runValidator } from './run-shell.ts';
@@ -19,6 +20,7 @@ interface Deps {
   workspaces: Workspaces;
   texts: TextThreads;
   secrets: Secrets;
+  models: ToolModels;
   /** Addresses beside the public ones that an allowlist may lead to. */
   allowAddresses: readonly string[];
   /** Milliseconds since the epoch. */
@@ -26,7 +28,8 @@ interface Deps {
 }
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
-export function createExecutor({ registry, sandbox, workspaces, texts, secrets, allowAddresses, now }: Deps): Executor {
+export function createExecutor(deps: Deps): Executor {
+  const { registry, sandbox, workspaces, texts, secrets, allowAddresses, now } = deps;
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, call);
     const { way, network = way?.network, wallMs, limits, scope, signal, rest } = call;
@@ -75,11 +78,14 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
         ),
       );
     },
-    async asks(call, { runId, epoch, network: { allow }, past, scope, settings, signal }) {
+    async asks(call, { runId, epoch, model, network: { allow }, past, scope, settings, signal }) {
       const context = await contextOf({
         ...{ runId, epoch, idempotencyKey: runId, wallMs: previewWallMs, limits: {}, scope, signal },
         network: lookedAt(allow, allowAddresses),
-        rest: { past, settings, tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
+        rest: {
+          ...{ past, settings, tasks: { ...noTasks, previewMerge: refuseMerge }, taskId: '', depth: 0, maxDepth: 0 },
+          ...(model !== undefined && { model }),
+        },
       });
       return (await registry.asks({ ...call, context })) ?? undefined;
     },
@@ -94,17 +100,21 @@ export function createExecutor({ registry, sandbox, workspaces, texts, secrets, 
       call,
       { runId, epoch, stepId, wallMs, limits, network, granted, scope, readOnly, seed, onConnection, signal, ...more },
     ) {
-      const { attempt, beside, ...rest } = more;
+      const { attempt, beside, needsPrice = false, ...rest } = more;
       const reaches = registry.reaches({ ...call, settings: rest.settings });
       await using way = await openCallNetwork(
         { network, granted, reaches, scope, onConnection },
         { allowAddresses, secrets },
       );
       const bounds = { wallMs, limits, way, scope, readOnly, seed, signal };
-      const context = await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest });
-      const caution = cautionOf(registry, { ...call, network: network.allow.length > 0, settings: rest.settings });
-      const outcome = await registry.execute({ ...call, beside, context: { ...context, caution } });
-      if (outcome.status !== 'deferred') return { capabilities: sandbox.capabilities, ...outcome };
+      const asked = openGenerate(deps, { model: rest.model, needsPrice, scope, wallMs, signal });
+      const context = {
+        ...(await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest })),
+        caution: cautionOf(registry, { ...call, network: network.allow.length > 0, settings: rest.settings }),
+        generate: asked.generate,
+      };
+      const outcome = await registry.execute({ ...call, beside, context });
+      if (outcome.status !== 'deferred') return { capabilities: sandbox.capabilities, ...outcome, usage: asked.used() };
       return seed === undefined ? outcome : fixSurroundings(seed, now).fromFixed(outcome);
     },
     async validate(validator, { limits, scope, signal, ...tree }) {

@@ -62,7 +62,7 @@ export function createWorkspacePort(
       return sandbox.withFrozen(input.runId, async (frozen) => {
         const merged = await workspaces.merge({ ...input, isShared: frozen > 0 });
         if (merged.status !== 'merged') return merged;
-        return { status: 'merged', paths: merged.paths, left_out: merged.left_out };
+        return { status: 'merged', snapshot: merged.snapshot.id, paths: merged.paths, left_out: merged.left_out };
       });
     },
     keepPreview: (input) => workspaces.keepPreview(input),

@@ -1,8 +1,9 @@
 import { fixedTime, type RunSpec, type SecretScope } from '@holdpoint/contract';
-import type { ModelUsage, PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/worker';
+import type { PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/worker';
 import type { Model, ModelAnswer, ModelMessage, ModelToolCall } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
+import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
 import { redactErrors } from '../adapters/redact-executor.ts';
 import { decisionNote } from './decision-note.ts';
 
@@ -12,9 +13,6 @@ interface Deps {
   secrets: Secrets;
   prices: ModelPrices;
 }
-
-/** US dollars per million tokens, by `provider/model`. */
-type ModelPrices = Readonly<Record<string, { input: number; output: number }>>;
 
 /** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
 export function createModelPlanner({ model, registry, secrets, prices }: Deps): Planner {
@@ -102,15 +100,6 @@ const refusalsOf =
 const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer;
 
 const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });
-
-/** Tokens and, where the operator has set the model's price, what they cost. */
-function usageOf({ model, usage }: ModelAnswer, prices: ModelPrices): ModelUsage {
-  const price = prices[model];
-  if (price === undefined) return usage;
-  // Dollars per million tokens are millionths of a dollar per token.
-  const cost = usage.input_tokens * price.input + usage.output_tokens * price.output;
-  return { ...usage, cost_micros: Math.ceil(cost) };
-}
 
 function result(step: SettledStep): ToolResult {
   const is_error = step.status !== 'succeeded';

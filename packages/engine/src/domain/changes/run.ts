@@ -9,7 +9,7 @@ import {
   stepField,
   taskField,
 } from '../model.ts';
-import { type ChangesOf, type EventsOf, noChange, type StateChanges } from './state-changes.ts';
+import { type ChangesOf, countUsage, type EventsOf, noChange, type StateChanges } from './state-changes.ts';
 
 /** The changes of a run, its turns and its messages. */
 export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'>> = {
@@ -100,6 +100,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     state.set(runField.taken, data.dropped);
     state.set(runField.ended_at, time);
     state.clear(runField.writer);
+    state.clear(runField.merging);
   },
   'run.succeeded': (state, { time, data }) => {
     state.set(runField.status, 'succeeded');
@@ -119,10 +120,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     state.set(runField.repetition, repetition);
     state.set(runField.messages_read, messages_read);
     state.set(runField.taken, received);
-    if (usage === undefined) return;
-    state.increase(runField.input_tokens, usage.input_tokens);
-    state.increase(runField.output_tokens, usage.output_tokens);
-    if (usage.cost_micros !== undefined) state.increase(runField.cost_micros, usage.cost_micros);
+    if (usage !== undefined) countUsage(state, usage);
   },
   'calls.received': (state, { time, data: { number, by: _, key, request, ...posted } }) => {
     state.set(runField.received, number);

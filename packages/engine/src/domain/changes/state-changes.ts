@@ -1,4 +1,4 @@
-import type { EventOf, EventType } from '@holdpoint/contract';
+import type { EventOf, EventType, ModelUsage } from '@holdpoint/contract';
 import { type Cell, runField } from '../model.ts';
 
 /** What events do to a state hash: the fields that get a new value, and the increments of integer fields. */
@@ -36,8 +36,16 @@ export type EventsOf<Aggregate extends string> = Extract<EventType, `${Aggregate
 /** For events that are only recorded. */
 export const noChange = (): void => {};
 
+/** What a model used counts for the limits of the run. */
+export function countUsage(state: StateChanges, { input_tokens, output_tokens, cost_micros }: ModelUsage): void {
+  state.increase(runField.input_tokens, input_tokens);
+  state.increase(runField.output_tokens, output_tokens);
+  if (cost_micros !== undefined) state.increase(runField.cost_micros, cost_micros);
+}
+
 /** The last writer is presumed dead: the tree is rebuilt from the snapshot in the log. */
 export function requireRestore(state: StateChanges): void {
   state.set(runField.restore, 'due');
   state.clear(runField.writer);
+  state.clear(runField.merging);
 }

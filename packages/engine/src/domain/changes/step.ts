@@ -1,6 +1,6 @@
 import type { EventOf } from '@holdpoint/contract';
 import { heads, namedField, runField, stepField } from '../model.ts';
-import { type ChangesOf, type EventsOf, requireRestore, type StateChanges } from './state-changes.ts';
+import { type ChangesOf, countUsage, type EventsOf, requireRestore, type StateChanges } from './state-changes.ts';
 
 export const stepChanges: ChangesOf<EventsOf<'step'>> = {
   'step.created': (state, { step_id, time, data: { args, ...call } }) => {
@@ -63,12 +63,13 @@ type SettledStatus = 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'rejected
 
 function settleAs(status: SettledStatus) {
   return (state: StateChanges, { step_id, time, data }: EventOf<`step.${SettledStatus}`>): void => {
-    const { value, error, attempt, duration_ms, inherited_from, grants, times, instead, restore } = data;
+    const { value, error, attempt, duration_ms, inherited_from, grants, times, instead, usage, restore } = data;
     state.set(stepField.status(step_id), status);
     const origin = { inherited_from, grants, times };
     state.set(stepField.outcome(step_id), { attempt, value, error, duration_ms, instead, ...origin });
     state.set(stepField.settled_at(step_id), time);
     state.increase(runField.open, -1);
+    if (usage !== undefined) countUsage(state, usage);
     if (restore) requireRestore(state);
   };
 }

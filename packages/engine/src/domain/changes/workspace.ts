@@ -15,11 +15,19 @@ export const workspaceChanges: ChangesOf<Exclude<EventsOf<'workspace'>, Publicat
     state.set(runField.lease, data.epoch);
     state.clear(runField.head);
     state.set(runField.uncaptured, 0);
+    state.clear(runField.merging);
   },
-  'workspace.held': (state, { data }) => state.set(runField.writer, data.task_id),
+  'workspace.held': (state, { data }) => {
+    state.set(runField.writer, data.task_id);
+    if (!data.merges) return;
+    state.set(runField.merging, data.task_id);
+    state.set(runField.head, heads.task(data.task_id));
+    state.increase(runField.uncaptured);
+  },
   'workspace.captured': (state, { data }) => {
     state.set(runField.snapshot, data.snapshot);
     state.clear(runField.writer);
+    state.clear(runField.merging);
     state.increase(runField.uncaptured, -1);
   },
   'workspace.drifted': (state, { data }) => {

@@ -75,6 +75,9 @@ export const runTable = {
   uncaptured: integer(
     'Background commands started on this tree without a later snapshot: until 0, the tree may be ahead of `snapshot`.',
   ),
+  merging: optional(
+    text(z.string(), 'The sub-agent task whose changes are being merged into the tree; no call that writes starts.'),
+  ),
   restore: optional(
     text(
       z.literal('due'),

@@ -4,6 +4,7 @@ import type {
   Connection,
   Deciders,
   EventOf,
+  ModelUsage,
   NewEvent,
   Payload,
   Problem,
@@ -14,6 +15,7 @@ import {
   headIs,
   isRestored,
   leaseIs,
+  noMerge,
   type RunState,
   runIs,
   type StepState,
@@ -39,7 +41,7 @@ export function startAttempt(run: RunState, step: StepState, worker: string): Tr
       attemptIs(step.id, step.attempt),
       leaseIs(run.lease),
       isRestored,
-      ...(writes ? [writerIs('', step.id), headIs(run.head)] : []),
+      ...(writes ? [writerIs('', step.id), headIs(run.head), noMerge] : []),
       ...(approvedOn === undefined ? [] : [snapshotIs(approvedOn)]),
     ],
     events: [
@@ -99,6 +101,7 @@ export interface AttemptResult {
   /** The tool did not return the value. */
   instead?: 'dry_run' | undefined;
   capabilities?: CapabilityReport | undefined;
+  usage?: ModelUsage | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
   /** A new tree is due: what the attempt changed is dropped. */
   restore?: true;

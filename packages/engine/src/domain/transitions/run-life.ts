@@ -76,10 +76,12 @@ export const pauseRun = (run: RunState, reason: Problem): Transition => ({
   events: [{ type: 'run.paused', data: { reason, from: run.status } }],
 });
 
+export const pausedByHand = 'paused_by_hand';
+
 /** A person pauses the run. Running steps settle; no new one starts. */
 export const pauseByHand = (run: RunState, by: string): Transition =>
   pauseRun(run, {
-    code: 'paused_by_hand',
+    code: pausedByHand,
     message: `${by} paused the run.`,
     next: 'Resume it, undo its last steps, or cancel it.',
   });

@@ -2,12 +2,15 @@ import type { AgentReport, NewEvent, Problem, TaskOutcome, TaskStatus } from '@h
 import { isSameBlockage, replaceReport } from '../agent-report.ts';
 import {
   agentsAre,
+  fieldIs,
   headIs,
   isAbsent,
   isRestored,
   leaseIs,
+  noMerge,
   type RunState,
   reservedField,
+  runField,
   runIs,
   snapshotIs,
   type TaskState,
@@ -86,6 +89,55 @@ export function endAgent(
   };
 }
 
+/** The sub-agent succeeded, and its changes are to be merged. @param last its last report */
+export function exitAgent(run: RunState, task: TaskState, outcome: TaskResult, last: AgentReport): Transition {
+  const { if: conditions, events } = reportAgent(run, task, last);
+  const { status, ...rest } = outcome;
+  return { if: conditions, events: [...events, { type: 'task.exited', data: { task_id: task.id, status, ...rest } }] };
+}
+
+/** From now on the task alone changes the tree, until the merge is recorded or a new tree is due. */
+export const holdForMerge = (run: RunState, task: TaskState): Transition => ({
+  if: [
+    runIs('running', 'waiting', 'paused'),
+    taskIs(task.id, 'capturing'),
+    leaseIs(run.lease),
+    headIs(run.head),
+    snapshotIs(run.snapshot ?? ''),
+    isRestored,
+    noMerge,
+    writerIs(''),
+  ],
+  events: [{ type: 'workspace.held', data: { task_id: task.id, merges: true } }],
+});
+
+/** The merge is in the tree, or refused with the tree unchanged. A decision may have taken the place of the writer: its call waits. */
+export const recordMerge = (
+  run: RunState,
+  task: TaskState,
+  snapshot: { snapshot: string; files_changed: number; skipped: number },
+): Transition => ({
+  if: [
+    taskIs(task.id, 'capturing'),
+    leaseIs(run.lease),
+    isRestored,
+    mergingIs(task.id),
+    snapshotIs(run.snapshot ?? ''),
+  ],
+  events: [
+    { type: 'workspace.captured', data: { task_id: task.id, parent: run.snapshot ?? '', ...snapshot } },
+    ended(task, task.outcome ?? lostOutcome('its outcome is not recorded')),
+  ],
+});
+
+/** The merge cannot be made: the task fails, and a new tree is due, without what was merged so far. */
+export const failMerge = (run: RunState, task: TaskState, reason: Problem): Transition => ({
+  if: [taskIs(task.id, 'capturing'), leaseIs(run.lease), mergingIs(task.id)],
+  events: [ended(task, { ...task.outcome, status: 'failed', exit_code: 1, reason }, true)],
+});
+
+const mergingIs = (taskId: string) => fieldIs(runField.merging, taskId);
+
 export const requestKill = (task: TaskState, by: string): Transition => ({
   if: [taskIs(task.id, task.status)],
   events: [{ type: 'task.kill_requested', data: { task_id: task.id, by } }],
@@ -99,7 +151,7 @@ export const exitTask = (task: TaskState, { status, ...outcome }: TaskResult): T
 
 /** The task is the only writer while its changes are taken into a snapshot. */
 export const holdForCapture = (run: RunState, task: TaskState): Transition => ({
-  if: [taskIs(task.id, 'capturing'), leaseIs(run.lease), isRestored, writerIs('', task.id)],
+  if: [taskIs(task.id, 'capturing'), leaseIs(run.lease), isRestored, noMerge, writerIs('', task.id)],
   events: [{ type: 'workspace.held', data: { task_id: task.id } }],
 });
 

@@ -102,9 +102,12 @@ function sentence(tool: string, args: Json, { code, message, next }: Problem): s
     case 'ENOTASK':
       return joined(`Task not found: ${textOf(args, 'task_id') ?? ''}.`, next);
     default:
+      if (isOfModel(code)) return joined(`The page was fetched, but the model gave no answer: ${message}`, next);
       return joined(tool === 'web_fetch' && !isRefused(code) ? `Failed to fetch URL: ${message}` : message, next);
   }
 }
+
+const isOfModel = (code: string): boolean => code.startsWith('EMODEL') || code === 'ECOSTUNKNOWN';
 
 /** Refused before anything was requested, or by a person. */
 const isRefused = (code: string): boolean =>

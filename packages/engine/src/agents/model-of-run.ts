@@ -1,0 +1,31 @@
+import { allowedModels, type NewTask, type Problem, type RunSpec } from '@holdpoint/contract';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState } from '../domain/index.ts';
+import { readSpec } from '../log/index.ts';
+
+type Deps = Pick<WorkerDeps, 'redis' | 'blobs' | 'defaultModel'>;
+
+/**
+ * The model that tools and sub-agents of a run use when none is named: its own, or that of the operator. A run that lists models uses no other
+ * one. What a sub-agent gets is in the spec of its task, so a later change of the setting changes no run.
+ */
+export function modelOfRun({ defaultModel }: Deps, run: Pick<RunState, 'header'>, { models }: Pick<RunSpec, 'models'>) {
+  if (run.header.model !== undefined) return run.header.model;
+  if (models.length === 0 || (defaultModel !== undefined && models.includes(defaultModel))) return defaultModel;
+  return models[0];
+}
+
+/** A sub-agent asks only models that its run may use. @returns the error for the planner */
+export async function modelRefused(deps: Deps, run: RunState, task: NewTask): Promise<Problem | undefined> {
+  if (task.kind !== 'agent' || task.spec.goal.planner !== 'model') return undefined;
+  const { model } = task.spec.goal;
+  const spec = await readSpec(deps, run);
+  const own = modelOfRun(deps, run, spec);
+  const allowed = [...new Set([...allowedModels(spec), ...(own === undefined ? [] : [own])])];
+  if (allowed.includes(model)) return undefined;
+  return {
+    code: 'EMODELNOTALLOWED',
+    message: `Not begun: ${model} is none of this run's models. ${allowed.length === 0 ? 'It has none.' : `There is ${allowed.join(', ')}.`}`,
+    next: allowed.length === 0 ? 'Give the sub-agent a plan.' : 'Leave the model out, or name one of these.',
+  };
+}

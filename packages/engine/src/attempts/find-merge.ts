@@ -1,0 +1,34 @@
+import { isTerminal, type MergeResult, type Problem } from '@holdpoint/contract';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState } from '../domain/index.ts';
+import { readRun, readTask } from '../log/index.ts';
+
+/** What a merge of a sub-agent brings, or why there is none. */
+export async function findMerge(
+  deps: Pick<WorkerDeps, 'redis'>,
+  run: RunState,
+  taskId: string,
+): Promise<{ status: 'ready'; from: { runId: string; snapshot: string; base: string } } | Refused> {
+  const task = await readTask(deps.redis, run.id, taskId);
+  const child = task?.about.child === undefined ? undefined : await readRun(deps.redis, task.about.child);
+  if (!task || task.about.child === undefined) {
+    return refuse('ENOTASK', `${taskId} is no sub-agent of this run.`, 'Use the task_id that task returned.');
+  }
+  if (!child || !isTerminal(child.status)) {
+    return refuse('ETASKRUNNING', `${taskId} is not over.`, 'Wait for it with task_output.');
+  }
+  const { parent, snapshot } = child;
+  if (child.status !== 'succeeded' || parent === undefined || snapshot === undefined) {
+    return refuse('ETASKFAILED', `${taskId} ${child.status}: what it did is not taken over.`, 'Begin it again.');
+  }
+  if (child.publication === 'discarded' || child.publication === 'discarding') {
+    return refuse('ETASKDISCARDED', `The workspace of ${taskId} was discarded.`, 'Begin it again.');
+  }
+  return { status: 'ready', from: { runId: child.id, snapshot, base: parent.snapshot } };
+}
+
+type Refused = Extract<MergeResult, { status: 'refused' }>;
+
+function refuse(code: string, message: string, next: string): Refused {
+  return { status: 'refused', problem: { code, message, next } satisfies Problem };
+}
