@@ -50,9 +50,10 @@ export function failures({ runs }: Found): Verdict {
   return verdict('no run failed because a process died', looked, 'failed runs', wrong);
 }
 
-/** A fork lacks the tasks of its origin, and the file of a killed step there. */
+/** A fork lacks the tasks of its origin, and the file of a killed step there; of a canceled one it keeps what the cancel killed. */
 function isMissed(runs: Found['runs'], from: NonNullable<RunState['forked_from']>, code: string | undefined): boolean {
   if (code === 'ENOTASK') return true;
+  if (code === 'ECANCELED') return runs.get(from.run_id)?.run.status === 'canceled';
   const last = runs.get(from.run_id)?.steps.find(({ id }) => id === from.step_id);
   return code === 'ENOENT' && last !== undefined && last.status !== 'succeeded';
 }

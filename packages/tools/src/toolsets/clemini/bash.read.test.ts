@@ -77,6 +77,7 @@ test('a command in the background is a task with an id', async () => {
     value: { task_id: 'task_1', status: 'running' },
     task: { kind: 'shell', title: 'Waits', spec: { command: 'sleep 3; echo done', cwd: '.' } },
   });
+  expect(started).not.toHaveProperty('task.spec.timeout_ms', expect.anything());
   const timed = { command: 'sleep 3', run_in_background: true, timeout_seconds: 7 };
   expect(await workspace().call('bash', timed)).toMatchObject({ task: { spec: { timeout_ms: 7000 } } });
   const outside = { command: 'ls', run_in_background: true, working_directory: '/etc' };
@@ -120,7 +121,7 @@ test('only the same command counts as flagged', async () => {
     },
   });
   const parsed = {
-    ...{ command: 'rm a', working_directory: '.', timeout_seconds: 120, confirmed: false, run_in_background: false },
+    ...{ command: 'rm a', working_directory: '.', confirmed: false, run_in_background: false },
   };
   const confirm = (command: string, flaggedArgs: object, more: object = {}) =>
     bash(command, { confirmed: true, ...more }, { ...flagged, past: past(flaggedArgs) });

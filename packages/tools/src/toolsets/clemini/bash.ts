@@ -12,6 +12,8 @@ import { settingsOf } from './settings.ts';
 /** Linux refuses a single argument of 128 KiB or more. */
 const maxCommand = 100_000;
 const maxTitle = 100;
+/** Seconds. */
+const defaultTimeout = 120;
 const mebibyte = 1024 * 1024;
 
 const input = z.strictObject({
@@ -23,7 +25,12 @@ const input = z.strictObject({
     .describe('Command for bash'),
   description: z.string().max(1000).optional().describe('What the command is for, in a few words'),
   working_directory: pathArgument.default('.').describe('Directory to run in (default: the current directory)'),
-  timeout_seconds: z.int().min(1).max(604_800).default(120).describe('Seconds after which it is ended (default: 120)'),
+  timeout_seconds: z
+    .int()
+    .min(1)
+    .max(604_800)
+    .optional()
+    .describe('Seconds after which it is ended (default: 120, and none in the background)'),
   confirmed: z.boolean().default(false).describe('The command was flagged, and is meant (default: false)'),
   run_in_background: z.boolean().default(false).describe('Return a task_id at once (default: false)'),
 });
@@ -51,7 +58,7 @@ export const bash = defineTool({
     await context.files.list(allowed.real, { limit: 1 }, context.signal);
     if (run_in_background) {
       const title = (description ?? command).split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
-      const spec = { command, cwd: allowed.real, timeout_ms: timeoutOf(args) };
+      const spec = { command, cwd: allowed.real, timeout_ms: timeout_seconds && timeout_seconds * 1000 };
       const value = { task_id: context.taskId, status: 'running' };
       return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
     }
@@ -59,7 +66,7 @@ export const bash = defineTool({
     const result = await context.run({
       argv: ['/bin/bash', '-c', command],
       cwd: allowed.real,
-      limits: { wall_ms: timeout_seconds * 1000, output_bytes: 64 * mebibyte },
+      limits: { wall_ms: (timeout_seconds ?? defaultTimeout) * 1000, output_bytes: 64 * mebibyte },
       kept_bytes: output_bytes,
       secrets: true,
     });
@@ -73,10 +80,6 @@ export const bash = defineTool({
   },
 });
 
-/** The default is one for commands that are waited for. */
-const timeoutOf = ({ timeout_seconds }: Args): number | undefined =>
-  timeout_seconds === input.shape.timeout_seconds.def.defaultValue ? undefined : timeout_seconds * 1000;
-
 /** A model cannot confirm for itself: the command was flagged before, or a person let this very call run. */
 async function refuseUnconfirmed({ caution, approved, past }: ToolContext, args: Args): Promise<Failure | undefined> {
   if (caution === undefined) return undefined;
@@ -86,7 +89,12 @@ async function refuseUnconfirmed({ caution, approved, past }: ToolContext, args:
   }
   if (approved === true || (await wasFlagged(past, args))) return undefined;
   const message = 'Command blocked: it was confirmed before it was flagged.';
-  return failure('ESELFCONFIRMED', message, 'Run it without confirmed first.', { why: caution });
+  return failure(
+    'ESELFCONFIRMED',
+    message,
+    'Run it without confirmed first, then with confirmed and the same other arguments.',
+    { why: caution },
+  );
 }
 
 const flagged = 'ENEEDSCONFIRMATION';

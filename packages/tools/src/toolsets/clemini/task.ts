@@ -20,7 +20,7 @@ const input = z.strictObject({
 export const task = defineTool({
   name: 'task',
   description:
-    'Give a job to a sub-agent, which works on a copy of the workspace with the same tools but ask_user. When it succeeds its changes are merged; when they conflict with others, or it cannot go on, it has failed and nothing of it is here. In the background, read it with task_output. Returns: {status, stdout?, stderr?, exit_code?, task_id?, prompt?}',
+    'Give a job to a sub-agent, which works on a copy of the workspace with the same tools but ask_user. When it succeeds its changes are merged; when they conflict with others, or it cannot continue, it has failed and nothing of it is here. In the background, read it with task_output. Returns: {status, stdout?, stderr?, exit_code?, task_id?, prompt?}',
   // The call changes nothing itself, and a repeated call after a crash finds the same sub-agent, whose own run gates what it does.
   effect: 'read',
   risk: 'medium',

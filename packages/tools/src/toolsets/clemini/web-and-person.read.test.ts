@@ -163,6 +163,10 @@ test('web_fetch returns a page as Markdown, cut with a note', async () => {
   server().serve('/long', { type: 'text/plain', body: 'x'.repeat(60_000) });
   const { content } = (await fetch('/long')) as { content: string };
   expect(content).toBe(`${'x'.repeat(50_000)}\n\n[truncated: the page has 60000 characters]`);
+  server().serve('/wide', { type: 'text/plain; charset=utf-8', body: '日'.repeat(1000) });
+  expect(await fetch('/wide', { output_bytes: 2000 })).toEqual({
+    content: `${'日'.repeat(666)}\n\n[truncated: the page has 1000 characters]`,
+  });
   expect(await fetch('/long', { output_bytes: 2000 })).toMatchObject({ content: expect.stringMatching(/^x{2000}\n/) });
 });
 
@@ -228,8 +232,10 @@ test('a person is asked about a host that the run does not list', async () => {
     });
   expect(await asks({ url: 'https://a.test/x' })).toMatch(/^a\.test:443 is not on the network allowlist/);
   expect(await asks({ url: 'https://a.test/x' }, true)).toBeNull();
+  // An address of the public internet is on no list, either.
+  expect(await asks({ url: 'http://8.8.8.8/' })).toMatch(/^8\.8\.8\.8:80 is not on/);
+  expect(await asks({ url: 'http://[2001:4860::8888]/' })).toMatch(/:80 is not on/);
   // Nothing that is refused anyway asks a person.
-  expect(await asks({ url: 'http://127.0.0.1/' })).toBeNull();
   expect(await asks({ url: 'https://a.test/', prompt: 'x' })).toBeNull();
   expect(await asks({ url: 'https://a.test/', prompt: 'x' }, false, 'test/m')).toMatch(/^a\.test:443 is not/);
   expect(await asks({ url: 'nonsense' })).toBeNull();

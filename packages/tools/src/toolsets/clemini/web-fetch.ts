@@ -4,6 +4,7 @@ import { defineTool } from '../../define-tool.ts';
 import { askModel, noModel } from '../../operations/ask-model.ts';
 import { fetchPage } from '../../operations/fetch-page.ts';
 import { touchedHost, webTarget } from '../../operations/touched.ts';
+import { wholeCharacters } from '../../operations/whole-characters.ts';
 import { settingsOf } from './settings.ts';
 
 export const webFetch = defineTool({
@@ -34,7 +35,7 @@ export const webFetch = defineTool({
     const target = webTarget(url);
     // Without a model the call is refused before anything is fetched.
     const isRefused = prompt !== undefined && model === undefined;
-    if (target === undefined || isRefused || isAddress(target.host)) return undefined;
+    if (target === undefined || isRefused) return undefined;
     if (network?.isListed(target) === true) return undefined;
     return `${target.host}:${target.port} is not on the network allowlist of the run; an approval opens it for this call alone`;
   },
@@ -47,11 +48,10 @@ export const webFetch = defineTool({
     const fetched = await fetchPage(context, { url, format: 'markdown', max_chars: most, start_char: 0 });
     if (fetched.status !== 'succeeded') return fetched;
     const { content, total_chars, truncated, incomplete } = pageSchema.parse(fetched.value);
-    const note =
-      truncated || incomplete
-        ? `\n\n[truncated: the page has ${incomplete ? 'more than ' : ''}${total_chars} characters]`
-        : '';
-    const page = `${content}${note}`;
+    const data = Buffer.from(content);
+    const shown = data.length > most ? wholeCharacters(data.subarray(0, most)).toString() : content;
+    const note = `\n\n[truncated: the page has ${incomplete ? 'more than ' : ''}${total_chars} characters]`;
+    const page = shown === content && !truncated && !incomplete ? content : `${shown}${note}`;
     if (prompt === undefined) return { status: 'succeeded', value: { content: page } };
     const answer = await askModel(context, { system: readerPrompt, prompt: about(page, { url, prompt }) });
     if (answer.status !== 'answered') return answer;

@@ -63,6 +63,26 @@ function errorOf({ tool, status, error }: SettledCall): string {
     case 'EKILLED':
       return `canceled: ${message}`;
     default:
-      return status === 'rejected' || status === 'expired' ? `denied: ${message}` : message;
+      return byStatus(status, message);
+  }
+}
+
+function byStatus(status: SettledCall['status'], message: string): string {
+  switch (status) {
+    case 'rejected':
+    case 'expired':
+      return `denied: ${message}`;
+    case 'timed_out':
+      return `timed out: ${message}`;
+    case 'killed':
+    case 'canceled':
+    case 'indeterminate':
+    case 'undone':
+      return `canceled: ${message}`;
+    case 'succeeded':
+    case 'failed':
+      return message;
+    default:
+      return status satisfies never;
   }
 }
