@@ -60,10 +60,13 @@ export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobCon
       return done;
     }
     if (task.about.kind === 'agent') {
-      if (task.status !== 'capturing') return superviseAgent(deps, run, task, context);
-      const merged = await mergeAgent(deps, run, task, context);
-      if (merged !== 'again') return merged;
-      continue;
+      const end =
+        task.status === 'capturing'
+          ? await mergeAgent(deps, run, task, context)
+          : await superviseAgent(deps, run, task, context);
+      // The wake-up for the merge of a sub-agent that just ended was lost on this job, which is still there.
+      if (end === 'again' || (await isCapturing(deps, job, end))) continue;
+      return end;
     }
     // A running command is lost only when its job was just delivered. In a later round this handler is the one that lost the job.
     if (round > 0 && task.status === 'running') {
@@ -74,6 +77,9 @@ export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobCon
   }
   return sleep(deps);
 }
+
+const isCapturing = async (deps: WorkerDeps, { run_id, task_id }: TaskJob, end: JobEnd): Promise<boolean> =>
+  end.kind === 'done' && (await readTask(deps.redis, run_id, task_id))?.status === 'capturing';
 
 const sleep = (deps: WorkerDeps, ms = waitMs): JobEnd => ({ kind: 'sleep', until: deps.now() + ms });
 
