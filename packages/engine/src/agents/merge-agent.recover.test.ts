@@ -61,7 +61,7 @@ test('sub-agents that ended merge in the order in which they began, each once', 
 test('a merge beside a command that has begun keeps what the command wrote', async () => {
   const { deps, treeOf } = inMemoryWorker(engine);
   const shell = { name: 'bg', args: { effect: 'read', background: 'hello' } };
-  const runId = await submit(deps, [[write], [shell, agent(write)], [{ args: { effect: 'external' } }]]);
+  const runId = await submit(deps, [[write], [shell, agent(write)], [{ args: { effect: 'read' } }]]);
   await deliverAll(deps);
   const [command, merged] = await tasksOf(runId);
   expect([command?.status, merged?.status]).toEqual(['completed', 'completed']);
