@@ -9,7 +9,7 @@ interface BackendCall {
   signal?: AbortSignal | undefined;
 }
 
-type Client = Pick<ReturnType<typeof createClient>, 'sendCalls' | 'getCalls' | 'cancelRun'>;
+type Client = Pick<ReturnType<typeof createClient>, 'sendCalls' | 'getCalls' | 'getStep' | 'cancelRun'>;
 
 interface Waiting extends BackendCall {
   settle: PromiseWithResolvers<Json>;
@@ -75,7 +75,11 @@ async function makeTurn(client: Client, runId: string, turn: readonly Waiting[])
     const concurrent = turn.length > 1;
     let received = await client.sendCalls(runId, { calls, concurrent }, { idempotencyKey, waitS });
     while (!received.settled) received = await client.getCalls(runId, received.number, { waitS });
-    for (const [index, { settle }] of turn.entries()) settle.resolve(received.steps[index]?.result ?? null);
+    for (const [index, { settle }] of turn.entries()) {
+      const step = received.steps[index];
+      const whole = step?.left_out ? await client.getStep(step.id) : step;
+      settle.resolve(whole?.result ?? null);
+    }
   } catch (error) {
     for (const { settle } of turn) settle.reject(error);
   } finally {

@@ -23,3 +23,8 @@ describe('nearestNames', () => {
   it('accepts an invented name of any length', () =>
     expect(nearestNames('x'.repeat(1_000_000), names, 1)).toHaveLength(1));
 });
+
+it('of two names that differ in case alone the one with the same case is nearer', () => {
+  expect(nearestNames('edti', ['Edit', 'edit'])[0]).toBe('edit');
+  expect(nearestNames('Edti', ['edit', 'Edit'])[0]).toBe('Edit');
+});

@@ -1,12 +1,12 @@
 /**
  * The names nearest to a mistaken one, best first: those within an edit distance of half its length, otherwise the first of all names.
- * Case and separators do not count, so `ReadFile` finds `read_file`. A part of a name is nearer than any misspelling.
+ * Case and separators count only between names that are equally near, so `ReadFile` finds `read_file`. A part of a name is nearer than any misspelling.
  */
 export function nearestNames(wanted: string, names: readonly string[], limit = 3): string[] {
   const target = plain(wanted);
   const ranked = names
-    .map((name) => ({ name, distance: distance(target, plain(name)) }))
-    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
+    .map((name) => ({ name, distance: distance(target, plain(name)), exact: editDistance(cut(wanted), cut(name)) }))
+    .sort((a, b) => a.distance - b.distance || a.exact - b.exact || (a.name < b.name ? -1 : 1));
   const near = ranked.filter(({ distance }) => distance <= Math.ceil(target.length / 2));
   return (near.length > 0 ? near : ranked).slice(0, limit).map(({ name }) => name);
 }
@@ -14,9 +14,10 @@ export function nearestNames(wanted: string, names: readonly string[], limit = 3
 /** Characters compared. A model can invent a name of any length, and the distance takes quadratic time. */
 const maxCompared = 64;
 
+const cut = (name: string): string => name.slice(0, maxCompared);
+
 const plain = (name: string): string =>
-  name
-    .slice(0, maxCompared)
+  cut(name)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '');
 

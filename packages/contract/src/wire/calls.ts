@@ -26,13 +26,19 @@ export const waitQuerySchema = z.strictObject({
   wait_s: integerParameter(0, 60).default(0).describe('Seconds to wait until every call is settled'),
 });
 
+const receivedStepSchema = stepDetailSchema.extend({
+  left_out: z
+    .boolean()
+    .describe('The calls have more than 64 MiB, and args and result of this one are null: GET /v1/steps/{id} has them'),
+});
+
 /** Calls that an open run received together. */
 export const receivedCallsSchema = z
   .strictObject({
     number: z.int().describe('Number of the request, from 1: GET /v1/runs/{id}/calls/{number} reads it again'),
     turn: z.int().nullable().describe('null: calls before them are open, and none of these was begun'),
     settled: z.boolean().describe('Every call is settled'),
-    steps: z.array(stepDetailSchema).describe('The calls as steps, in their order'),
+    steps: z.array(receivedStepSchema).describe('The calls as steps, in their order'),
   })
   .meta({ id: 'ReceivedCalls' });
 export type ReceivedCalls = z.infer<typeof receivedCallsSchema>;

@@ -9,7 +9,7 @@ export const isPauseFinal = ({ reason }: RunState, { on_pause }: AgentSpec): boo
   on_pause === 'fail' && reason !== undefined && reason.code !== pausedByHand;
 
 /**
- * Ends a paused sub-agent that is not to be resumed: its run is canceled and keeps the reason of the pause, with which its task fails.
+ * Ends a paused sub-agent that no person resumes: its run is canceled and keeps the reason of the pause, with which its task fails.
  * @returns whether the run changed
  */
 export async function failPaused(deps: WorkerDeps, child: RunState): Promise<boolean> {

@@ -19,7 +19,7 @@ const run = (text: string, output_bytes: number) =>
     ...{ workspace, limits: { output_bytes }, signal: new AbortController().signal },
     argv: ['/bin/bash', '-c', text],
   });
-// V8 frees buffers only once there are 64 MiB of them, whoever holds them: the measurement begins when that many were made.
+// V8 frees buffers only once there are 64 MiB of them in all: the measurement begins when that many were made.
 await run('head -c 128M /dev/zero', 2 ** 27);
 taken = 0;
 const before = process.memoryUsage.rss();

@@ -1,4 +1,4 @@
-import { isSettled } from '@holdpoint/contract';
+import { isSettled, type Payload } from '@holdpoint/contract';
 import {
   finishRunSchema,
   idParamsSchema,
@@ -9,11 +9,11 @@ import {
   sendCallsSchema,
   waitQuerySchema,
 } from '@holdpoint/contract/wire';
-import { EngineError, notificationChannel } from '@holdpoint/engine';
+import { EngineError, notificationChannel, type RunState, type StepState } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
 import { clientGone } from '../../live/stream.ts';
-import { readStepDetail, toWaitingStep } from '../steps/step-view.ts';
+import { readStepDetail, toStepDetail, toWaitingStep } from '../steps/step-view.ts';
 import { checkRunId, findRun } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import { toRun } from './run-view.ts';
@@ -136,9 +136,25 @@ async function readCalls(deps: ApiDeps, runId: string, number: number): Promise<
   const { steps, waiting } = await deps.engine.runs.calls(runId, number);
   const run = await findRun(deps, runId);
   const shown = [
-    ...(await Promise.all(steps.map((step) => readStepDetail(deps, run, step)))),
-    ...waiting.map((call) => toWaitingStep(deps, run, call)),
+    ...(await readSteps(deps, run, steps)),
+    ...waiting.map((call) => ({ ...toWaitingStep(deps, run, call), left_out: false })),
   ];
   const settled = shown.every(({ status }) => isSettled(status));
   return { number, turn: steps[0]?.call.turn ?? null, settled, steps: shown };
 }
+
+const mostBytes = 64 * 1024 * 1024;
+
+/** The steps with as many arguments and results as an answer may have. */
+async function readSteps(deps: ApiDeps, run: RunState, steps: readonly StepState[]): Promise<ReceivedCalls['steps']> {
+  let bytes = 0;
+  return Promise.all(
+    steps.map(async (step, at) => {
+      bytes += bytesOf(step.args) + bytesOf(step.outcome?.value);
+      if (at === 0 || bytes <= mostBytes) return { ...(await readStepDetail(deps, run, step)), left_out: false };
+      return { ...toStepDetail(run.id, step, null, null), left_out: true };
+    }),
+  );
+}
+
+const bytesOf = (payload: Payload | undefined): number => (payload && 'bytes' in payload ? payload.bytes : 0);

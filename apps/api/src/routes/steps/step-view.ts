@@ -12,7 +12,7 @@ export const toStep = (runId: string, { step, number }: NumberedStep, result: St
   result,
 });
 
-const toStepDetail = (runId: string, step: StepState, args: Json, result: Json): StepDetail => ({
+export const toStepDetail = (runId: string, step: StepState, args: Json, result: Json): StepDetail => ({
   ...shared(runId, step),
   args,
   result,

@@ -8,7 +8,8 @@ export async function allowedPath(
   { files, settings, signal }: ToolContext,
   path: string,
 ): Promise<{ ok: true; real: string } | { ok: false; failure: Failure }> {
-  const real = await files.resolve(path, signal);
+  // The root is no link, and needs no look.
+  const real = relativePath(path) === '.' ? '.' : await files.resolve(path, signal);
   const { allowed_paths } = settingsOf(settings);
   if (allowed_paths.some((allowed) => isWithin(real, relativePath(allowed)))) return { ok: true, real };
   const message = `Access denied: ${path} is outside allowed paths.`;

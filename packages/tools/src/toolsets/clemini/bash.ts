@@ -55,7 +55,7 @@ export const bash = defineTool({
     const allowed = await allowedPath(context, working_directory);
     if (!allowed.ok) return allowed.failure;
     // A directory that is missing is an error of the files; for the sandbox it would be a failed set-up, which is retried.
-    await context.files.list(allowed.real, { limit: 1 }, context.signal);
+    if (allowed.real !== '.') await context.files.list(allowed.real, { limit: 1 }, context.signal);
     if (run_in_background) {
       const title = (description ?? command).split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
       const spec = { command, cwd: allowed.real, timeout_ms: timeout_seconds && timeout_seconds * 1000 };
