@@ -8,7 +8,7 @@ export {
   type CallDescription,
   createRegistry,
   type Registry,
-} from './registry.ts';
+} from './registry/registry.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
 export type { GenerateRequest, RunFacts, Tool, ToolContext } from './tool.ts';
 export type { ToolDefinition } from './tool-definition.ts';

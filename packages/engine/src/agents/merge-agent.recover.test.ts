@@ -2,6 +2,7 @@ import { limitsSchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { requestCancel, requestPause, requestResume, submitRun } from '../commands/index.ts';
+import { undoSteps } from '../commands/undo-run.ts';
 import { handleTask } from '../handlers/handle-task.ts';
 import { fromPayload, readRun, readTasks } from '../log/index.ts';
 import { listRuns, listSteps } from '../queries/index.ts';
@@ -54,6 +55,41 @@ test('sub-agents that ended merge in the order in which they began, each once', 
   const theirs = await Promise.all(tasks.map(({ about }) => stepsOf(about.child)));
   expect(treeOf(runId)).toEqual([first, ...theirs.flat(), last]);
   expect(tasks.map(({ outcome }) => outcome?.merged)).toEqual(theirs.map((paths) => ({ paths, total: paths.length })));
+  await allSound();
+});
+
+test('a merge beside a command that has begun keeps what the command wrote', async () => {
+  const { deps, treeOf } = inMemoryWorker(engine);
+  const shell = { name: 'bg', args: { effect: 'read', background: 'hello' } };
+  const runId = await submit(deps, [[write], [shell, agent(write)], [{ args: { effect: 'read' } }]]);
+  await deliverAll(deps);
+  const [command, merged] = await tasksOf(runId);
+  expect([command?.status, merged?.status]).toEqual(['completed', 'completed']);
+  const theirs = await stepsOf(merged?.about.child);
+  expect(treeOf(runId)).toEqual(expect.arrayContaining([command?.id, ...theirs]));
+  expect(new Set(treeOf(runId)).size).toBe(treeOf(runId).length);
+  expect(await runOf(runId)).toMatchObject({ status: 'succeeded', uncaptured: 0 });
+  await allSound();
+});
+
+test('an undo to before a merge takes it back, and its task says so', async () => {
+  const { deps, treeOf } = inMemoryWorker(engine);
+  const beside = { args: { ...agent(write).args, beside: true } };
+  const held = { args: { effect: 'external' } };
+  const policy = { rules: [{ match: { effect: 'external' }, action: 'hold' }] };
+  const groups = [[beside], [write], [{ args: { effect: 'read' } }], [held]];
+  const runId = (await submitRun(deps, { spec: specOf(groups, { policy }), by: 'test' })).runId;
+  await deliverAll(deps);
+  const [task] = await tasksOf(runId);
+  expect(task).toMatchObject({ status: 'completed', outcome: { merged: { total: 1 } } });
+  const theirs = await stepsOf(task?.about.child);
+  expect(treeOf(runId)).toEqual(expect.arrayContaining(theirs));
+  await requestPause(deps, runId, 'ann');
+  await undoSteps(deps, runId, { toStep: 1, keepExternalEffects: false, by: 'ann' });
+  await deliverAll(deps);
+  const isIn = treeOf(runId).includes(theirs[0] ?? '');
+  expect((await tasksOf(runId))[0]?.status).toBe(isIn ? 'completed' : 'lost');
+  expect(isIn).toBe(false);
   await allSound();
 });
 

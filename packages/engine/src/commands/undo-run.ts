@@ -70,10 +70,12 @@ export async function prepareRewind(
   };
 }
 
-/** Background commands whose steps are kept and whose changes are not. */
+/** Background commands, and sub-agents that merged by themselves, whose steps are kept and whose changes are not. */
 const takenBack = (tasks: readonly TaskState[], { before, captured }: RewindPoint): string[] =>
   tasks
-    .filter(({ about, started_at }) => about.kind === 'shell' && started_at !== undefined)
+    .filter(({ about, outcome, started_at }) =>
+      about.kind === 'shell' ? started_at !== undefined : outcome?.merged !== undefined && 'paths' in outcome.merged,
+    )
     .filter(({ about }) => before.some((step) => step.id === about.step_id))
     .flatMap(({ id, status }) => (status === 'lost' || captured.has(id) ? [] : [id]));
 

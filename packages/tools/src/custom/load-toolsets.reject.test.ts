@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createRegistry } from '../registry.ts';
+import { createRegistry } from '../registry/registry.ts';
 import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { loadToolsets } from './load-toolsets.ts';
 import { toolModulesFrom } from './tool-modules-from.ts';

@@ -1,7 +1,7 @@
 import { nearestNames } from '@holdpoint/contract';
 import { defineTool } from '../define-tool.ts';
 import { ToolsError } from '../errors.ts';
-import { createRegistry } from '../registry.ts';
+import { createRegistry } from '../registry/registry.ts';
 import { defineToolset, type Toolset } from '../toolset.ts';
 import type { Definition } from './definition-shapes.ts';
 import { guardTool } from './guard-tool.ts';

@@ -1,8 +1,8 @@
 import type { Json } from '@holdpoint/contract';
 import type { z } from 'zod';
-import { pointer } from '../invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from '../json-schema.ts';
-import { createRegistry } from '../registry.ts';
+import { pointer } from '../registry/invalid-args.ts';
+import { createRegistry } from '../registry/registry.ts';
 import type { Toolset } from '../toolset.ts';
 
 /** A tool of a toolset as a registry in this process shows it. */

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { Json } from '@holdpoint/contract';
 import type { JsonSchema } from '../json-schema.ts';
-import { createRegistry } from '../registry.ts';
+import { createRegistry } from '../registry/registry.ts';
 import type { Toolset } from '../toolset.ts';
 import { cliAgent } from '../toolsets/cli-agent/toolset.ts';
 import { asJsonArgs, builtInTools } from './built-in-tools.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '@holdpoint/contract';
-import { inForm } from '../in-form.ts';
 import { asZod } from '../input-schema/any-input.ts';
 import type { JsonSchema } from '../json-schema.ts';
+import { inForm } from '../registry/in-form.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import type { Toolset } from '../toolset.ts';
 import { ryan } from '../toolsets/ryan/toolset.ts';

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { httpGraph } from '../graph/http-graph.ts';
-import { createRegistry } from '../registry.ts';
+import { createRegistry } from '../registry/registry.ts';
 import { bareContext } from '../testing/bare-context.ts';
 import { createSageToolset } from '../toolsets/sage/toolset.ts';
 import { graphStub, temporaryWorkspace } from './index.ts';

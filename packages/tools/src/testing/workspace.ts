@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Json, Preview, ToolOutcome } from '@holdpoint/contract';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { createRegistry } from '../registry.ts';
+import { createRegistry } from '../registry/registry.ts';
 import { openTextThreads } from '../text-work/open-text-threads.ts';
 import type { ToolContext } from '../tool.ts';
 import type { Toolset } from '../toolset.ts';

@@ -1,10 +1,10 @@
 import type { CommandResult, Json, Problem, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { asJson } from '../../as-json.ts';
 import { defineTool } from '../../define-tool.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { type Failure, failure } from '../../operations/failure.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import { asJson } from '../../registry/as-json.ts';
 import type { ToolContext } from '../../tool.ts';
 import { allowedPath } from './allowed-path.ts';
 import { settingsOf } from './settings.ts';

@@ -1,6 +1,6 @@
 import type { Json, TaskView } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { bareContext, noTasks } from '../../testing/bare-context.ts';
 import type { ToolContext } from '../../tool.ts';
 import { presentClemini } from './present.ts';

@@ -1,7 +1,7 @@
 import type { Json, SettledCall } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { Network } from '../../network.ts';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import { loopbackNetwork } from '../../testing/loopback-network.ts';
 import { useWebServer } from '../../testing/web-server.ts';

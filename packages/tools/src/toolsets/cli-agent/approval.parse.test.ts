@@ -1,6 +1,6 @@
 import { modesSchema, type SettledCall } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { alwaysPolicyRule, alwaysRule, matchesRule, parametersText } from './approval-rules.ts';
 import { humanForm, jsonForm } from './output-forms.ts';
 import { presentCliAgent } from './present.ts';

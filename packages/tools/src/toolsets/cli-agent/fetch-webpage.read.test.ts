@@ -2,7 +2,7 @@ import type { Json } from '@holdpoint/contract';
 import { modesSchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { Network, NetworkResponse } from '../../network.ts';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import { presentCliAgent } from './present.ts';
 import { cliAgent } from './toolset.ts';

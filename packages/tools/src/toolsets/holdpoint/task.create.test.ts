@@ -1,6 +1,6 @@
 import type { TaskView } from '@holdpoint/contract';
 import { describe, expect, it } from 'vitest';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import type { ToolContext } from '../../tool.ts';
 import { holdpoint } from './toolset.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { Network } from '../../network.ts';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import { loopbackNetwork } from '../../testing/loopback-network.ts';
 import { useWebServer } from '../../testing/web-server.ts';

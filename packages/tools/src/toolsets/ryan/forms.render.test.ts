@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { inForm } from '../../in-form.ts';
-import { createRegistry } from '../../registry.ts';
+import { inForm } from '../../registry/in-form.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { ryan } from './toolset.ts';
 
 const registry = createRegistry([ryan]);

@@ -1,10 +1,10 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import { placeholder } from '../../fill-placeholders.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { failure } from '../../operations/failure.ts';
 import { textArgument } from '../../operations/text.ts';
+import { placeholder } from '../../registry/fill-placeholders.ts';
 import type { ToolContext } from '../../tool.ts';
 import { type SageSettings, settingsOf, timeoutOf } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { httpGraph } from '../../graph/http-graph.ts';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import { useWebServer } from '../../testing/web-server.ts';
 import { createSageToolset } from './toolset.ts';

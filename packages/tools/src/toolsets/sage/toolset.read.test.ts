@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadToolsets } from '../../custom/load-toolsets.ts';
 import { toJsonSchema } from '../../json-schema.ts';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { sage } from './toolset.ts';
 
 const registry = createRegistry([sage]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { useWorkspace } from '../../testing/workspace.ts';
 import type { ToolContext } from '../../tool.ts';
 import { workbench } from './toolset.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toJsonSchema } from '../../json-schema.ts';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { workbench } from './toolset.ts';
 
 const registry = createRegistry([workbench]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRegistry } from '../../registry.ts';
+import { createRegistry } from '../../registry/registry.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import { loopbackNetwork } from '../../testing/loopback-network.ts';
 import { useWebServer } from '../../testing/web-server.ts';

@@ -1,8 +1,8 @@
 import type { Json, Problem } from '@holdpoint/contract';
+import type { Tool } from '../tool.ts';
 import { asJson } from './as-json.ts';
 import { outputProblem } from './check-output.ts';
 import type { DefectLog } from './defect-log.ts';
-import type { Tool } from './tool.ts';
 
 /** The value that a person's words become. A tool that cannot make it leaves the words as they are. */
 export function answerQuestion(

@@ -1,5 +1,5 @@
 import type { Modes, ToolsetRules } from '@holdpoint/contract';
-import type { Toolset } from './toolset.ts';
+import type { Toolset } from '../toolset.ts';
 
 const none: ToolsetRules = { rules: [], asks: [] };
 /** Rules that depend on settings are as many as there are settings of runs. */

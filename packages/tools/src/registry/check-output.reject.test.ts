@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool } from './define-tool.ts';
+import { defineTool } from '../define-tool.ts';
+import type { Tool, ToolContext } from '../tool.ts';
+import { defineToolset } from '../toolset.ts';
+import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { createRegistry } from './registry.ts';
-import type { Tool, ToolContext } from './tool.ts';
-import { defineToolset } from './toolset.ts';
-import { holdpoint } from './toolsets/holdpoint/toolset.ts';
 
 const base = {
   name: 'Count',

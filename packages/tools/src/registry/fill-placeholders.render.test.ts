@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool } from './define-tool.ts';
+import { defineTool } from '../define-tool.ts';
+import { bareContext } from '../testing/bare-context.ts';
+import { defineToolset } from '../toolset.ts';
 import { createRegistry } from './registry.ts';
-import { bareContext } from './testing/bare-context.ts';
-import { defineToolset } from './toolset.ts';
 
 const seen: unknown[] = [];
 const send = defineTool({

@@ -1,6 +1,6 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import type { z } from 'zod';
-import type { Beside, ToolContext } from './tool.ts';
+import type { Beside, ToolContext } from '../tool.ts';
 
 /** Longer than any background command may take. */
 const longestMs = 8 * 24 * 3600 * 1000;

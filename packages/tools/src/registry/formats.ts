@@ -1,5 +1,5 @@
-import type { JsonSchema } from './json-schema.ts';
-import type { ToolDefinition } from './tool-definition.ts';
+import type { JsonSchema } from '../json-schema.ts';
+import type { ToolDefinition } from '../tool-definition.ts';
 
 /** The bare function-calling form, without OpenAI's envelope. */
 type FunctionTool = Pick<ToolDefinition, 'name' | 'description'> & { parameters: JsonSchema };

@@ -1,10 +1,10 @@
 import { nearestNames, type Problem } from '@holdpoint/contract';
 import type { z } from 'zod';
+import { ToolsError } from '../errors.ts';
+import type { Tool } from '../tool.ts';
+import type { Toolset } from '../toolset.ts';
 import { boundArgs } from './bound-args.ts';
-import { ToolsError } from './errors.ts';
 import { type ArgumentIssue, invalid, invalidArgs } from './invalid-args.ts';
-import type { Tool } from './tool.ts';
-import type { Toolset } from './toolset.ts';
 
 export interface ToolCall {
   toolset: string;

@@ -1,9 +1,9 @@
 import type { SettledCall } from '@holdpoint/contract';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { defineToolset, type Toolset } from '../toolset.ts';
+import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { createRegistry } from './registry.ts';
-import { defineToolset, type Toolset } from './toolset.ts';
-import { holdpoint } from './toolsets/holdpoint/toolset.ts';
 
 const at = '2026-01-02T03:04:05.000Z';
 const call: SettledCall = {

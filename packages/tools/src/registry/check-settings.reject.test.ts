@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { defineToolset } from '../toolset.ts';
+import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { createRegistry } from './registry.ts';
-import { defineToolset } from './toolset.ts';
-import { holdpoint } from './toolsets/holdpoint/toolset.ts';
 
 const settings = z.strictObject({
   timeout_s: z.int().min(1).default(30),

@@ -1,9 +1,9 @@
 import type { Json, SettledCall } from '@holdpoint/contract';
+import type { Toolset } from '../toolset.ts';
 import { asJson } from './as-json.ts';
 import { filledSettings } from './check-settings.ts';
 import type { DefectLog } from './defect-log.ts';
 import { presentPlainly } from './present-plainly.ts';
-import type { Toolset } from './toolset.ts';
 
 /**
  * The contract's result of a settled call. A `present` that throws, or returns no JSON, is a defect of the toolset: it is logged, and the

@@ -14,21 +14,21 @@ import {
   type Touches,
   touchesSchema,
 } from '@holdpoint/contract';
+import { ToolsError } from '../errors.ts';
+import { TextWorkError } from '../text-work/text-work.ts';
+import type { LookContext, RunFacts, Tool, ToolContext } from '../tool.ts';
+import { definition, type ToolDefinition } from '../tool-definition.ts';
+import type { Caution, Toolset } from '../toolset.ts';
 import { answerQuestion } from './answer-question.ts';
 import { checkOutput } from './check-output.ts';
 import { checkSettings, filledSettings } from './check-settings.ts';
 import { type DefectLog, noLog, onlyOnce } from './defect-log.ts';
-import { ToolsError } from './errors.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { presentCall } from './present-call.ts';
 import { runBeside } from './run-beside.ts';
-import { TextWorkError } from './text-work/text-work.ts';
-import type { LookContext, RunFacts, Tool, ToolContext } from './tool.ts';
-import { definition, type ToolDefinition } from './tool-definition.ts';
-import type { Caution, Toolset } from './toolset.ts';
 import { rulesOf } from './toolset-rules.ts';
 
 /** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults: JSON, as the log keeps them. */

@@ -2,12 +2,12 @@ import { FileError } from '@holdpoint/contract';
 import { SandboxError } from '@holdpoint/sandbox';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool } from './define-tool.ts';
+import { defineTool } from '../define-tool.ts';
+import { bareContext } from '../testing/bare-context.ts';
+import { defineToolset } from '../toolset.ts';
+import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { formats } from './formats.ts';
 import { createRegistry } from './registry.ts';
-import { bareContext } from './testing/bare-context.ts';
-import { defineToolset } from './toolset.ts';
-import { holdpoint } from './toolsets/holdpoint/toolset.ts';
 
 const copy = defineTool({
   name: 'copy_text',

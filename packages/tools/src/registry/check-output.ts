@@ -1,6 +1,6 @@
 import type { Problem, ToolOutcome } from '@holdpoint/contract';
+import type { Tool } from '../tool.ts';
 import type { DefectLog } from './defect-log.ts';
-import type { Tool } from './tool.ts';
 
 /** The outcome, unless its value is not what the tool's output schema says: then the value is dropped. */
 export function checkOutput(

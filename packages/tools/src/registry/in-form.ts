@@ -1,8 +1,8 @@
 import type { Json } from '@holdpoint/contract';
-import { ToolsError } from './errors.ts';
+import { ToolsError } from '../errors.ts';
+import type { ToolDefinition } from '../tool-definition.ts';
+import type { Toolset } from '../toolset.ts';
 import { formats } from './formats.ts';
-import type { ToolDefinition } from './tool-definition.ts';
-import type { Toolset } from './toolset.ts';
 
 /**
  * Definitions of tools in the form of a model provider or an MCP client. The toolset's own form of a name comes first.

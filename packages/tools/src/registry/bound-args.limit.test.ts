@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { boundArgs } from './bound-args.ts';
 import { createRegistry } from './registry.ts';
-import { holdpoint } from './toolsets/holdpoint/toolset.ts';
 
 const nested = (depth: number): unknown => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
 
