@@ -1,8 +1,11 @@
 import type { Json } from '@holdpoint/contract';
 import { receivedCallsSchema } from '@holdpoint/contract/wire';
+import { openEngine } from '@holdpoint/engine';
+import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { showReceived } from './received-calls.ts';
 
 let api: TestApi;
 let worker: TestWorker;
@@ -126,4 +129,26 @@ test('calls and finish refuse what is no open run, not active, or not settled', 
   expect((await finish()).status).toBe(200);
   expect((await finish()).status).toBe(200);
   expect(await problemOf(await post(id, body))).toMatchObject({ status: 409, code: 'run_not_active' });
+});
+
+test('an answer leaves out what is too much for it, and the step has the whole', async () => {
+  const id = await openRun();
+  const content = 'x'.repeat(50_000);
+  await api.client.sendCalls(id, { calls: [write('a', content), write('b', content), write('c')] });
+  await worker.drive(id);
+  const engine = openEngine(api.engine).as({ name: 'ann', kind: 'person', tenant: 'default' });
+  const received = await engine.runs.calls(id, 1);
+  const shown = await showReceived(
+    { engine, catalog: createRegistry(everyToolset) },
+    { runId: id, number: 1, received },
+    60_000,
+  );
+  expect(shown.settled).toBe(true);
+  expect(shown.steps.map(({ left_out, args }) => [left_out, args === null])).toEqual([
+    [false, false],
+    [true, true],
+    [true, true],
+  ]);
+  expect((await api.client.getStep(shown.steps[1]?.id ?? '')).args).toMatchObject({ path: 'b', content });
+  expect((await api.client.getCalls(id, 1)).steps.every(({ left_out }) => !left_out)).toBe(true);
 });

@@ -1,4 +1,3 @@
-import { isSettled, type Payload } from '@holdpoint/contract';
 import {
   finishRunSchema,
   idParamsSchema,
@@ -9,13 +8,13 @@ import {
   sendCallsSchema,
   waitQuerySchema,
 } from '@holdpoint/contract/wire';
-import { EngineError, notificationChannel, type RunState, type StepState } from '@holdpoint/engine';
+import { EngineError, notificationChannel } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
 import { clientGone } from '../../live/stream.ts';
-import { readStepDetail, toStepDetail, toWaitingStep } from '../steps/step-view.ts';
 import { checkRunId, findRun } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
+import { areSettled, showReceived } from './received-calls.ts';
 import { toRun } from './run-view.ts';
 
 const answers = { 200: receivedCallsSchema, 202: receivedCallsSchema };
@@ -115,46 +114,24 @@ async function awaitCalls(
   reply: FastifyReply,
   { runId, numberOf, waitMs }: Wait,
 ): Promise<ReceivedCalls> {
-  if (waitMs === 0) return readCalls(deps, runId, await numberOf());
+  if (waitMs === 0) {
+    const number = await numberOf();
+    return showReceived(deps, { runId, number, received: await deps.engine.runs.calls(runId, number) });
+  }
   const signal = AbortSignal.any([clientGone(reply), deps.closing]);
   const until = deps.now() + waitMs;
   const subscription = await deps.notifications.subscribe(notificationChannel(runId));
   try {
     const number = await numberOf();
     for (;;) {
-      const calls = await readCalls(deps, runId, number);
+      const received = await deps.engine.runs.calls(runId, number);
       const timeoutMs = until - deps.now();
-      if (calls.settled || timeoutMs <= 0 || signal.aborted) return calls;
+      const isOver = areSettled(received) || timeoutMs <= 0 || signal.aborted;
+      // What they returned is read once: it may be long, and a run has many events.
+      if (isOver) return await showReceived(deps, { runId, number, received });
       await subscription.next({ timeoutMs, signal });
     }
   } finally {
     subscription.close();
   }
 }
-
-async function readCalls(deps: ApiDeps, runId: string, number: number): Promise<ReceivedCalls> {
-  const { steps, waiting } = await deps.engine.runs.calls(runId, number);
-  const run = await findRun(deps, runId);
-  const shown = [
-    ...(await readSteps(deps, run, steps)),
-    ...waiting.map((call) => ({ ...toWaitingStep(deps, run, call), left_out: false })),
-  ];
-  const settled = shown.every(({ status }) => isSettled(status));
-  return { number, turn: steps[0]?.call.turn ?? null, settled, steps: shown };
-}
-
-const mostBytes = 64 * 1024 * 1024;
-
-/** The steps with as many arguments and results as an answer may have. */
-async function readSteps(deps: ApiDeps, run: RunState, steps: readonly StepState[]): Promise<ReceivedCalls['steps']> {
-  let bytes = 0;
-  return Promise.all(
-    steps.map(async (step, at) => {
-      bytes += bytesOf(step.args) + bytesOf(step.outcome?.value);
-      if (at === 0 || bytes <= mostBytes) return { ...(await readStepDetail(deps, run, step)), left_out: false };
-      return { ...toStepDetail(run.id, step, null, null), left_out: true };
-    }),
-  );
-}
-
-const bytesOf = (payload: Payload | undefined): number => (payload && 'bytes' in payload ? payload.bytes : 0);
