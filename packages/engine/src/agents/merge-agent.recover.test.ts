@@ -3,9 +3,12 @@ import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { requestCancel, requestPause, requestResume, submitRun } from '../commands/index.ts';
 import { undoSteps } from '../commands/undo-run.ts';
+import { handleStep } from '../handlers/handle-step.ts';
 import { handleTask } from '../handlers/handle-task.ts';
+import { handleTurn } from '../handlers/handle-turn.ts';
 import { fromPayload, readRun, readTasks } from '../log/index.ts';
 import { listRuns, listSteps } from '../queries/index.ts';
+import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { calm } from '../testing/deliver-all.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
@@ -44,6 +47,18 @@ const failing = (deps: Deps, error: Error): Deps => ({
 });
 const refused = () => Object.assign(new Error('API rate limit exceeded'), { code: 'EMODELREQUEST', retryable: false });
 
+/** Delivers steps and turns, while the job of a task is under way. */
+async function deliverSteps(deps: Deps): Promise<void> {
+  for (;;) {
+    const [turn] = await deps.queues.turns.getJobs(['waiting', 'prioritized']);
+    const [step] = await deps.queues.steps.getJobs(['waiting', 'prioritized']);
+    if (turn) await handleTurn(deps, turn.data, calm());
+    else if (step) await handleStep(deps, step.data, calm());
+    else return;
+    await (turn ?? step)?.remove();
+  }
+}
+
 test('sub-agents that ended merge in the order in which they began, each once', async () => {
   const { deps, treeOf } = inMemoryWorker(engine);
   const runId = await submit(deps, [[write], [agent(write), agent(write, write), agent(write)], [write]]);
@@ -69,6 +84,41 @@ test('a merge beside a command that has begun keeps what the command wrote', asy
   expect(treeOf(runId)).toEqual(expect.arrayContaining([command?.id, ...theirs]));
   expect(new Set(treeOf(runId)).size).toBe(treeOf(runId).length);
   expect(await runOf(runId)).toMatchObject({ status: 'succeeded', uncaptured: 0 });
+  await allSound();
+});
+
+test('a call that merges beside a running command keeps what the command wrote', async () => {
+  const held = { args: { effect: 'external' } };
+  const policy = { rules: [{ match: { effect: 'external' }, action: 'hold' }] };
+  const made = { name: 'a', args: { effect: 'read', agent: { groups: [{ steps: [{ tool: 'count', ...write }] }] } } };
+  const merge = { args: { effect: 'workspace', merges: { $from: 'a', pointer: '/task_id' } } };
+  const shell = { args: { effect: 'read', background: 'hello' } };
+  let runId = '';
+  const { deps, treeOf } = inMemoryWorker(engine, {
+    // The command has written and still runs: the call before the merge is rejected, and the merge is made.
+    task: async () => {
+      const [asked] = await pendingApprovals(deps, runId);
+      await decideOn(deps, asked, { decision: 'reject' });
+      await deliverSteps(deps);
+    },
+  });
+  runId = (
+    await submitRun(deps, {
+      spec: specOf([[made], [shell], [held], [merge]], { policy, onError: 'continue' }),
+      by: 'test',
+    })
+  ).runId;
+  await deliverAll(deps);
+  const tasks = await tasksOf(runId);
+  const theirs = await stepsOf(tasks.find(({ about }) => about.child !== undefined)?.about.child);
+  const command = tasks.find(({ about }) => about.child === undefined)?.id;
+  expect((await listSteps(deps, runId)).steps.map(({ status }) => status)).toEqual([
+    'succeeded',
+    'succeeded',
+    'rejected',
+    'succeeded',
+  ]);
+  expect(treeOf(runId)).toEqual(expect.arrayContaining([command, ...theirs]));
   await allSound();
 });
 

@@ -2,8 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isTaskOver, type MergePreview, type MergeResult, type TaskHandle, type TaskView } from '@holdpoint/contract';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState, TaskState } from '../domain/index.ts';
+import { type RunState, type StepState, scopeOf, type TaskState } from '../domain/index.ts';
+import { readError } from '../jobs/index.ts';
 import { readRun, readSpec, readTask, readTasks } from '../log/index.ts';
+import { secretWritten } from './capture-call.ts';
 import { snapshotMessage } from './determinism.ts';
 import { findMerge } from './find-merge.ts';
 
@@ -62,16 +64,28 @@ const withoutStatus = <Outcome extends { status: unknown }>({ status, ...rest }:
 async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: string): Promise<MergeResult> {
   const found = await findMerge(deps, run, taskId);
   if (found.status === 'refused') return found;
-  const merged = await deps.workspaces.merge({
-    runId: run.id,
-    epoch: run.lease,
-    parent: run.snapshot ?? '',
-    from: found.from,
-    message: snapshotMessage(await readSpec(deps, run), step, taskId),
-  });
-  if (merged.status !== 'merged') return merged;
-  const { status, paths, left_out } = merged;
-  return { status, paths, left_out };
+  const spec = await readSpec(deps, run);
+  const message = snapshotMessage(spec, step, taskId);
+  const tree = { runId: run.id, epoch: run.lease };
+  const mergeFrozen = async (): Promise<MergeResult> => {
+    const now = (await readRun(deps.redis, run.id)) ?? run;
+    const parent = now.snapshot ?? '';
+    const snapshot = { ...tree, parent, message, scope: scopeOf(run, spec) };
+    // What background commands have written so far is part of what is merged with.
+    const ours = now.uncaptured === 0 ? parent : (await deps.workspaces.snapshot(snapshot)).snapshot;
+    const merged = await deps.workspaces.merge({ ...tree, parent: ours, from: found.from, message });
+    if (merged.status !== 'merged') return merged;
+    const { status, paths, left_out } = merged;
+    return { status, paths, left_out };
+  };
+  try {
+    return await deps.workspaces.withFrozen(run.id, mergeFrozen);
+  } catch (error) {
+    // A running command wrote the value of a secret, so its files cannot be kept, and nothing can be merged with them.
+    const { problem } = readError(error);
+    if (problem.code === secretWritten) return { status: 'refused', problem };
+    throw error;
+  }
 }
 
 /** What a person sees before deciding on a merge. */

@@ -77,7 +77,7 @@ export function inMemoryExecutor(
       current(runId, epoch);
       if (context.beside) return runBeside(context, shell, now);
       const seen = looks ? { seen: [...treeOf(runId)] } : {};
-      if (effect !== 'read') treeOf(runId).push(stepId);
+      if (effect !== 'read' && merges === undefined) treeOf(runId).push(stepId);
       await faults.execute?.(context);
       if (background !== undefined) {
         const spec = { command: background };

@@ -97,13 +97,15 @@ export function openInMemoryTrees(faults: Faults): InMemoryTrees {
       dropped.delete(runId);
       bringTo(runId, snapshot);
     },
-    async merge({ runId, epoch, from }) {
+    async merge({ runId, epoch, parent, from }) {
       current(runId, epoch);
       const conflicts = faults.mergeConflict?.(from.runId) ?? [];
       if (conflicts.length > 0)
         return { status: 'conflict', conflicts: conflicts.map((path) => ({ path, reason: 'both' })) };
       const base = snapshots.get(from.base)?.length ?? 0;
       const changed = (snapshots.get(from.snapshot) ?? []).slice(base);
+      // As a workspace does: the tree is brought to what was merged.
+      bringTo(runId, parent);
       treeOf(runId).push(...changed);
       return { status: 'merged', snapshot: keep(treeOf(runId)), paths: changed };
     },
