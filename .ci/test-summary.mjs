@@ -1,17 +1,25 @@
-// Prints `N passed, N failed` from vitest's own report and the last line of the conformance cases; exits with 1 when one failed, or
+// Prints `N passed, N failed` from vitest's own reports and the last line of the conformance cases; exits with 1 when one failed, or
 // when a suite did not finish. Skipped ones count as neither.
 import fs from 'node:fs';
 import process from 'node:process';
 
-const report = read(process.argv[2] ?? '');
-if (report === undefined) process.stderr.write('The tests did not finish: there is no report.\n');
-const cases = countCases(process.argv[3] ?? '');
+const [conformance = '', ...files] = process.argv.slice(2);
+const reports = files.map(read);
+if (reports.includes(undefined)) process.stderr.write('Some tests did not finish: there is no report of them.\n');
+const cases = countCases(conformance);
 if (cases === undefined) process.stderr.write('The conformance cases did not finish.\n');
-const tests = report === undefined ? { passed: 0, failed: 1 } : count(report);
-const passed = tests.passed + (cases?.passed ?? 0);
-const failed = tests.failed + (cases?.failed ?? 1);
+const suites = [
+  cases ?? unfinished(),
+  ...reports.map((report) => (report === undefined ? unfinished() : count(report))),
+];
+const passed = suites.reduce((sum, suite) => sum + suite.passed, 0);
+const failed = suites.reduce((sum, suite) => sum + suite.failed, 0);
 process.stdout.write(`${passed} passed, ${failed} failed\n`);
-process.exitCode = failed === 0 && passed > 0 && report?.success === true ? 0 : 1;
+process.exitCode = failed === 0 && passed > 0 && reports.every((report) => report?.success === true) ? 0 : 1;
+
+function unfinished() {
+  return { passed: 0, failed: 1 };
+}
 
 /** @param {string} file */
 function read(file) {

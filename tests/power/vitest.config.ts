@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The full form. The root's tests include the bounded one. */
+/** The full form. `npm run test:faults` includes the bounded one. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
