@@ -87,10 +87,13 @@ it('a call that waits for a person says how to decide; with --no-wait it exits 5
 /** The approval that a waiting command names. */
 async function approvalOf({ child }: ReturnType<typeof start>): Promise<string> {
   let said = '';
-  for await (const chunk of child.stderr ?? []) {
+  // The command goes on writing: a stream that is destroyed here would end it.
+  for await (const chunk of child.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
     said += String(chunk);
     const [id] = /apr_[0-9a-f-]{36}/.exec(said) ?? [];
-    if (id !== undefined) return id;
+    if (id === undefined) continue;
+    child.stderr?.resume();
+    return id;
   }
   throw new Error(`no approval was named: ${said}`);
 }
