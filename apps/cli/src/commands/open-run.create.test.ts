@@ -87,7 +87,7 @@ it('a call that waits for a person says how to decide; with --no-wait it exits 5
 /** The approval that a waiting command names. */
 async function approvalOf({ child }: ReturnType<typeof start>): Promise<string> {
   let said = '';
-  // The command goes on writing: a stream that is destroyed here would end it.
+  // The command still writes later: it would end if its stream were destroyed here.
   for await (const chunk of child.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
     said += String(chunk);
     const [id] = /apr_[0-9a-f-]{36}/.exec(said) ?? [];
