@@ -9,8 +9,8 @@ import { assertCurrent, type RunFolder, requireRecord, runFolder } from './run/i
 import { assertSnapshot, snapshotRef } from './tree/index.ts';
 
 /**
- * Snapshots that a call made on a throw-away fork, kept until a person has decided. Their refs lie apart from those of snapshots: nothing
- * of a preview that is thrown away counts as the run's.
+ * Snapshots that a call made on a throw-away fork, kept until a person has decided. Their refs lie apart from those of snapshots: so a preview that
+ * a person rejects leaves nothing in the run.
  */
 const folderOf = ({ shadow }: RunFolder): string => join(shadow, 'refs', 'previews');
 const previewRef = (id: string): string => `refs/previews/${id}`;

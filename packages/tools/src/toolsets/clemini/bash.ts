@@ -1,6 +1,7 @@
 import type { CommandResult, Json, Problem, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { commandArgument, previewCommand, titleOf } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { type Failure, failure } from '../../operations/failure.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
@@ -9,19 +10,13 @@ import type { ToolContext } from '../../tool.ts';
 import { allowedPath } from './allowed-path.ts';
 import { settingsOf } from './settings.ts';
 
-/** Linux refuses a single argument of 128 KiB or more. */
-const maxCommand = 100_000;
-const maxTitle = 100;
 /** Seconds. */
 const defaultTimeout = 120;
 const mebibyte = 1024 * 1024;
 
 const input = z.strictObject({
-  command: z
-    .string()
+  command: commandArgument()
     .refine((command) => command.trim() !== '', 'is empty')
-    .refine((command) => !command.includes('\0'), 'has a NUL byte')
-    .refine((command) => Buffer.byteLength(command) <= maxCommand, `is longer than ${maxCommand} bytes`)
     .describe('Command for bash'),
   description: z.string().max(1000).optional().describe('What the command is for, in a few words'),
   working_directory: pathArgument.default('.').describe('Directory to run in (default: the current directory)'),
@@ -57,7 +52,7 @@ export const bash = defineTool({
     // A directory that is missing is an error of the files; for the sandbox it would be a failed set-up, which is retried.
     if (allowed.real !== '.') await context.files.list(allowed.real, { limit: 1 }, context.signal);
     if (run_in_background) {
-      const title = (description ?? command).split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
+      const title = titleOf(description ?? command);
       const spec = { command, cwd: allowed.real, timeout_ms: timeout_seconds && timeout_seconds * 1000 };
       const value = { task_id: context.taskId, status: 'running' };
       return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
@@ -72,11 +67,9 @@ export const bash = defineTool({
     });
     return outcome(result);
   },
-  async preview({ network, secrets = [] }, { command, working_directory, run_in_background }) {
-    const named = secrets.length === 0 ? {} : { secrets };
-    const background = run_in_background ? { background: true as const } : {};
+  async preview(context, { command, working_directory, run_in_background }) {
     const cwd = relativePath(working_directory);
-    return { kind: 'command', command, cwd, network: network?.hosts ?? [], ...named, ...background };
+    return previewCommand(context, { command, cwd, ...(run_in_background && { background: true }) });
   },
 });
 

@@ -1,11 +1,11 @@
 import type { TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { titleOf } from '../../operations/command-argument.ts';
 import { isOver, tooDeep } from '../../operations/describe-task.ts';
 import type { ToolContext } from '../../tool.ts';
 import { agentEnd } from './agent-end.ts';
 
-const maxTitle = 100;
 const maxWaitMs = 24 * 60 * 60 * 1000;
 
 const input = z.strictObject({
@@ -39,9 +39,12 @@ export const task = defineTool({
     if (deferred !== undefined) return result(context, deferred.task_id);
     if (depth >= maxDepth) return failed(tooDeep(maxDepth).message);
     if (model === undefined) return failed('This run has no model for a sub-agent, and the operator has set none.');
-    const title = prompt.trim().split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
     const goal = { planner: 'model' as const, model, prompt };
-    const begun = { kind: 'agent' as const, title, spec: { goal, merge: 'on_success', on_pause: 'fail' } as const };
+    const begun = {
+      kind: 'agent' as const,
+      title: titleOf(prompt.trim()),
+      spec: { goal, merge: 'on_success', on_pause: 'fail' } as const,
+    };
     if (!background) return { status: 'deferred', until: context.now() + maxWaitMs, on: { task: begun } };
     return { status: 'succeeded', value: { task_id: taskId, status: 'running', prompt }, task: begun };
   },

@@ -1,11 +1,10 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { commandArgument, previewCommand } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { refused, success } from './result.ts';
 import { settingsOf } from './settings.ts';
-
-const maxCommand = 100_000;
 
 export const runInTerminal = defineTool({
   name: 'run_in_terminal',
@@ -15,11 +14,8 @@ export const runInTerminal = defineTool({
   label: 'dangerous',
   asks: true,
   input: z.strictObject({
-    command: z
-      .string()
+    command: commandArgument()
       .refine((command) => command.trim() !== '', 'is empty')
-      .refine((command) => !command.includes('\0'), 'has a NUL byte')
-      .refine((command) => Buffer.byteLength(command) <= maxCommand, `is longer than ${maxCommand} bytes`)
       .describe('Shell command to run'),
     timeout_seconds: z.int().min(1).max(300).default(30).describe('Seconds after which the command is ended'),
   }),
@@ -33,10 +29,7 @@ export const runInTerminal = defineTool({
     });
     return { ...outcome(result, { command, timeout_seconds }), capabilities: result.capabilities };
   },
-  async preview({ network, secrets = [] }, { command }) {
-    const named = secrets.length === 0 ? {} : { secrets };
-    return { kind: 'command', command, cwd: '.', network: network?.hosts ?? [], ...named };
-  },
+  preview: async (context, { command }) => previewCommand(context, { command, cwd: '.' }),
 });
 
 type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;

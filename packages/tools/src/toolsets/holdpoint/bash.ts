@@ -1,23 +1,15 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { commandArgument, previewCommand, titleOf } from '../../operations/command-argument.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { runCommand } from '../../operations/run-command.ts';
 
-/** Linux refuses a single argument of 128 KiB or more. */
-const maxCommand = 100_000;
 const defaultTimeoutS = 120;
 const maxTimeoutS = 600;
-const maxTitle = 100;
 
 const input = z.strictObject({
-  command: z
-    .string()
+  command: commandArgument({ instead: '; write a script file and run that' })
     .min(1)
-    .refine((command) => !command.includes('\0'), 'a command has no NUL byte')
-    .refine(
-      (command) => Buffer.byteLength(command) <= maxCommand,
-      `longer than ${maxCommand} bytes; write a script file and run that`,
-    )
     .describe('Line or script for bash -c'),
   timeout_s: z
     .int()
@@ -52,13 +44,10 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
       return runCommand(context, { ...shell, wall_ms: seconds * 1000 });
     }
     const spec = { ...shell, timeout_ms: timeout_s && timeout_s * 1000 };
-    const title = command.split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
     const value = { task_id: context.taskId, status: 'running' };
-    return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
+    return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title: titleOf(command), spec } };
   },
-  async preview({ network, secrets = [] }, { command, cwd, run_in_background }) {
-    const named = secrets.length === 0 ? {} : { secrets };
-    const background = run_in_background ? { background: true as const } : {};
-    return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [], ...named, ...background };
+  async preview(context, { command, cwd, run_in_background }) {
+    return previewCommand(context, { command, cwd: relativePath(cwd), ...(run_in_background && { background: true }) });
   },
 });

@@ -1,6 +1,7 @@
 import type { CommandResult, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { commandArgument, previewCommand, titleOf } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { isOver } from '../../operations/describe-task.ts';
 import { type Failure, failure } from '../../operations/failure.ts';
@@ -10,16 +11,12 @@ import { isAllowed, notAllowed } from './allowed-directory.ts';
 import { besideLine, refusedDirectory } from './beside-line.ts';
 import { type RyanSettings, settingsOf } from './settings.ts';
 
-/** Linux refuses a single argument of 128 KiB or more. */
+/** Bytes. Beside others, the line that looks at the directory first is an argument, too. */
 const maxCommand = 90_000;
-const maxTitle = 100;
 
 const input = z.strictObject({
-  command: z
-    .string()
+  command: commandArgument({ most: maxCommand })
     .refine((command) => command.trim() !== '', 'the command is empty')
-    .refine((command) => !command.includes('\0'), 'a command has no NUL byte')
-    .refine((command) => Buffer.byteLength(command) <= maxCommand, `longer than ${maxCommand} bytes`)
     .describe('The bash command to execute'),
   working_directory: pathArgument
     .optional()
@@ -54,13 +51,12 @@ export const executeBash = defineTool({
     task({ command, working_directory }, given) {
       const { directories, timeout_ms } = settingsOf(given);
       const spec = { command: besideLine({ command, working_directory, directories }), timeout_ms };
-      return { kind: 'shell', title: command.split('\n', 1)[0]?.slice(0, maxTitle) ?? '', spec };
+      return { kind: 'shell', title: titleOf(command), spec };
     },
     settle: settleBeside,
   },
-  async preview({ network, secrets = [] }, { command, working_directory = '.' }) {
-    const named = secrets.length === 0 ? {} : { secrets };
-    return { kind: 'command', command, cwd: relativePath(working_directory), network: network?.hosts ?? [], ...named };
+  async preview(context, { command, working_directory = '.' }) {
+    return previewCommand(context, { command, cwd: relativePath(working_directory) });
   },
 });
 

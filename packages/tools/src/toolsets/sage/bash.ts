@@ -1,6 +1,7 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { previewCommand } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { failure } from '../../operations/failure.ts';
 import { textArgument } from '../../operations/text.ts';
@@ -45,9 +46,9 @@ Returns {stdout, stderr, exitCode}; every exit code is a result. There is no sta
   }),
   touches: (args) => ({ ...(isLine(args) ? { command: args.command } : { argv: wordsOf(args) }), cwd: '.' }),
   execute: runProgram,
-  async preview({ secrets = [] }, args) {
+  async preview({ secrets }, args) {
     const command = isLine(args) ? args.command : wordsOf(args).map(quoted).join(' ');
-    return { kind: 'command', command, cwd: '.', network: [], ...(secrets.length > 0 && { secrets }) };
+    return previewCommand({ network: undefined, secrets }, { command, cwd: '.' });
   },
 });
 

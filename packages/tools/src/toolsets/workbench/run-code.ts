@@ -1,6 +1,7 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { previewCommand } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { failure } from '../../operations/failure.ts';
 import { textArgument } from '../../operations/text.ts';
@@ -50,9 +51,9 @@ export const runCode = defineTool({
   touches: ({ language, code, args }) =>
     language === 'bash' ? { command: code, cwd: '.' } : { argv: ['python3', '-', ...args], cwd: '.' },
   execute: runProgram,
-  async preview({ network, settings, secrets = [] }, { code }) {
-    const reached = workbenchSettings.parse(settings).code_network ? (network?.hosts ?? []) : [];
-    return { kind: 'command', command: code, cwd: '.', network: reached, ...(secrets.length > 0 && { secrets }) };
+  async preview({ network, settings, secrets }, { code }) {
+    const reached = workbenchSettings.parse(settings).code_network ? network : undefined;
+    return previewCommand({ network: reached, secrets }, { command: code, cwd: '.' });
   },
 });
 
