@@ -143,3 +143,17 @@ test('code has no network, though the run has one', async () => {
   expect(JSON.stringify(await client.getStep(step?.id ?? ''))).toContain('proxy []');
   expect(visits).toEqual(['/page']);
 });
+
+test('an approval shows hosts only for code that may reach them', async () => {
+  const reaches = async (settings: { code_network: boolean }) => {
+    const { run: created } = await client.createRun({
+      ...run(call('run_code', { language: 'bash', code: 'true' })),
+      settings,
+      network: { allow: ['example.org'] },
+      policy: { rules: [{ match: {}, action: 'hold' }] },
+    });
+    return (await nextApproval(client, created.id)).reaches;
+  };
+  expect(await reaches({ code_network: true })).toEqual(['example.org']);
+  expect(await reaches({ code_network: false })).toEqual([]);
+});

@@ -1,10 +1,10 @@
-import { ForbiddenChange, hasNetwork, type Network, type Payload, type Shown, type Verdict } from '@holdpoint/contract';
+import { ForbiddenChange, hasNetwork, type Payload, type RunSpec, type Shown, type Verdict } from '@holdpoint/contract';
 import { previewMerge } from '../attempts/task-handle.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { forbiddenChange, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
-import type { Call } from '../ports/index.ts';
 import { openPast } from '../queries/past-calls.ts';
+import { describeCall } from './describe-call.ts';
 import { previewResult, usesOf } from './result-preview.ts';
 
 export interface ShownCall {
@@ -38,7 +38,7 @@ export async function previewCall(
     scope: scopeOf(run, spec),
     past: openPast(deps, run, step),
   });
-  const reaches = hostsOf(deps, run, call, network);
+  const reaches = hostsOf(deps, spec, { run, tool: call.tool, args });
   if (shown === undefined) return { reaches };
   return {
     reaches,
@@ -67,16 +67,17 @@ async function shownResult(
   }
 }
 
-/** The allowlist, and the hosts that the approval opens for the call. */
+/** The hosts that the call may reach: those of the allowlist, and those that the approval opens. A command without an external effect reaches none. */
 function hostsOf(
-  { catalog }: Pick<WorkerDeps, 'catalog'>,
-  { parent }: Pick<RunState, 'parent'>,
-  call: Call,
-  network: Network,
+  deps: Pick<WorkerDeps, 'catalog'>,
+  spec: RunSpec,
+  call: Parameters<typeof describeCall>[2],
 ): string[] | undefined {
-  const described = catalog.describe({ ...call, network: hasNetwork(network), unattended: parent !== undefined });
+  const described = describeCall(deps, spec, call);
   if (!described.ok || described.touches === undefined) return undefined;
   const { command, argv, hosts } = described.touches;
-  if (command === undefined && argv === undefined && hosts.length === 0) return undefined;
-  return hasNetwork(network) || described.reaches ? [...new Set([...network.allow, ...hosts])].sort() : [];
+  const isCommand = command !== undefined || argv !== undefined;
+  if (!isCommand && hosts.length === 0) return undefined;
+  const reachesOut = isCommand ? described.effect === 'external' : hasNetwork(spec.network);
+  return reachesOut || described.reaches ? [...new Set([...spec.network.allow, ...hosts])].sort() : [];
 }

@@ -214,7 +214,7 @@ async function dropSecrets(deps: WorkerDeps, run: RunState): Promise<void> {
   if (secrets.length > 0) await dropChanges(deps, run);
 }
 
-/** The hosts of a call that a person approved. They are open for this call alone, and only in a run that has a network. */
+/** The hosts of a call that a person approved. They are open for this call alone, in a run that has a network or for a tool that brings rules of the network. */
 function grantedHosts(deps: WorkerDeps, run: RunState, step: StepState, args: Json): readonly string[] {
   if (step.approved_snapshot === undefined) return [];
   const described = deps.catalog.describe({ toolset: run.header.toolset, tool: step.call.tool, args, network: true });
