@@ -1,12 +1,14 @@
-// Prints `N passed, N failed` from vitest's own reports and the last line of the conformance cases; exits with 1 when one failed, or
-// when a suite did not finish. Skipped ones count as neither.
+// Names each test that failed with the first lines of its error, then prints `N passed, N failed` from vitest's own reports and the last
+// line of the conformance cases; exits with 1 when one failed, or when a suite did not finish. Skipped ones count as neither.
 import fs from 'node:fs';
+import path from 'node:path';
 import process from 'node:process';
 
 const [conformance = '', ...files] = process.argv.slice(2);
 const reports = files.map(read);
 if (reports.includes(undefined)) process.stderr.write('Some tests did not finish: there is no report of them.\n');
 const cases = countCases(conformance);
+for (const report of reports) for (const failure of failures(report)) process.stdout.write(`${failure}\n`);
 if (cases === undefined) process.stderr.write('The conformance cases did not finish.\n');
 const suites = [
   cases ?? unfinished(),
@@ -41,6 +43,25 @@ function count({ numPassedTests, numFailedTests, testResults }) {
       status === 'failed' && !assertionResults.some((assertion) => assertion.status === 'failed'),
   );
   return { passed: numPassedTests, failed: numFailedTests + unloadable.length };
+}
+
+/**
+ * @param {{testResults: {name: string, status: string, message: string, assertionResults: {status: string, fullName: string, failureMessages: string[]}[]}[]} | undefined} report
+ */
+function failures(report) {
+  return (report?.testResults ?? []).flatMap(({ name, status, message, assertionResults }) => {
+    const file = path.relative(process.cwd(), name);
+    const failed = assertionResults.filter((assertion) => assertion.status === 'failed');
+    if (status === 'failed' && failed.length === 0) return [`failed: ${file} could not be loaded\n${excerpt(message)}`];
+    return failed.map(
+      ({ fullName, failureMessages }) => `failed: ${file}: ${fullName}\n${excerpt(failureMessages.join('\n'))}`,
+    );
+  });
+}
+
+/** @param {string} text */
+function excerpt(text) {
+  return text.split('\n').slice(0, 12).join('\n').slice(0, 2000);
 }
 
 /** @param {string} file */
