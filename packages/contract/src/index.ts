@@ -28,5 +28,6 @@ export * from './source.ts';
 export * from './task.ts';
 export * from './tool.ts';
 export * from './touches.ts';
+export * from './trace.ts';
 export * from './validation.ts';
 export * from './vocabulary.ts';

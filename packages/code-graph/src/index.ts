@@ -1,0 +1,1 @@
+export { type FileFacts, fileFactsSchema } from './facts.ts';

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { runIdSchema } from './ids.ts';
+
+const spanId = z.string().regex(/^[0-9a-f]{16}$/);
+const traceId = z.string().regex(/^[0-9a-f]{32}$/);
+const attributes = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+
+/**
+ * What a span is about. The children of `run` are its segments; they follow each other without a gap, so their durations add up to that of
+ * the run. All other spans lie in one of them.
+ */
+export const spanKindSchema = z.enum([
+  'run',
+  /** The run was in one state: queued, running, waiting or paused. */
+  'segment',
+  /** One planner decision. With a model: its request, answer and tokens. */
+  'turn',
+  /** One tool call, from the turn that planned it to its outcome. */
+  'step',
+  /** One try at a step, on a worker. One that was lost ends where the log learned of it. */
+  'attempt',
+  /** A wait for a job, an approval, a question, a task or a message. It is made when it is over. */
+  'wait',
+  'task',
+  /** Work on the workspace: materialise, restore, take-over, undo. */
+  'workspace',
+  'publish',
+]);
+
+/** One span, as the log of a run tells it. The names of attributes are in telemetry-names.ts. */
+export const traceSpanSchema = z.strictObject({
+  span_id: spanId,
+  parent_id: spanId.nullable().describe('Null: the first span of the trace, unless its caller named a parent'),
+  kind: spanKindSchema,
+  name: z.string().describe('By the conventions, for example `execute_tool read_file`'),
+  start: z.iso.datetime(),
+  end: z.iso.datetime().nullable().describe('Null: it has not ended yet'),
+  status: z.enum(['unset', 'ok', 'error']),
+  message: z.string().optional().describe('The code and the words of an error, without content'),
+  attributes,
+  events: z.array(z.strictObject({ name: z.string(), time: z.iso.datetime(), attributes })),
+  links: z.array(z.strictObject({ trace_id: traceId, span_id: spanId, attributes })),
+});
+export type TraceSpan = z.infer<typeof traceSpanSchema>;
+
+/** The trace of a run as its log tells it, in order of start. */
+export const traceSchema = z.strictObject({
+  run_id: runIdSchema,
+  trace_id: traceId,
+  spans: z.array(traceSpanSchema),
+});
+export type Trace = z.infer<typeof traceSchema>;
