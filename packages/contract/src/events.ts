@@ -26,7 +26,7 @@ import {
   approvalKindSchema,
   decisionKindSchema,
   effectSchema,
-  modelAnswerSchema,
+  modelAnsweredSchema,
   modelUsageSchema,
   plannerSchema,
   prioritySchema,
@@ -181,7 +181,7 @@ const runEvents = [
     refused: refusedCallsSchema.optional(),
     received: z.int().min(1).optional().describe('The number of the received calls that it makes'),
     asked_at: z.iso.datetime().optional().describe('When the planner was asked'),
-    answered: modelAnswerSchema.optional(),
+    answered: modelAnsweredSchema.optional(),
   }),
   event('calls.received', {
     number: z.int().min(1).describe('Each request of calls to the run has a number, from 1'),
