@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { LoggedEvent, TraceSpan } from '@holdpoint/contract';
+import type { EndedSpans, LoggedEvent, TraceSpan } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { submitRun } from '../commands/submit-run.ts';
 import { telemetryCursorKey, telemetryKey } from '../log/keys.ts';
 import { readLog } from '../log/read-log.ts';
-import type { EndedSpans, TelemetryPort } from '../ports/index.ts';
+import type { TelemetryPort } from '../ports/index.ts';
 import { connect } from '../redis/connect.ts';
 import { deliverAll, inMemoryWorker, specOf, startTestEngine, type TestEngine } from '../testing/index.ts';
 import { startTelemetryFollower } from './start-telemetry-follower.ts';

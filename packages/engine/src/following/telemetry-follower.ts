@@ -1,9 +1,9 @@
-import type { LoggedEvent, TraceSpan } from '@holdpoint/contract';
+import type { EndedSpans, LoggedEvent, TraceSpan } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { runField } from '../domain/index.ts';
 import { activeIndex, lastEventAt, pagesOf, pagesOfRuns, readLog } from '../log/index.ts';
 import { stateKey } from '../log/keys.ts';
-import type { EndedSpans, TelemetryPort } from '../ports/index.ts';
+import type { TelemetryPort } from '../ports/index.ts';
 import type { Follower } from './follow-runs.ts';
 import { readCursors, writeCursors } from './telemetry-cursors.ts';
 import { openSince } from './telemetry-since.ts';

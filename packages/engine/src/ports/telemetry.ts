@@ -1,11 +1,4 @@
-import type { TraceSpan } from '@holdpoint/contract';
-
-/** Spans of one run that have ended, in the order in which its log ended them. A parent may follow later: it ends after its children. */
-export interface EndedSpans {
-  run_id: string;
-  trace_id: string;
-  spans: readonly TraceSpan[];
-}
+import type { EndedSpans } from '@holdpoint/contract';
 
 /** Where the spans of runs go: exporters, and what counts metrics. */
 export interface TelemetryPort {
