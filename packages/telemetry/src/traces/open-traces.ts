@@ -14,11 +14,9 @@ import { openSender } from './sender.ts';
 import type { TraceDeps, Traces } from './start-traces.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
-const stopMs = 5000;
-
 /** Registers the SDK with OpenTelemetry's API. One at a time in a process. */
 export async function openTraces(deps: TraceDeps, settings: TraceSettings): Promise<Traces> {
-  const { service, logger, onDropped = () => undefined } = deps;
+  const { service, logger, onDropped = () => undefined, stopMs = 5000 } = deps;
   diag.setLogger(logTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const drops = reportDrops(logger, onDropped);
   const { timeoutMs, queue } = settings;
@@ -34,16 +32,21 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   trace.setGlobalTracerProvider(provider);
   const origin = { resource, instrumentationScope: { name: 'holdpoint', version: service.version } };
   const runs = openRunSpanExporter({ origin, sampler, senders });
+  const stop = async (): Promise<void> => {
+    const over = new AbortController();
+    const late = delay(stopMs, undefined, { signal: over.signal }).catch(() => undefined);
+    await Promise.race([provider.shutdown().catch(() => undefined), late]);
+    over.abort();
+    drops.stop();
+    for (const api of [trace, context, propagation, diag]) api.disable();
+  };
+  let stopped: Promise<void> | undefined;
   return {
     take: runs.take,
     queues: new BullMQOtel({ tracerName: 'holdpoint', version: service.version }),
-    async stop() {
-      const over = new AbortController();
-      const late = delay(stopMs, undefined, { signal: over.signal }).catch(() => undefined);
-      await Promise.race([provider.shutdown().catch(() => undefined), late]);
-      over.abort();
-      drops.stop();
-      for (const api of [trace, context, propagation, diag]) api.disable();
+    stop() {
+      stopped ??= stop();
+      return stopped;
     },
   };
 }

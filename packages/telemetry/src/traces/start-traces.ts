@@ -11,7 +11,7 @@ export interface Traces {
   take(batch: readonly EndedSpans[], signal: AbortSignal): Promise<void>;
   /** For BullMQ's `telemetry` option. */
   queues: Telemetry;
-  /** Sends what is left, in five seconds at most. */
+  /** Sends what is left, in bounded time. */
   stop(): Promise<void>;
 }
 
@@ -20,6 +20,8 @@ export interface TraceDeps {
   logger: Pick<Logger, 'warn' | 'debug'>;
   /** Counts spans that no receiver got. */
   onDropped?: ((spans: number, reason: DropReason) => void) | undefined;
+  /** Milliseconds that `stop` may take. @default 5000 */
+  stopMs?: number;
 }
 
 /**
