@@ -61,7 +61,7 @@ export async function startApi(
   const now = openClock();
   const operator = await openOperatorPolicy({ redis: connections.state, logger }, { file: config.policyFile, tools });
   const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
-  const metrics = await startMetrics('holdpoint-api', config.metrics ?? {});
+  const metrics = await startMetrics({ name: 'holdpoint-api', version: '0.1.0' }, config.metrics ?? {});
   const queues = openQueues(connections.state, now, telemetry.queues);
   const closing = new AbortController();
   const deps: EngineDeps = {

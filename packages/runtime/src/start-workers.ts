@@ -61,7 +61,10 @@ export async function startWorkers(
 ): Promise<() => Promise<void>> {
   const tools = await openTools(config, logger);
   checkPolicyFile(config, tools.list);
-  const { metrics, served } = await openWorkerMetrics(config.metrics);
+  const { metrics, served } = await openWorkerMetrics(
+    { name: 'holdpoint-worker', version: config.version },
+    config.metrics,
+  );
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
