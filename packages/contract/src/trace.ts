@@ -44,11 +44,13 @@ export const traceSpanSchema = z.strictObject({
 });
 export type TraceSpan = z.infer<typeof traceSpanSchema>;
 
-/** The trace of a run as its log tells it, in order of start. */
+/** A page of the trace of a run, in order of start. Pages follow each other by the ends of their spans; those without an end are last. */
 export const traceSchema = z.strictObject({
   run_id: runIdSchema,
   trace_id: traceId,
   spans: z.array(traceSpanSchema),
+  next_cursor: z.string().nullable().describe('The value of `after` for the next page'),
+  has_more: z.boolean(),
 });
 export type Trace = z.infer<typeof traceSchema>;
 
