@@ -1,11 +1,10 @@
 import type { TelemetryPort } from '../ports/index.ts';
 import { type FollowDeps, type Following, type FollowPace, followRuns } from './follow-runs.ts';
-import { type OpenFold, openTelemetryFollower } from './telemetry-follower.ts';
+import { openTelemetryFollower } from './telemetry-follower.ts';
 
 interface Options extends FollowDeps, FollowPace {
   /** Milliseconds since the epoch. */
   now: () => number;
-  openFold: OpenFold;
   /** Each gets all spans. A cursor moves when all of them are done. */
   ports: readonly TelemetryPort[];
 }

@@ -14,7 +14,7 @@ const mostReasons = 60;
 
 /** Counts what runs did, from spans that are over: a `TelemetryPort` of the engine. */
 export function countSpans(metrics: Metrics, { tools, models }: Known) {
-  const labels: Bounded = {
+  const bounded: Bounded = {
     tool: boundLabel({ known: tools }),
     model: boundLabel({ known: models, most: mostModels }),
     reason: boundLabel({ most: mostReasons }),
@@ -23,7 +23,11 @@ export function countSpans(metrics: Metrics, { tools, models }: Known) {
     async take(batch: readonly EndedSpans[]): Promise<void> {
       for (const { run_id, trace_id, spans } of batch) {
         for (const span of spans) {
-          countSpan(metrics, labels, { span, origin: { trace_id, span_id: span.span_id, run_id } });
+          const text = (name: string): string | undefined => span.attributes[name]?.toString();
+          const seconds = span.end === null ? 0 : (Date.parse(span.end) - Date.parse(span.start)) / 1000;
+          const origin = { trace_id, span_id: span.span_id, run_id };
+          const label = (name: string): string => text(name) ?? otherLabel;
+          countByKind[span.kind]({ metrics, bounded, span, seconds, origin, text, label });
         }
       }
     },
@@ -33,68 +37,72 @@ export function countSpans(metrics: Metrics, { tools, models }: Known) {
 type Bounded = Record<'tool' | 'model' | 'reason', (value: string) => string>;
 
 interface Counted {
+  metrics: Metrics;
+  bounded: Bounded;
   span: TraceSpan;
+  seconds: number;
   origin: Origin;
+  /** The text of an attribute. */
+  text(name: string): string | undefined;
+  /** The same; `other` when it is absent. */
+  label(name: string): string;
 }
 
-function countSpan(metrics: Metrics, bounded: Bounded, { span, origin }: Counted): void {
-  const seconds = span.end === null ? 0 : (Date.parse(span.end) - Date.parse(span.start)) / 1000;
-  const text = (name: string): string | undefined => {
-    const value = span.attributes[name];
-    return value === undefined ? undefined : String(value);
-  };
-  const known = (name: string): string => text(name) ?? otherLabel;
-  const tool = (): string => bounded.tool(known(genAi.toolName));
-  switch (span.kind) {
-    case 'run': {
-      const [outcome, planner, code] = [known(attribute.runOutcome), known(attribute.planner), text(general.errorType)];
-      const reason = code && bounded.reason(code);
-      metrics.count('runsEnded', { outcome, planner, ...(reason && { reason }) }, 1, origin);
-      metrics.record('runDuration', seconds, { outcome, planner }, origin);
-      return;
+const countByKind: Record<TraceSpan['kind'], (counted: Counted) => void> = {
+  run({ metrics, bounded, seconds, origin, text, label }) {
+    const [outcome, planner, code] = [label(attribute.runOutcome), label(attribute.planner), text(general.errorType)];
+    const reason = code && bounded.reason(code);
+    metrics.count('runsEnded', { outcome, planner, ...(reason && { reason }) }, 1, origin);
+    metrics.record('runDuration', seconds, { outcome, planner }, origin);
+  },
+  segment: ({ metrics, seconds, origin, label }) =>
+    metrics.record('segmentDuration', seconds, { state: label(attribute.segmentState) }, origin),
+  turn(counted) {
+    const { metrics, seconds, origin, label } = counted;
+    metrics.record('turnDuration', seconds, { operation: label(genAi.operation) }, origin);
+    countUsage(counted);
+  },
+  step(counted) {
+    const { metrics, seconds, origin, label } = counted;
+    const labels = { tool: toolOf(counted), outcome: label(attribute.stepOutcome) };
+    metrics.record('stepDuration', seconds, labels, origin);
+    countUsage(counted);
+  },
+  attempt(counted) {
+    const { metrics, seconds, origin, label } = counted;
+    const labels = { tool: toolOf(counted), outcome: label(attribute.attemptOutcome) };
+    metrics.record('attemptDuration', seconds, labels, origin);
+  },
+  wait(counted) {
+    const { metrics, seconds, origin, text, label } = counted;
+    if (text(attribute.approvalId) !== undefined) {
+      const labels = { kind: label(attribute.approvalKind), decision: label(attribute.decision) };
+      metrics.record('decisionDuration', seconds, labels, origin);
     }
-    case 'segment':
-      return metrics.record('segmentDuration', seconds, { state: known(attribute.segmentState) }, origin);
-    case 'turn':
-      metrics.record('turnDuration', seconds, { operation: known(genAi.operation) }, origin);
-      return countUsage(metrics, bounded, { span, origin });
-    case 'step':
-      metrics.record('stepDuration', seconds, { tool: tool(), outcome: known(attribute.stepOutcome) }, origin);
-      return countUsage(metrics, bounded, { span, origin });
-    case 'attempt':
-      return metrics.record(
-        'attemptDuration',
-        seconds,
-        { tool: tool(), outcome: known(attribute.attemptOutcome) },
-        origin,
-      );
-    case 'wait': {
-      if (text(attribute.approvalId) !== undefined) {
-        const [kind, decision] = [known(attribute.approvalKind), known(attribute.decision)];
-        return metrics.record('decisionDuration', seconds, { kind, decision }, origin);
-      }
-      // Turns wait in a queue, too: only a step has a tool.
-      if (text(attribute.waitFor) !== 'queue' || text(attribute.stepId) === undefined) return;
-      return metrics.record('queueWait', seconds, { tool: tool() }, origin);
+    // Turns wait in a queue, too: only a step has a tool.
+    if (text(attribute.waitFor) === 'queue' && text(attribute.stepId) !== undefined) {
+      metrics.record('queueWait', seconds, { tool: toolOf(counted) }, origin);
     }
-    case 'task': {
-      const [kind, outcome] = [known(attribute.taskKind), known(attribute.taskOutcome)];
-      return metrics.record('taskDuration', seconds, { kind, outcome }, origin);
-    }
-    case 'publish': {
-      // Its validators are spans of the same kind, without an outcome.
-      const outcome = text(attribute.publishOutcome);
-      return outcome === undefined ? undefined : metrics.record('publishDuration', seconds, { outcome }, origin);
-    }
-    case 'workspace':
-      return;
-    default:
-      span.kind satisfies never;
-  }
-}
+  },
+  task: ({ metrics, seconds, origin, label }) =>
+    metrics.record(
+      'taskDuration',
+      seconds,
+      { kind: label(attribute.taskKind), outcome: label(attribute.taskOutcome) },
+      origin,
+    ),
+  publish({ metrics, seconds, origin, text }) {
+    // Its validators are spans of the same kind, without an outcome.
+    const outcome = text(attribute.publishOutcome);
+    if (outcome !== undefined) metrics.record('publishDuration', seconds, { outcome }, origin);
+  },
+  workspace: () => undefined,
+};
+
+const toolOf = ({ bounded, label }: Counted): string => bounded.tool(label(genAi.toolName));
 
 /** Tokens and cost of a turn, or of a call whose tool asked a model. */
-function countUsage(metrics: Metrics, bounded: Bounded, { span: { attributes }, origin }: Counted): void {
+function countUsage({ metrics, bounded, span: { attributes }, origin }: Counted): void {
   const name = attributes[genAi.requestModel];
   const [provider, model] = nameOf(bounded.model, attributes[genAi.provider], name);
   const common = {

@@ -1,5 +1,5 @@
 import { type Metric, type MetricKey, metric } from '@holdpoint/contract';
-import { type Attributes, type Counter, metrics as globalMetrics, type Histogram } from '@opentelemetry/api';
+import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { resourceOf, type Service } from '../resource.ts';
 import { Exemplars } from './exemplars.ts';
@@ -25,8 +25,6 @@ export async function openMetrics({ service, otlp }: MetricsOptions): Promise<Me
   const dropped = (points: number): void => opened.count('dropped', { signal: 'metrics', reason: 'not_sent' }, points);
   const readers = [scraped, ...(otlp === undefined ? [] : [await openOtlpReader(otlp, [observed], dropped)])];
   const provider = new MeterProvider({ resource: resourceOf(service), readers });
-  // BullMQ's metrics come by the global provider, when its telemetry is on.
-  if (otlp !== undefined) globalMetrics.setGlobalMeterProvider(provider);
   const meter = provider.getMeter(meterName);
   const counters = new Map<CounterKey, Counter>();
   const histograms = new Map<HistogramKey, Histogram>();
@@ -73,7 +71,6 @@ export async function openMetrics({ service, otlp }: MetricsOptions): Promise<Me
       return renderMetrics(resourceMetrics, { accept, exemplars });
     },
     async stop() {
-      if (otlp !== undefined) globalMetrics.disable();
       await provider.shutdown();
     },
   };
