@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { openGraphs } from '@holdpoint/code-graph';
 import {
   newId,
   openBlobStore,
@@ -84,6 +85,7 @@ export async function startWorkers(
   });
   await workspaces.removeAbandonedBuilds();
   const texts = openTextThreads();
+  const graphs = openGraphs({ sandbox, snapshots: workspaces });
   const { registry } = tools;
   const operator = await openOperatorPolicy(
     { redis: connections.state, logger },
@@ -100,7 +102,7 @@ export async function startWorkers(
     now,
     catalog: registry,
     executor: createExecutor({
-      ...{ registry, sandbox, workspaces, texts, secrets, now },
+      ...{ registry, sandbox, workspaces, texts, graphs, secrets, now },
       allowAddresses: config.allowAddresses,
       models: { model, prices: config.prices },
     }),
@@ -166,6 +168,7 @@ export async function startWorkers(
     await heartbeat.stop();
     loop.stop();
     await texts.close();
+    await graphs.close();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();

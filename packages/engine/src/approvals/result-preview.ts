@@ -47,6 +47,8 @@ export async function previewResult(
           granted: [],
           readOnly: spec.modes.read_only,
           dryRun: spec.modes.dry_run,
+          snapshot: base,
+          permissions: spec.permissions,
           seed: seedOf(spec, step.call),
           onConnection: () => {},
           signal,
