@@ -16,6 +16,8 @@ export interface GraphsOptions {
   snapshots: Snapshots;
   /** @default the parser of this package */
   program?: HostProgram;
+  /** The most bytes that the graph of one run may have on disk. @default 512 MiB */
+  maxBytes?: number;
 }
 
 export interface GraphQuery {
@@ -51,7 +53,12 @@ const threadCount = 2;
 /** How often the graph may be found changed by other processes during one query. */
 const maxRounds = 20;
 
-export function openGraphs({ sandbox, snapshots, program = parserProgram() }: GraphsOptions): Graphs {
+export function openGraphs({
+  sandbox,
+  snapshots,
+  program = parserProgram(),
+  maxBytes = 512 * 1024 * 1024,
+}: GraphsOptions): Graphs {
   const threads = Array.from({ length: threadCount }, () => new GraphThread());
   const parsers = new Map<string, Parser>();
   /** The build of each run, so that two queries do not read the same files. */
@@ -72,7 +79,7 @@ export function openGraphs({ sandbox, snapshots, program = parserProgram() }: Gr
 
   const perform = (runId: string, request: Request): Promise<Outcome> => {
     const thread = threads[(createHash('sha256').update(runId).digest()[0] ?? 0) % threadCount] as GraphThread;
-    return thread.perform(snapshots.cache(runId), request);
+    return thread.perform({ ...snapshots.cache(runId), maxBytes }, request);
   };
 
   /** One build of a run after the other. A build that fails has no part in the next one. */
@@ -183,7 +190,7 @@ function late({ read, total }: Progress, timeoutMs: number): CodeGraphError {
   );
 }
 
-/** A snapshot that the run does not have is a mistake of who asks; a full disk or a full graph is one that the caller has to know. */
+/** A snapshot that the run does not have is a mistake of who asks. */
 function readable(error: unknown, snapshot: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ESNAPSHOTUNKNOWN') {
@@ -191,13 +198,6 @@ function readable(error: unknown, snapshot: string): unknown {
       'EQUERY',
       `/commit: the run has no snapshot ${JSON.stringify(snapshot.slice(0, 100))}.`,
       'Give the id of a snapshot of this run, as its steps name it, or leave `commit` out for the present one.',
-    );
-  }
-  if (code === 'ERR_SQLITE_ERROR' && /full/.test(String(error))) {
-    return new CodeGraphError(
-      'EQUOTA',
-      'There is no space for the graph.',
-      'Leave files out of the workspace by the globs of its source, or free disk space; then ask again.',
     );
   }
   return error;

@@ -3,7 +3,7 @@ import type { GivenListing } from '../thread/messages.ts';
 
 /** What a graph is made of: the snapshots of a run, never its tree. `Workspaces` has these. */
 export interface Snapshots {
-  cache(runId: string): CachePlace;
+  cache(runId: string): Pick<CachePlace, 'path' | 'origin'>;
   /** Throws an error with the code `ESNAPSHOTUNKNOWN` when the run has no such snapshot. */
   listing(input: { runId: string; snapshot: string; since: readonly string[] }): Promise<GivenListing>;
   contents(input: {

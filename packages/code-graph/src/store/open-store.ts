@@ -9,6 +9,8 @@ import { schema, schemaVersion } from './schema.ts';
 export interface CachePlace {
   path: string;
   origin: string | undefined;
+  /** The most bytes that a store may have. */
+  maxBytes: number;
 }
 
 export interface OpenStore {
@@ -22,8 +24,6 @@ const applicationId = 0x48506772;
 /** Facts that another version extracted are another format. */
 const format = schemaVersion * 1000 + extractorVersion;
 const pageBytes = 4096;
-/** A store has at most this many bytes. */
-export const maxStoreBytes = 512 * 1024 * 1024;
 const busyMs = 5000;
 const abandonedMs = 600_000;
 
@@ -35,7 +35,7 @@ export function openStore(place: CachePlace): OpenStore {
   mkdirSync(place.path, { recursive: true, mode: 0o700 });
   removeLeftovers(place.path);
   const file = fileIn(place.path);
-  const opened = file === undefined ? undefined : openSound(file);
+  const opened = file === undefined ? undefined : openSound(file, place.maxBytes);
   if (opened !== undefined) return opened;
   if (existsSync(folderOf(place.path))) throwAway(place.path);
   return make(place);
@@ -61,10 +61,10 @@ function fileIn(path: string): string | undefined {
 }
 
 /** Undefined for a file that is no sound store. */
-function openSound(file: string): OpenStore | undefined {
+function openSound(file: string, maxBytes: number): OpenStore | undefined {
   let database: DatabaseSync | undefined;
   try {
-    database = connect(file);
+    database = connect(file, maxBytes);
     const isOurs = pragma(database, 'application_id') === applicationId && pragma(database, 'user_version') === format;
     if (isOurs && pragma(database, 'quick_check') === 'ok') return { database, file };
   } catch {
@@ -74,11 +74,11 @@ function openSound(file: string): OpenStore | undefined {
   return undefined;
 }
 
-function connect(file: string): DatabaseSync {
+function connect(file: string, maxBytes: number): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: busyMs });
   try {
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${16 * 1024 * 1024};
-      PRAGMA max_page_count = ${maxStoreBytes / pageBytes}; PRAGMA cell_size_check = ON`);
+      PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)}; PRAGMA cell_size_check = ON`);
   } catch (error) {
     database.close();
     throw error;
@@ -95,7 +95,7 @@ function make(place: CachePlace): OpenStore {
   mkdirSync(aside, { mode: 0o700 });
   const name = `${token()}.sqlite`;
   try {
-    if (!copyOrigin(place.origin, join(aside, name))) makeEmpty(join(aside, name));
+    if (!copyOrigin(place, join(aside, name))) makeEmpty(place, join(aside, name));
     renameSync(aside, folderOf(place.path));
   } catch (error) {
     remove(aside);
@@ -103,26 +103,26 @@ function make(place: CachePlace): OpenStore {
     if (others === undefined) throw error;
   }
   const file = fileIn(place.path);
-  const opened = file && openSound(file);
+  const opened = file && openSound(file, place.maxBytes);
   if (opened === undefined || opened === '')
     throw new Error(`The store of the code graph at ${place.path} cannot be made.`);
   return opened;
 }
 
-function makeEmpty(file: string): void {
-  const database = connect(file);
+function makeEmpty({ maxBytes }: CachePlace, file: string): void {
+  const database = connect(file, maxBytes);
   database.exec(`${schema}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${format}`);
   database.close();
 }
 
 /** Copies the facts. The listings stay: the other run may have snapshots that this one must not see. */
-function copyOrigin(origin: string | undefined, file: string): boolean {
+function copyOrigin({ origin, maxBytes }: CachePlace, file: string): boolean {
   const from = origin === undefined ? undefined : fileIn(origin);
-  const store = from === undefined ? undefined : openSound(from);
+  const store = from === undefined ? undefined : openSound(from, maxBytes);
   if (store === undefined) return false;
   try {
     store.database.prepare('VACUUM INTO ?').run(file);
-    const copy = connect(file);
+    const copy = connect(file, maxBytes);
     copy.exec(`DELETE FROM listing; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${format}`);
     copy.close();
     return true;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readablePaths } from '@holdpoint/policy';
+import { CodeGraphError } from '../errors.ts';
 import { answerQuestion, checkQuestion } from '../query/answer-question.ts';
 import { type Found, GraphStore, type ListedFile } from '../store/graph-store.ts';
 import { type CachePlace, throwAway } from '../store/open-store.ts';
@@ -33,7 +34,7 @@ export class RunGraphs {
       if (trouble === undefined) throw error;
       this.#close(place.path);
       if (trouble === 'broken' || trouble === 'full') throwAway(place.path);
-      if (trouble === 'full') throw error;
+      if (trouble === 'full') throw noSpace();
       return this.#perform(place, request);
     }
   }
@@ -171,6 +172,13 @@ function troubleOf(error: unknown): 'changed' | 'full' | 'broken' | undefined {
   if (number === busy) return undefined;
   return number === full ? 'full' : 'broken';
 }
+
+const noSpace = (): CodeGraphError =>
+  new CodeGraphError(
+    'EQUOTA',
+    'There is no space for the graph.',
+    'Leave files out of the workspace by the globs of its source, or free disk space; then ask again.',
+  );
 
 /** Result codes of SQLite. */
 const [busy, full] = [5, 13];
