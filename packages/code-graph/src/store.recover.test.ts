@@ -4,8 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, test } from 'vitest';
 import { type GraphRun, useGraphHost } from './testing/graph-host.ts';
 import { sourceTree } from './testing/source-tree.ts';
+import { quickParser } from './testing/test-program.ts';
 
-const host = useGraphHost();
+const host = useGraphHost({ program: quickParser });
 let run: GraphRun;
 let expected: unknown;
 beforeAll(async () => {
@@ -19,7 +20,7 @@ const fileOf = ({ cache }: GraphRun): string => {
 };
 
 /** Asks through graphs that were just opened, as a worker does that was started again. */
-const askAgain = () => run.on(host.reopen()).ask('symbols', { limit: 1000 });
+const askAgain = () => run.on(host.reopen({ program: quickParser })).ask('symbols', { limit: 1000 });
 
 test.each<[string, (file: string) => void]>([
   ['garbage', (file) => writeFileSync(file, Buffer.alloc(100_000, 'garbage '))],
@@ -52,7 +53,7 @@ function changed(file: string, sql: string): void {
 }
 
 test('a store that is broken or thrown away while it is open is made again', async () => {
-  const graphs = host.reopen();
+  const graphs = host.reopen({ program: quickParser });
   const same = run.on(graphs);
   expect(await same.ask('symbols', { limit: 1000 })).toEqual(expected);
   const file = fileOf(run);
@@ -74,7 +75,7 @@ test('a discarded run that is made again has its own graph', async () => {
 });
 
 test('a graph that is too large for its store is refused, and one that was large forgets what no snapshot needs', async () => {
-  const small = host.reopen({ maxBytes: 400_000 });
+  const small = host.reopen({ program: quickParser, maxBytes: 400_000 });
   const growing = await host.run(sourceTree(10), { graphs: small });
   for (let edit = 0; edit < 12; edit++) {
     const files = Object.fromEntries(

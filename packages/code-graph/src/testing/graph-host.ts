@@ -41,7 +41,7 @@ export interface GraphHost {
 }
 
 /** Real workspaces, sandbox and graphs for all tests of a file. Empty before the first test. */
-export function useGraphHost(): GraphHost {
+export function useGraphHost(usual: Pick<GraphsOptions, 'program'> = {}): GraphHost {
   const host = {} as GraphHost;
   const opened: Graphs[] = [];
   beforeAll(async () => {
@@ -55,7 +55,7 @@ export function useGraphHost(): GraphHost {
       opened.push(graphs);
       return graphs;
     };
-    const graphs = reopen();
+    const graphs = reopen(usual);
     Object.assign(host, {
       directory,
       dataDir,
