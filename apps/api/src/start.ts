@@ -17,10 +17,11 @@ import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engi
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { CatalogTool } from '@holdpoint/policy';
-import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
+import { startTelemetry, startTraces, watchLoop } from '@holdpoint/telemetry';
 import { createRegistry, everyToolset, loadToolsets, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
+import manifest from '../package.json' with { type: 'json' };
 import { openKeyFile } from './auth/key-file.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { App, ServerDeps } from './deps.ts';
@@ -58,7 +59,9 @@ export async function startApi(
   const now = openClock();
   const operator = await openOperatorPolicy({ redis: connections.state, logger }, { file: config.policyFile, tools });
   const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
-  const queues = openQueues(connections.state, now, telemetry.queues);
+  const service = { name: 'holdpoint-api', version: manifest.version };
+  const traces = await startTraces({ service, logger }, config.traces);
+  const queues = openQueues(connections.state, now, traces?.queues);
   const closing = new AbortController();
   const deps: EngineDeps = {
     redis: connections.state,
@@ -126,6 +129,7 @@ export async function startApi(
     await queues.close();
     await connections.close();
     await telemetry.stop();
+    await traces?.stop();
   };
   try {
     const address = await app.listen({ host: config.host, port: config.port });

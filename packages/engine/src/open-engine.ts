@@ -72,6 +72,7 @@ import {
   presentStep,
   type RunFilter,
   readCalls,
+  readTrace,
 } from './queries/index.ts';
 
 /** The engine for requests: each of them is made by a caller. */
@@ -135,6 +136,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       results: async (run: RunState, steps: readonly StepState[]) =>
         listResults(deps, await readSpec(deps, run), steps),
       snapshots: on(deps, listSnapshots),
+      trace: ofRun(deps, readTrace),
       /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),
       sendMessage: byCaller(sendMessage),

@@ -19,7 +19,7 @@ import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
-import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
+import { startTelemetry, startTraces, watchLoop } from '@holdpoint/telemetry';
 import {
   createRegistry,
   createToolsets,
@@ -60,8 +60,11 @@ export async function startWorkers(
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
+  const workerId = `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  const service = { name: 'holdpoint-worker', version: config.version, instance: workerId };
+  const traces = await startTraces({ service, logger }, config.traces);
   const now = openClock();
-  const queues = openQueues(connections.state, now, telemetry.queues);
+  const queues = openQueues(connections.state, now, traces?.queues);
   let checkSpace = (): void => {};
   const sandbox = await openSandbox({
     policy: config.sandboxPolicy,
@@ -93,7 +96,7 @@ export async function startWorkers(
   );
   const model = openModels({ settings: config.models, fetch: modelFetch(texts) });
   const deps: WorkerDeps = {
-    workerId: `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`,
+    workerId,
     redis: connections.state,
     queues,
     blobs: openBlobStore(join(config.dataDir, 'blobs')),
@@ -119,10 +122,9 @@ export async function startWorkers(
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
   };
-  const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
   const workers = await startQueueWorkers({
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
-    ...{ deps, config, connections, ...traced },
+    ...{ deps, config, connections, traces },
   });
   const space = await watchSpace(
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
@@ -173,6 +175,7 @@ export async function startWorkers(
     await queues.close();
     await connections.close();
     await telemetry.stop();
+    await traces?.stop();
     logger.info('worker ended; nothing is lost');
   };
 }

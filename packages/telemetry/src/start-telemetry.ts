@@ -1,10 +1,6 @@
-import type { Telemetry } from 'bullmq';
-
 export interface RunningTelemetry {
-  /** For BullMQ's `telemetry` option: spans of queues and jobs, the trace context inside the job. Absent when telemetry is off. */
-  queues?: Telemetry;
   metrics: EngineMetrics;
-  /** Sends the remaining spans and metrics. */
+  /** Sends the remaining metrics. */
   stop(): Promise<void>;
 }
 
@@ -25,19 +21,17 @@ export const telemetryWanted = (env: Record<string, string | undefined>): boolea
  */
 export async function startTelemetry(options: { service: string; wanted: boolean }): Promise<RunningTelemetry> {
   if (!options.wanted) return { metrics: { repaired: () => {} }, stop: async () => {} };
-  const [{ NodeSDK }, { BullMQOtel }, { metrics }] = await Promise.all([
+  const [{ NodeSDK }, { metrics }] = await Promise.all([
     import('@opentelemetry/sdk-node'),
-    import('bullmq-otel'),
     import('@opentelemetry/api'),
   ]);
-  const sdk = new NodeSDK({ serviceName: options.service });
+  const sdk = new NodeSDK({ serviceName: options.service, spanProcessors: [], logRecordProcessors: [] });
   sdk.start();
   const repairs = metrics.getMeter('holdpoint').createCounter('holdpoint.repairs', {
     description: 'Stuck runs, steps and tasks that the sweeper repaired, by class',
   });
   return {
     metrics: { repaired: (what) => repairs.add(1, { class: what }) },
-    queues: new BullMQOtel({ tracerName: options.service, enableMetrics: true }),
     stop: () => sdk.shutdown(),
   };
 }

@@ -45,6 +45,7 @@ export async function previewResult(
           scope: { ...scopeOf(run, spec), secrets: [] },
           approved: true,
           granted: [],
+          openHosts: () => [],
           readOnly: spec.modes.read_only,
           dryRun: spec.modes.dry_run,
           snapshot: base,

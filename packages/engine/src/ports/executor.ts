@@ -48,6 +48,8 @@ export interface ExecutionContext {
   scope: SecretScope;
   /** `host:port` beside the allowlist that a person opened for this call alone. */
   granted: readonly string[];
+  /** The part of a tool's own rules of the network that the run's permissions and modes leave open. */
+  openHosts(rules: readonly string[]): readonly string[];
   /** Whether a decision let this very call run. */
   approved: boolean;
   /** Where the random numbers of tools come from, and then the clock stands still. @default the machine's */

@@ -107,8 +107,9 @@ export function createExecutor(deps: Deps): Executor {
       call,
       { runId, epoch, stepId, wallMs, limits, network, granted, scope, readOnly, seed, onConnection, signal, ...more },
     ) {
-      const { attempt, beside, needsPrice = false, ...rest } = more;
-      const reaches = registry.reaches({ ...call, settings: rest.settings });
+      const { attempt, beside, needsPrice = false, openHosts, ...rest } = more;
+      const own = registry.reaches({ ...call, settings: rest.settings });
+      const reaches = own && openHosts(own);
       await using way = await openCallNetwork(
         { network, granted, reaches, scope, onConnection },
         { allowAddresses, secrets },

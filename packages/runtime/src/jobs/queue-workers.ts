@@ -12,12 +12,14 @@ import {
   queuePrefix,
   type StepJob,
   startAudit,
+  startTelemetryFollower,
   type TaskJob,
   type TurnJob,
   type WorkerDeps,
   type WorkspaceJob,
 } from '@holdpoint/engine/worker';
-import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
+import type { Traces } from '@holdpoint/telemetry';
+import { type Job, Worker, type WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import { backOffFromRefusals } from './back-off.ts';
 import { Intake } from './intake.ts';
@@ -51,17 +53,12 @@ interface Start {
     'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs' | 'dataDir'
   >;
   connections: Connections;
-  telemetry?: Telemetry;
+  /** Undefined: no traces are exported. */
+  traces?: Traces | undefined;
 }
 
 /** Starts one BullMQ worker per queue, the timers of the periodic work, and the writer of the audit log. */
-export async function startQueueWorkers({
-  deps,
-  redact,
-  config,
-  connections,
-  telemetry,
-}: Start): Promise<RunningWorkers> {
+export async function startQueueWorkers({ deps, redact, config, connections, traces }: Start): Promise<RunningWorkers> {
   const running = {
     turns: new Set<Job<TurnJob>>(),
     steps: new Set<Job<StepJob>>(),
@@ -79,7 +76,7 @@ export async function startQueueWorkers({
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
     settings: { backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random) },
-    ...(telemetry === undefined ? {} : { telemetry }),
+    ...(traces === undefined ? {} : { telemetry: traces.queues }),
   });
 
   const intake = new Intake();
@@ -124,6 +121,7 @@ export async function startQueueWorkers({
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
   const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber });
+  const follower = traces && startTelemetryFollower({ ...deps, subscriber: connections.subscriber, ports: [traces] });
 
   return {
     active: () =>
@@ -158,8 +156,8 @@ export async function startQueueWorkers({
       }, drainMs);
       await Promise.all(all.map((worker) => worker.close()));
       clearTimeout(deadline);
-      // Last: it seals what the jobs appended until now.
-      await audit.stop();
+      // Last: they take what the jobs appended until now.
+      await Promise.all([audit.stop(), follower?.stop()]);
     },
   };
 }
