@@ -1,6 +1,7 @@
 import type { Json } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { ownQueries } from '../../graph/own-graph.ts';
 import type { GraphPort } from '../../graph/port.ts';
 import { askGraph } from '../../operations/ask-graph.ts';
 import { textArgument } from '../../operations/text.ts';
@@ -12,9 +13,6 @@ const input = z.strictObject({
   params: z.record(z.string(), z.unknown()).optional().describe('Values for the parameters of the query'),
   commit: z.string().min(1).max(200).optional().describe('Commit whose graph is asked. Default: the newest'),
 });
-
-const ownQueries =
-  'query is one of files, symbols, definition, references, imports, importers, outline, unparsed and summary; params narrow it, with limit and cursor.';
 
 /** @param graph absent: the graph of the run */
 export function createGraphQuery(graph: GraphPort | undefined): Tool<typeof input> {
