@@ -92,7 +92,7 @@ function symbolsOf(
         exported: isExported,
         ...(as.size > 0 && { exported_as: [...as] }),
         start: one.startPlace,
-        end: one.endPlace,
+        end: one.endPlace ?? one.startPlace,
       },
     ];
   });
