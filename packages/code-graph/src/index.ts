@@ -1,3 +1,4 @@
+export { CodeGraphError } from './errors.ts';
 export {
   type ExtractLimits,
   type Extractor,
@@ -10,6 +11,8 @@ export {
 export { type FileFacts, fileFactsSchema, type ImportFact, type ReferenceFact, type SymbolFact } from './facts.ts';
 export { type Language, languages } from './grammars/language.ts';
 export { languageOf } from './grammars/language-of.ts';
+export { type GraphQuery, type Graphs, openGraphs } from './open-graphs.ts';
+export { questionNames } from './query/questions.ts';
 export type { ImportTarget } from './resolve/import-target.ts';
 export {
   type ImportResolver,

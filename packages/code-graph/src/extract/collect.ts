@@ -1,27 +1,8 @@
 import type { Node, QueryMatch } from '@vscode/tree-sitter-wasm';
-import type { ImportFact, ReferenceFact } from '../facts.ts';
-import type { ExportedName, Grammar, SymbolKind } from '../grammars/grammar.ts';
-import { type Place, startOf, wrapNode } from './place.ts';
-
-/** Something that a query found, before it is known what is around it. Indices count UTF-16 units of the text. */
-export interface Found {
-  role: 'symbol' | 'scope' | 'block' | 'binding' | 'local' | 'drop' | 'mark' | 'reference';
-  name: string;
-  /** Where the name is: the same name is found by several patterns. */
-  nameStart: number;
-  start: number;
-  end: number;
-  startPlace: Place;
-  endPlace: Place;
-  pattern: number;
-  kind?: SymbolKind;
-  /** It holds all that follows, up to the next one of these. */
-  isRest?: boolean;
-  /** Containers that the declaration itself names. */
-  within?: string[];
-  reference?: ReferenceFact['kind'];
-  qualifier?: string;
-}
+import type { ImportFact } from '../facts.ts';
+import type { ExportedName, Grammar } from '../grammars/grammar.ts';
+import { startOf } from './place.ts';
+import { type Found, maxName, readMatch, toFound } from './read-match.ts';
 
 export interface Collected {
   found: Found[];
@@ -31,34 +12,40 @@ export interface Collected {
   cut: boolean;
 }
 
-/** A longer name is no name, but text around an error. */
-const maxName = 256;
-const maxQualifier = 60;
-const referenceKinds = ['call', 'type', 'value', 'extends'] as const;
-
-export function collect(input: { grammar: Grammar; matches: QueryMatch[]; text: string }): Collected {
+export function collect({
+  grammar,
+  matches,
+  text,
+}: {
+  grammar: Grammar;
+  matches: QueryMatch[];
+  text: string;
+}): Collected {
   const collected: Collected = { found: [], imports: [], exports: [], cut: false };
   const statements: Statement[] = [];
   const byName = new Map<number, Found>();
-  for (const match of input.matches) {
-    const found = readMatch(input, match, { collected, statements });
-    if (found === undefined) continue;
-    if (found.name.length > maxName) {
-      collected.cut = true;
-    } else if (found.role === 'mark' || found.role === 'block' || found.role === 'scope') {
-      collected.found.push(found);
-    } else {
-      const before = byName.get(found.nameStart);
-      if (before === undefined || found.pattern < before.pattern) byName.set(found.nameStart, found);
-    }
+  for (const match of matches) {
+    const { patternIndex } = match;
+    const nodes = readMatch(match);
+    const { role, whole, imported, exported } = nodes;
+    if (imported) statements.push({ node: imported, start: imported.startIndex, end: imported.endIndex });
+    if (exported) for (const one of grammar.readExports?.(exported) ?? []) collected.exports.push(one);
+    if (role === undefined || whole === undefined) continue;
+    const isNamed = role.role !== 'mark' && role.role !== 'block' && role.role !== 'scope';
+    const before = isNamed ? byName.get((nodes.name ?? whole).startIndex) : undefined;
+    if (before && before.pattern <= patternIndex) continue;
+    const found = toFound(text, patternIndex, role, { ...nodes, whole });
+    if (found.name.length > maxName) collected.cut = true;
+    else if (isNamed) byName.set(found.nameStart, found);
+    else collected.found.push(found);
   }
-  const isImport = within(readImportStatements(input.grammar, statements, collected));
+  const isImport = within(readImportStatements(grammar, statements, collected));
   const isName = within(moduleNames(byName));
   for (const found of byName.values()) {
     const isKept = found.role !== 'drop' && !isImport(found.nameStart);
     if (isKept && (found.role === 'symbol' || !isName(found.nameStart))) collected.found.push(found);
   }
-  extendRests(collected.found, input.text.length);
+  extendRests(collected.found, text.length);
   return collected;
 }
 
@@ -66,52 +53,6 @@ interface Statement {
   node: Node;
   start: number;
   end: number;
-}
-
-function readMatch(
-  { grammar, text }: { grammar: Grammar; text: string },
-  match: QueryMatch,
-  { collected, statements }: { collected: Collected; statements: Statement[] },
-): Found | undefined {
-  let found: Partial<Found> | undefined;
-  let whole: Node | undefined;
-  let name: Node | undefined;
-  let qualifier: Node | undefined;
-  const within: string[] = [];
-  for (const { name: capture, node } of match.captures) {
-    const [role = '', kind, rest] = capture.split('.');
-    if (capture.startsWith('_')) continue;
-    if (role === 'name') name = node;
-    else if (role === 'qualifier') qualifier = node;
-    else if (role === 'in') within.push(...partsOf(text, node));
-    else if (role === 'import') statements.push({ node, start: node.startIndex, end: node.endIndex });
-    else if (role === 'export') collected.exports.push(...(grammar.readExports?.(node) ?? []));
-    else {
-      const reference = referenceKinds.find((one) => one === role);
-      found = reference
-        ? { role: 'reference', reference }
-        : ({ role, kind, ...(rest && { isRest: true }) } as Partial<Found>);
-      whole = node;
-    }
-  }
-  if (found === undefined || whole === undefined) return undefined;
-  const named = name ?? whole;
-  const written = text.slice(named.startIndex, named.endIndex);
-  return {
-    role: 'reference',
-    ...found,
-    ...wrapNode(whole),
-    name: nameOf(found, () => (found.role === 'scope' ? (partsOf(text, named).at(-1) ?? '') : unquote(written))),
-    nameStart: named.startIndex,
-    pattern: match.patternIndex,
-    ...(qualifier && { qualifier: qualifierText(text, qualifier) }),
-    ...(within.length > 0 && { within }),
-  };
-}
-
-function nameOf({ role, kind }: Partial<Found>, written: () => string): string {
-  if (role === 'mark') return kind ?? '';
-  return role === 'block' ? '' : written();
 }
 
 /** An import inside an import is part of it, as the `require` in `const a = require('a')`. */
@@ -157,24 +98,4 @@ function moduleNames(byName: ReadonlyMap<number, Found>) {
 function extendRests(found: Found[], length: number): void {
   const rests = found.filter(({ isRest }) => isRest).sort((a, b) => a.start - b.start);
   for (const [index, rest] of rests.entries()) rest.end = rests[index + 1]?.start ?? length;
-}
-
-function partsOf(text: string, node: Node): string[] {
-  const written = text.slice(node.startIndex, Math.min(node.endIndex, node.startIndex + maxName));
-  return written
-    .replace(/<.*/s, '')
-    .replaceAll(/'\w+\s|\b(mut|dyn|const)\b/g, '')
-    .split(/::|\./)
-    .map((part) => part.replaceAll(/[^\p{L}\p{N}_$]/gu, ''))
-    .filter((part) => part !== '');
-}
-
-function qualifierText(text: string, node: Node): string {
-  const end = node.endIndex;
-  return end - node.startIndex > maxQualifier ? '…' : text.slice(node.startIndex, end).replaceAll(/\s+/g, '');
-}
-
-function unquote(name: string): string {
-  if (name.startsWith(':')) return unquote(name.slice(1));
-  return /^(["'`]).*\1$/s.test(name) ? name.slice(1, -1) : name;
 }

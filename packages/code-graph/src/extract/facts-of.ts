@@ -1,16 +1,21 @@
-import type { FileFacts, ReferenceFact, SymbolFact } from '../facts.ts';
+import type { FileFacts, ImportFact, ReferenceFact, SymbolFact } from '../facts.ts';
 import type { Grammar } from '../grammars/grammar.ts';
 import type { Collected } from './collect.ts';
 import { isFunctionLike, maxDepth, type Nested, nest } from './nest.ts';
+import type { Place } from './place.ts';
+
+/** More modules in one file are not searched for what is around an import. */
+const maxModules = 200;
 
 /** Makes the facts of a file from what its query found. */
 export function factsOf(
   { grammar, text, maxFacts }: { grammar: Grammar; text: string; maxFacts: number },
-  { found, imports, exports, cut }: Collected,
+  { found, imports: written, exports, cut }: Collected,
 ): Omit<FileFacts, 'has_errors'> {
   const nested = nest(found);
   for (const one of nested) declareLocal(one);
   const symbols = symbolsOf({ grammar, text, exports }, nested);
+  const imports = relocate(grammar, written, symbols);
   const known = new Set(symbols.map((symbol) => symbol.name));
   for (const { names, whole } of imports) {
     for (const { as } of names) known.add(as);
@@ -24,6 +29,22 @@ export function factsOf(
     references: references.slice(0, Math.max(0, room)),
     cut: cut || references.length > room || nested.some((one) => one.container.length >= maxDepth),
   };
+}
+
+function relocate(grammar: Grammar, imports: ImportFact[], symbols: SymbolFact[]): ImportFact[] {
+  const modules = symbols.filter(({ kind }) => kind === 'module').slice(0, maxModules);
+  if (grammar.outsideModules === undefined || modules.length === 0) return imports;
+  return imports.map((fact) => {
+    const around = modules.filter(({ start, end }) => isBefore(start, fact.start) && isBefore(fact.start, end));
+    const names = around.map(({ name }) => name);
+    return around.length === 0
+      ? fact
+      : { ...fact, source: grammar.outsideModules?.(fact.source, names) ?? fact.source };
+  });
+}
+
+function isBefore(a: Place, b: Place): boolean {
+  return a.line < b.line || (a.line === b.line && a.column < b.column);
 }
 
 /** A variable of a function is no symbol: other files cannot mean it. Its name hides those of the file. */
@@ -71,7 +92,7 @@ function symbolsOf(
         exported: isExported,
         ...(as.size > 0 && { exported_as: [...as] }),
         start: one.startPlace,
-        end: one.endPlace,
+        end: one.endPlace ?? one.startPlace,
       },
     ];
   });

@@ -1,4 +1,4 @@
-import type { Found } from './collect.ts';
+import type { Found } from './read-match.ts';
 
 /** Something found, and what is around it. */
 export interface Nested extends Found {

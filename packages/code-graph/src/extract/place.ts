@@ -6,18 +6,12 @@ export interface Place {
   column: number;
 }
 
-/** Where a node is. Each property of a node is a call into WASM, so they are read once. */
-export function wrapNode(node: Node): { start: number; end: number; startPlace: Place; endPlace: Place } {
-  return {
-    start: node.startIndex,
-    end: node.endIndex,
-    startPlace: startOf(node),
-    endPlace: toPlace(node.endPosition),
-  };
-}
-
 export function startOf(node: Node): Place {
   return toPlace(node.startPosition);
+}
+
+export function endOf(node: Node): Place {
+  return toPlace(node.endPosition);
 }
 
 function toPlace({ row, column }: { row: number; column: number }): Place {

@@ -25,6 +25,8 @@ export interface Grammar {
   wasm: string;
   query: string;
   readImports?(node: Node): WrittenImport[];
+  /** How the source of an import reads outside of modules that are written around it in the same file, outermost first. */
+  outsideModules?(source: string, modules: readonly string[]): string;
   /** The names under which a statement exports declarations of its file. */
   readExports?(node: Node): ExportedName[];
   isExported(declaration: Declaration): boolean;

@@ -59,6 +59,7 @@ export const rust: Grammar = {
   wasm: 'tree-sitter-rust.wasm',
   query,
   readImports,
+  outsideModules,
   isExported,
   seesOtherFiles: false,
   self: ['self', 'Self'],
@@ -71,6 +72,18 @@ function isExported({ kind, head, parent }: Declaration): boolean {
   if (parent?.kind === 'interface' || parent?.kind === 'enum') return parent.exported;
   if (parent?.kind === 'scope' && parent.exported) return true;
   return /\bpub\b/.test(head) || (kind === 'function' && /\bmacro_rules\b/.test(head));
+}
+
+/** In `mod tests { use super::a; }` it is the file that has `a`. */
+function outsideModules(source: string, modules: readonly string[]): string {
+  const parts = source.split('::');
+  const isRelative = parts[0] === 'super' || parts[0] === 'self';
+  if (!isRelative) return source;
+  const inner = [...modules];
+  const rest = [...parts];
+  if (rest[0] === 'self') rest.shift();
+  while (rest[0] === 'super' && inner.pop() !== undefined) rest.shift();
+  return rest[0] === 'super' ? rest.join('::') : ['self', ...inner, ...rest].join('::');
 }
 
 function readImports(node: Node): WrittenImport[] {

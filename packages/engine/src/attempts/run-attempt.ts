@@ -187,6 +187,8 @@ async function call(
       network: spec.network,
       readOnly: spec.modes.read_only,
       dryRun: spec.modes.dry_run,
+      snapshot: run.snapshot ?? '',
+      permissions: spec.permissions,
       seed: seedOf(spec, step.call),
       scope: scopeOf(run, spec),
       approved: step.approved_snapshot !== undefined,

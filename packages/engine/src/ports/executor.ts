@@ -56,6 +56,10 @@ export interface ExecutionContext {
   seed?: string | undefined;
   /** Commands see the workspace read-only. */
   readOnly: boolean;
+  /** The snapshot that the call sees. */
+  snapshot: string;
+  /** What the run may do. @default everything that its policy lets it */
+  permissions?: readonly string[] | undefined;
   /** The run is a dry run, which some tools answer by themselves. @default false */
   dryRun?: boolean | undefined;
   /** Called for every connection that the call made or was refused, when the connection ends. */
