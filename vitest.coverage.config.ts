@@ -16,6 +16,7 @@ export default defineConfig({
       include: ['packages/tools/src/{toolsets,operations}/**/*.ts'],
       exclude: ['**/*.test.ts'],
       reporter: ['text', 'json'],
+      reportOnFailure: true,
       reportsDirectory: '.cache/coverage',
       thresholds: { perFile: true, lines: 95 },
     },
