@@ -53,3 +53,13 @@ export const traceSchema = z.strictObject({
   has_more: z.boolean(),
 });
 export type Trace = z.infer<typeof traceSchema>;
+
+/** Spans of one run that have ended, in the order in which its log ended them. A parent may follow later: it ends after its children. */
+export interface EndedSpans {
+  run_id: string;
+  trace_id: string;
+  /** Of the caller, as its request had it: `trace_id` is from it then. */
+  traceparent?: string | undefined;
+  tracestate?: string | undefined;
+  spans: readonly TraceSpan[];
+}

@@ -65,7 +65,7 @@ async function runTrial(
       env: {},
       egress: null,
       stdin: null,
-      toolHost: false,
+      hostFiles: null,
     },
     limits: resolveLimits(limits),
   });

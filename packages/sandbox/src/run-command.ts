@@ -82,7 +82,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     egress: command.egress ?? null,
     limits,
     stdin: command.stdin ?? null,
-    toolHost: false,
+    hostFiles: null,
     onBegun: command.onBegun,
   });
   let cause = null as KillCause | null;

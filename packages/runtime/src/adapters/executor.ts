@@ -1,3 +1,4 @@
+import type { Graphs } from '@holdpoint/code-graph';
 import { FileError, type ProcessLimits, type SecretScope } from '@holdpoint/contract';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
@@ -12,6 +13,7 @@ import { CallUse } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
 import { openGenerate, type ToolModels } from './generate-text.ts';
 import { redactExecutor } from './redact-executor.ts';
+import { runGraph } from './run-graph.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask, runValidator } from './run-shell.ts';
 
@@ -20,6 +22,7 @@ interface Deps {
   sandbox: Sandbox;
   workspaces: Workspaces;
   texts: TextThreads;
+  graphs: Graphs;
   secrets: Secrets;
   models: ToolModels;
   /** Addresses beside the public ones that an allowlist may lead to. */
@@ -30,7 +33,10 @@ interface Deps {
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
 export function createExecutor(deps: Deps): Executor {
-  const { registry, sandbox, workspaces, texts, secrets, allowAddresses, now } = deps;
+  const { registry, sandbox, workspaces, texts, graphs, secrets, allowAddresses, now } = deps;
+  /** A look before a call knows no snapshot, and asks no graph. */
+  const graphOf = ({ runId, rest: { snapshot, permissions }, signal }: CallBounds, owner: WorkspaceMount) =>
+    snapshot === undefined ? undefined : runGraph(graphs, { runId, owner, snapshot, permissions, signal });
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, call);
     const { way, network = way?.network, wallMs, limits, scope, signal, rest } = call;
@@ -44,6 +50,7 @@ export function createExecutor(deps: Deps): Executor {
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
       text: texts.of(call.runId, signal),
+      graph: graphOf(call, workspace),
       signal,
       secrets: secretsOfCommands(scope),
       placeholder: scope.secrets.length === 0 ? undefined : placeholderOf(secrets, scope),
@@ -102,8 +109,9 @@ export function createExecutor(deps: Deps): Executor {
       call,
       { runId, epoch, stepId, wallMs, limits, network, granted, scope, readOnly, seed, onConnection, signal, ...more },
     ) {
-      const { attempt, beside, needsPrice = false, ...rest } = more;
-      const reaches = registry.reaches({ ...call, settings: rest.settings });
+      const { attempt, beside, needsPrice = false, openHosts, ...rest } = more;
+      const own = registry.reaches({ ...call, settings: rest.settings });
+      const reaches = own && openHosts(own);
       await using way = await openCallNetwork(
         { network, granted, reaches, scope, onConnection },
         { allowAddresses, secrets },
@@ -176,7 +184,7 @@ interface CallBounds {
   scope: SecretScope;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'past' | 'settings' | 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'> &
-    Partial<Pick<ExecutionContext, 'dryRun'>>;
+    Partial<Pick<ExecutionContext, 'dryRun' | 'snapshot' | 'permissions'>>;
 }
 
 /** The smaller of each limit that either side names. */
