@@ -156,6 +156,7 @@ export async function startWorkers(
     host: config.host,
     version: config.version,
     concurrency: config.steps,
+    slots: { steps: config.steps, tasks: config.tasks, turns: config.turns },
     capabilities: sandbox.capabilities,
     bounds: () => ({
       ...operator.status(),
