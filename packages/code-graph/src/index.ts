@@ -1,13 +1,6 @@
 export { CodeGraphError } from './errors.ts';
-export {
-  type ExtractLimits,
-  type Extractor,
-  extractorVersion,
-  openExtractor,
-  type SourceFile,
-  type Unparsed,
-  type UnparsedReason,
-} from './extract/open-extractor.ts';
+export type { ExtractLimits, Extractor, SourceFile, Unparsed, UnparsedReason } from './extract/extractor.ts';
+export { extractorVersion, openExtractor } from './extract/open-extractor.ts';
 export { type FileFacts, fileFactsSchema, type ImportFact, type ReferenceFact, type SymbolFact } from './facts.ts';
 export { type Language, languages } from './grammars/language.ts';
 export { languageOf } from './grammars/language-of.ts';
@@ -20,10 +13,5 @@ export {
   isConfiguration,
   openImportResolver,
 } from './resolve/open-import-resolver.ts';
-export {
-  type Candidate,
-  findings,
-  type ReadableGraph,
-  resolveReference,
-  type SymbolPlace,
-} from './resolve/resolve-reference.ts';
+export { type Candidate, findings, type ReadableGraph, type SymbolPlace } from './resolve/readable-graph.ts';
+export { resolveReference } from './resolve/resolve-reference.ts';
