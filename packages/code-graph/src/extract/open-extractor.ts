@@ -12,9 +12,6 @@ import { sourceText } from './source-text.ts';
 
 export type { Extractor } from './extractor.ts';
 
-/** Facts of files with another number were extracted by other rules and must not be kept. */
-export const extractorVersion = 1;
-
 /**
  * Loads the parser. Grammars are loaded when the first file of their language is parsed.
  *
