@@ -26,6 +26,7 @@ export * from './secret.ts';
 export * from './settled-call.ts';
 export * from './source.ts';
 export * from './task.ts';
+export * from './telemetry-names.ts';
 export * from './tool.ts';
 export * from './touches.ts';
 export * from './trace.ts';
