@@ -51,9 +51,7 @@ function visualise(panel: Panel) {
     case 'lines':
       return lines(unit);
     case 'stacked':
-      return lines(unit)
-        .fillOpacity(30)
-        .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
+      return lines(unit).fillOpacity(30).stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
     case 'number':
       return new stat.PanelBuilder()
         .unit(unit)
@@ -90,8 +88,10 @@ const lines = (unit: string) =>
     );
 
 const thresholds = ({ warn, bad }: Panel) =>
-  new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps([
-    { value: null, color: 'green' },
-    ...(warn === undefined ? [] : [{ value: warn, color: 'orange' }]),
-    ...(bad === undefined ? [] : [{ value: bad, color: 'red' }]),
-  ]);
+  new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps([
+      { value: null, color: 'green' },
+      ...(warn === undefined ? [] : [{ value: warn, color: 'orange' }]),
+      ...(bad === undefined ? [] : [{ value: bad, color: 'red' }]),
+    ]);

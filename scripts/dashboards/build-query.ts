@@ -19,7 +19,9 @@ export function sourceOf(query: Query): DataSourceRef {
 
 /** @param place the first query of a panel is `A` */
 export function buildQuery(query: Query, { panel, index }: { panel: Panel; index: number }): Builder<Dataquery> {
-  return target(query, panel).refId(String.fromCharCode(65 + index)).datasource(sourceOf(query));
+  return target(query, panel)
+    .refId(String.fromCharCode(65 + index))
+    .datasource(sourceOf(query));
 }
 
 function target(query: Query, { as }: Panel) {

@@ -233,6 +233,22 @@ export const metric = {
     labels: ['class'],
     description: 'Stuck runs, steps and tasks that the sweep repaired, by class',
   },
+  auditLosses: {
+    name: 'holdpoint.audit.losses',
+    unit: '{run}',
+    kind: 'counter',
+    source: 'worker',
+    labels: [],
+    description: 'Runs that lost events because Redis went back to an earlier time, as this worker found and recorded them in the audit log',
+  },
+  sandboxIsolated: {
+    name: 'holdpoint.sandbox.isolated',
+    unit: '',
+    kind: 'gauge',
+    source: 'worker',
+    labels: [],
+    description: '1: the sandbox of this worker enforces every bound; 0: it has a gap, or there is none',
+  },
   follower: {
     name: 'holdpoint.follower.active',
     unit: '',
@@ -326,6 +342,14 @@ export const metric = {
     source: 'system',
     labels: [],
     description: 'Age of the oldest approval that waits; 0: none waits',
+  },
+  approvalsExpiry: {
+    name: 'holdpoint.approvals.expiry',
+    unit: 's',
+    kind: 'gauge',
+    source: 'system',
+    labels: [],
+    description: 'Time until the first approval that waits expires; absent: none expires',
   },
   queueJobs: {
     name: 'holdpoint.queue.jobs',

@@ -1,5 +1,6 @@
 import { buckets, increase, m, observed, quantile, rate } from '../promql.ts';
 import type { Page } from '../source.ts';
+import { toRun } from '../to-run.ts';
 
 export const overview: Page = {
   name: 'overview',
@@ -81,7 +82,8 @@ export const overview: Page = {
         },
         {
           title: 'Where the time goes',
-          about: 'Seconds per second that runs spend in each state: waiting is time of people, queued is lack of workers.',
+          about:
+            'Seconds per second that runs spend in each state: waiting is time of people, queued is lack of workers.',
           as: 'stacked',
           unit: 's',
           queries: [
@@ -116,13 +118,14 @@ export const overview: Page = {
           title: 'Runs that failed',
           about: 'The latest runs that failed. A click leads to the page of the run.',
           as: 'table',
-          queries: [{ traceql: '{ span.holdpoint.run.outcome = "failed" } | select(span.holdpoint.run.id, span.holdpoint.run.planner)', of: 'spans' }],
-          links: [
+          queries: [
             {
-              title: 'the run',
-              url: '/d/holdpoint-run?var-run=${__data.fields["holdpoint.run.id"]}&var-trace=${__data.fields.traceIdHidden}',
+              traceql:
+                '{ span.holdpoint.run.outcome = "failed" } | select(span.holdpoint.run.id, span.holdpoint.run.planner)',
+              of: 'spans',
             },
           ],
+          links: [toRun],
         },
       ],
     },
