@@ -7,9 +7,9 @@ import type { Panel, Query } from './source.ts';
 
 /** The data sources are choices at the top of each page, so that the pages work with those that an operator already has. */
 export const sources = {
-  metrics: { type: 'prometheus', uid: '${metrics}' },
-  traces: { type: 'tempo', uid: '${traces}' },
-  logs: { type: 'loki', uid: '${logs}' },
+  metrics: { type: 'prometheus', uid: '$metrics' },
+  traces: { type: 'tempo', uid: '$traces' },
+  logs: { type: 'loki', uid: '$logs' },
 } as const satisfies Record<string, DataSourceRef>;
 
 export function sourceOf(query: Query): DataSourceRef {

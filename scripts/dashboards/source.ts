@@ -16,10 +16,10 @@ export interface Panel {
   /** What a reader learns from it, in one or two sentences. */
   about: string;
   as: 'lines' | 'stacked' | 'number' | 'table' | 'heatmap' | 'trace' | 'logs';
-  /** Of Grafana: `s`, `short`, `bytes`, `percentunit`, `currencyUSD`, … */
+  /** A unit of Grafana: `s`, `short`, `bytes`, `percentunit`, `currencyUSD`, … */
   unit?: string;
   queries: Query[];
-  /** Of 24 columns. @default 8 for `lines`, `stacked` and `heatmap`, 4 for `number`, 24 for the others */
+  /** Columns, of 24. @default 8 for `lines`, `stacked` and `heatmap`, 4 for `number`, 24 for the others */
   width?: number;
   /** From this value on a number is orange, and from `bad` on it is red. */
   warn?: number;

@@ -58,7 +58,7 @@ export const approvals: Page = {
       panels: [
         {
           title: 'Open approvals',
-          about: 'A line that only rises: nobody decides.',
+          about: 'When it only rises, people do not decide.',
           as: 'lines',
           queries: [{ promql: m.approvalsPending, legend: 'open' }],
         },

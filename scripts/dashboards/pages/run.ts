@@ -1,4 +1,5 @@
 import type { Page } from '../source.ts';
+import { toRun } from '../to-run.ts';
 
 const ofRun = 'span.holdpoint.run.id = "$run"';
 /** A line of a log names its run, in structured metadata when it came by OTLP. */
@@ -27,18 +28,13 @@ export const run: Page = {
               of: 'spans',
             },
           ],
-          links: [
-            {
-              title: 'show this trace',
-              url: '/d/holdpoint-run?var-run=${run}&var-trace=${__data.fields.traceIdHidden}',
-            },
-          ],
+          links: [{ ...toRun, title: 'show this trace' }],
         },
         {
           title: 'Trace',
           about: 'All spans of the trace that is chosen at the top.',
           as: 'trace',
-          queries: [{ traceId: '${trace}' }],
+          queries: [{ traceId: '$trace' }],
         },
         {
           title: 'Steps',
