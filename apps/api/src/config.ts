@@ -5,7 +5,7 @@ import { type Ceilings, ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { openSecrets, type Secrets, secretSettingsFrom } from '@holdpoint/secrets';
-import { telemetryWanted } from '@holdpoint/telemetry';
+import { type MetricsSettings, metricsSettingsFrom, telemetryWanted } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
@@ -45,6 +45,7 @@ export interface Config {
   secrets: Secrets;
   /** Whether OpenTelemetry's own variables turn it on. */
   telemetry: boolean;
+  metrics?: MetricsSettings;
 }
 
 export class ConfigError extends Error {
@@ -86,7 +87,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 function boundsOf(
   env: Record<string, string | undefined>,
-): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules'> {
+): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'metrics'> {
   try {
     return {
       ceilings: ceilingsFrom(env),
@@ -94,6 +95,7 @@ function boundsOf(
       roots: rootsFrom(env),
       policyFile: policyFileFrom(env),
       toolModules: toolModulesFrom(env),
+      metrics: metricsSettingsFrom(env),
     };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });

@@ -165,7 +165,7 @@ export const metric = {
     source: 'worker',
     labels: ['operation', 'outcome'],
     description:
-      'Time of an operation on files: materialise, fork, snapshot, inspect, restore, take_over, plan_publish, publish, discard. `outcome`: ok or error',
+      'Time of an operation on files: materialise, fork, snapshot, compare, inspect, restore, take_over, merge, plan_publish, publish, discard. `outcome`: ok or error',
     buckets: quick,
   },
   validateDuration: {
@@ -174,7 +174,7 @@ export const metric = {
     kind: 'histogram',
     source: 'worker',
     labels: ['outcome'],
-    description: 'Time of one validator before a publish: passed, failed or error',
+    description: 'Time of one validator before a publish: passed, failed, timed_out, killed or error',
     buckets: calls,
   },
   egressConnections: {
@@ -496,7 +496,7 @@ export type MetricKey = keyof typeof metric;
 const suffixes: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' };
 
 /** The name at `/metrics`: `holdpoint_step_duration_seconds`. A counter ends in `_total`; a histogram has `_bucket`, `_sum` and `_count`. */
-export function prometheusName({ name, unit, kind }: Metric): string {
+export function prometheusName({ name, unit, kind }: Pick<Metric, 'name' | 'unit' | 'kind'>): string {
   const base = `${name.replaceAll(/[^a-zA-Z0-9]+/g, '_')}${suffixes[unit] ?? ''}`;
   return kind === 'counter' ? `${base}_total` : base;
 }

@@ -72,6 +72,7 @@ import {
   presentStep,
   type RunFilter,
   readCalls,
+  readTotals,
 } from './queries/index.ts';
 
 /** The engine for requests: each of them is made by a caller. */
@@ -231,6 +232,8 @@ const openReconciler = ({ redis }: EngineDeps) => ({
     const counts = Object.entries(await redis.hgetall(repairsKey));
     return Object.fromEntries(counts.map(([name, count]) => [name, Number(count)]));
   },
+  /** Counts of all tenants together, without names. */
+  totals: () => readTotals(redis),
   /** Every run that has not ended. */
   async *activeRuns(): AsyncGenerator<RunState> {
     for (const id of await redis.zrange(activeIndex, '0', '-1')) {

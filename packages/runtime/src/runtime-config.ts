@@ -1,6 +1,7 @@
 import type { Ceilings, Retention } from '@holdpoint/engine';
 import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
+import type { MetricsSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
 
 /** What a worker process is started with. Times in milliseconds. */
@@ -56,6 +57,7 @@ export interface RuntimeConfig {
   /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */
   toolModules: readonly string[];
   telemetry: boolean;
+  metrics: MetricsSettings;
 }
 
 export class ConfigError extends Error {

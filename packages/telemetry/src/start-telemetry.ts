@@ -3,14 +3,8 @@ import type { Telemetry } from 'bullmq';
 export interface RunningTelemetry {
   /** For BullMQ's `telemetry` option: spans of queues and jobs, the trace context inside the job. Absent when telemetry is off. */
   queues?: Telemetry;
-  metrics: EngineMetrics;
-  /** Sends the remaining spans and metrics. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>;
-}
-
-/** The counters of the engine. No-op when telemetry is off. */
-export interface EngineMetrics {
-  repaired(what: string): void;
 }
 
 /** One of these standard variables turns OpenTelemetry on. Exporters, sampling and resources follow the other OTEL_* variables. */
@@ -24,19 +18,12 @@ export const telemetryWanted = (env: Record<string, string | undefined>): boolea
  * @param options.wanted see `telemetryWanted`
  */
 export async function startTelemetry(options: { service: string; wanted: boolean }): Promise<RunningTelemetry> {
-  if (!options.wanted) return { metrics: { repaired: () => {} }, stop: async () => {} };
-  const [{ NodeSDK }, { BullMQOtel }, { metrics }] = await Promise.all([
-    import('@opentelemetry/sdk-node'),
-    import('bullmq-otel'),
-    import('@opentelemetry/api'),
-  ]);
-  const sdk = new NodeSDK({ serviceName: options.service });
+  if (!options.wanted) return { stop: async () => {} };
+  const [{ NodeSDK }, { BullMQOtel }] = await Promise.all([import('@opentelemetry/sdk-node'), import('bullmq-otel')]);
+  // Metrics have a provider of their own, which `/metrics` reads as well.
+  const sdk = new NodeSDK({ serviceName: options.service, metricReaders: [] });
   sdk.start();
-  const repairs = metrics.getMeter('holdpoint').createCounter('holdpoint.repairs', {
-    description: 'Stuck runs, steps and tasks that the sweeper repaired, by class',
-  });
   return {
-    metrics: { repaired: (what) => repairs.add(1, { class: what }) },
     queues: new BullMQOtel({ tracerName: options.service, enableMetrics: true }),
     stop: () => sdk.shutdown(),
   };
