@@ -150,6 +150,20 @@ export const alertCases: readonly AlertCase[] = [
     says: 'Stuck runs were repaired (queued_without_job), and no process had died',
   },
   {
+    alert: 'HoldpointRepairs',
+    fault: {
+      [`holdpoint_repairs_total{${worker}, class="overslept"}`]: '_x12 1x30',
+      [`process_uptime_seconds{${worker}}`]: '90000+60x40',
+    },
+    healthy: {
+      [`holdpoint_repairs_total{${worker}, class="overslept"}`]: '_x12 1x30',
+      [`process_uptime_seconds{${worker}}`]: '90000+60x40',
+      [`up{${worker}}`]: '0x40',
+    },
+    labels: { class: 'overslept' },
+    says: 'Stuck runs were repaired (overslept), and no process had died',
+  },
+  {
     alert: 'HoldpointStalledJobs',
     fault: { [`holdpoint_jobs_stalled_total{${worker}, queue="steps"}`]: '0+1x40' },
     healthy: { [`holdpoint_jobs_stalled_total{${worker}, queue="steps"}`]: '0x10 1x30' },
@@ -207,6 +221,7 @@ export const alertCases: readonly AlertCase[] = [
     healthy: {
       [`${requests}{gen_ai_request_model="m"}`]: '0+3x40',
       [`${requests}{gen_ai_request_model="m", error_type="EMODELRATELIMIT"}`]: '0+1x40',
+      [`${requests}{gen_ai_request_model="m", error_type="canceled"}`]: '0+1x40',
     },
     labels: { gen_ai_request_model: 'm' },
     says: '25% of the requests to m fail',
@@ -345,6 +360,13 @@ export const alertCases: readonly AlertCase[] = [
     healthy: { [`holdpoint_telemetry_dropped_total{${worker}, signal="spans", reason="queue_full"}`]: '5x40' },
     labels: { job: 'holdpoint-worker', signal: 'spans', reason: 'queue_full' },
     says: 'holdpoint-worker lost spans (queue_full)',
+  },
+  {
+    alert: 'HoldpointTelemetryDropped',
+    fault: { [`holdpoint_telemetry_dropped_total{${worker}, signal="logs", reason="unwritable"}`]: '_x10 1x30' },
+    healthy: { [`holdpoint_telemetry_dropped_total{${worker}, signal="logs", reason="unwritable"}`]: '_x10 0x30' },
+    labels: { job: 'holdpoint-worker', signal: 'logs', reason: 'unwritable' },
+    says: 'holdpoint-worker lost logs (unwritable)',
   },
   {
     alert: 'HoldpointNoFollower',

@@ -239,7 +239,8 @@ export const metric = {
     kind: 'counter',
     source: 'worker',
     labels: [],
-    description: 'Runs that lost events because Redis went back to an earlier time, as this worker found and recorded them in the audit log',
+    description:
+      'Runs that lost events because Redis went back to an earlier time, as this worker found and recorded them in the audit log',
   },
   sandboxIsolated: {
     name: 'holdpoint.sandbox.isolated',

@@ -135,6 +135,7 @@ export async function startWorkers(
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
     ...{ deps, config, connections, ...traced },
     onStalled: (queue) => metrics.count('stalled', { queue }),
+    onLosses: (runs) => metrics.count('auditLosses', {}, runs),
   });
   const space = await watchSpace(
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
@@ -143,7 +144,7 @@ export async function startWorkers(
   checkSpace = () => void space.check();
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
-  observeWorker(metrics, { workers, loop });
+  observeWorker(metrics, { workers, loop, capabilities: sandbox.capabilities });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
     version: config.version,

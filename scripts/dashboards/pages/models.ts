@@ -3,7 +3,8 @@ import type { Page } from '../source.ts';
 import { toRun } from '../to-run.ts';
 
 const chosen = '{gen_ai_request_model=~"$model"}';
-const failed = '{gen_ai_request_model=~"$model", error_type!=""}';
+/** A request that was canceled with its run has not failed. */
+const failed = '{gen_ai_request_model=~"$model", error_type!~"|canceled"}';
 const model = ['gen_ai_request_model'];
 
 export const models: Page = {

@@ -58,6 +58,8 @@ interface Start {
   telemetry?: Telemetry;
   /** Called for each job whose worker fell silent. */
   onStalled?: (queue: string) => void;
+  /** Called when the audit log finds that Redis lost events of this many runs. */
+  onLosses?: (runs: number) => void;
 }
 
 /** Publishes, undos and discards that run at once in this process. */
@@ -71,6 +73,7 @@ export async function startQueueWorkers({
   connections,
   telemetry,
   onStalled = () => undefined,
+  onLosses = () => undefined,
 }: Start): Promise<RunningWorkers> {
   const running = {
     turns: new Set<Job<TurnJob>>(),
@@ -134,7 +137,7 @@ export async function startQueueWorkers({
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
-  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber });
+  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
 
   return {
     active: () =>
