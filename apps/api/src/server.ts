@@ -35,6 +35,7 @@ import { rulesRoutes } from './routes/rules/rules.ts';
 import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
 import { readRunsRoutes } from './routes/runs/read-runs.ts';
+import { readTraceRoute } from './routes/runs/read-trace.ts';
 import { retryRunRoute } from './routes/runs/retry-run.ts';
 import { sendCallsRoutes } from './routes/runs/send-calls.ts';
 import { sendMessageRoute } from './routes/runs/send-message.ts';
@@ -133,6 +134,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   undoRunRoute(app);
   readStepsRoutes(app);
   readEventsRoutes(app);
+  readTraceRoute(app);
   readApprovalsRoutes(app);
   readContentRoute(app);
   decideRoute(app);

@@ -31,5 +31,6 @@ export * from './telemetry-names.ts';
 export * from './tool.ts';
 export * from './touches.ts';
 export * from './trace.ts';
+export * from './trace-context.ts';
 export * from './validation.ts';
 export * from './vocabulary.ts';

@@ -100,7 +100,7 @@ export const attribute = {
   inheritedFrom: 'holdpoint.step.inherited_from',
 
   attempt: 'holdpoint.attempt.number',
-  /** As the step's, or `lost`, `deferred`, `held`, `indeterminate`. */
+  /** As the step's, or `lost`, `retried`, `deferred`, `held`, `indeterminate`. */
   attemptOutcome: 'holdpoint.attempt.outcome',
   /** Milliseconds that the tool itself ran. */
   toolMs: 'holdpoint.attempt.tool_ms',
@@ -119,6 +119,8 @@ export const attribute = {
   ruleId: 'holdpoint.approval.rule_id',
   /** The rule that was made with the decision. */
   madeRule: 'holdpoint.approval.made_rule',
+  /** The deadline passed, and the policy lets the call run then. */
+  approvalExpired: 'holdpoint.approval.expired',
   votes: 'holdpoint.approval.votes',
   reminders: 'holdpoint.approval.reminders',
 
@@ -131,7 +133,7 @@ export const attribute = {
 
   snapshot: 'holdpoint.workspace.snapshot',
   epoch: 'holdpoint.workspace.epoch',
-  /** `materialise`, `restore`, `take_over`, `capture`, `merge`, `rewind` or `discard`. */
+  /** `materialise`, `take_over`, `capture`, `merge` or `discard`. */
   workspaceAction: 'holdpoint.workspace.action',
   workspaceReason: 'holdpoint.workspace.reason',
   files: 'holdpoint.workspace.files',
@@ -142,7 +144,7 @@ export const attribute = {
   /** `published`, `conflicted`, `failed`, `rejected` or `discarded`. */
   publishOutcome: 'holdpoint.publish.outcome',
   validators: 'holdpoint.publish.validators',
-  validatorsFailed: 'holdpoint.publish.validators_failed',
+  validatorsPassed: 'holdpoint.publish.validators_passed',
 
   /** Milliseconds of processor time of a command and its children. */
   commandCpuMs: 'holdpoint.command.cpu_ms',
@@ -166,6 +168,7 @@ export const attribute = {
   repairClass: 'holdpoint.repair.class',
   /** Why a span links to another: one of `linkType`. */
   linkType: 'holdpoint.link.type',
+  linkedRunId: 'holdpoint.link.run_id',
 } as const;
 
 /** Why a span links to another one. */

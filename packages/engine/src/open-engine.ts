@@ -73,6 +73,7 @@ import {
   type RunFilter,
   readCalls,
   readTotals,
+  readTrace,
 } from './queries/index.ts';
 
 /** The engine for requests: each of them is made by a caller. */
@@ -136,6 +137,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       results: async (run: RunState, steps: readonly StepState[]) =>
         listResults(deps, await readSpec(deps, run), steps),
       snapshots: on(deps, listSnapshots),
+      trace: ofRun(deps, readTrace),
       /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),
       sendMessage: byCaller(sendMessage),

@@ -94,8 +94,6 @@ class ScrapeReader extends MetricReader {
 
 /** Not the SDK's default: that one has the command line of the process in it. */
 const resourceOf = (service: string): Resource =>
-  resourceFromAttributes({
-    'service.name': service,
-    'service.instance.id': randomUUID(),
-    'host.name': hostname(),
-  }).merge(detectResources({ detectors: [envDetector] }));
+  detectResources({ detectors: [envDetector] }).merge(
+    resourceFromAttributes({ 'service.name': service, 'service.instance.id': randomUUID(), 'host.name': hostname() }),
+  );
