@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -61,6 +62,8 @@ async function commitAll(path: string): Promise<void> {
 async function askModel({ client }: System): Promise<void> {
   const answered = await client.createRun({ prompt: 'list the files' });
   expect(await finished(client, answered.run.id)).toMatchObject({ status: 'succeeded' });
+  const later = await client.createRun({ prompt: `ask again later: ${randomUUID()}` });
+  expect(await finished(client, later.run.id)).toMatchObject({ status: 'succeeded' });
   const refused = await client.createRun({ prompt: 'be refused' });
   await client.waitForRun(refused.run.id, { until: ({ status }) => status === 'paused' || status === 'failed' });
   await client.cancelRun(refused.run.id).catch(() => undefined);

@@ -17,10 +17,11 @@ import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engi
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { CatalogTool } from '@holdpoint/policy';
-import { observeProcess, startMetrics, startTelemetry, watchLoop } from '@holdpoint/telemetry';
+import { observeProcess, startMetrics, startTraces, watchLoop } from '@holdpoint/telemetry';
 import { createRegistry, everyToolset, loadToolsets, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
+import manifest from '../package.json' with { type: 'json' };
 import { openKeyFile } from './auth/key-file.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { App, ServerDeps } from './deps.ts';
@@ -60,9 +61,12 @@ export async function startApi(
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
   const now = openClock();
   const operator = await openOperatorPolicy({ redis: connections.state, logger }, { file: config.policyFile, tools });
-  const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
-  const metrics = await startMetrics('holdpoint-api', config.metrics ?? {});
-  const queues = openQueues(connections.state, now, telemetry.queues);
+  const service = { name: 'holdpoint-api', version: manifest.version };
+  const metrics = await startMetrics(service, config.metrics ?? {});
+  const onDropped = (spans: number, reason: string): void =>
+    metrics.count('dropped', { signal: 'spans', reason }, spans);
+  const traces = await startTraces({ service, logger, onDropped }, config.traces);
+  const queues = openQueues(connections.state, now, traces?.queues);
   const closing = new AbortController();
   const deps: EngineDeps = {
     redis: connections.state,
@@ -136,7 +140,7 @@ export async function startApi(
     clearTimeout(deadline);
     await queues.close();
     await connections.close();
-    await telemetry.stop();
+    await traces?.stop();
     await metrics.stop();
   };
   try {

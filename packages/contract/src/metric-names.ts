@@ -62,8 +62,9 @@ export const metric = {
     unit: 's',
     kind: 'histogram',
     source: 'runs',
-    labels: ['planner'],
-    description: 'Time of one planner decision; with a model, its request and answer',
+    labels: ['operation'],
+    description:
+      'Time of one planner decision: of a model, its request and answer (chat), or of a plan or a caller (plan)',
     buckets: calls,
   },
   stepDuration: {
@@ -82,7 +83,7 @@ export const metric = {
     source: 'runs',
     labels: ['tool', 'outcome'],
     description:
-      'Time of one try at a step, on a worker. Outcomes beside those of a step: lost, deferred, held, indeterminate',
+      'Time of one try at a step, on a worker. Outcomes beside those of a step: lost, retried, deferred, held, indeterminate',
     buckets: calls,
   },
   queueWait: {
@@ -316,7 +317,7 @@ export const metric = {
     source: 'process',
     labels: ['signal', 'reason'],
     description:
-      'Telemetry that was lost, never anything else: spans, metrics or logs. `reason`: queue_full, export_failed, behind, unwritable',
+      'Telemetry that was lost, never anything else: spans, metrics or logs. `reason`: queue_full (the receiver is too slow) or not_sent (it refused them, or is gone)',
   },
 
   runs: {

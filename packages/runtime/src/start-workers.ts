@@ -18,7 +18,7 @@ import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
-import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
+import { countSpans, startTraces, watchLoop } from '@holdpoint/telemetry';
 import {
   createRegistry,
   createToolsets,
@@ -61,12 +61,16 @@ export async function startWorkers(
 ): Promise<() => Promise<void>> {
   const tools = await openTools(config, logger);
   checkPolicyFile(config, tools.list);
-  const { metrics, served } = await openWorkerMetrics(config.metrics);
+  const workerId = `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  const service = { name: 'holdpoint-worker', version: config.version, instance: workerId };
+  const { metrics, served } = await openWorkerMetrics(service, config.metrics);
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
-  const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
+  const onDropped = (spans: number, reason: string): void =>
+    metrics.count('dropped', { signal: 'spans', reason }, spans);
+  const traces = await startTraces({ service, logger, onDropped }, config.traces);
   const now = openClock();
-  const queues = openQueues(connections.state, now, telemetry.queues);
+  const queues = openQueues(connections.state, now, traces?.queues);
   let checkSpace = (): void => {};
   const sandbox = await openSandbox({
     policy: config.sandboxPolicy,
@@ -101,7 +105,7 @@ export async function startWorkers(
     namedModels(config),
   );
   const deps: WorkerDeps = {
-    workerId: `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`,
+    workerId,
     redis: connections.state,
     queues,
     blobs: openBlobStore(join(config.dataDir, 'blobs')),
@@ -130,12 +134,14 @@ export async function startWorkers(
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
   };
-  const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
   const workers = await startQueueWorkers({
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
-    ...{ deps, config, connections, ...traced },
     onStalled: (queue) => metrics.count('stalled', { queue }),
     onLosses: (runs) => metrics.count('auditLosses', {}, runs),
+    ...{ deps, config, connections, traces },
+    counted: metrics.isOn
+      ? countSpans(metrics, { tools: namesOf(tools.list), models: namedModels(config) })
+      : undefined,
   });
   const space = await watchSpace(
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
@@ -186,12 +192,14 @@ export async function startWorkers(
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();
-    await telemetry.stop();
+    await traces?.stop();
     await served?.close();
     await metrics.stop();
     logger.info('worker ended; nothing is lost');
   };
 }
+
+const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
 
 /** Models that the operator named. */
 const namedModels = ({ prices, models }: RuntimeConfig): string[] => [

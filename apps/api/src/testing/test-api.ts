@@ -67,7 +67,6 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     secrets,
     callerLimits: { ...callerLimitsFrom({}), ...callerLimits },
     policyFile,
-    telemetry: false,
     ...(metrics !== undefined && { metrics }),
   } as const;
   const connections = connect(redis.path, pino({ level: 'silent' }));

@@ -1,17 +1,16 @@
 import type { TelemetryPort } from '../ports/index.ts';
-import { type FollowDeps, type FollowPace, followRuns } from './follow-runs.ts';
-import { type OpenFold, openTelemetryFollower } from './telemetry-follower.ts';
+import { type FollowDeps, type Following, type FollowPace, followRuns } from './follow-runs.ts';
+import { openTelemetryFollower } from './telemetry-follower.ts';
 
 interface Options extends FollowDeps, FollowPace {
   /** Milliseconds since the epoch. */
   now: () => number;
-  openFold: OpenFold;
   /** Each gets all spans. A cursor moves when all of them are done. */
   ports: readonly TelemetryPort[];
 }
 
 /** Hands the ended spans of all runs to the ports, in one process of many. */
-export function startTelemetryFollower(options: Options): { stop(): Promise<void> } {
+export function startTelemetryFollower(options: Options): Following {
   const { logger, everyMs, lookMs, lostMs } = options;
   return followRuns(options, {
     name: 'telemetry',

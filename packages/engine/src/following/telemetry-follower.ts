@@ -1,35 +1,29 @@
-import type { EndedSpans, LoggedEvent, TraceSpan } from '@holdpoint/contract';
+import type { EndedSpans, LoggedEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
+import { ZodError } from 'zod';
 import { runField } from '../domain/index.ts';
 import { activeIndex, lastEventAt, pagesOf, pagesOfRuns, readLog } from '../log/index.ts';
 import { stateKey } from '../log/keys.ts';
-import type { TelemetryPort } from '../ports/index.ts';
+import type { Logger, TelemetryPort } from '../ports/index.ts';
+import { addEvent, openTrace, type TraceState } from '../tracing/index.ts';
 import type { Follower } from './follow-runs.ts';
 import { readCursors, writeCursors } from './telemetry-cursors.ts';
 import { openSince } from './telemetry-since.ts';
 
-/** Makes spans of the events of one run, taken in order. */
-export interface Fold {
-  readonly traceId: string;
-  /** @returns the spans that this event ends */
-  take(event: LoggedEvent): TraceSpan[];
-}
-export type OpenFold = (runId: string) => Fold;
-
 interface Deps {
   redis: Redis;
+  logger: Logger;
   now: () => number;
-  openFold: OpenFold;
   ports: readonly TelemetryPort[];
 }
 
 interface Progress {
-  fold: Fold;
-  /** The last event that the fold took. */
-  seq: number;
+  /** The fold of the log, as far as it was read. */
+  trace: TraceState;
+  /** The context that the run was submitted with. */
+  caller: Pick<EndedSpans, 'traceparent' | 'tracestate'>;
   /** Spans that events up to this one ended are with the ports. */
   cursor: number;
-  hasEnded: boolean;
 }
 
 /** Spans that the ports get at once, as a rule. */
@@ -39,7 +33,7 @@ const page = 500;
 
 /** Hands over what is new. For one process at a time; when two do it, spans are handed over twice. */
 export async function openTelemetryFollower(deps: Deps): Promise<Follower> {
-  const { redis, openFold } = deps;
+  const { redis, logger } = deps;
   const since = await openSince(deps);
   /** In order of use: the first one is the least recently used. */
   const known = new Map<string, Progress>();
@@ -49,10 +43,10 @@ export async function openTelemetryFollower(deps: Deps): Promise<Follower> {
     known.delete(runId);
     if (found) return found;
     const [cursor = 0] = await readCursors(redis, [runId]);
-    return { fold: openFold(runId), seq: 0, cursor, hasEnded: false };
+    return { trace: openTrace(runId), caller: {}, cursor };
   };
   const keep = (runId: string, progress: Progress): void => {
-    if (progress.hasEnded) return;
+    if (progress.trace.open.size === 0) return;
     known.set(runId, progress);
     if (known.size > mostProgress) known.delete([...known.keys()][0] ?? '');
   };
@@ -61,19 +55,17 @@ export async function openTelemetryFollower(deps: Deps): Promise<Follower> {
     const batch = new PendingSpans(deps);
     for (const runId of runIds) {
       signal.throwIfAborted();
-      const progress = await progressOf(runId);
-      for await (const event of eventsAfter(redis, runId, progress.seq)) {
-        const ended = progress.fold.take(event);
-        progress.seq = event.seq;
-        progress.hasEnded = endings.has(event.type);
-        if (event.seq <= progress.cursor) continue;
-        progress.cursor = event.seq;
-        // Earlier events happened before telemetry was switched on.
-        const isWanted = Date.parse(event.time) >= since.time;
-        batch.take({ run_id: runId, trace_id: progress.fold.traceId, spans: isWanted ? ended : [] }, event.seq);
-        if (batch.length >= batchLength) await batch.flush(signal);
+      try {
+        const progress = await progressOf(runId);
+        for await (const event of eventsAfter(redis, runId, progress.trace.seq)) {
+          batch.take(endedBy(progress, event, since.time), progress.cursor);
+          if (batch.length >= batchLength) await batch.flush(signal);
+        }
+        keep(runId, progress);
+      } catch (error) {
+        if (!(error instanceof UnreadableLog)) throw error;
+        logger.warn({ run_id: runId, err: error }, 'the spans of a run are not exported: its log cannot be read');
       }
-      keep(runId, progress);
     }
     await batch.flush(signal);
     await since.touch();
@@ -107,11 +99,37 @@ export async function openTelemetryFollower(deps: Deps): Promise<Follower> {
   };
 }
 
-const endings: ReadonlySet<LoggedEvent['type']> = new Set(['run.succeeded', 'run.failed', 'run.canceled']);
+/** An event that this version does not know, or cannot place. Other runs are not held up. */
+class UnreadableLog extends Error {
+  override readonly name = 'UnreadableLog';
+}
+
+/** @param since earlier events happened before telemetry was switched on */
+function endedBy(progress: Progress, event: LoggedEvent, since: number): EndedSpans {
+  const { trace } = progress;
+  const ended = orUnreadable(() => addEvent(trace, event));
+  if (event.type === 'run.created') {
+    const { traceparent, tracestate } = event.data;
+    progress.caller = { traceparent, tracestate };
+  }
+  const isNew = event.seq > progress.cursor && Date.parse(event.time) >= since;
+  progress.cursor = Math.max(progress.cursor, event.seq);
+  return { run_id: trace.runId, trace_id: trace.traceId, ...progress.caller, spans: isNew ? ended : [] };
+}
+
+function orUnreadable<Result>(act: () => Result): Result {
+  try {
+    return act();
+  } catch (cause) {
+    throw new UnreadableLog('an event makes no spans', { cause });
+  }
+}
 
 async function* eventsAfter(redis: Redis, runId: string, seq: number): AsyncGenerator<LoggedEvent> {
   for (let after = seq; ; ) {
-    const events = await readLog(redis, runId, { after, limit: page });
+    const events = await readLog(redis, runId, { after, limit: page }).catch((cause: unknown) => {
+      throw cause instanceof ZodError ? new UnreadableLog('an event is not known', { cause }) : cause;
+    });
     yield* events;
     if (events.length < page) return;
     after = events.at(-1)?.seq ?? after;
@@ -129,8 +147,8 @@ class PendingSpans {
     this.deps = deps;
   }
 
-  take(ended: EndedSpans, seq: number): void {
-    this.cursors.set(ended.run_id, seq);
+  take(ended: EndedSpans, cursor: number): void {
+    this.cursors.set(ended.run_id, cursor);
     if (ended.spans.length === 0) return;
     this.spans.push(ended);
     this.length += ended.spans.length;

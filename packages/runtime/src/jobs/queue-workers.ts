@@ -12,12 +12,14 @@ import {
   queuePrefix,
   type StepJob,
   startAudit,
+  startTelemetryFollower,
   type TaskJob,
   type TurnJob,
   type WorkerDeps,
   type WorkspaceJob,
 } from '@holdpoint/engine/worker';
-import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
+import type { Traces } from '@holdpoint/telemetry';
+import { type Job, Worker, type WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import { backOffFromRefusals } from './back-off.ts';
 import { type HoldReason, Intake } from './intake.ts';
@@ -37,6 +39,8 @@ export interface RunningWorkers {
   tasks(): { run_id: string; task_id: string }[];
   /** The jobs of each queue that this process may run at once, and runs. */
   slots(): { queue: string; all: number; used: number }[];
+  /** Whether this process follows the logs for traces and metrics. */
+  isFollower(): boolean;
   /** Why it takes no jobs of some queue. */
   held(): Set<HoldReason>;
   /** Takes no steps, turns and background commands until it is released; publishing, undoing and discarding continue. */
@@ -55,11 +59,14 @@ interface Start {
     'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs' | 'dataDir'
   >;
   connections: Connections;
-  telemetry?: Telemetry;
   /** Called for each job whose worker fell silent. */
   onStalled?: (queue: string) => void;
   /** Called when the audit log finds that Redis lost events of this many runs. */
   onLosses?: (runs: number) => void;
+  /** Undefined: no traces are exported. */
+  traces?: Traces | undefined;
+  /** Counts the spans of runs. Undefined: no metrics are kept. */
+  counted?: Pick<Traces, 'take'> | undefined;
 }
 
 /** Publishes, undos and discards that run at once in this process. */
@@ -71,7 +78,8 @@ export async function startQueueWorkers({
   redact,
   config,
   connections,
-  telemetry,
+  traces,
+  counted,
   onStalled = () => undefined,
   onLosses = () => undefined,
 }: Start): Promise<RunningWorkers> {
@@ -92,7 +100,7 @@ export async function startQueueWorkers({
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
     settings: { backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random) },
-    ...(telemetry === undefined ? {} : { telemetry }),
+    ...(traces === undefined ? {} : { telemetry: traces.queues }),
   });
 
   const intake = new Intake();
@@ -138,6 +146,9 @@ export async function startQueueWorkers({
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
   const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
+  const ports = [traces, counted].filter((port) => port !== undefined);
+  const following = { ...deps, subscriber: connections.subscriber, ports };
+  const follower = ports.length === 0 ? undefined : startTelemetryFollower(following);
 
   return {
     active: () =>
@@ -158,6 +169,7 @@ export async function startQueueWorkers({
       { queue: 'workspaces', all: workspaceSlots, used: running.workspaces.size },
     ],
     held: () => intake.reasons(),
+    isFollower: () => follower?.isHolder() ?? false,
     cancelRun(runId) {
       const reason: AbortReason = 'canceled';
       for (const job of running.turns) if (job.data.run_id === runId) turns.cancelJob(String(job.id), reason);
@@ -179,8 +191,8 @@ export async function startQueueWorkers({
       }, drainMs);
       await Promise.all(all.map((worker) => worker.close()));
       clearTimeout(deadline);
-      // Last: it seals what the jobs appended until now.
-      await audit.stop();
+      // Last: they take what the jobs appended until now.
+      await Promise.all([audit.stop(), follower?.stop()]);
     },
   };
 }

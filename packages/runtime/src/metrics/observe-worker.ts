@@ -4,7 +4,7 @@ import { type Metrics, observeProcess } from '@holdpoint/telemetry';
 import type { RunningWorkers } from '../jobs/queue-workers.ts';
 
 type Parts = {
-  workers: Pick<RunningWorkers, 'slots' | 'held'>;
+  workers: Pick<RunningWorkers, 'slots' | 'held' | 'isFollower'>;
   capabilities: CapabilityReport;
 } & Parameters<typeof observeProcess>[1];
 
@@ -13,6 +13,7 @@ export function observeWorker(metrics: Metrics, { workers, loop, capabilities }:
   observeProcess(metrics, { loop });
   metrics.observe('slots', () => workers.slots().map(({ queue, all }) => ({ value: all, labels: { queue } })));
   metrics.observe('slotsUsed', () => workers.slots().map(({ queue, used }) => ({ value: used, labels: { queue } })));
+  metrics.observe('follower', () => [{ value: workers.isFollower() ? 1 : 0 }]);
   metrics.observe('workerHeld', () => {
     const held = workers.held();
     return (['space', 'redis'] as const).map((reason) => ({ value: held.has(reason) ? 1 : 0, labels: { reason } }));
