@@ -62,6 +62,8 @@ interface Start {
   connections: Connections;
   /** Called for each job whose worker fell silent. */
   onStalled?: (queue: string) => void;
+  /** Called when the audit log finds that Redis lost events of this many runs. */
+  onLosses?: (runs: number) => void;
   /** Undefined: no traces are exported. */
   traces?: Traces | undefined;
   /** Counts the spans of runs. Undefined: no metrics are kept. */
@@ -80,6 +82,7 @@ export async function startQueueWorkers({
   traces,
   counted,
   onStalled = () => undefined,
+  onLosses = () => undefined,
 }: Start): Promise<RunningWorkers> {
   const options = (concurrency: number): WorkerOptions => ({
     connection: connections.worker(),
@@ -143,7 +146,7 @@ export async function startQueueWorkers({
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
-  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber });
+  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
   const ports = [traces, counted].filter((port) => port !== undefined);
   const following = { ...deps, subscriber: connections.subscriber, ports };
   const follower = ports.length === 0 ? undefined : startTelemetryFollower(following);
