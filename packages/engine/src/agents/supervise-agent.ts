@@ -14,6 +14,7 @@ import {
 import { doneAt, type JobContext, type JobEnd } from '../jobs/index.ts';
 import { append, fromPayload, readRun, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
+import { traceOfCaller } from '../tracing/index.ts';
 import { reportToParent } from './report-agent.ts';
 import { reportEnd } from './report-end.ts';
 
@@ -70,6 +71,7 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
       by: run.id,
       tenant: run.tenant,
       tools: deps.catalog.versions(spec.toolset),
+      linkedTraceId: traceOfCaller(run),
       parent: { run_id: run.id, step_id: task.about.step_id, task_id: task.id, snapshot, depth },
     }),
   );

@@ -65,12 +65,13 @@ async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Prom
   const { source, modes } = await readSpec(deps, run);
   const createdAt = modes.deterministic ? fixedTime : undefined;
   const making = { runId: run.id, createdAt, signal, onProgress: reportProgress(deps, run) };
+  const beganAt = new Date(deps.now()).toISOString();
   const from = run.forked_from ?? run.parent;
   const made =
     from === undefined
       ? await deps.workspaces.materialise({ ...making, source })
       : await deps.workspaces.fork({ ...making, from: { runId: from.run_id, snapshot: from.snapshot } });
-  await append(deps, run.id, startRun(made));
+  await append(deps, run.id, startRun({ ...made, began_at: beganAt }));
 }
 
 const progressEveryMs = 2000;

@@ -13,15 +13,17 @@ import {
   queuePrefix,
   type StepJob,
   startAudit,
+  startTelemetryFollower,
   type TaskJob,
   type TurnJob,
   type WorkerDeps,
   type WorkspaceJob,
 } from '@holdpoint/engine/worker';
-import type { Telemetry, Worker, WorkerOptions } from 'bullmq';
+import type { Traces } from '@holdpoint/telemetry';
+import type { Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import { backOffFromRefusals } from './back-off.ts';
-import { Intake } from './intake.ts';
+import { type HoldReason, Intake } from './intake.ts';
 import { openWorker } from './open-worker.ts';
 import { startPeriodic } from './start-periodic.ts';
 
@@ -36,6 +38,12 @@ export interface RunningWorkers {
   running(): string[];
   /** Ids of the background commands that this process runs, and their runs. */
   tasks(): { run_id: string; task_id: string }[];
+  /** The jobs of each queue that this process may run at once, and runs. */
+  slots(): { queue: string; all: number; used: number }[];
+  /** Whether this process follows the logs for traces and metrics. */
+  isFollower(): boolean;
+  /** Why it takes no jobs of some queue. */
+  held(): Set<HoldReason>;
   /** Takes no steps, turns and background commands until it is released; publishing, undoing and discarding continue. */
   hold(): void;
   release(): void;
@@ -52,8 +60,18 @@ interface Start {
     'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs' | 'dataDir'
   >;
   connections: Connections;
-  telemetry?: Telemetry;
+  /** Called for each job whose worker fell silent. */
+  onStalled?: (queue: string) => void;
+  /** Called when the audit log finds that Redis lost events of this many runs. */
+  onLosses?: (runs: number) => void;
+  /** Undefined: no traces are exported. */
+  traces?: Traces | undefined;
+  /** Counts the spans of runs. Undefined: no metrics are kept. */
+  counted?: Pick<Traces, 'take'> | undefined;
 }
+
+/** Publishes, undos and discards that run at once in this process. */
+const workspaceSlots = 4;
 
 /** Starts one BullMQ worker per queue, the timers of the periodic work, and the writer of the audit log. */
 export async function startQueueWorkers({
@@ -61,7 +79,10 @@ export async function startQueueWorkers({
   redact,
   config,
   connections,
-  telemetry,
+  traces,
+  counted,
+  onStalled = () => undefined,
+  onLosses = () => undefined,
 }: Start): Promise<RunningWorkers> {
   const options = (concurrency: number): WorkerOptions => ({
     connection: connections.worker(),
@@ -74,7 +95,7 @@ export async function startQueueWorkers({
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
     settings: { backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random) },
-    ...(telemetry === undefined ? {} : { telemetry }),
+    ...(traces === undefined ? {} : { telemetry: traces.queues }),
   });
 
   const intake = new Intake();
@@ -95,7 +116,7 @@ export async function startQueueWorkers({
     deps,
     queueNames.workspaces,
     { handle: handleWorkspace, lookAgain: lookAgain.workspace, mayStillSleep: mayPublicationSleep },
-    options(4),
+    options(workspaceSlots),
   );
   const tasks = openWorker<TaskJob>(
     deps,
@@ -117,6 +138,7 @@ export async function startQueueWorkers({
       deps.logger.warn({ queue: worker.name, err: error }, 'queue worker error');
       refused(error);
     });
+    worker.on('stalled', () => onStalled(worker.name));
     // Losing a lock does not abort the job by itself: another worker has it now, so this one must stop.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'lock-lost' satisfies AbortReason);
@@ -124,7 +146,10 @@ export async function startQueueWorkers({
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
-  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber });
+  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
+  const ports = [traces, counted].filter((port) => port !== undefined);
+  const following = { ...deps, subscriber: connections.subscriber, ports };
+  const follower = ports.length === 0 ? undefined : startTelemetryFollower(following);
 
   return {
     active: () => new Set(opened.flatMap(({ running }) => [...running].map(({ data }) => data.run_id))),
@@ -135,6 +160,14 @@ export async function startQueueWorkers({
       ...[...turns.running].map(({ data }) => `${data.run_id}/turn ${data.turn}`),
       ...[...workspaces.running].map(({ data }) => `${data.run_id}/workspace`),
     ],
+    slots: () => [
+      { queue: 'steps', all: config.steps, used: steps.running.size },
+      { queue: 'turns', all: config.turns, used: turns.running.size },
+      { queue: 'tasks', all: config.tasks, used: tasks.running.size },
+      { queue: 'workspaces', all: workspaceSlots, used: workspaces.running.size },
+    ],
+    held: () => intake.reasons(),
+    isFollower: () => follower?.isHolder() ?? false,
     cancelRun(runId) {
       const reason: AbortReason = 'canceled';
       for (const job of turns.running) if (job.data.run_id === runId) turns.worker.cancelJob(String(job.id), reason);
@@ -161,8 +194,8 @@ export async function startQueueWorkers({
       await Promise.all(all.map((worker) => worker.close()));
       clearTimeout(deadline);
       await Promise.all(opened.map((one) => one.looked()));
-      // Last: it seals what the jobs appended until now.
-      await audit.stop();
+      // Last: they take what the jobs appended until now.
+      await Promise.all([audit.stop(), follower?.stop()]);
     },
   };
 }
