@@ -35,6 +35,8 @@ export interface GraphQuery {
   /** Bytes of the results. */
   max_bytes: number;
   signal: AbortSignal;
+  /** Called after each batch of files. */
+  onProgress?(progress: { files: number; total: number }): void;
 }
 
 /** The code graphs of the runs of this host. */
@@ -99,6 +101,7 @@ export function openGraphs({
         parser: parserOf(query),
         onRead: (files) => {
           progress.read += files;
+          query.onProgress?.({ files: progress.read, total: progress.total });
         },
         async keep(batch: Read[]) {
           const kept = await perform(query.runId, { operation: 'keep', read: batch });

@@ -139,6 +139,7 @@ export async function startWorkers(
   const workers = await startQueueWorkers({
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
     onStalled: (queue) => metrics.count('stalled', { queue }),
+    onLosses: (runs) => metrics.count('auditLosses', {}, runs),
     ...{ deps, config, connections, traces },
     counted: metrics.isOn
       ? countSpans(metrics, { tools: namesOf(tools.list), models: namedModels(config) })
@@ -151,7 +152,7 @@ export async function startWorkers(
   checkSpace = () => void space.check();
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
-  observeWorker(metrics, { workers, loop });
+  observeWorker(metrics, { workers, loop, capabilities: sandbox.capabilities });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
     version: config.version,

@@ -37,7 +37,13 @@ function program(answer: string, more: { idleMs?: number; maxLineBytes?: number 
   const run = { id: `run_program_${word}`, uid, gid };
   const files = [{ host: directory, inside: '/opt/holdpoint/programs' }];
   const bounds = { memory_bytes: 2 ** 31, maxLineBytes: 1024 * 1024, idleMs: 60_000, ...more };
-  const process = host.sandbox.start(run, { name: 'program', main, files, nodeOptions: [`--title=${word}`], ...bounds });
+  const process = host.sandbox.start(run, {
+    name: 'program',
+    main,
+    files,
+    nodeOptions: [`--title=${word}`],
+    ...bounds,
+  });
   const ended = async () => {
     await until(() => processesWith(word).length === 0);
   };
