@@ -76,6 +76,8 @@ const jsx = `
 (jsx_opening_element name: (identifier) @drop)
 (jsx_self_closing_element name: (identifier) @drop)
 (jsx_closing_element name: (identifier) @drop)
+(jsx_closing_element name: (member_expression object: (identifier) @drop))
+(jsx_closing_element name: (member_expression property: (property_identifier) @drop))
 `;
 
 const javascriptOnly = `
