@@ -93,6 +93,7 @@ export async function runAttempt(
         duration_ms: tookSince(spec, startedAt),
         capabilities: outcome.capabilities,
         usage: made.usage,
+        command: made.command,
         snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
         created: begun && (await beginTask(deps, step, taskId, begun)),
       },

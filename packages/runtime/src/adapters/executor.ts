@@ -9,6 +9,7 @@ import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/too
 import type { Workspaces } from '@holdpoint/workspace';
 import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
 import { splitSignal } from './command-end.ts';
+import { CallUse } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
 import { openGenerate, type ToolModels } from './generate-text.ts';
 import { redactExecutor } from './redact-executor.ts';
@@ -71,6 +72,7 @@ export function createExecutor(deps: Deps): Executor {
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
+        call.use?.add(fixed?.result(result) ?? result);
         return fixed?.result(result) ?? result;
       },
     };
@@ -117,7 +119,8 @@ export function createExecutor(deps: Deps): Executor {
         { network, granted, reaches, scope, onConnection },
         { allowAddresses, secrets },
       );
-      const bounds = { wallMs, limits, way, scope, readOnly, seed, signal };
+      const use = new CallUse();
+      const bounds = { wallMs, limits, way, scope, readOnly, seed, signal, use };
       const asked = openGenerate(deps, { model: rest.model, needsPrice, scope, wallMs, signal });
       const context = {
         ...(await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest })),
@@ -125,7 +128,9 @@ export function createExecutor(deps: Deps): Executor {
         generate: asked.generate,
       };
       const outcome = await registry.execute({ ...call, beside, context });
-      if (outcome.status !== 'deferred') return { capabilities: sandbox.capabilities, ...outcome, usage: asked.used() };
+      if (outcome.status !== 'deferred') {
+        return { capabilities: sandbox.capabilities, ...outcome, usage: asked.used(), command: use.total() };
+      }
       return seed === undefined ? outcome : fixSurroundings(seed, now).fromFixed(outcome);
     },
     async validate(validator, { limits, scope, signal, ...tree }) {
@@ -173,6 +178,8 @@ interface CallBounds {
   wallMs: number;
   limits: Partial<ProcessLimits>;
   way?: CallNetwork | undefined;
+  /** Counts what the commands of the call use. */
+  use?: CallUse;
   /** @default that of `way` */
   network?: Network | undefined;
   readOnly?: boolean;
