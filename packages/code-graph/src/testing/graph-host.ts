@@ -42,6 +42,8 @@ export interface GraphHost {
   fork(from: GraphRun): Promise<GraphRun>;
 }
 
+export const bwrapPath = join(import.meta.dirname, '../../../../.cache/bubblewrap/usr/bin/bwrap');
+
 /** Real workspaces, sandbox and graphs for all tests of a file. Empty before the first test. */
 export function useGraphHost(usual: GraphsSettings = {}): GraphHost {
   const host = {} as GraphHost;
@@ -79,7 +81,7 @@ export function useGraphHost(usual: GraphsSettings = {}): GraphHost {
 const openTestSandbox = (stateDir: string): Promise<Sandbox> =>
   openSandbox({
     ...{ policy: 'require', allowUnsandboxed: false, stateDir },
-    bwrapPath: join(import.meta.dirname, '../../../../.cache/bubblewrap/usr/bin/bwrap'),
+    bwrapPath,
   });
 
 function runsOf({ directory, workspaces, graphs }: Pick<GraphHost, 'directory' | 'workspaces' | 'graphs'>) {
