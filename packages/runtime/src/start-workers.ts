@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { openGraphs } from '@holdpoint/code-graph';
 import {
   newId,
   openBlobStore,
@@ -94,6 +95,7 @@ export async function startWorkers(
   });
   await workspaces.removeAbandonedBuilds();
   const texts = openTextThreads();
+  const graphs = openGraphs({ sandbox, snapshots: workspaces });
   const { registry } = tools;
   const operator = await openOperatorPolicy(
     { redis: connections.state, logger },
@@ -115,7 +117,7 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, sandbox, workspaces, texts, secrets, now },
+        ...{ registry, sandbox, workspaces, texts, graphs, secrets, now },
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },
       }),
@@ -155,6 +157,7 @@ export async function startWorkers(
     host: config.host,
     version: config.version,
     concurrency: config.steps,
+    slots: { steps: config.steps, tasks: config.tasks, turns: config.turns },
     capabilities: sandbox.capabilities,
     bounds: () => ({
       ...operator.status(),
@@ -189,6 +192,7 @@ export async function startWorkers(
     await heartbeat.stop();
     loop.stop();
     await texts.close();
+    await graphs.close();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();

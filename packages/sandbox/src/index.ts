@@ -4,6 +4,8 @@ export { resolveLimits } from './limits.ts';
 export { isIsolated, openSandbox } from './open-sandbox.ts';
 export type {
   Command,
+  HostProgram,
+  ProgramProcess,
   Sandbox,
   WorkspaceMount,
 } from './port.ts';
