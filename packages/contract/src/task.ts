@@ -46,23 +46,25 @@ export const taskAboutSchema = z.strictObject({
 });
 export type TaskAbout = z.infer<typeof taskAboutSchema>;
 
+/** What the merge of a sub-agent did that merges by itself. With conflicts it changed nothing. */
+export const taskMergeSchema = z
+  .union([
+    z.strictObject({
+      paths: z.array(z.string()).describe('The first of them'),
+      total: z.int(),
+      left_out: z.array(z.string()).optional().describe('What no merge can bring, such as a socket'),
+    }),
+    z.strictObject({ conflicts: z.array(z.strictObject({ path: z.string(), reason: z.string() })), total: z.int() }),
+  ])
+  .describe('What the merge of a sub-agent did that merges by itself; with conflicts it changed nothing');
+
 /** How a task ended. A killed command has no exit code. */
 export const taskOutcomeSchema = z.strictObject({
   exit_code: z.int().nullable(),
   reason: problemSchema.optional(),
   message: z.string().optional().describe('The last message of a sub-agent'),
   duration_ms: z.number().optional(),
-  merged: z
-    .union([
-      z.strictObject({
-        paths: z.array(z.string()).describe('The first of them'),
-        total: z.int(),
-        left_out: z.array(z.string()).optional().describe('What no merge can bring, such as a socket'),
-      }),
-      z.strictObject({ conflicts: z.array(z.strictObject({ path: z.string(), reason: z.string() })), total: z.int() }),
-    ])
-    .optional()
-    .describe('What the merge of a sub-agent did that merges by itself; with conflicts it changed nothing'),
+  merged: taskMergeSchema.optional(),
 });
 export type TaskOutcome = z.infer<typeof taskOutcomeSchema>;
 

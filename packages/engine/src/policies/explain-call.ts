@@ -1,9 +1,9 @@
-import { hasNetwork, type RunSpec } from '@holdpoint/contract';
+import { type CallDescription, hasNetwork, type RunSpec } from '@holdpoint/contract';
 import { type Explanation, explain } from '@holdpoint/policy';
 import { factsOf, toolsetPolicyOf, withQuestion } from '../approvals/judge-described.ts';
 import type { EngineDeps } from '../deps.ts';
 import { type Bound, type OperatorInForce, policiesOf } from '../domain/index.ts';
-import type { Call, Description } from '../ports/index.ts';
+import type { Call } from '../ports/index.ts';
 
 /** A call of a run that need not exist. */
 export interface ImaginedCall extends Call, Pick<RunSpec, 'labels' | 'network' | 'submitted_by'> {}
@@ -17,7 +17,7 @@ export function explainCall(
   deps: Pick<EngineDeps, 'catalog' | 'operatorPolicy'>,
   { tool, args, ...run }: ImaginedCall,
   { operator, ...bound }: Pick<Bound, 'policy' | 'policy_pin'> & { operator: OperatorInForce | 'current' },
-): { ok: true; explanation: Explanation } | Extract<Description, { ok: false }> {
+): { ok: true; explanation: Explanation } | Extract<CallDescription, { ok: false }> {
   const described = deps.catalog.describe({ toolset: run.toolset, tool, args, network: hasNetwork(run.network) });
   if (!described.ok) return described;
   const current = operator === 'current' ? deps.operatorPolicy?.() : operator;
