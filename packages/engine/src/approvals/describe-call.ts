@@ -7,7 +7,7 @@ type Known = Extract<CallDescription, { ok: true }>;
 /** What a call would be in its run. */
 export function describeCall(
   { catalog }: Pick<EngineDeps, 'catalog'>,
-  { toolset, settings, network, modes }: RunSpec,
+  { toolset, settings, network, modes }: Pick<RunSpec, 'toolset' | 'settings' | 'network' | 'modes'>,
   { run: { parent }, ...call }: { run: Pick<RunState, 'parent'>; tool: string; args: Json },
 ): CallDescription {
   const described = catalog.describe({
