@@ -1,5 +1,9 @@
+import type { TraceIds } from '@holdpoint/engine';
 import { capDelay, HandBack, type JobContext, type JobEnd, type WorkerDeps } from '@holdpoint/engine/worker';
+import { type LogContext, withLogContext } from '@holdpoint/telemetry';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
+
+type JobData = LogContext & { run_id: string };
 
 type Handler<Data> = (deps: WorkerDeps, data: Data, context: JobContext) => Promise<JobEnd>;
 
@@ -7,10 +11,12 @@ type Handler<Data> = (deps: WorkerDeps, data: Data, context: JobContext) => Prom
  * A handler as BullMQ calls it. A sleeping job moves to the delayed set. A wake-up between its look at the log and that move would be
  * lost, so the job looks once more and promotes itself.
  */
-export function processor<Data>(
+export function processor<Data extends JobData>(
   deps: WorkerDeps,
   handle: Handler<Data>,
   options: {
+    /** Of the log. */
+    traceIds: TraceIds;
     running: Set<Job<Data>>;
     mayStillSleep?: (deps: WorkerDeps, data: Data) => Promise<boolean>;
     /** Whether this worker takes no jobs now. A job that it was already waiting for still arrives. */
@@ -42,9 +48,17 @@ export function processor<Data>(
     };
     options.running.add(job);
     try {
-      await run(job, token, context);
+      options.traceIds.learn(deps.redis, job.data.run_id);
+      await withLogContext(aboutJob(job.data), () => run(job, token, context));
     } finally {
       options.running.delete(job);
     }
   };
 }
+
+const aboutJob = ({ run_id, step_id, task_id, turn }: JobData): LogContext => ({
+  run_id,
+  ...(step_id !== undefined && { step_id }),
+  ...(task_id !== undefined && { task_id }),
+  ...(turn !== undefined && { turn }),
+});

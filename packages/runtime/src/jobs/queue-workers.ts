@@ -1,4 +1,4 @@
-import { queueNames } from '@holdpoint/engine';
+import { queueNames, TraceIds } from '@holdpoint/engine';
 import type { Connections } from '@holdpoint/engine/redis';
 import {
   type AbortReason,
@@ -65,6 +65,8 @@ interface Start {
   traces?: Traces | undefined;
   /** Counts the spans of runs. Undefined: no metrics are kept. */
   counted?: Pick<Traces, 'take'> | undefined;
+  /** Of the log. */
+  traceIds?: TraceIds;
 }
 
 /** Publishes, undos and discards that run at once in this process. */
@@ -78,6 +80,7 @@ export async function startQueueWorkers({
   connections,
   traces,
   counted,
+  traceIds = new TraceIds(),
   onStalled = () => undefined,
 }: Start): Promise<RunningWorkers> {
   const running = {
@@ -103,22 +106,22 @@ export async function startQueueWorkers({
   const intake = new Intake();
   const turns: Worker<TurnJob> = new Worker<TurnJob>(
     queueNames.turns,
-    processor(deps, handleTurn, { running: running.turns, isHeld: () => intake.holds(turns) }),
+    processor(deps, handleTurn, { traceIds, running: running.turns, isHeld: () => intake.holds(turns) }),
     options(config.turns),
   );
   const steps: Worker<StepJob> = new Worker<StepJob>(
     queueNames.steps,
-    processor(deps, handleStep, { running: running.steps, mayStillSleep, isHeld: () => intake.holds(steps) }),
+    processor(deps, handleStep, { traceIds, running: running.steps, mayStillSleep, isHeld: () => intake.holds(steps) }),
     options(config.steps),
   );
   const workspaces = new Worker<WorkspaceJob>(
     queueNames.workspaces,
-    processor(deps, handleWorkspace, { running: running.workspaces, mayStillSleep: mayPublicationSleep }),
+    processor(deps, handleWorkspace, { traceIds, running: running.workspaces, mayStillSleep: mayPublicationSleep }),
     options(workspaceSlots),
   );
   const tasks: Worker<TaskJob> = new Worker<TaskJob>(
     queueNames.tasks,
-    processor(deps, handleTask, { running: running.tasks, isHeld: () => intake.holds(tasks) }),
+    processor(deps, handleTask, { traceIds, running: running.tasks, isHeld: () => intake.holds(tasks) }),
     options(config.tasks),
   );
   const all = [turns, steps, workspaces, tasks];
