@@ -36,7 +36,7 @@ export interface RuntimeConfig {
   allowAddresses: readonly string[];
   /** Where web_search asks; undefined: DuckDuckGo's HTML page. */
   searchEndpoint: string | undefined;
-  /** Where GraphQuery asks; undefined: there is no graph. */
+  /** Where GraphQuery asks; undefined: the graph of each run. */
   graphEndpoint: string | undefined;
   /** On a root host each run gets a uid of its own, counted from here. */
   uidBase: number;

@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { openGraphs } from '@holdpoint/code-graph';
 import {
   newId,
   openBlobStore,
@@ -105,6 +106,7 @@ export async function startWorkers(
   });
   await workspaces.removeAbandonedBuilds();
   const texts = openTextThreads();
+  const graphs = openGraphs({ sandbox, snapshots: workspaces });
   const { registry } = tools;
   const operator = await openOperatorPolicy(
     { redis: connections.state, logger },
@@ -126,7 +128,7 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, sandbox, workspaces, texts, secrets, now },
+        ...{ registry, sandbox, workspaces, texts, graphs, secrets, now },
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },
       }),
@@ -148,6 +150,7 @@ export async function startWorkers(
   const workers = await startQueueWorkers({
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
     onStalled: (queue) => metrics.count('stalled', { queue }),
+    onLosses: (runs) => metrics.count('auditLosses', {}, runs),
     ...{ deps, config, connections, traces, traceIds },
     counted: metrics.isOn
       ? countSpans(metrics, { tools: namesOf(tools.list), models: namedModels(config) })
@@ -162,11 +165,12 @@ export async function startWorkers(
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
   logDrops.reportTo(metrics);
   const level = await watchLogLevel({ subscriber: connections.subscriber, logger, is: 'workers' });
-  observeWorker(metrics, { workers, loop });
+  observeWorker(metrics, { workers, loop, capabilities: sandbox.capabilities });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
     version: config.version,
     concurrency: config.steps,
+    slots: { steps: config.steps, tasks: config.tasks, turns: config.turns },
     capabilities: sandbox.capabilities,
     bounds: () => ({
       ...operator.status(),
@@ -202,6 +206,7 @@ export async function startWorkers(
     await heartbeat.stop();
     loop.stop();
     await texts.close();
+    await graphs.close();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();

@@ -1,24 +1,25 @@
-import type { TraceIds } from '@holdpoint/engine';
 import { capDelay, HandBack, type JobContext, type JobEnd, type WorkerDeps } from '@holdpoint/engine/worker';
-import { type LogContext, withLogContext } from '@holdpoint/telemetry';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
 
-type JobData = LogContext & { run_id: string };
-
-type Handler<Data> = (deps: WorkerDeps, data: Data, context: JobContext) => Promise<JobEnd>;
+/** What is done with the jobs of a queue. */
+export interface JobKind<Data> {
+  handle(deps: WorkerDeps, data: Data, context: JobContext): Promise<JobEnd>;
+  /** @param seen the sequence number of the run that the handler acted on */
+  lookAgain(deps: WorkerDeps, data: Data, seen: number): Promise<void>;
+  mayStillSleep?(deps: WorkerDeps, data: Data): Promise<boolean>;
+}
 
 /**
  * A handler as BullMQ calls it. A sleeping job moves to the delayed set. A wake-up between its look at the log and that move would be
  * lost, so the job looks once more and promotes itself.
  */
-export function processor<Data extends JobData>(
+export function processor<Data>(
   deps: WorkerDeps,
-  handle: Handler<Data>,
+  { handle, mayStillSleep }: Pick<JobKind<Data>, 'handle' | 'mayStillSleep'>,
   options: {
-    /** Of the log. */
-    traceIds: TraceIds;
     running: Set<Job<Data>>;
-    mayStillSleep?: (deps: WorkerDeps, data: Data) => Promise<boolean>;
+    /** What the jobs that are done have seen of their runs. */
+    seen: WeakMap<Job<Data>, number>;
     /** Whether this worker takes no jobs now. A job that it was already waiting for still arrives. */
     isHeld?: () => boolean;
   },
@@ -33,9 +34,12 @@ export function processor<Data extends JobData>(
       await job.moveToWait(token);
       throw new WaitingError();
     });
-    if (end.kind === 'done') return;
+    if (end.kind === 'done') {
+      if (end.seen !== undefined) options.seen.set(job, end.seen);
+      return;
+    }
     await job.moveToDelayed(deps.now() + capDelay(end.until - deps.now()), token);
-    if (options.mayStillSleep && !(await options.mayStillSleep(deps, job.data))) {
+    if (mayStillSleep && !(await mayStillSleep(deps, job.data))) {
       await job.promote().catch((error: unknown) => deps.logger.debug({ job: job.id, err: error }, 'already awake'));
     }
     throw new DelayedError();
@@ -48,17 +52,9 @@ export function processor<Data extends JobData>(
     };
     options.running.add(job);
     try {
-      options.traceIds.learn(deps.redis, job.data.run_id);
-      await withLogContext(aboutJob(job.data), () => run(job, token, context));
+      await run(job, token, context);
     } finally {
       options.running.delete(job);
     }
   };
 }
-
-const aboutJob = ({ run_id, step_id, task_id, turn }: JobData): LogContext => ({
-  run_id,
-  ...(step_id !== undefined && { step_id }),
-  ...(task_id !== undefined && { task_id }),
-  ...(turn !== undefined && { turn }),
-});
