@@ -5,7 +5,7 @@ import { type Ceilings, ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { openSecrets, type Secrets, secretSettingsFrom } from '@holdpoint/secrets';
-import { type TraceSettings, telemetryWanted, traceSettingsFrom } from '@holdpoint/telemetry';
+import { type MetricsSettings, metricsSettingsFrom, type TraceSettings, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
@@ -43,10 +43,9 @@ export interface Config {
   projectDir?: string;
   /** Opened before the log, which redacts them. */
   secrets: Secrets;
-  /** Whether OpenTelemetry's own variables turn it on. */
-  telemetry: boolean;
   /** Undefined: no traces are exported. */
   traces?: TraceSettings | undefined;
+  metrics?: MetricsSettings;
 }
 
 export class ConfigError extends Error {
@@ -82,13 +81,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...boundsOf(given),
     projectDir,
     secrets: openSecrets(secretSettingsFrom(env, { dataDir: resolve(HOLDPOINT_DATA) })),
-    telemetry: telemetryWanted(env),
   };
 }
 
 function boundsOf(
   env: Record<string, string | undefined>,
-): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'traces'> {
+): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'traces' | 'metrics'> {
   try {
     return {
       ceilings: ceilingsFrom(env),
@@ -97,6 +95,7 @@ function boundsOf(
       policyFile: policyFileFrom(env),
       toolModules: toolModulesFrom(env),
       traces: traceSettingsFrom(env),
+      metrics: metricsSettingsFrom(env),
     };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });

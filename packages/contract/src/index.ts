@@ -12,6 +12,7 @@ export * from './ids.ts';
 export * from './json-pointer.ts';
 export * from './limits.ts';
 export * from './lineage.ts';
+export * from './metric-names.ts';
 export * from './nearest-names.ts';
 export * from './past-calls.ts';
 export * from './payload.ts';

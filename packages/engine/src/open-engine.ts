@@ -72,6 +72,7 @@ import {
   presentStep,
   type RunFilter,
   readCalls,
+  readTotals,
   readTrace,
 } from './queries/index.ts';
 
@@ -233,6 +234,8 @@ const openReconciler = ({ redis }: EngineDeps) => ({
     const counts = Object.entries(await redis.hgetall(repairsKey));
     return Object.fromEntries(counts.map(([name, count]) => [name, Number(count)]));
   },
+  /** Counts of all tenants together, without names. */
+  totals: () => readTotals(redis),
   /** Every run that has not ended. */
   async *activeRuns(): AsyncGenerator<RunState> {
     for (const id of await redis.zrange(activeIndex, '0', '-1')) {

@@ -21,6 +21,8 @@ interface Heartbeat {
   };
   retention: { days: number | null; runs: number | null };
   ceilings: Ceilings;
+  /** Where its metrics are scraped; null: nowhere. */
+  metrics: string | null;
   workers: RunningWorkers;
   loop: Pick<LoopWatch, 'worst'>;
 }

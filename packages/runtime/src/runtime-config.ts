@@ -1,7 +1,7 @@
 import type { Ceilings, Retention } from '@holdpoint/engine';
 import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
-import type { TraceSettings } from '@holdpoint/telemetry';
+import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
 
 /** What a worker process is started with. Times in milliseconds. */
@@ -56,9 +56,9 @@ export interface RuntimeConfig {
   policyFile: string | undefined;
   /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */
   toolModules: readonly string[];
-  telemetry: boolean;
   /** Undefined: no traces are exported. */
   traces?: TraceSettings | undefined;
+  metrics: MetricsSettings;
 }
 
 export class ConfigError extends Error {

@@ -59,6 +59,11 @@ export const workerSchema = z
       })
       .optional()
       .describe('The longest block of its event loop in the last minute or two'),
+    metrics: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Where its metrics are scraped, as its own host calls the address; null: nowhere'),
   })
   .meta({ id: 'Worker' });
 export type Worker = z.infer<typeof workerSchema>;

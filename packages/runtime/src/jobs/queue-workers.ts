@@ -22,7 +22,7 @@ import type { Traces } from '@holdpoint/telemetry';
 import { type Job, Worker, type WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import { backOffFromRefusals } from './back-off.ts';
-import { Intake } from './intake.ts';
+import { type HoldReason, Intake } from './intake.ts';
 import { processor } from './processor.ts';
 import { startPeriodic } from './start-periodic.ts';
 
@@ -37,6 +37,10 @@ export interface RunningWorkers {
   running(): string[];
   /** Ids of the background commands that this process runs, and their runs. */
   tasks(): { run_id: string; task_id: string }[];
+  /** The jobs of each queue that this process may run at once, and runs. */
+  slots(): { queue: string; all: number; used: number }[];
+  /** Why it takes no jobs of some queue. */
+  held(): Set<HoldReason>;
   /** Takes no steps, turns and background commands until it is released; publishing, undoing and discarding continue. */
   hold(): void;
   release(): void;
@@ -55,10 +59,22 @@ interface Start {
   connections: Connections;
   /** Undefined: no traces are exported. */
   traces?: Traces | undefined;
+  /** Called for each job whose worker fell silent. */
+  onStalled?: (queue: string) => void;
 }
 
+/** Publishes, undos and discards that run at once in this process. */
+const workspaceSlots = 4;
+
 /** Starts one BullMQ worker per queue, the timers of the periodic work, and the writer of the audit log. */
-export async function startQueueWorkers({ deps, redact, config, connections, traces }: Start): Promise<RunningWorkers> {
+export async function startQueueWorkers({
+  deps,
+  redact,
+  config,
+  connections,
+  traces,
+  onStalled = () => undefined,
+}: Start): Promise<RunningWorkers> {
   const running = {
     turns: new Set<Job<TurnJob>>(),
     steps: new Set<Job<StepJob>>(),
@@ -93,7 +109,7 @@ export async function startQueueWorkers({ deps, redact, config, connections, tra
   const workspaces = new Worker<WorkspaceJob>(
     queueNames.workspaces,
     processor(deps, handleWorkspace, { running: running.workspaces, mayStillSleep: mayPublicationSleep }),
-    options(4),
+    options(workspaceSlots),
   );
   const tasks: Worker<TaskJob> = new Worker<TaskJob>(
     queueNames.tasks,
@@ -113,6 +129,7 @@ export async function startQueueWorkers({ deps, redact, config, connections, tra
       deps.logger.warn({ queue: worker.name, err: error }, 'queue worker error');
       refused(error);
     });
+    worker.on('stalled', () => onStalled(worker.name));
     // Losing a lock does not abort the job by itself: another worker has it now, so this one must stop.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'lock-lost' satisfies AbortReason);
@@ -135,6 +152,13 @@ export async function startQueueWorkers({ deps, redact, config, connections, tra
       ...[...running.turns].map(({ data }) => `${data.run_id}/turn ${data.turn}`),
       ...[...running.workspaces].map(({ data }) => `${data.run_id}/workspace`),
     ],
+    slots: () => [
+      { queue: 'steps', all: config.steps, used: running.steps.size },
+      { queue: 'turns', all: config.turns, used: running.turns.size },
+      { queue: 'tasks', all: config.tasks, used: running.tasks.size },
+      { queue: 'workspaces', all: workspaceSlots, used: running.workspaces.size },
+    ],
+    held: () => intake.reasons(),
     cancelRun(runId) {
       const reason: AbortReason = 'canceled';
       for (const job of running.turns) if (job.data.run_id === runId) turns.cancelJob(String(job.id), reason);

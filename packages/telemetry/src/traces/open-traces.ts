@@ -43,7 +43,7 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   let stopped: Promise<void> | undefined;
   return {
     take: runs.take,
-    queues: new BullMQOtel({ tracerName: 'holdpoint', version: service.version }),
+    queues: new BullMQOtel({ tracerName: 'holdpoint', version: service.version, enableMetrics: true }),
     stop() {
       stopped ??= stop();
       return stopped;
