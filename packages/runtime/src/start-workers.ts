@@ -13,7 +13,7 @@ import {
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
-import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
+import { scriptedPlanner } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
@@ -45,6 +45,7 @@ import { createModelPlanner } from './planners/model.ts';
 import { redactPlanner } from './planners/redact-planner.ts';
 import { reportLate } from './report-late.ts';
 import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
+import { openWorkerTraces } from './traces/open-worker-traces.ts';
 import { watchRedis } from './watch-redis.ts';
 
 /**
@@ -70,7 +71,8 @@ export async function startWorkers(
   const now = openClock();
   const queues = openQueues(connections.state, now, traces?.queues);
   let checkSpace = (): void => {};
-  const sandbox = await openSandbox({
+  const traced = openWorkerTraces(connections.state, traces);
+  const opened = await openSandbox({
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
     stateDir: join(config.dataDir, 'sandbox'),
@@ -82,6 +84,7 @@ export async function startWorkers(
     limits: hostLimits(config.ceilings),
     logger,
   });
+  const sandbox = traced.sandbox(opened);
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
@@ -98,11 +101,11 @@ export async function startWorkers(
     { file: config.policyFile, tools: tools.list },
   );
   const model = meterModel(
-    openModels({ settings: config.models, fetch: modelFetch(texts) }),
+    traced.model(openModels({ settings: config.models, fetch: modelFetch(texts) })),
     metrics,
     namedModels(config),
   );
-  const deps: WorkerDeps = {
+  const deps = traced.deps({
     workerId,
     redis: connections.state,
     queues,
@@ -131,10 +134,10 @@ export async function startWorkers(
     retention: config.retention,
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
-  };
+  });
   const workers = await startQueueWorkers({
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
-    ...{ deps, config, connections, traces },
+    ...{ deps, config, connections, traces, inJob: traced.inJob },
     onStalled: (queue) => metrics.count('stalled', { queue }),
   });
   const space = await watchSpace(

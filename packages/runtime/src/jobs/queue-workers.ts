@@ -21,6 +21,7 @@ import {
 import type { Traces } from '@holdpoint/telemetry';
 import { type Job, Worker, type WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
+import type { InJob } from '../traces/trace-jobs.ts';
 import { backOffFromRefusals } from './back-off.ts';
 import { type HoldReason, Intake } from './intake.ts';
 import { processor } from './processor.ts';
@@ -58,7 +59,9 @@ interface Start {
   >;
   connections: Connections;
   /** Undefined: no traces are exported. */
-  traces?: Traces | undefined;
+  traces?: Pick<Traces, 'take' | 'queues'> | undefined;
+  /** Puts the work of a job below the span that it is about. */
+  inJob?: InJob | undefined;
   /** Called for each job whose worker fell silent. */
   onStalled?: (queue: string) => void;
 }
@@ -73,6 +76,7 @@ export async function startQueueWorkers({
   config,
   connections,
   traces,
+  inJob,
   onStalled = () => undefined,
 }: Start): Promise<RunningWorkers> {
   const running = {
@@ -98,22 +102,22 @@ export async function startQueueWorkers({
   const intake = new Intake();
   const turns: Worker<TurnJob> = new Worker<TurnJob>(
     queueNames.turns,
-    processor(deps, handleTurn, { running: running.turns, isHeld: () => intake.holds(turns) }),
+    processor(deps, handleTurn, { inJob, running: running.turns, isHeld: () => intake.holds(turns) }),
     options(config.turns),
   );
   const steps: Worker<StepJob> = new Worker<StepJob>(
     queueNames.steps,
-    processor(deps, handleStep, { running: running.steps, mayStillSleep, isHeld: () => intake.holds(steps) }),
+    processor(deps, handleStep, { inJob, running: running.steps, mayStillSleep, isHeld: () => intake.holds(steps) }),
     options(config.steps),
   );
   const workspaces = new Worker<WorkspaceJob>(
     queueNames.workspaces,
-    processor(deps, handleWorkspace, { running: running.workspaces, mayStillSleep: mayPublicationSleep }),
+    processor(deps, handleWorkspace, { inJob, running: running.workspaces, mayStillSleep: mayPublicationSleep }),
     options(workspaceSlots),
   );
   const tasks: Worker<TaskJob> = new Worker<TaskJob>(
     queueNames.tasks,
-    processor(deps, handleTask, { running: running.tasks, isHeld: () => intake.holds(tasks) }),
+    processor(deps, handleTask, { inJob, running: running.tasks, isHeld: () => intake.holds(tasks) }),
     options(config.tasks),
   );
   const all = [turns, steps, workspaces, tasks];
