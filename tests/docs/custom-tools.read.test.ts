@@ -6,8 +6,8 @@ import { projectDir } from '../harness/index.ts';
 
 const read = (file: string): string => readFileSync(join(projectDir, file), 'utf8');
 
-it.each(['examples/tools/notes.ts', 'examples/tools/shout.ts'])('docs/custom-tools.md shows %s', (file) =>
-  expect(read('docs/custom-tools.md')).toContain(`\`\`\`ts\n${read(file)}\`\`\``),
+it.each(['notes', 'shout', 'chronicle'])('docs/custom-tools.md shows the example %s', (name) =>
+  expect(read('docs/custom-tools.md')).toContain(`\`\`\`ts\n${read(`examples/tools/${name}.ts`)}\`\`\``),
 );
 
 it('examples/tools/shout.ts returns its data, and names a bad parameter', async () => {

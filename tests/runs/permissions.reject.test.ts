@@ -1,10 +1,14 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { expect, test } from 'vitest';
 import { bash, finished, plan, useSystem } from '../harness/index.ts';
 
-const system = useSystem();
+// Loopback is open to show what permissions alone keep closed.
+const system = useSystem({ env: () => ({ HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.0/8' }) });
 
 const write = (path: string, content = 'x\n') => ({ tool: 'write_file', args: { path, content } });
 const read = (path: string) => ({ tool: 'read_file', args: { path } });
@@ -200,4 +204,32 @@ test.each([
     status: 422,
     errors: [{ pointer, detail: expect.stringContaining(near) }],
   });
+});
+
+test('a redirect leads to no host that the permissions leave out, whoever listed it', async () => {
+  const visits: string[] = [];
+  const [from, to] = [0, 0].map(() =>
+    createServer(({ headers: { host }, url = '' }, response) => {
+      visits.push(`${host}`);
+      if (url === '/') response.end('reached');
+      else response.writeHead(302, { location: url.slice(1) }).end();
+    }).listen(0, '127.0.0.1'),
+  ) as [Server, Server];
+  await Promise.all([from, to].map((server) => once(server, 'listening')));
+  const [permitted = '', other = ''] = [from, to].map(
+    (server) => `127.0.0.1:${(server.address() as AddressInfo).port}`,
+  );
+  const fetch = { tool: 'web_fetch', args: { url: `http://${permitted}/http://${other}/` } };
+  const lists = { toolset: 'workbench', settings: { url_allowlist: [permitted, other] } };
+  const results = [];
+  for (const permissions of [[`net:${permitted}`], [`net:${permitted}`, `net:${other}`], ['net:*']]) {
+    for (const network of [{ allow: [] }, { allow: [permitted, other] }]) {
+      const { steps } = await run({ ...lists, permissions, network }, [fetch]);
+      results.push(steps[0]?.error?.code ?? steps[0]?.result);
+    }
+  }
+  const reached = expect.objectContaining({ ok: true, value: expect.objectContaining({ body: 'reached' }) });
+  expect(results).toEqual(['EREDIRECTREFUSED', 'EREDIRECTREFUSED', reached, reached, reached, reached]);
+  expect(visits.filter((host) => host === other)).toHaveLength(4);
+  for (const server of [from, to]) server.close();
 });

@@ -43,9 +43,9 @@ export interface Config {
   projectDir?: string;
   /** Opened before the log, which redacts them. */
   secrets: Secrets;
+  metrics?: MetricsSettings;
   /** Undefined: no traces are exported. */
   traces?: TraceSettings | undefined;
-  metrics?: MetricsSettings;
 }
 
 export class ConfigError extends Error {
@@ -86,7 +86,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 function boundsOf(
   env: Record<string, string | undefined>,
-): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'traces' | 'metrics'> {
+): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'metrics' | 'traces'> {
   try {
     return {
       ceilings: ceilingsFrom(env),
@@ -94,8 +94,8 @@ function boundsOf(
       roots: rootsFrom(env),
       policyFile: policyFileFrom(env),
       toolModules: toolModulesFrom(env),
-      traces: traceSettingsFrom(env),
       metrics: metricsSettingsFrom(env),
+      traces: traceSettingsFrom(env),
     };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });

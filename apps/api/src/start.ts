@@ -62,9 +62,11 @@ export async function startApi(
   const now = openClock();
   const operator = await openOperatorPolicy({ redis: connections.state, logger }, { file: config.policyFile, tools });
   const service = { name: 'holdpoint-api', version: manifest.version };
-  const traces = await startTraces({ service, logger }, config.traces);
+  const metrics = await startMetrics(service, config.metrics ?? {});
+  const onDropped = (spans: number, reason: string): void =>
+    metrics.count('dropped', { signal: 'spans', reason }, spans);
+  const traces = await startTraces({ service, logger, onDropped }, config.traces);
   const queues = openQueues(connections.state, now, traces?.queues);
-  const metrics = await startMetrics('holdpoint-api', config.metrics ?? {});
   const closing = new AbortController();
   const deps: EngineDeps = {
     redis: connections.state,

@@ -12,6 +12,7 @@ test('what is not set has its default, and numbers come as text', () => {
     sandboxPolicy: 'require',
     allowUnsandboxed: false,
     toolchains: [],
+    metrics: { scraped: undefined, otlp: undefined },
   });
 });
 

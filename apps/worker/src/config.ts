@@ -108,8 +108,8 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     roots: checked(() => rootsFrom(env)),
     policyFile: checked(() => policyFileFrom(env)),
     toolModules: checked(() => toolModulesFrom(env)),
-    traces: checked(() => traceSettingsFrom(env)),
     metrics: checked(() => metricsSettingsFrom(env)),
+    traces: checked(() => traceSettingsFrom(env)),
   };
 }
 

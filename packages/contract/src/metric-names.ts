@@ -62,8 +62,9 @@ export const metric = {
     unit: 's',
     kind: 'histogram',
     source: 'runs',
-    labels: ['planner'],
-    description: 'Time of one planner decision; with a model, its request and answer',
+    labels: ['operation'],
+    description:
+      'Time of one planner decision: of a model, its request and answer (chat), or of a plan or a caller (plan)',
     buckets: calls,
   },
   stepDuration: {
@@ -82,7 +83,7 @@ export const metric = {
     source: 'runs',
     labels: ['tool', 'outcome'],
     description:
-      'Time of one try at a step, on a worker. Outcomes beside those of a step: lost, deferred, held, indeterminate',
+      'Time of one try at a step, on a worker. Outcomes beside those of a step: lost, retried, deferred, held, indeterminate',
     buckets: calls,
   },
   queueWait: {
@@ -233,6 +234,23 @@ export const metric = {
     labels: ['class'],
     description: 'Stuck runs, steps and tasks that the sweep repaired, by class',
   },
+  auditLosses: {
+    name: 'holdpoint.audit.losses',
+    unit: '{run}',
+    kind: 'counter',
+    source: 'worker',
+    labels: [],
+    description:
+      'Runs that lost events because Redis went back to an earlier time, as this worker found and recorded them in the audit log',
+  },
+  sandboxIsolated: {
+    name: 'holdpoint.sandbox.isolated',
+    unit: '',
+    kind: 'gauge',
+    source: 'worker',
+    labels: [],
+    description: '1: the sandbox of this worker enforces every bound; 0: it has a gap, or there is none',
+  },
   follower: {
     name: 'holdpoint.follower.active',
     unit: '',
@@ -299,7 +317,7 @@ export const metric = {
     source: 'process',
     labels: ['signal', 'reason'],
     description:
-      'Telemetry that was lost, never anything else: spans, metrics or logs. `reason`: queue_full, export_failed, behind, unwritable',
+      'Telemetry that was lost, never anything else: spans, metrics or logs. `reason`: queue_full (the receiver is too slow) or not_sent (it refused them, or is gone)',
   },
 
   runs: {
@@ -326,6 +344,14 @@ export const metric = {
     source: 'system',
     labels: [],
     description: 'Age of the oldest approval that waits; 0: none waits',
+  },
+  approvalsExpiry: {
+    name: 'holdpoint.approvals.expiry',
+    unit: 's',
+    kind: 'gauge',
+    source: 'system',
+    labels: [],
+    description: 'Time until the first approval that waits expires; absent: none expires',
   },
   queueJobs: {
     name: 'holdpoint.queue.jobs',

@@ -36,7 +36,7 @@ export interface RuntimeConfig {
   allowAddresses: readonly string[];
   /** Where web_search asks; undefined: DuckDuckGo's HTML page. */
   searchEndpoint: string | undefined;
-  /** Where GraphQuery asks; undefined: there is no graph. */
+  /** Where GraphQuery asks; undefined: the graph of each run. */
   graphEndpoint: string | undefined;
   /** On a root host each run gets a uid of its own, counted from here. */
   uidBase: number;
@@ -56,9 +56,9 @@ export interface RuntimeConfig {
   policyFile: string | undefined;
   /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */
   toolModules: readonly string[];
+  metrics: MetricsSettings;
   /** Undefined: no traces are exported. */
   traces?: TraceSettings | undefined;
-  metrics: MetricsSettings;
 }
 
 export class ConfigError extends Error {

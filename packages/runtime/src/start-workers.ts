@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { openGraphs } from '@holdpoint/code-graph';
 import {
   newId,
   openBlobStore,
@@ -18,7 +19,7 @@ import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
-import { startTraces, watchLoop } from '@holdpoint/telemetry';
+import { countSpans, startTraces, watchLoop } from '@holdpoint/telemetry';
 import {
   createRegistry,
   createToolsets,
@@ -62,12 +63,14 @@ export async function startWorkers(
 ): Promise<() => Promise<void>> {
   const tools = await openTools(config, logger);
   checkPolicyFile(config, tools.list);
-  const { metrics, served } = await openWorkerMetrics(config.metrics);
-  const connections = await openRedis({ address, commandMs }, logger);
-  const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const workerId = `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`;
   const service = { name: 'holdpoint-worker', version: config.version, instance: workerId };
-  const traces = await startTraces({ service, logger }, config.traces);
+  const { metrics, served } = await openWorkerMetrics(service, config.metrics);
+  const connections = await openRedis({ address, commandMs }, logger);
+  const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
+  const onDropped = (spans: number, reason: string): void =>
+    metrics.count('dropped', { signal: 'spans', reason }, spans);
+  const traces = await startTraces({ service, logger, onDropped }, config.traces);
   const now = openClock();
   const queues = openQueues(connections.state, now, traces?.queues);
   let checkSpace = (): void => {};
@@ -95,6 +98,7 @@ export async function startWorkers(
   });
   await workspaces.removeAbandonedBuilds();
   const texts = openTextThreads();
+  const graphs = openGraphs({ sandbox, snapshots: workspaces });
   const { registry } = tools;
   const operator = await openOperatorPolicy(
     { redis: connections.state, logger },
@@ -116,7 +120,7 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, sandbox, workspaces, texts, secrets, now },
+        ...{ registry, sandbox, workspaces, texts, graphs, secrets, now },
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },
       }),
@@ -137,8 +141,11 @@ export async function startWorkers(
   });
   const workers = await startQueueWorkers({
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
-    ...{ deps, config, connections, traces, inJob: traced.inJob },
     onStalled: (queue) => metrics.count('stalled', { queue }),
+    ...{ deps, config, connections, traces, inJob: traced.inJob },
+    counted: metrics.isOn
+      ? countSpans(metrics, { tools: namesOf(tools.list), models: namedModels(config) })
+      : undefined,
   });
   const space = await watchSpace(
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
@@ -152,6 +159,7 @@ export async function startWorkers(
     host: config.host,
     version: config.version,
     concurrency: config.steps,
+    slots: { steps: config.steps, tasks: config.tasks, turns: config.turns },
     capabilities: sandbox.capabilities,
     bounds: () => ({
       ...operator.status(),
@@ -186,6 +194,7 @@ export async function startWorkers(
     await heartbeat.stop();
     loop.stop();
     await texts.close();
+    await graphs.close();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();
@@ -195,6 +204,8 @@ export async function startWorkers(
     logger.info('worker ended; nothing is lost');
   };
 }
+
+const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
 
 /** Models that the operator named. */
 const namedModels = ({ prices, models }: RuntimeConfig): string[] => [

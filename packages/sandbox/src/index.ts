@@ -4,6 +4,8 @@ export { resolveLimits } from './limits.ts';
 export { openSandbox } from './open-sandbox.ts';
 export type {
   Command,
+  HostProgram,
+  ProgramProcess,
   Sandbox,
   WorkspaceMount,
 } from './port.ts';

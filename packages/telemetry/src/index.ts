@@ -1,5 +1,6 @@
 export { logOptions, openDestination } from './log.ts';
 export { boundLabel } from './metrics/bound-label.ts';
+export { countSpans } from './metrics/count-spans.ts';
 export { type Metrics, noMetrics } from './metrics/metrics.ts';
 export { type MetricsSettings, metricsSettingsFrom } from './metrics/metrics-setting.ts';
 export { observeProcess } from './metrics/observe-process.ts';

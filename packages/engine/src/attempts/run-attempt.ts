@@ -6,6 +6,7 @@ import {
   type ToolOutcome,
   type Verdict,
 } from '@holdpoint/contract';
+import { openHosts } from '@holdpoint/policy';
 import { modelOfRun, modelRefused } from '../agents/model-of-run.ts';
 import { judgeBegun } from '../approvals/judge-step.ts';
 import { approvedResult, dropResult } from '../approvals/result-preview.ts';
@@ -91,6 +92,7 @@ export async function runAttempt(
         duration_ms: tookSince(spec, startedAt),
         capabilities: outcome.capabilities,
         usage: made.usage,
+        command: made.command,
         snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
         created: begun && (await beginTask(deps, step, taskId, begun)),
       },
@@ -186,10 +188,13 @@ async function call(
       network: spec.network,
       readOnly: spec.modes.read_only,
       dryRun: spec.modes.dry_run,
+      snapshot: run.snapshot ?? '',
+      permissions: spec.permissions,
       seed: seedOf(spec, step.call),
       scope: scopeOf(run, spec),
       approved: step.approved_snapshot !== undefined,
       granted: grantedHosts(deps, run, step, args),
+      openHosts: (rules) => openHosts(spec, rules),
       onConnection: connections.record,
       signal,
     },

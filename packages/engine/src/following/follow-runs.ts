@@ -42,6 +42,12 @@ interface Options extends FollowPace {
   onError(error: unknown): void;
 }
 
+export interface Following {
+  /** Whether this process is the one. */
+  isHolder(): boolean;
+  stop(): Promise<void>;
+}
+
 /** How often a process that is not the holder looks whether there is one. */
 const tryMs = 1000;
 
@@ -49,22 +55,28 @@ const tryMs = 1000;
  * Follows the events of all runs, in one process of many. It learns of new events from the notification that each append sends anyway, so
  * the append has no further command. Its first look is at all runs: events from before it listened are found, too.
  */
-export function followRuns(deps: FollowDeps, options: Options): { stop(): Promise<void> } {
+export function followRuns(deps: FollowDeps, options: Options): Following {
   const { lostMs = 4000 } = options;
   const lock = openRedisLock(deps.redis, { key: lockKey(options.name), lostMs });
   const ending = new AbortController();
+  let isHolder = false;
   const run = async (): Promise<void> => {
     while (!ending.signal.aborted) {
       try {
-        await lock.tryRun((lost) => work(deps, options, AbortSignal.any([lost, ending.signal]), ending.signal));
+        await lock.tryRun((lost) => {
+          isHolder = true;
+          return work(deps, options, AbortSignal.any([lost, ending.signal]), ending.signal);
+        });
       } catch (error) {
         options.onError(error);
       }
+      isHolder = false;
       await pause(tryMs, ending.signal);
     }
   };
   const done = run();
   return {
+    isHolder: () => isHolder,
     async stop() {
       ending.abort();
       await done;

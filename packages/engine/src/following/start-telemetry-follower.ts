@@ -1,5 +1,5 @@
 import type { TelemetryPort } from '../ports/index.ts';
-import { type FollowDeps, type FollowPace, followRuns } from './follow-runs.ts';
+import { type FollowDeps, type Following, type FollowPace, followRuns } from './follow-runs.ts';
 import { openTelemetryFollower } from './telemetry-follower.ts';
 
 interface Options extends FollowDeps, FollowPace {
@@ -10,7 +10,7 @@ interface Options extends FollowDeps, FollowPace {
 }
 
 /** Hands the ended spans of all runs to the ports, in one process of many. */
-export function startTelemetryFollower(options: Options): { stop(): Promise<void> } {
+export function startTelemetryFollower(options: Options): Following {
   const { logger, everyMs, lookMs, lostMs } = options;
   return followRuns(options, {
     name: 'telemetry',

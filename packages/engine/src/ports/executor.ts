@@ -48,12 +48,18 @@ export interface ExecutionContext {
   scope: SecretScope;
   /** `host:port` beside the allowlist that a person opened for this call alone. */
   granted: readonly string[];
+  /** The part of a tool's own rules of the network that the run's permissions and modes leave open. */
+  openHosts(rules: readonly string[]): readonly string[];
   /** Whether a decision let this very call run. */
   approved: boolean;
   /** Where the random numbers of tools come from, and then the clock stands still. @default the machine's */
   seed?: string | undefined;
   /** Commands see the workspace read-only. */
   readOnly: boolean;
+  /** The snapshot that the call sees. */
+  snapshot: string;
+  /** What the run may do. @default everything that its policy lets it */
+  permissions?: readonly string[] | undefined;
   /** The run is a dry run, which some tools answer by themselves. @default false */
   dryRun?: boolean | undefined;
   /** Called for every connection that the call made or was refused, when the connection ends. */

@@ -144,7 +144,8 @@ export const stepIsUndone = (trace: TraceState, stepId: string): void =>
 
 function queue(trace: TraceState, seq: number, stepId: string): void {
   endWaits(trace, stepId);
-  const attributes = { [attribute.waitFor]: 'queue', [attribute.stepId]: stepId };
+  const tool = trace.open.get(stepId)?.attributes[genAi.toolName];
+  const attributes = { [attribute.waitFor]: 'queue', [attribute.stepId]: stepId, [genAi.toolName]: tool };
   open(trace, spanKeys.at('wait', seq), { kind: 'wait', name: spanName.wait('queue'), parent: stepId, attributes });
 }
 

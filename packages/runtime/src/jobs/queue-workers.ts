@@ -40,6 +40,8 @@ export interface RunningWorkers {
   tasks(): { run_id: string; task_id: string }[];
   /** The jobs of each queue that this process may run at once, and runs. */
   slots(): { queue: string; all: number; used: number }[];
+  /** Whether this process follows the logs for traces and metrics. */
+  isFollower(): boolean;
   /** Why it takes no jobs of some queue. */
   held(): Set<HoldReason>;
   /** Takes no steps, turns and background commands until it is released; publishing, undoing and discarding continue. */
@@ -58,12 +60,14 @@ interface Start {
     'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs' | 'dataDir'
   >;
   connections: Connections;
+  /** Called for each job whose worker fell silent. */
+  onStalled?: (queue: string) => void;
   /** Undefined: no traces are exported. */
   traces?: Pick<Traces, 'take' | 'queues'> | undefined;
   /** Puts the work of a job below the span that it is about. */
   inJob?: InJob | undefined;
-  /** Called for each job whose worker fell silent. */
-  onStalled?: (queue: string) => void;
+  /** Counts the spans of runs. Undefined: no metrics are kept. */
+  counted?: Pick<Traces, 'take'> | undefined;
 }
 
 /** Publishes, undos and discards that run at once in this process. */
@@ -77,6 +81,7 @@ export async function startQueueWorkers({
   connections,
   traces,
   inJob,
+  counted,
   onStalled = () => undefined,
 }: Start): Promise<RunningWorkers> {
   const running = {
@@ -142,7 +147,9 @@ export async function startQueueWorkers({
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
   const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber });
-  const follower = traces && startTelemetryFollower({ ...deps, subscriber: connections.subscriber, ports: [traces] });
+  const ports = [traces, counted].filter((port) => port !== undefined);
+  const following = { ...deps, subscriber: connections.subscriber, ports };
+  const follower = ports.length === 0 ? undefined : startTelemetryFollower(following);
 
   return {
     active: () =>
@@ -163,6 +170,7 @@ export async function startQueueWorkers({
       { queue: 'workspaces', all: workspaceSlots, used: running.workspaces.size },
     ],
     held: () => intake.reasons(),
+    isFollower: () => follower?.isHolder() ?? false,
     cancelRun(runId) {
       const reason: AbortReason = 'canceled';
       for (const job of running.turns) if (job.data.run_id === runId) turns.cancelJob(String(job.id), reason);

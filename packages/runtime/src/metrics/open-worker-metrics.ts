@@ -10,9 +10,10 @@ import { ConfigError } from '../runtime-config.ts';
 
 /** Opens the metrics of a worker, and the place where they are scraped. @throws ConfigError when that place is taken */
 export async function openWorkerMetrics(
+  service: Parameters<typeof startMetrics>[0],
   settings: MetricsSettings,
 ): Promise<{ metrics: Metrics; served?: MetricsServer }> {
-  const metrics = await startMetrics('holdpoint-worker', settings);
+  const metrics = await startMetrics(service, settings);
   if (settings.scraped === undefined) return { metrics };
   try {
     return { metrics, served: await serveMetrics(settings.scraped, metrics) };

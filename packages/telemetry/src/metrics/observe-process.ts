@@ -22,6 +22,6 @@ export function observeProcess(metrics: Metrics, { loop }: { loop: { worst(): Lo
   });
   for (const signal of ['spans', 'metrics', 'logs']) {
     metrics.count('dropped', { signal, reason: 'queue_full' }, 0);
-    metrics.count('dropped', { signal, reason: 'export_failed' }, 0);
+    metrics.count('dropped', { signal, reason: 'not_sent' }, 0);
   }
 }

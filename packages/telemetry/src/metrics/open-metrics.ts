@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { type Metric, type MetricKey, metric } from '@holdpoint/contract';
-import { type Attributes, type Counter, metrics as globalMetrics, type Histogram } from '@opentelemetry/api';
-import { detectResources, envDetector, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import { resourceOf, type Service } from '../resource.ts';
 import { Exemplars } from './exemplars.ts';
 import type { CounterKey, HistogramKey, Metrics, Origin } from './metrics.ts';
 import type { OtlpSetting } from './metrics-setting.ts';
@@ -12,7 +10,7 @@ import { openOtlpReader } from './otlp-reader.ts';
 import { renderMetrics } from './render-metrics.ts';
 
 export interface MetricsOptions {
-  service: string;
+  service: Service;
   /** Absent: they are only scraped. */
   otlp?: OtlpSetting | undefined;
 }
@@ -24,12 +22,9 @@ export async function openMetrics({ service, otlp }: MetricsOptions): Promise<Me
   const exemplars = new Exemplars();
   const observed = new Observed(meterName);
   const scraped = new ScrapeReader({ metricProducers: [observed] });
-  const dropped = (points: number): void =>
-    opened.count('dropped', { signal: 'metrics', reason: 'export_failed' }, points);
+  const dropped = (points: number): void => opened.count('dropped', { signal: 'metrics', reason: 'not_sent' }, points);
   const readers = [scraped, ...(otlp === undefined ? [] : [await openOtlpReader(otlp, [observed], dropped)])];
   const provider = new MeterProvider({ resource: resourceOf(service), readers });
-  // BullMQ's metrics come by the global provider, when its telemetry is on.
-  if (otlp !== undefined) globalMetrics.setGlobalMeterProvider(provider);
   const meter = provider.getMeter(meterName);
   const counters = new Map<CounterKey, Counter>();
   const histograms = new Map<HistogramKey, Histogram>();
@@ -76,7 +71,6 @@ export async function openMetrics({ service, otlp }: MetricsOptions): Promise<Me
       return renderMetrics(resourceMetrics, { accept, exemplars });
     },
     async stop() {
-      if (otlp !== undefined) globalMetrics.disable();
       await provider.shutdown();
     },
   };
@@ -91,9 +85,3 @@ class ScrapeReader extends MetricReader {
   protected async onForceFlush(): Promise<void> {}
   protected async onShutdown(): Promise<void> {}
 }
-
-/** Not the SDK's default: that one has the command line of the process in it. */
-const resourceOf = (service: string): Resource =>
-  detectResources({ detectors: [envDetector] }).merge(
-    resourceFromAttributes({ 'service.name': service, 'service.instance.id': randomUUID(), 'host.name': hostname() }),
-  );

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Json } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { httpGraph } from '../graph/http-graph.ts';
+import { createSageRegistry } from '../registries/sage.ts';
 import { createRegistry } from '../registry/registry.ts';
 import { bareContext } from '../testing/bare-context.ts';
 import { createSageToolset } from '../toolsets/sage/toolset.ts';
-import { graphStub, temporaryWorkspace } from './index.ts';
+import { chronicle, graphStub, temporaryWorkspace } from './index.ts';
 
 // covers S4-90
 test('a temporary workspace shows what changed, and is removed', async () => {
@@ -43,4 +45,28 @@ test('a graph stub answers GraphQuery and keeps what was asked', async () => {
   expect(graph.asked).toEqual([{ query: 'q', params: { a: 1 } }, { query: 'bad' }]);
   await using fixed = await graphStub([]);
   expect((await fetch(fixed.endpoint, { method: 'POST', body: 'no JSON' })).status).toBe(500);
+});
+
+// covers S4-90
+test('a chronicle keeps each call in the order they were made, with its result or what was thrown', async () => {
+  const first = Promise.withResolvers<Json>();
+  const recorded = chronicle(({ tool, args }) => {
+    if (tool === 'Bash') throw new Error('no system');
+    return (args as { file: string }).file === 'slow' ? first.promise : { ok: true };
+  });
+  const tools = createSageRegistry(recorded);
+  const args = { file: 'slow' };
+  const slow = tools.get('Read').execute(args);
+  args.file = 'changed later';
+  const quick = await tools.get('Write').execute({ file: 'a', content: '' });
+  await expect(tools.get('Bash').execute({ command: 'ls' })).rejects.toThrow('no system');
+  expect(recorded.calls).toEqual([
+    { toolset: 'sage', tool: 'Read', args: { file: 'slow' } },
+    { toolset: 'sage', tool: 'Write', args: { file: 'a', content: '' }, result: { ok: true } },
+    { toolset: 'sage', tool: 'Bash', args: { command: 'ls' }, error: new Error('no system') },
+  ]);
+  quick.ok = false;
+  first.resolve({ ok: true });
+  await slow;
+  expect(recorded.calls.map(({ result }) => result)).toEqual([{ ok: true }, { ok: true }, undefined]);
 });

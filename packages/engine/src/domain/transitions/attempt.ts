@@ -1,6 +1,7 @@
 import type {
   Begins,
   CapabilityReport,
+  CommandUse,
   Connection,
   Deciders,
   EventOf,
@@ -102,6 +103,7 @@ export interface AttemptResult {
   instead?: 'dry_run' | undefined;
   capabilities?: CapabilityReport | undefined;
   usage?: ModelUsage | undefined;
+  command?: CommandUse | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
   /** A new tree is due: what the attempt changed is dropped. */
   restore?: true;

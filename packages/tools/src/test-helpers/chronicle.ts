@@ -1,0 +1,42 @@
+import type { Json } from '@holdpoint/contract';
+import type { BackendCall, CallBackend } from '../registries/call-backend.ts';
+
+/** A call as it was made, and how it ended. Neither `result` nor `error`: it runs. */
+export interface ChronicleCall {
+  toolset: string;
+  tool: string;
+  args: Json;
+  /** The contract's own result. */
+  result?: Json;
+  /** What the backend threw. */
+  error?: unknown;
+}
+
+/** A backend of registries that keeps what tools did. */
+export interface Chronicle extends CallBackend {
+  /** Every call, in the order they were made. */
+  calls: readonly ChronicleCall[];
+}
+
+/** @param backend where the calls run, such as an open run (`openRunBackend`); or a function that answers them, for a test without a system */
+export function chronicle(backend: CallBackend | ((call: BackendCall) => Json | Promise<Json>)): Chronicle {
+  const calls: ChronicleCall[] = [];
+  const answer = typeof backend === 'function' ? backend : (call: BackendCall) => backend.call(call);
+  return {
+    calls,
+    async call(call) {
+      const { toolset, tool, args } = call;
+      // A copy: the caller may change its arguments later.
+      const entry: ChronicleCall = { toolset, tool, args: structuredClone(args) };
+      calls.push(entry);
+      try {
+        const result = await answer(call);
+        entry.result = structuredClone(result);
+        return result;
+      } catch (error) {
+        entry.error = error;
+        throw error;
+      }
+    },
+  };
+}
