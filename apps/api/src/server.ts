@@ -53,6 +53,7 @@ import { checkSecretValues } from './schema/check-secret-values.ts';
 import { checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
+import { traceRequests } from './trace-requests.ts';
 
 const bodyLimit = 32 * 1024 * 1024;
 /** The one route that takes the value of a secret. Its schema checks the text, and no message shows it. */
@@ -86,6 +87,7 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  traceRequests(app, deps.traces);
   setSecurityHeaders(app);
   app.addHook('onRequest', guardHost(deps));
   app.decorateRequest('deps');

@@ -10,6 +10,7 @@ import { openExporters } from './open-exporters.ts';
 import { openSampler } from './open-sampler.ts';
 import { openQueueTelemetry } from './queue-telemetry.ts';
 import { reportDrops } from './report-drops.ts';
+import { openRequestSpan } from './request-spans.ts';
 import { isSampled, openRunSpanExporter } from './run-span-exporter.ts';
 import { openSender } from './sender.ts';
 import type { TraceDeps, Traces } from './start-traces.ts';
@@ -31,6 +32,7 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   context.setGlobalContextManager(contexts);
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);
+  const tracer = provider.getTracer('holdpoint', service.version);
   const origin = { resource, instrumentationScope: { name: 'holdpoint', version: service.version } };
   const runs = openRunSpanExporter({ origin, sampler, senders });
   const stop = async (): Promise<void> => {
@@ -44,8 +46,9 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   let stopped: Promise<void> | undefined;
   return {
     take: runs.take,
+    request: (method, caller) => openRequestSpan(tracer, method, caller),
     live: openLiveSpans({
-      tracer: provider.getTracer('holdpoint', service.version),
+      tracer,
       isSampled: (place) => isSampled(sampler, place),
     }),
     queues: openQueueTelemetry(service),
