@@ -87,6 +87,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Declared by every route: the guard and the OpenAPI document read it here. */
     access?: Access;
+    /** Answers a key that was accepted here within the last hour also while Redis does not answer. For routes that read no data of callers. */
+    withoutRedis?: boolean;
   }
   interface FastifyRequest {
     /** Set by the guard, on every route that is not open. */
