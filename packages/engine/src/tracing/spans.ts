@@ -69,7 +69,7 @@ export function close(trace: TraceState, key: string, end: SpanEnd = {}): void {
   trace.closed.push(closed);
 }
 
-/** A span whose beginning and end the log tells at once. */
+/** A span that is known with its end. */
 export function add(trace: TraceState, key: string, span: NewSpan, end: SpanEnd = {}): void {
   open(trace, key, span);
   close(trace, key, end);
@@ -129,4 +129,4 @@ export function record(
   };
 }
 
-export const iso = (time: number): string => new Date(time).toISOString();
+const iso = (time: number): string => new Date(time).toISOString();
