@@ -16,7 +16,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-const ( First = iota; second )
+const (
+	First = iota
+	second
+)
 var X, y int = 1, 2
 type Shape struct { Base; *pkg.Other; Size, width int; inner struct { deep int } }
 type Named interface { Name(to string) error; fmt.Stringer }
@@ -69,7 +72,6 @@ func (b Box[K]) get() {}
         'type Box',
         'type K',
       ],
-      has_errors: true,
     });
   });
 });
