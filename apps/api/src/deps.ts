@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Callers, Holder } from '@holdpoint/callers';
 import type { Scope } from '@holdpoint/contract';
 import type { Bounds } from '@holdpoint/contract/wire';
-import type { Engine, EngineDeps, OpenEngine, OperatorPolicyReader, OutputStore } from '@holdpoint/engine';
+import type { Engine, EngineDeps, OpenEngine, OperatorPolicyReader, OutputStore, TraceIds } from '@holdpoint/engine';
 import type { Audit } from '@holdpoint/engine/audit';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
@@ -47,6 +47,8 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   space: Pick<SpaceWatch, 'low'>;
   secrets: Secrets;
   metrics: Metrics;
+  /** The traces of runs, for log lines. */
+  traceIds: TraceIds;
   /** Who may read them; `off`: there are none to read. */
   metricsAccess: 'off' | 'key' | 'open';
   notifications: RunNotifications;

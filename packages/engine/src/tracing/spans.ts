@@ -8,14 +8,16 @@ type Link = TraceSpan['links'][number];
 
 /** A tool that no toolset has is named by a model: its name may be as long as the model likes. */
 const longestName = 100;
-/** OpenTelemetry's default of both. */
+/** Codes and names of callers are far shorter. */
+const longestText = 200;
+/** OpenTelemetry's default, of events and of links. */
 const mostEvents = 128;
 
 /** Attributes that have a value. */
 export function known(given: Given): Attributes {
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined) attributes[name] = typeof value === 'string' ? value.slice(0, 200) : value;
+    if (value !== undefined) attributes[name] = typeof value === 'string' ? value.slice(0, longestText) : value;
   }
   return attributes;
 }
@@ -62,7 +64,7 @@ export function close(trace: TraceState, key: string, end: SpanEnd = {}): void {
   trace.open.delete(key);
   const { status = 'unset', code, attributes = {} } = end;
   const all = { ...span, attributes: { ...span.attributes, ...known(attributes) } };
-  const closed = record(trace, key, all, { end: trace.now, status, message: code });
+  const closed = record(trace, key, all, { end: trace.now, status, message: code?.slice(0, longestText) });
   if (closed.parent_id === spanIdOf(trace.runId, spanKeys.segment(trace.segments))) trace.segmentIsUsed = true;
   trace.closed.push(closed);
 }

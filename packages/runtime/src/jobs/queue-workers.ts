@@ -1,4 +1,4 @@
-import { queueNames } from '@holdpoint/engine';
+import { queueNames, TraceIds } from '@holdpoint/engine';
 import type { Connections } from '@holdpoint/engine/redis';
 import {
   type AbortReason,
@@ -24,6 +24,7 @@ import type { Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import { backOffFromRefusals } from './back-off.ts';
 import { type HoldReason, Intake } from './intake.ts';
+import { logged } from './log-job.ts';
 import { openWorker } from './open-worker.ts';
 import { startPeriodic } from './start-periodic.ts';
 
@@ -68,6 +69,8 @@ interface Start {
   traces?: Traces | undefined;
   /** Counts the spans of runs. Undefined: no metrics are kept. */
   counted?: Pick<Traces, 'take'> | undefined;
+  /** Of the log. */
+  traceIds?: TraceIds;
 }
 
 /** Publishes, undos and discards that run at once in this process. */
@@ -81,6 +84,7 @@ export async function startQueueWorkers({
   connections,
   traces,
   counted,
+  traceIds = new TraceIds(),
   onStalled = () => undefined,
   onLosses = () => undefined,
 }: Start): Promise<RunningWorkers> {
@@ -103,25 +107,28 @@ export async function startQueueWorkers({
   const turns = openWorker<TurnJob>(
     deps,
     queueNames.turns,
-    { handle: handleTurn, lookAgain: lookAgain.turn },
+    logged<TurnJob>({ handle: handleTurn, lookAgain: lookAgain.turn }, traceIds),
     { ...options(config.turns), isHeld },
   );
   const steps = openWorker<StepJob>(
     deps,
     queueNames.steps,
-    { handle: handleStep, lookAgain: lookAgain.step, mayStillSleep },
+    logged<StepJob>({ handle: handleStep, lookAgain: lookAgain.step, mayStillSleep }, traceIds),
     { ...options(config.steps), isHeld },
   );
   const workspaces = openWorker<WorkspaceJob>(
     deps,
     queueNames.workspaces,
-    { handle: handleWorkspace, lookAgain: lookAgain.workspace, mayStillSleep: mayPublicationSleep },
+    logged<WorkspaceJob>(
+      { handle: handleWorkspace, lookAgain: lookAgain.workspace, mayStillSleep: mayPublicationSleep },
+      traceIds,
+    ),
     options(workspaceSlots),
   );
   const tasks = openWorker<TaskJob>(
     deps,
     queueNames.tasks,
-    { handle: handleTask, lookAgain: lookAgain.task },
+    logged<TaskJob>({ handle: handleTask, lookAgain: lookAgain.task }, traceIds),
     { ...options(config.tasks), isHeld },
   );
   const opened = [turns, steps, workspaces, tasks];
