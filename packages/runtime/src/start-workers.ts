@@ -131,7 +131,8 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, sandbox, workspaces, texts, graphs, secrets, now },
+        ...{ registry, workspaces, texts, graphs, secrets, now },
+        sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },
       }),
