@@ -1,6 +1,6 @@
 /** Whether and how a process exports traces. Exporters read their endpoint, headers and certificates from OTEL_* by themselves. */
 export interface TraceSettings {
-  /** `segment`: a long run becomes several traces, of 50 turns each. */
+  /** `segment`: a run becomes several traces, one for each of its segments. */
   per: 'run' | 'segment';
   /** Prompts, arguments and outputs become attributes, redacted and cut. */
   content: boolean;
