@@ -6,6 +6,7 @@ import { readableSpan, type SpanOrigin } from './readable-span.ts';
 import type { Sender } from './sender.ts';
 import { splitTrace } from './split-trace.ts';
 import type { TraceSettings } from './trace-settings.ts';
+import { withoutContent } from './without-content.ts';
 
 interface Deps {
   origin: SpanOrigin;
@@ -32,7 +33,7 @@ export function openRunSpanExporter({ origin, sampler, senders, per }: Deps): Ru
           const traceState = traceStateOf(run);
           const placed =
             per === 'segment' ? splitTrace(run) : run.spans.map((span) => ({ traceId: run.trace_id, span }));
-          return placed.map(({ traceId, span }) => readableSpan(origin, { traceId, traceState }, span));
+          return placed.map(({ traceId, span }) => readableSpan(origin, { traceId, traceState }, withoutContent(span)));
         });
       for (let from = 0; from < spans.length; from += mostSpans) {
         const some = spans.slice(from, from + mostSpans);
