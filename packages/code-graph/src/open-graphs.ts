@@ -18,6 +18,8 @@ export interface GraphsOptions {
   program?: HostProgram;
   /** The most bytes that the graph of one run may have on disk. @default 512 MiB */
   maxBytes?: number;
+  /** Milliseconds that a process may take for one file; it is killed then. @default 30 s */
+  fileMs?: number;
 }
 
 export interface GraphQuery {
@@ -35,6 +37,8 @@ export interface GraphQuery {
   /** Bytes of the results. */
   max_bytes: number;
   signal: AbortSignal;
+  /** Called after each batch of files. */
+  onProgress?(progress: { files: number; total: number }): void;
 }
 
 /** The code graphs of the runs of this host. */
@@ -58,6 +62,7 @@ export function openGraphs({
   snapshots,
   program = parserProgram(),
   maxBytes = 512 * 1024 * 1024,
+  fileMs = 30_000,
 }: GraphsOptions): Graphs {
   const threads = Array.from({ length: threadCount }, () => new GraphThread());
   const parsers = new Map<string, Parser>();
@@ -67,7 +72,7 @@ export function openGraphs({
   const parserOf = ({ runId, owner }: GraphQuery): Parser => {
     const known = parsers.get(runId);
     parsers.delete(runId);
-    const parser = known ?? new Parser({ start: () => sandbox.start({ id: runId, ...owner }, program) });
+    const parser = known ?? new Parser({ fileMs, start: () => sandbox.start({ id: runId, ...owner }, program) });
     parsers.set(runId, parser);
     // A parser whose process has ended is empty; the others end when they are idle.
     for (const oldest of parsers.keys()) {
@@ -99,6 +104,7 @@ export function openGraphs({
         parser: parserOf(query),
         onRead: (files) => {
           progress.read += files;
+          query.onProgress?.({ files: progress.read, total: progress.total });
         },
         async keep(batch: Read[]) {
           const kept = await perform(query.runId, { operation: 'keep', read: batch });

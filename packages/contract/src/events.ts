@@ -450,6 +450,11 @@ const networkEvents = [
       )
       .describe('Connections after the hundredth of the attempt. They have no events of their own'),
   }),
+  stepEvent('graph.progress', {
+    attempt,
+    files: z.int().describe('Files that the graph of the snapshot has read, some of them for earlier queries'),
+    total: z.int().describe('Files that it reads'),
+  }),
 ] as const;
 
 /** What a publish was asked to do. */

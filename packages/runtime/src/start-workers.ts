@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { openGraphs } from '@holdpoint/code-graph';
@@ -10,6 +9,8 @@ import {
   openOutputStore,
   openQueues,
   readPolicyFile,
+  type TraceIds,
+  watchLogLevel,
 } from '@holdpoint/engine';
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
@@ -19,7 +20,7 @@ import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
-import { countSpans, startTraces, watchLoop } from '@holdpoint/telemetry';
+import { countSpans, type LogDrops, startTraces, watchLoop } from '@holdpoint/telemetry';
 import {
   createRegistry,
   createToolsets,
@@ -55,15 +56,25 @@ import { watchRedis } from './watch-redis.ts';
  */
 const commandMs = 60_000;
 
+export interface WorkerProcess {
+  logger: Logger;
+  secrets: Secrets;
+  /** Names this process in events, among the workers and in telemetry. */
+  workerId: string;
+  /** Of the log. */
+  traceIds: TraceIds;
+  /** Counts lines of the log that were dropped. */
+  logDrops: LogDrops;
+}
+
 /** Starts the workers of this process on the Redis at `address`. Resolves to the function that drains and ends them. */
 export async function startWorkers(
   config: RuntimeConfig,
   address: RedisAddress,
-  { logger, secrets }: { logger: Logger; secrets: Secrets },
+  { logger, secrets, workerId, traceIds, logDrops }: WorkerProcess,
 ): Promise<() => Promise<void>> {
   const tools = await openTools(config, logger);
   checkPolicyFile(config, tools.list);
-  const workerId = `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`;
   const service = { name: 'holdpoint-worker', version: config.version, instance: workerId };
   const { metrics, served } = await openWorkerMetrics(service, config.metrics);
   const connections = await openRedis({ address, commandMs }, logger);
@@ -142,7 +153,8 @@ export async function startWorkers(
   const workers = await startQueueWorkers({
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
     onStalled: (queue) => metrics.count('stalled', { queue }),
-    ...{ deps, config, connections, traces, inJob: traced.inJob },
+    onLosses: (runs) => metrics.count('auditLosses', {}, runs),
+    ...{ deps, config, connections, traces, traceIds, inJob: traced.inJob },
     counted: metrics.isOn
       ? countSpans(metrics, { tools: namesOf(tools.list), models: namedModels(config) })
       : undefined,
@@ -154,7 +166,9 @@ export async function startWorkers(
   checkSpace = () => void space.check();
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
-  observeWorker(metrics, { workers, loop });
+  logDrops.reportTo(metrics);
+  const level = await watchLogLevel({ subscriber: connections.subscriber, logger, is: 'workers' });
+  observeWorker(metrics, { workers, loop, capabilities: sandbox.capabilities });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
     version: config.version,
@@ -189,6 +203,7 @@ export async function startWorkers(
     await workers.drain(config.drainMs);
     space.stop();
     cancels.stop();
+    level.stop();
     await watch.stop();
     operator.stop();
     await heartbeat.stop();

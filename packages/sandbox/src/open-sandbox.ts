@@ -127,6 +127,13 @@ function prepare(deps: Deps, options: OpenSandboxOptions): Candidate {
   });
 }
 
+const basicPromises = ['fs', 'net', 'pids'] as const;
+const promises = [...basicPromises, 'seccomp', 'uid_drop'] as const;
+
+/** Whether the sandbox keeps every promise except the resource limits. */
+export const isIsolated = (capabilities: CapabilityReport): boolean =>
+  promises.every((promise) => capabilities[promise] === 'enforced');
+
 /** Probes the candidate. The returned driver relies only on the limits that the probe saw enforced. */
 async function probeCandidate(
   candidate: Candidate,
@@ -146,8 +153,7 @@ async function probeCandidate(
     throw error instanceof SandboxError && error.code === 'ESANDBOXSETUP' ? explain(error) : error;
   });
   const driver = await candidate.withOnly(cgroupLimits);
-  const needed = ['fs', 'net', 'pids', ...(options.policy === 'require' ? ['seccomp', 'uid_drop'] : [])] as const;
-  const gaps = (needed as readonly (keyof CapabilityReport)[]).filter(
+  const gaps = (options.policy === 'require' ? promises : basicPromises).filter(
     (promise) => capabilities[promise] !== 'enforced',
   );
   if (gaps.length === 0) return { driver, capabilities };

@@ -32,6 +32,10 @@ export function observeRuns(metrics: Metrics, deps: Deps): void {
     const found = await totals();
     return found === undefined ? [] : [{ value: ageOf(deps, found.oldestApprovalAt) }];
   });
+  metrics.observe('approvalsExpiry', async () => {
+    const at = (await totals())?.nextExpiryAt;
+    return at === undefined ? [] : [{ value: Math.max(0, (deps.now() - at) / -1000) }];
+  });
 
   const unsealedSince = openUnsealedSince(deps.redis);
   const audit = unlessAway(async () => ({ since: await unsealedSince() }));

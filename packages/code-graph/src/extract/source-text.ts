@@ -1,4 +1,4 @@
-import type { Unparsed } from './open-extractor.ts';
+import type { Unparsed } from './extractor.ts';
 
 /** A file of 2 MiB takes about 1 s and 200 MB; hand-written ones are smaller. */
 const maxBytes = 2 * 1024 * 1024;

@@ -12,8 +12,8 @@ const query = `
 (type_alias name: (type_identifier) @name) @symbol.type
 (type_spec type: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name @symbol.field))))
 (type_spec type: (interface_type (method_elem name: (field_identifier) @name) @symbol.method))
-(const_spec name: (identifier) @name @symbol.constant)
-(var_spec name: (identifier) @name @symbol.variable)
+(const_spec name: (identifier) @name @symbol.constant (#not-eq? @name "_"))
+(var_spec name: (identifier) @name @symbol.variable (#not-eq? @name "_"))
 [(func_literal) (block)] @block
 
 (parameter_declaration name: (identifier) @local)
@@ -48,7 +48,7 @@ export const go: Grammar = {
   seesOtherFiles: true,
   builtins: new Set(
     (
-      'any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 ' +
+      '_ any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 ' +
       'uint16 uint32 uint64 uintptr append cap clear close complex copy delete imag len make max min new panic print println real recover true false nil iota'
     ).split(' '),
   ),

@@ -58,6 +58,7 @@ export const python: Grammar = {
   readExports,
   isExported,
   seesOtherFiles: false,
+  capitalsAreConstant: true,
   self: ['self', 'cls'],
 };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { findings, resolveReference } from '../resolve/resolve-reference.ts';
+import { findings } from '../resolve/readable-graph.ts';
+import { resolveReference } from '../resolve/resolve-reference.ts';
 import { badParams } from './bad-params.ts';
 import { byPath, defineQuestion, globText, pageShape } from './define-question.ts';
 import { fileOf } from './file-of.ts';

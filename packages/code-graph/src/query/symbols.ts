@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fileFactsSchema } from '../facts.ts';
 import { byPath, defineQuestion, globText, nameFilter, pageShape } from './define-question.ts';
+import type { Asked } from './row.ts';
 import { symbolRow } from './symbol-row.ts';
 
 export const symbolKind = fileFactsSchema.shape.symbols.element.shape.kind;
@@ -20,7 +21,7 @@ export const symbols = defineQuestion(
     const isWithin = container === undefined ? undefined : nameFilter(container, 'container');
     return byPath(
       asked,
-      fits === undefined ? view.paths : view.pathsDeclaring(fits),
+      name === undefined || fits === undefined ? view.paths : pathsDeclaring(asked, name, fits),
       (one) =>
         (view.factsOf(one)?.symbols ?? [])
           .filter(
@@ -35,3 +36,10 @@ export const symbols = defineQuestion(
     );
   },
 );
+
+function pathsDeclaring({ view }: Asked, glob: string, fits: (name: string) => boolean): readonly string[] {
+  if (!/[*?[\]{}\\]/.test(glob)) return [...new Set(view.symbolsNamed(glob).map(({ path }) => path))];
+  // SQLite looks for a text ten times as fast as the glob is compared.
+  const texts = /[[\]{}\\]/.test(glob) ? [] : glob.split(/[*?]+/);
+  return view.pathsDeclaring({ fits, part: texts.toSorted((a, b) => b.length - a.length)[0] });
+}

@@ -101,11 +101,10 @@ export class GraphStore {
     return this.#all('SELECT blob FROM module WHERE name = ?', name).map(({ blob }) => Number(blob));
   }
 
-  /** Every name, for a search by glob. */
-  *names(): Iterable<{ id: number; text: string }> {
-    for (const { id, text } of this.#prepare('SELECT id, text FROM name').iterate()) {
-      yield { id: Number(id), text: String(text) };
-    }
+  /** Every name with a part, which may be empty. */
+  *names(part: string): Iterable<{ id: number; text: string }> {
+    const sql = 'SELECT id, text FROM name WHERE instr(text, ?) > 0';
+    for (const { id, text } of this.#prepare(sql).iterate(part)) yield { id: Number(id), text: String(text) };
   }
 
   /** Blobs that declare the name with this id. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { extractorVersion } from '../extract/open-extractor.ts';
+import { extractorVersion } from '../extract/extractor-version.ts';
 import { schema, schemaVersion } from './schema.ts';
 
 /** Where the store of a run lies, and that of the run that it was forked from. */

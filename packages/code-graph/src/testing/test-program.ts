@@ -33,6 +33,7 @@ export function hostileParser(answer: string): HostProgram {
          if (rest.length < end + 1 + bytes) return;
          const text = rest.subarray(end + 1, end + 1 + bytes).toString();
          rest = rest.subarray(end + 1 + bytes);
+         if (bytes === 0) { say({ unparsed: 'unknown_language' }); continue; }
          n++;
          ${answer}
        }

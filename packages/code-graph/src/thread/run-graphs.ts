@@ -127,7 +127,7 @@ export class RunGraphs {
     try {
       store?.close();
     } catch {
-      // a broken database cannot be closed in good order
+      // a broken database may refuse to close
     }
   }
 

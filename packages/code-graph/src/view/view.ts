@@ -2,7 +2,7 @@ import type { FileFacts, ImportFact } from '../facts.ts';
 import { type Language, languages } from '../grammars/language.ts';
 import type { ImportTarget } from '../resolve/import-target.ts';
 import { type ImportResolver, isConfiguration, openImportResolver } from '../resolve/open-import-resolver.ts';
-import type { ReadableGraph, SymbolPlace } from '../resolve/resolve-reference.ts';
+import type { ReadableGraph, SymbolPlace } from '../resolve/readable-graph.ts';
 import type { Blob, GraphStore, ListedFile } from '../store/graph-store.ts';
 import { configurationHint, hintOf, hintsToRead } from './hint.ts';
 
@@ -152,10 +152,13 @@ export class View implements ReadableGraph {
     return this.#sorted(this.#store.blobsUsing(name));
   }
 
-  /** Paths of files that may declare a name that fits, sorted: all paths when many names fit. */
-  pathsDeclaring(fits: (name: string) => boolean): readonly string[] {
+  /**
+   * Paths of files that may declare a name that fits, sorted: all paths when many names fit.
+   * @param input.part a text that each name that fits has. @default none is known
+   */
+  pathsDeclaring({ fits, part = '' }: { fits: (name: string) => boolean; part?: string }): readonly string[] {
     const names: number[] = [];
-    for (const { id, text } of this.#store.names()) {
+    for (const { id, text } of this.#store.names(part)) {
       if (!fits(text)) continue;
       names.push(id);
       if (names.length > mostNames) return this.paths;

@@ -30,6 +30,7 @@ import { captureCall, dropChanges } from './capture-call.ts';
 import { seedOf, tookSince } from './determinism.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';
+import { reportGraphProgress } from './report-graph-progress.ts';
 import { openTaskHandle } from './task-handle.ts';
 
 /** How a call ended: with an outcome and the snapshot that it left, with a wait for a task, or without a known outcome. */
@@ -196,6 +197,7 @@ async function call(
       granted: grantedHosts(deps, run, step, args),
       openHosts: (rules) => openHosts(spec, rules),
       onConnection: connections.record,
+      onGraphProgress: reportGraphProgress(deps, run, step),
       signal,
     },
   );

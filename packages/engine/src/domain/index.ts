@@ -56,6 +56,7 @@ export {
   countConnections,
   deferAttempt,
   recordConnection,
+  recordGraphProgress,
   recordIndeterminate,
   retryAttempt,
   settleAttempt,

@@ -62,6 +62,8 @@ export interface ExecutionContext {
   permissions?: readonly string[] | undefined;
   /** The run is a dry run, which some tools answer by themselves. @default false */
   dryRun?: boolean | undefined;
+  /** Called while the call reads files for the code graph, as often as it likes. Counts files of the snapshot. */
+  onGraphProgress?(progress: { files: number; total: number }): void;
   /** Called for every connection that the call made or was refused, when the connection ends. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;

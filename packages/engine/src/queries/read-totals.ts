@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { runField, timeOfId } from '../domain/index.ts';
 import { activeIndex, approvalIndexOf, listTenants, pagesOf, runIndexOf } from '../log/index.ts';
 import { stateKey } from '../log/keys.ts';
+import { readNextExpiry } from './read-next-expiry.ts';
 
 /** Counts of the whole installation, from indexes and a few fields of the active runs. Reads no log. */
 export interface Totals {
@@ -13,6 +14,8 @@ export interface Totals {
   approvals: number;
   /** When the oldest pending approval was requested, milliseconds since the epoch. */
   oldestApprovalAt: number | undefined;
+  /** When the first pending approval expires, among the oldest 1,000 of each tenant. */
+  nextExpiryAt: number | undefined;
 }
 
 const runsAtOnce = 500;
@@ -34,21 +37,25 @@ export async function readTotals(redis: Redis): Promise<Totals> {
   const sums = await Promise.all(
     tenants.map(async (tenant) => {
       const pending = approvalIndexOf(tenant);
-      const [runs, approvals, [oldest]] = await Promise.all([
+      const [runs, approvals, [oldest], expiryAt] = await Promise.all([
         redis.zcard(runIndexOf(tenant)),
         redis.zcard(pending),
         redis.zrange(pending, '0', '0'),
+        readNextExpiry(redis, pending),
       ]);
-      return { runs, approvals, oldestAt: oldest === undefined ? Number.POSITIVE_INFINITY : timeOfId(oldest) };
+      const oldestAt = oldest === undefined ? Number.POSITIVE_INFINITY : timeOfId(oldest);
+      return { runs, approvals, oldestAt, expiryAt };
     }),
   );
   const runs = sums.reduce((sum, one) => sum + one.runs, 0);
   const oldest = Math.min(...sums.map(({ oldestAt }) => oldestAt));
+  const expiry = Math.min(...sums.map(({ expiryAt }) => expiryAt));
   return {
     active: [...counts.values()],
     ended: Math.max(0, runs - active),
     approvals: sums.reduce((sum, one) => sum + one.approvals, 0),
     oldestApprovalAt: Number.isFinite(oldest) ? oldest : undefined,
+    nextExpiryAt: Number.isFinite(expiry) ? expiry : undefined,
   };
 }
 

@@ -3,7 +3,7 @@ import { approvalSpans } from './approval-spans.ts';
 import { publishSpans } from './publish-spans.ts';
 import { runSpans } from './run-spans.ts';
 import { record } from './spans.ts';
-import type { SpansOf } from './spans-of.ts';
+import { noSpan, type SpansOf } from './spans-of.ts';
 import { stepSpans } from './step-spans.ts';
 import { taskSpans } from './task-spans.ts';
 import { emptyTrace, type TraceState } from './trace-state.ts';
@@ -17,6 +17,7 @@ const spansByType: SpansOf<EventType> = {
   ...stepSpans,
   ...approvalSpans,
   ...taskSpans,
+  'graph.progress': noSpan,
   ...workspaceSpans,
   ...publishSpans,
 };

@@ -35,8 +35,11 @@ interface Deps {
 export function createExecutor(deps: Deps): Executor {
   const { registry, sandbox, workspaces, texts, graphs, secrets, allowAddresses, now } = deps;
   /** A look before a call knows no snapshot, and asks no graph. */
-  const graphOf = ({ runId, rest: { snapshot, permissions }, signal }: CallBounds, owner: WorkspaceMount) =>
-    snapshot === undefined ? undefined : runGraph(graphs, { runId, owner, snapshot, permissions, signal });
+  const graphOf = (
+    { runId, rest: { snapshot, permissions, onGraphProgress: onProgress }, signal }: CallBounds,
+    owner: WorkspaceMount,
+  ) =>
+    snapshot === undefined ? undefined : runGraph(graphs, { runId, owner, snapshot, permissions, signal, onProgress });
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, call);
     const { way, network = way?.network, wallMs, limits, scope, signal, rest } = call;
@@ -184,7 +187,7 @@ interface CallBounds {
   scope: SecretScope;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'past' | 'settings' | 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'> &
-    Partial<Pick<ExecutionContext, 'dryRun' | 'snapshot' | 'permissions'>>;
+    Partial<Pick<ExecutionContext, 'dryRun' | 'snapshot' | 'permissions' | 'onGraphProgress'>>;
 }
 
 /** The smaller of each limit that either side names. */

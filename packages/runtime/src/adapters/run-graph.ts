@@ -1,4 +1,4 @@
-import type { CodeGraphError, Graphs } from '@holdpoint/code-graph';
+import type { CodeGraphError, GraphQuery, Graphs } from '@holdpoint/code-graph';
 import { GraphError, type ToolContext } from '@holdpoint/tools';
 
 /** Whose graph a call asks, and what it may see of it. */
@@ -9,6 +9,7 @@ interface GraphBounds {
   snapshot: string;
   permissions: readonly string[] | undefined;
   signal: AbortSignal;
+  onProgress: GraphQuery['onProgress'];
 }
 
 /** The code graph of a run as its tools ask it. */
@@ -16,9 +17,17 @@ export const runGraph =
   (graphs: Graphs, bounds: GraphBounds): NonNullable<ToolContext['graph']> =>
   async ({ commit = bounds.snapshot, ...request }) => {
     try {
-      const { runId, owner, permissions, signal } = bounds;
+      const { runId, owner, permissions, signal, onProgress } = bounds;
       const { uid, gid } = owner;
-      return await graphs.query({ ...request, runId, owner: { uid, gid }, snapshot: commit, permissions, signal });
+      return await graphs.query({
+        ...request,
+        runId,
+        owner: { uid, gid },
+        snapshot: commit,
+        permissions,
+        signal,
+        onProgress,
+      });
     } catch (error) {
       throw isQueryError(error) ? asGraphError(error) : error;
     }

@@ -1,4 +1,4 @@
-import { queueNames } from '@holdpoint/engine';
+import { queueNames, TraceIds } from '@holdpoint/engine';
 import type { Connections } from '@holdpoint/engine/redis';
 import {
   type AbortReason,
@@ -7,6 +7,7 @@ import {
   handleTask,
   handleTurn,
   handleWorkspace,
+  lookAgain,
   mayPublicationSleep,
   mayStillSleep,
   queuePrefix,
@@ -19,12 +20,13 @@ import {
   type WorkspaceJob,
 } from '@holdpoint/engine/worker';
 import type { Traces } from '@holdpoint/telemetry';
-import { type Job, Worker, type WorkerOptions } from 'bullmq';
+import type { Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import type { InJob } from '../traces/trace-jobs.ts';
 import { backOffFromRefusals } from './back-off.ts';
 import { type HoldReason, Intake } from './intake.ts';
-import { processor } from './processor.ts';
+import { logged } from './log-job.ts';
+import { openWorker } from './open-worker.ts';
 import { startPeriodic } from './start-periodic.ts';
 
 export interface RunningWorkers {
@@ -62,12 +64,16 @@ interface Start {
   connections: Connections;
   /** Called for each job whose worker fell silent. */
   onStalled?: (queue: string) => void;
+  /** Called when the audit log finds that Redis lost events of this many runs. */
+  onLosses?: (runs: number) => void;
   /** Undefined: no traces are exported. */
   traces?: Pick<Traces, 'take' | 'queues'> | undefined;
   /** Puts the work of a job below the span that it is about. */
   inJob?: InJob | undefined;
   /** Counts the spans of runs. Undefined: no metrics are kept. */
   counted?: Pick<Traces, 'take'> | undefined;
+  /** Of the log. */
+  traceIds?: TraceIds;
 }
 
 /** Publishes, undos and discards that run at once in this process. */
@@ -82,14 +88,10 @@ export async function startQueueWorkers({
   traces,
   inJob,
   counted,
+  traceIds = new TraceIds(),
   onStalled = () => undefined,
+  onLosses = () => undefined,
 }: Start): Promise<RunningWorkers> {
-  const running = {
-    turns: new Set<Job<TurnJob>>(),
-    steps: new Set<Job<StepJob>>(),
-    workspaces: new Set<Job<WorkspaceJob>>(),
-    tasks: new Set<Job<TaskJob>>(),
-  };
   const options = (concurrency: number): WorkerOptions => ({
     connection: connections.worker(),
     prefix: queuePrefix,
@@ -105,27 +107,36 @@ export async function startQueueWorkers({
   });
 
   const intake = new Intake();
-  const turns: Worker<TurnJob> = new Worker<TurnJob>(
+  const isHeld = (worker: Worker): boolean => intake.holds(worker);
+  const turns = openWorker<TurnJob>(
+    deps,
     queueNames.turns,
-    processor(deps, handleTurn, { inJob, running: running.turns, isHeld: () => intake.holds(turns) }),
-    options(config.turns),
+    logged<TurnJob>({ handle: handleTurn, lookAgain: lookAgain.turn }, traceIds),
+    { ...options(config.turns), isHeld, inJob },
   );
-  const steps: Worker<StepJob> = new Worker<StepJob>(
+  const steps = openWorker<StepJob>(
+    deps,
     queueNames.steps,
-    processor(deps, handleStep, { inJob, running: running.steps, mayStillSleep, isHeld: () => intake.holds(steps) }),
-    options(config.steps),
+    logged<StepJob>({ handle: handleStep, lookAgain: lookAgain.step, mayStillSleep }, traceIds),
+    { ...options(config.steps), isHeld, inJob },
   );
-  const workspaces = new Worker<WorkspaceJob>(
+  const workspaces = openWorker<WorkspaceJob>(
+    deps,
     queueNames.workspaces,
-    processor(deps, handleWorkspace, { inJob, running: running.workspaces, mayStillSleep: mayPublicationSleep }),
-    options(workspaceSlots),
+    logged<WorkspaceJob>(
+      { handle: handleWorkspace, lookAgain: lookAgain.workspace, mayStillSleep: mayPublicationSleep },
+      traceIds,
+    ),
+    { ...options(workspaceSlots), inJob },
   );
-  const tasks: Worker<TaskJob> = new Worker<TaskJob>(
+  const tasks = openWorker<TaskJob>(
+    deps,
     queueNames.tasks,
-    processor(deps, handleTask, { inJob, running: running.tasks, isHeld: () => intake.holds(tasks) }),
-    options(config.tasks),
+    logged<TaskJob>({ handle: handleTask, lookAgain: lookAgain.task }, traceIds),
+    { ...options(config.tasks), isHeld, inJob },
   );
-  const all = [turns, steps, workspaces, tasks];
+  const opened = [turns, steps, workspaces, tasks];
+  const all = opened.map(({ worker }) => worker);
   const ending = new AbortController();
   const refused = backOffFromRefusals({
     deps,
@@ -146,43 +157,44 @@ export async function startQueueWorkers({
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
-  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber });
+  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
   const ports = [traces, counted].filter((port) => port !== undefined);
   const following = { ...deps, subscriber: connections.subscriber, ports };
   const follower = ports.length === 0 ? undefined : startTelemetryFollower(following);
 
   return {
-    active: () =>
-      new Set(
-        [...running.turns, ...running.steps, ...running.workspaces, ...running.tasks].map((job) => job.data.run_id),
-      ),
-    tasks: () => [...running.tasks].map((job) => job.data),
+    active: () => new Set(opened.flatMap(({ running }) => [...running].map(({ data }) => data.run_id))),
+    tasks: () => [...tasks.running].map((job) => job.data),
     running: () => [
-      ...[...running.steps].map(({ data }) => `${data.run_id}/${data.step_id}`),
-      ...[...running.tasks].map(({ data }) => `${data.run_id}/${data.task_id}`),
-      ...[...running.turns].map(({ data }) => `${data.run_id}/turn ${data.turn}`),
-      ...[...running.workspaces].map(({ data }) => `${data.run_id}/workspace`),
+      ...[...steps.running].map(({ data }) => `${data.run_id}/${data.step_id}`),
+      ...[...tasks.running].map(({ data }) => `${data.run_id}/${data.task_id}`),
+      ...[...turns.running].map(({ data }) => `${data.run_id}/turn ${data.turn}`),
+      ...[...workspaces.running].map(({ data }) => `${data.run_id}/workspace`),
     ],
     slots: () => [
-      { queue: 'steps', all: config.steps, used: running.steps.size },
-      { queue: 'turns', all: config.turns, used: running.turns.size },
-      { queue: 'tasks', all: config.tasks, used: running.tasks.size },
-      { queue: 'workspaces', all: workspaceSlots, used: running.workspaces.size },
+      { queue: 'steps', all: config.steps, used: steps.running.size },
+      { queue: 'turns', all: config.turns, used: turns.running.size },
+      { queue: 'tasks', all: config.tasks, used: tasks.running.size },
+      { queue: 'workspaces', all: workspaceSlots, used: workspaces.running.size },
     ],
     held: () => intake.reasons(),
     isFollower: () => follower?.isHolder() ?? false,
     cancelRun(runId) {
       const reason: AbortReason = 'canceled';
-      for (const job of running.turns) if (job.data.run_id === runId) turns.cancelJob(String(job.id), reason);
-      for (const job of running.steps) if (job.data.run_id === runId) steps.cancelJob(String(job.id), reason);
-      for (const job of running.tasks) if (job.data.run_id === runId) tasks.cancelJob(String(job.id), reason);
+      for (const job of turns.running) if (job.data.run_id === runId) turns.worker.cancelJob(String(job.id), reason);
+      for (const job of steps.running) if (job.data.run_id === runId) steps.worker.cancelJob(String(job.id), reason);
+      for (const job of tasks.running) if (job.data.run_id === runId) tasks.worker.cancelJob(String(job.id), reason);
     },
     killTask(taskId) {
-      for (const job of running.tasks) {
-        if (job.data.task_id === taskId) tasks.cancelJob(String(job.id), 'canceled' satisfies AbortReason);
+      for (const job of tasks.running) {
+        if (job.data.task_id === taskId) tasks.worker.cancelJob(String(job.id), 'canceled' satisfies AbortReason);
       }
     },
-    hold: () => intake.hold('space', [turns, steps, tasks]),
+    hold: () =>
+      intake.hold(
+        'space',
+        [turns, steps, tasks].map(({ worker }) => worker),
+      ),
     release: () => intake.release('space'),
     async drain(drainMs) {
       ending.abort();
@@ -192,6 +204,7 @@ export async function startQueueWorkers({
       }, drainMs);
       await Promise.all(all.map((worker) => worker.close()));
       clearTimeout(deadline);
+      await Promise.all(opened.map((one) => one.looked()));
       // Last: they take what the jobs appended until now.
       await Promise.all([audit.stop(), follower?.stop()]);
     },

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatPatch, OMIT_HEADERS, structuredPatch } from 'diff';
@@ -116,6 +116,33 @@ describe('applyPatch', () => {
       },
       300_000,
     );
+  });
+});
+
+describe.skipIf(spawnSync('patch', ['--version']).status !== 0)('a header of /dev/null', () => {
+  it('means what it means for GNU patch', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'holdpoint-patch-'));
+    for (const file of [undefined, '', 'one\n', 'one\ntwo\n', 'two\n']) {
+      for (const [from, to, hunk] of [
+        ['/dev/null', 'b/f.txt', '@@ -0,0 +1 @@\n+one'],
+        ['a/f.txt', '/dev/null', '@@ -1 +0,0 @@\n-one'],
+        ['a/f.txt', '/dev/null', '@@ -1,2 +1 @@\n-one\n two'],
+      ]) {
+        const patch = `--- ${from}\n+++ ${to}\n${hunk}\n`;
+        const target = join(folder, 'f.txt');
+        rmSync(target, { force: true });
+        if (file !== undefined) writeFileSync(target, file);
+        const { status } = spawnSync('patch', ['--fuzz=0', '--force', '--silent', '-p1', '-r', '-'], {
+          cwd: folder,
+          input: patch,
+        });
+        const gnu = status !== 0 ? 'refused' : existsSync(target) ? readFileSync(target, 'utf8') : 'deleted';
+        const ours = applyPatch({ data: Buffer.from(file ?? ''), patch, path: 'f.txt', missing: file === undefined });
+        const result = ours.status !== 'patched' ? 'refused' : ours.deletes ? 'deleted' : ours.data.toString();
+        expect(result, `${file} ${patch}`).toBe(gnu);
+      }
+    }
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -7,24 +7,32 @@ export interface PatchInput {
   patch: string;
   /** The file that headers have to name, relative to the workspace. */
   path: string;
+  /** There is no file, and `data` is empty. @default false */
+  missing?: boolean;
 }
 
 /** `hunk`: number of a hunk in the patch, from 1. */
 export type PatchedText =
-  | { status: 'patched'; data: Buffer; hunks: number }
+  | { status: 'patched'; data: Buffer; hunks: number; deletes: boolean }
   | { status: 'unreadable'; detail: string }
   | { status: 'other_file'; named: string }
-  | { status: 'mismatch'; hunk: number; header: string };
+  | { status: 'mismatch'; hunk: number; header: string }
+  /** `exists`: it makes a file that is there, with content. `missing`: it changes a file that is not there. `remains`: it deletes a file with more content than it has. */
+  | { status: 'exists' | 'missing' | 'remains' };
 
 /**
  * Applies a unified diff, whole or not at all, byte for byte: no line ending is converted. A hunk may lie at another place than its header
- * says when its context is exactly there; the nearest place counts, as with `patch --fuzz=0`.
+ * says when its context is exactly there; the nearest place counts, as with `patch --fuzz=0`. A header of /dev/null makes or deletes the file.
  */
-export function applyPatch({ data, patch, path }: PatchInput): PatchedText {
+export function applyPatch({ data, patch, path, missing = false }: PatchInput): PatchedText {
   const read = readPatch(patch);
   if (typeof read === 'string') return { status: 'unreadable', detail: read };
   const named = otherFile(read, path);
   if (named !== undefined) return { status: 'other_file', named };
+  const creates = read.oldFileName === nowhere && read.hunks[0]?.oldLines === 0;
+  const deletes = read.newFileName === nowhere && read.hunks[0]?.newLines === 0;
+  if (missing && !creates) return { status: 'missing' };
+  if (creates && data.length > 0) return { status: 'exists' };
   // One character per byte, so that bytes that are no UTF-8 stay as they are.
   const lines = splitLines(data.toString('latin1'));
   const out: string[] = [];
@@ -42,8 +50,11 @@ export function applyPatch({ data, patch, path }: PatchInput): PatchedText {
     next = found + before.length - trail;
   }
   for (let line = next; line < lines.length; line++) out.push(lines[line] ?? '');
-  return { status: 'patched', data: Buffer.from(joined(out), 'latin1'), hunks: read.hunks.length };
+  if (deletes && out.length > 0) return { status: 'remains' };
+  return { status: 'patched', data: Buffer.from(joined(out), 'latin1'), hunks: read.hunks.length, deletes };
 }
+
+const nowhere = '/dev/null';
 
 /** The patch of one file, or why it is none. */
 function readPatch(patch: string): StructuredPatch | string {
@@ -92,7 +103,7 @@ function endsAtMarks(lines: readonly string[]): boolean {
 /** The file that the headers name, when it is not this one. */
 function otherFile({ oldFileName, newFileName }: StructuredPatch, path: string): string | undefined {
   const named = [oldFileName, newFileName]
-    .filter((name) => name !== undefined && name !== '/dev/null')
+    .filter((name) => name !== undefined && name !== nowhere)
     .map((name) => Buffer.from(name ?? '', 'latin1').toString('utf8'));
   const plain = path.replace(/^\.\//, '');
   return named.find((name) => name !== plain && name.replace(/^(?:[ab]|\.)\//, '') !== plain);

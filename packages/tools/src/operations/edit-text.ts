@@ -35,7 +35,7 @@ export interface WrittenInput {
   path: string;
   /** null for a new file */
   before: Buffer | null;
-  after: string;
+  after: string | null;
   diffBytes: number;
 }
 

@@ -18,8 +18,9 @@ export interface FilePatch {
 /** What a patch changes, as a diff of the file as it is now. */
 export interface PatchedFile {
   data: Buffer;
-  /** Digest of the content that the patch was applied to. */
-  sha256: string;
+  /** Digest of the content that the patch was applied to; null: there was no file. */
+  sha256: string | null;
+  deletes: boolean;
   diff: string;
   diff_truncated: boolean;
 }
@@ -29,13 +30,17 @@ export async function patchFile(context: ToolContext, input: FilePatch): Promise
   for (let round = 1; ; round++) {
     const patched = await checkPatch(context, input);
     if (!patched.ok) return { ...patched.failure, touched: [] };
-    const { data, sha256, diff, diff_truncated } = patched.file;
+    const { data, sha256, deletes, diff, diff_truncated } = patched.file;
     try {
-      await context.files.write(input.path, data, { expect: { sha256 } }, context.signal);
+      const expect = sha256 === null ? { exists: false as const } : { sha256 };
+      // Before a deletion, too: it fails when another call wrote in between.
+      await context.files.write(input.path, data, { expect }, context.signal);
+      if (deletes) await context.files.remove(input.path, {}, context.signal);
       return { status: 'succeeded', value: { diff, diff_truncated }, ...(await changedPaths(context, input.path)) };
     } catch (error) {
       // Another call wrote in between. Its change is kept: the patch is applied to the new content.
-      if (!(error instanceof FileError && error.code === 'ECHANGED') || round === maxRounds) throw error;
+      const isRace = error instanceof FileError && ['ECHANGED', 'EEXIST'].includes(error.code);
+      if (!isRace || round === maxRounds) throw error;
     }
   }
 }
@@ -45,17 +50,32 @@ export async function checkPatch(
   context: ToolContext,
   { path, patch, maxBytes, diffBytes = maxDiff }: FilePatch & { diffBytes?: number },
 ): Promise<{ ok: true; file: PatchedFile } | { ok: false; failure: Failure }> {
-  const { data: before, bytes, sha256 } = await context.files.read(path, { max_bytes: maxBytes }, context.signal);
-  if (sha256 === null) return { ok: false, failure: tooLarge(`${path} has`, bytes, maxBytes) };
+  const { files, signal, text } = context;
+  const read = await files.read(path, { max_bytes: maxBytes }, signal).catch((error: unknown) => {
+    if (error instanceof FileError && error.code === 'ENOENT') return error;
+    throw error;
+  });
+  const missing = read instanceof FileError;
+  const { data: before, sha256 } = missing ? { data: Buffer.alloc(0), sha256: null } : read;
+  if (!missing && sha256 === null) return { ok: false, failure: tooLarge(`${path} has`, read.bytes, maxBytes) };
   const shown = relativePath(path);
-  const result = await context.text.run('patch', { data: before, patch, path: shown });
+  const result = await text.run('patch', { data: before, patch, path: shown, missing });
+  // The patch makes no file.
+  if (missing && result.status === 'missing') throw read;
   if (result.status !== 'patched') return { ok: false, failure: refusal(path, result) };
+  const { deletes } = result;
+  if (deletes && (await files.stat(path, { follow: false }, signal)).type !== 'file') {
+    return { ok: false, failure: failure('EPATCHMISMATCH', `${path} is a link.`, 'Delete the file that it leads to.') };
+  }
   // A thread returns plain bytes.
   const data = Buffer.from(result.data.buffer, result.data.byteOffset, result.data.byteLength);
   if (data.length > maxBytes) return { ok: false, failure: tooLarge(`${path} would have`, data.length, maxBytes) };
-  const { text, bom } = decodeText(data);
-  const change = { path: shown, before, after: `${bom ? '\uFEFF' : ''}${text}`, diffBytes };
-  return { ok: true, file: { data, sha256, ...(await context.text.run('diff', change)) } };
+  const after = decodeText(data);
+  const change = {
+    ...{ path: shown, before: missing ? null : before, diffBytes },
+    after: deletes ? null : `${after.bom ? '\uFEFF' : ''}${after.text}`,
+  };
+  return { ok: true, file: { data, sha256, deletes, ...(await text.run('diff', change)) } };
 }
 
 export async function previewPatch(context: ToolContext, input: FilePatch): Promise<Preview> {
@@ -97,6 +117,20 @@ function refusal(path: string, result: Exclude<PatchedText, { status: 'patched' 
         'Read the file again and copy the context from its content, white space and line endings included.',
         { hunk: result.hunk },
       );
+    case 'exists':
+      return failure(
+        'EPATCHMISMATCH',
+        `The patch makes ${path}, which is there and not empty.`,
+        'Name the file in both headers, with the lines that it has.',
+      );
+    case 'remains':
+      return failure(
+        'EPATCHMISMATCH',
+        `The patch deletes ${path}, which has other lines, too.`,
+        'Read the file again, and remove all of its lines; or name it in both headers.',
+      );
+    case 'missing':
+      return failure('ENOENT', `There is no ${path}.`, 'Make it with a patch from /dev/null.');
     default:
       return result satisfies never;
   }

@@ -5,7 +5,8 @@ interface Change {
   path: string;
   /** null for a new file */
   before: string | null;
-  after: string;
+  /** null for a deleted file */
+  after: string | null;
   /** Characters of each side that the diff shows when the change is too large to compare. @default all */
   most?: number;
 }
@@ -13,11 +14,11 @@ interface Change {
 /** A unified diff that `git apply` accepts; empty when nothing differs. */
 export function unifiedDiff({ path, before, after, most = Number.POSITIVE_INFINITY }: Change): string {
   if (before === after) return '';
-  const hunks = compare(before ?? '', after, most);
+  const hunks = compare(before ?? '', after ?? '', most);
   return formatPatch(
     {
       oldFileName: before === null ? '/dev/null' : `a/${path}`,
-      newFileName: `b/${path}`,
+      newFileName: after === null ? '/dev/null' : `b/${path}`,
       oldHeader: undefined,
       newHeader: undefined,
       hunks,

@@ -62,7 +62,7 @@ function changed(before: Files, after: Files): FileChange[] {
     const [oldText, newText] = [old && wholeText(old), now && wholeText(now)];
     const isText = (old === undefined || oldText !== undefined) && (now === undefined || newText !== undefined);
     return [
-      { path, status, diff: isText ? unifiedDiff({ path, before: oldText ?? null, after: newText ?? '' }) : null },
+      { path, status, diff: isText ? unifiedDiff({ path, before: oldText ?? null, after: newText ?? null }) : null },
     ];
   });
 }

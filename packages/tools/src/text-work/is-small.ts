@@ -17,7 +17,7 @@ export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<
     }
     case 'diff': {
       const { before, after } = task.input;
-      return isSmallChange([before?.toString('latin1', 0, smallChange + 1) ?? '', after]);
+      return isSmallChange([before?.toString('latin1', 0, smallChange + 1) ?? '', after ?? '']);
     }
     case 'excerpt':
     case 'lines':

@@ -2,7 +2,7 @@ import { type Call, type Deps, WorkspaceError } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { requireRecord, runFolder } from '../run/index.ts';
 
-/** git is stopped when it is about to send more than this that nobody wants: it cannot skip a blob. */
+/** git is stopped when it is about to send more than this for nothing: it cannot skip a blob. */
 const skippedBytes = 8 * 1024 * 1024;
 
 /** A blob that is so much larger than the limit that git is started again behind it. */

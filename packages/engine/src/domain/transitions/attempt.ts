@@ -134,6 +134,16 @@ export const countConnections = (stepId: string, attempt: number, counts: Counts
   events: [{ type: 'network.counted', step_id: stepId, data: { attempt, counts } }],
 });
 
+/** What the graph of the code has read for a query of the running attempt. */
+export const recordGraphProgress = (
+  stepId: string,
+  attempt: number,
+  progress: { files: number; total: number },
+): Transition => ({
+  if: [attemptIs(stepId, attempt)],
+  events: [{ type: 'graph.progress', step_id: stepId, data: { attempt, ...progress } }],
+});
+
 type Counts = EventOf<'network.counted'>['data']['counts'];
 
 /** The attempt ended without an outcome. The step may run again: its changes are undone first, or it made none. */

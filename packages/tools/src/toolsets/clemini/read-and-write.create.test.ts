@@ -192,3 +192,26 @@ test('write_file refuses and changes nothing', async () => {
   expect(await text('f')).toBe('old');
   expect(await preview('write_file', { file_path: 'f', content: 'new' })).toMatchObject({ kind: 'diff', path: 'f' });
 });
+
+// covers S3-05, S3-31
+test('a backup is made where the tool may write, or nothing is written', async () => {
+  await workspace().put('in/a.txt', 'old');
+  await workspace().put('out/b.txt', 'kept');
+  await symlink('../out/b.txt', join(workspace().path, 'in/a.txt.bak'));
+  const args = { file_path: 'in/a.txt', content: 'new', backup: true };
+  expect(await workspace().result('write_file', args, only(['in']))).toMatchObject(failed('ACCESS_DENIED'));
+  expect([await text('in/a.txt'), await text('out/b.txt')]).toEqual(['old', 'kept']);
+});
+
+// covers S3-31
+test('a file that is too large for a backup is not written', async () => {
+  await workspace().put('big', Buffer.alloc(32 * 1024 * 1024 + 1));
+  expect(await write('big', 'x', { backup: true })).toMatchObject(failed('IO_ERROR', /too many for a backup/));
+  expect(await workspace().get('big')).toHaveLength(32 * 1024 * 1024 + 1);
+});
+
+test('a person who decides sees what write_file would write', async () => {
+  await workspace().put('a.txt', 'old\n');
+  const shown = await workspace().preview('write_file', { file_path: 'a.txt', content: 'new\n' });
+  expect(shown).toMatchObject({ kind: 'diff', path: 'a.txt', patch: expect.stringContaining('+new') });
+});

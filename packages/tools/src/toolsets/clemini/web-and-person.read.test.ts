@@ -300,3 +300,16 @@ test('descriptions and instructions are those of the contract', () => {
     if (!['read_file', 'web_search', 'web_fetch', 'kill_shell'].includes(name)) expect(told).toContain(name);
   }
 });
+
+// covers S3-95
+test('ask_user shows its question and options, and no worker answers it', async () => {
+  const call = {
+    toolset: 'clemini',
+    tool: 'ask_user',
+    args: { question: 'Which?', options: ['a'] },
+    context: bareContext(),
+  };
+  expect(await registry.preview(call)).toEqual({ kind: 'question', question: 'Which?', options: ['a'] });
+  expect(await registry.preview({ ...call, args: { question: 'Why?' } })).toMatchObject({ options: [] });
+  await expect(registry.execute(call)).rejects.toMatchObject({ code: 'ENEEDSPERSON' });
+});

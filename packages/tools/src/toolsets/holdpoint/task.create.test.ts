@@ -163,3 +163,48 @@ describe('task_merge', () => {
     expect(await merging({ status: 'refused', problem })).toEqual({ status: 'failed', error: problem, touched: [] });
   });
 });
+
+describe('task_merge', () => {
+  const merging = (result: Awaited<ReturnType<ToolContext['tasks']['merge']>>) => ({
+    tasks: { ...bareContext().tasks, merge: async () => result },
+  });
+  const args = { task_id: 'task_1' };
+
+  it('returns the paths that it brought in, and what cannot be merged', async () => {
+    expect(await call('task_merge', args, merging({ status: 'merged', paths: ['a'] }))).toMatchObject({
+      ...{ status: 'succeeded', value: { task_id: 'task_1', paths: ['a'] }, touched: ['a'] },
+    });
+    expect(await call('task_merge', args, merging({ status: 'merged', paths: [], left_out: ['pipe'] }))).toMatchObject({
+      value: { left_out: ['pipe'] },
+    });
+  });
+
+  it('names what both sides changed, and changes nothing', async () => {
+    const conflicts = [
+      { path: 'a', kind: 'content' as const },
+      { path: 'b', kind: 'content' as const },
+    ];
+    expect(await call('task_merge', args, merging({ status: 'conflict', conflicts } as never))).toMatchObject({
+      ...{ status: 'failed', error: { code: 'ECONFLICT', message: expect.stringContaining('a, b') }, touched: [] },
+      value: { task_id: 'task_1', conflicts },
+    });
+  });
+
+  it('passes a refusal on', async () => {
+    expect(await call('task_merge', args)).toMatchObject({ status: 'failed', error: { code: 'ENOTASK' } });
+  });
+
+  it('shows a person what it would bring in', async () => {
+    const preview = (found: Awaited<ReturnType<ToolContext['tasks']['previewMerge']>>) =>
+      registry.preview({
+        ...{ toolset: 'holdpoint', tool: 'task_merge', args },
+        context: { ...bareContext(), tasks: { ...bareContext().tasks, previewMerge: async () => found } },
+      });
+    const problem = { code: 'ENOTASK', message: 'There is no task.' };
+    expect(await preview({ status: 'refused', problem })).toEqual({ kind: 'problem', message: 'There is no task.' });
+    expect(await preview({ status: 'merged', patch: '+a' } as never)).toMatchObject({
+      kind: 'merge',
+      task_id: 'task_1',
+    });
+  });
+});

@@ -2,6 +2,7 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileError } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
+import { createRegistry } from '../../registry/registry.ts';
 import { useWorkspace } from '../../testing/workspace.ts';
 import type { ToolContext } from '../../tool.ts';
 import { edit as tool } from './edit.ts';
@@ -170,4 +171,64 @@ test('a person who decides sees the change, or why there is none', async () => {
   await fill();
   expect(await workspace().preview('Edit', { file: 'f.txt', patch })).toEqual({ kind: 'diff', path: 'f.txt', patch });
   expect(await workspace().preview('Edit', { file: 'f.txt', patch: 'no' })).toMatchObject({ kind: 'problem' });
+});
+
+const made = '--- /dev/null\n+++ b/d/n.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n';
+const removed = '--- a/f.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n';
+const editing = (file: string, patch: string, more: object = {}) =>
+  workspace().result('Edit', { file, patch, ...more }) as Promise<{ ok: boolean; error?: object; data?: object }>;
+const isThere = (path: string) =>
+  workspace()
+    .get(path)
+    .then(String, () => undefined);
+
+// covers S4-24, S4-25, S4-A05
+test('a patch from /dev/null makes a file, and one to /dev/null deletes it', async () => {
+  expect(await editing('d/n.txt', made, { strategy: 'check' })).toMatchObject({ data: { applied: false, diff: made } });
+  expect(await isThere('d/n.txt')).toBeUndefined();
+  expect(await editing('d/n.txt', made)).toMatchObject({ ok: true, data: { applied: true, diff: made } });
+  expect(await isThere('d/n.txt')).toBe('one\ntwo\n');
+  await workspace().put('f.txt', 'one\ntwo\n');
+  const shown = { applied: false, diff: removed };
+  expect(await editing('f.txt', removed, { strategy: 'check' })).toMatchObject({ ok: true, data: shown });
+  expect(await isThere('f.txt')).toBe('one\ntwo\n');
+  expect(await editing('f.txt', removed)).toMatchObject({ ok: true, data: { applied: true, diff: removed } });
+  expect(await isThere('f.txt')).toBeUndefined();
+});
+
+// covers S4-26, C-03
+test('a file that is there is not made, and one with more lines is not deleted', async () => {
+  await workspace().put('d/n.txt', 'mine\n');
+  await workspace().put('f.txt', 'one\ntwo\nthree\n');
+  for (const [file, patch] of [
+    ['d/n.txt', made],
+    ['f.txt', removed],
+    // An empty file is made full, and a patch that only changes lines makes none.
+    ['none.txt', '--- a/none.txt\n+++ b/none.txt\n@@ -0,0 +1 @@\n+x\n'],
+    ['gone.txt', removed.replace('f.txt', 'gone.txt')],
+  ] as const) {
+    expect(await editing(file, patch)).toMatchObject({ ok: false, error: { code: 'ERUNTIME' } });
+  }
+  expect([await isThere('d/n.txt'), await isThere('f.txt')]).toEqual(['mine\n', 'one\ntwo\nthree\n']);
+  await workspace().put('d/n.txt', '');
+  expect(await editing('d/n.txt', made)).toMatchObject({ ok: true });
+  await symlink('f.txt', join(workspace().path, 'link'));
+  const all = removed.replace('-1,2', '-1,3').replace('a/f.txt', 'a/link').concat('-three\n');
+  expect(await editing('link', all)).toMatchObject({ ok: false });
+  expect(await isThere('link')).toBe('one\ntwo\nthree\n');
+});
+
+// covers S4-A12
+test('the gate knows that a patch deletes', () => {
+  const touched = (patch: string, strategy = 'apply') => {
+    const described = createRegistry([sage]).describe({
+      toolset: 'sage',
+      tool: 'Edit',
+      args: { file: 'f.txt', patch, strategy },
+    });
+    return described.ok && described.touches.paths.map(({ access }) => access);
+  };
+  expect(touched(removed)).toEqual(['read', 'write', 'delete']);
+  expect(touched(removed, 'check')).toEqual(['read']);
+  expect(touched(made)).toEqual(['read', 'write']);
 });

@@ -20,7 +20,7 @@ type Args = z.output<typeof input>;
 
 export const edit = defineTool({
   name: 'Edit',
-  description: `Applies a unified diff to a text file, whole or not at all. Returns {applied, diff}; diff is the change against the file as it is now. The context of each hunk has to be in the file exactly, white space and line endings included; line numbers may be off.
+  description: `Applies a unified diff to a text file, whole or not at all. Returns {applied, diff}; diff is the change against the file as it is now. The context of each hunk has to be in the file exactly, white space and line endings included; line numbers may be off. The header --- /dev/null makes a file, and +++ /dev/null deletes it.
 With the strategy check, and in a dry run, nothing changes: applied is false, and diff shows what would change. A patch that does not apply is an error.`,
   version: '1.0.0',
   effect: ({ strategy }) => (strategy === 'check' ? 'read' : 'workspace'),
@@ -32,15 +32,19 @@ With the strategy check, and in a dry run, nothing changes: applied is false, an
     diffTruncated: z.literal(true).optional().describe('diff was too long, and its end is missing'),
   }),
   // Its result shows lines around the change.
-  touches: ({ file, strategy }) => ({
-    paths: [
-      ...(touchedPaths('read', file).paths ?? []),
-      ...(strategy === 'apply' ? (touchedPaths('write', file).paths ?? []) : []),
-    ],
+  touches: ({ file, strategy, patch }) => ({
+    paths: accesses(strategy, patch).flatMap((access) => touchedPaths(access, file).paths ?? []),
   }),
   execute: applyEdit,
   preview: (context, args) => previewPatch(context, patchOf(context, args)),
 });
+
+/** Any line that is a header of /dev/null counts as a deletion. */
+const accesses = (strategy: Args['strategy'], patch: string) => [
+  'read' as const,
+  ...(strategy === 'apply' ? (['write'] as const) : []),
+  ...(strategy === 'apply' && /^\+\+\+[ \t]+"?\/dev\/null/m.test(patch) ? (['delete'] as const) : []),
+];
 
 async function applyEdit(context: ToolContext, args: Args): Promise<ToolOutcome> {
   const input = patchOf(context, args);

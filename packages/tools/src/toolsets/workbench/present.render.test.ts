@@ -100,3 +100,19 @@ test('a failure keeps what the call printed', () => {
     error: { code: 'TIMEOUT', message: 'late', details: { reason: 'ETIMEOUT', value } },
   });
 });
+
+// covers C-11
+test('every end without a code has a code of the contract', () => {
+  for (const [status, code] of [
+    ['rejected', 'APPROVAL_DENIED'],
+    ['expired', 'APPROVAL_DENIED'],
+    ['timed_out', 'TIMEOUT'],
+    ['killed', 'EXECUTION_ERROR'],
+    ['canceled', 'EXECUTION_ERROR'],
+    ['indeterminate', 'EXECUTION_ERROR'],
+    ['undone', 'EXECUTION_ERROR'],
+    ['failed', 'EXECUTION_ERROR'],
+  ] as const) {
+    expect(present({ status })).toMatchObject({ ok: false, error: { code } });
+  }
+});
