@@ -11,7 +11,7 @@ import { openWorkerTraces, startQueueWorkers } from '@holdpoint/runtime';
 import { startTraces, type Traces, traceSettingsFrom } from '@holdpoint/telemetry';
 import pino from 'pino';
 
-const rounds = 30;
+const rounds = Number(process.env.ROUNDS ?? 30);
 const stepsPerRun = 41;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const logger = pino({ level: 'warn' }, pino.destination(2));

@@ -178,3 +178,42 @@ test('when the worker that exports is killed in a step, the trace is whole, and 
   );
   expect(attempts).toHaveLength(3);
 });
+
+test('by segment a run has a trace for each of its segments, linked to the run and to the one before', async () => {
+  await worker.signal('SIGTERM');
+  worker = await system.startWorker({ HOLDPOINT_TRACE: 'segment' });
+  const { run } = await client.createRun({
+    plan: plan([bash('true')], [{ tool: 'read_file', args: { path: 'a.txt' } }]),
+    policy: { rules: [{ match: { tool: 'read_file' }, action: 'hold' }] },
+  });
+  await approve(client, await nextApproval(client, run.id));
+  await finished(client, run.id);
+  await expect.poll(() => ofRun(run.id).some(({ name }) => name.startsWith('invoke_')), within).toBe(true);
+  const spans = ofRun(run.id).filter(({ kind }) => kind === 1);
+  const traces = Map.groupBy(spans, ({ trace_id }) => trace_id);
+  const shapes = [...traces.values()].map((trace) => shape(trace));
+  expect(shapes.toSorted((a, b) => b.length - a.length)).toEqual([
+    [
+      'segment running',
+      '  plan',
+      '  execute_tool bash',
+      '    attempt',
+      '  plan',
+      '  execute_tool read_file',
+      '    wait approval',
+      '    attempt',
+    ],
+    ['segment queued', '  workspace materialise'],
+    expect.toSatisfy((trace: string[]) => trace.length === 1),
+    expect.toSatisfy((trace: string[]) => trace.length === 1),
+    expect.toSatisfy((trace: string[]) => trace.length === 1),
+  ]);
+  for (const trace of traces.values()) expect(trace.filter(({ parent_id }) => parent_id === undefined)).toHaveLength(1);
+  const segments = spans.filter(({ name }) => name.startsWith('segment')).sort((a, b) => rank(a) - rank(b));
+  const root = spans.find(({ name }) => name.startsWith('invoke_'));
+  expect(segments.map(({ links }) => links.map(({ trace_id, span_id }) => `${trace_id}/${span_id}`))).toEqual(
+    segments.map((_, at) =>
+      [root, segments[at - 1]].filter((to) => to !== undefined).map((to) => `${to.trace_id}/${to.span_id}`),
+    ),
+  );
+});

@@ -62,4 +62,8 @@ export interface EndedSpans {
   traceparent?: string | undefined;
   tracestate?: string | undefined;
   spans: readonly TraceSpan[];
+  /** The span of the run, in its present life. */
+  run_span_id?: string | undefined;
+  /** The segment in which each of them began, with all that is in it; 0: none. */
+  segments?: readonly number[] | undefined;
 }

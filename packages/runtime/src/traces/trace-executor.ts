@@ -30,14 +30,14 @@ export function traceExecutor(executor: Executor, live: LiveSpans, places: RunPl
 }
 
 function spanOfConnection(connection: Connection) {
-  const { host, port, verdict, reason, bytes_up, bytes_down, duration_ms } = connection;
+  // Without the host: it is part of what a call asked for.
+  const { port, verdict, reason, bytes_up, bytes_down, duration_ms } = connection;
   const endTime = Date.now();
   return {
     name: `egress ${verdict}`,
     kind: 'client' as const,
     ...{ startTime: endTime - duration_ms, endTime },
     attributes: {
-      'server.address': host,
       'server.port': port,
       'holdpoint.network.verdict': verdict,
       'holdpoint.network.bytes_up': bytes_up,

@@ -5,7 +5,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { resourceOf } from '../resource.ts';
 import { openBoundedProcessor } from './bounded-processor.ts';
-import { openLiveSpans } from './live-spans.ts';
+import { noLiveSpans, openLiveSpans } from './live-spans.ts';
 import { openExporters } from './open-exporters.ts';
 import { openSampler } from './open-sampler.ts';
 import { openQueueTelemetry } from './queue-telemetry.ts';
@@ -34,7 +34,7 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   trace.setGlobalTracerProvider(provider);
   const tracer = provider.getTracer('holdpoint', service.version);
   const origin = { resource, instrumentationScope: { name: 'holdpoint', version: service.version } };
-  const runs = openRunSpanExporter({ origin, sampler, senders });
+  const runs = openRunSpanExporter({ origin, sampler, senders, per: settings.per });
   const stop = async (): Promise<void> => {
     const over = new AbortController();
     const late = delay(stopMs, undefined, { signal: over.signal }).catch(() => undefined);
@@ -47,10 +47,14 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   return {
     take: runs.take,
     request: (method, caller) => openRequestSpan(tracer, method, caller),
-    live: openLiveSpans({
-      tracer,
-      isSampled: (place) => isSampled(sampler, place),
-    }),
+    // Which segment a process works for is not known to it.
+    live:
+      settings.per === 'segment'
+        ? noLiveSpans
+        : openLiveSpans({
+            tracer,
+            isSampled: (place) => isSampled(sampler, place),
+          }),
     queues: openQueueTelemetry(service),
     stop() {
       stopped ??= stop();
