@@ -9,6 +9,7 @@ const benches = {
   keys: () => import('./keys.ts'),
   decide: () => import('./decide.ts'),
   policy: () => import('./policy.ts'),
+  graph: () => import('./graph.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -23,6 +23,7 @@ import { withLock } from './setup/lock.mjs';
 import { link, platformPackage } from './setup/node-runtime.mjs';
 import { prefixOf } from './setup/npm.mjs';
 import { checkPrograms } from './setup/programs.mjs';
+import * as prometheus from './setup/prometheus.mjs';
 import { writeRecord } from './setup/record-files.mjs';
 import * as redis from './setup/redis.mjs';
 import { isAtLeast } from './setup/version.mjs';
@@ -189,6 +190,22 @@ describe('Redis', () => {
     const bare = machine({ env: { PATH: '' } });
     expect(redis.isReady(bare)).toBe(false);
     await expect(redis.prepare(bare)).rejects.toMatchObject({
+      next: expect.stringMatching(/brew.*apt-get.*dnf.*pacman/s),
+    });
+  });
+});
+
+describe('Prometheus', () => {
+  test('is ready only with promtool beside it', () => {
+    const bin = program('prometheus');
+    expect(prometheus.isReady(machine({ env: { PATH: bin } }))).toBe(false);
+    expect(prometheus.isReady(machine({ env: { PATH: `${bin}:${program('promtool')}` } }))).toBe(true);
+  });
+
+  test('that cannot be installed fails with a line per platform', async () => {
+    const bare = machine({ env: { PATH: '' } });
+    expect(prometheus.isReady(bare)).toBe(false);
+    await expect(prometheus.prepare(bare)).rejects.toMatchObject({
       next: expect.stringMatching(/brew.*apt-get.*dnf.*pacman/s),
     });
   });

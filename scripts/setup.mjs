@@ -2,7 +2,10 @@
 // Runs before `npm start`, `npm test` and `npm run check`. It uses built-in modules only and runs on Node 18 or newer,
 // because it installs everything else. When nothing is missing it ends at once.
 //
-//   node scripts/setup.mjs [--production]     --production leaves the development dependencies out
+//   node scripts/setup.mjs [--production] [--prometheus]
+//
+//   --production   leave the development dependencies out
+//   --prometheus   bring Prometheus and promtool, too (100 MB, for `npm run test:seeing`)
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -14,9 +17,11 @@ import { waitForLeftRunning } from './setup/left-running.mjs';
 import { withLock } from './setup/lock.mjs';
 import * as nodeRuntime from './setup/node-runtime.mjs';
 import { checkPrograms } from './setup/programs.mjs';
+import * as prometheus from './setup/prometheus.mjs';
 import * as redis from './setup/redis.mjs';
 
 const parts = [nodeRuntime, dependencies, redis, bubblewrap];
+if (process.argv.includes('--prometheus')) parts.push(prometheus);
 
 /** @param {import('./setup/machine.mjs').Machine} machine */
 async function setUp(machine) {

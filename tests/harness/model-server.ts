@@ -15,6 +15,8 @@ interface Question {
 interface Answer {
   text?: string;
   calls?: { tool: string; args: object }[];
+  /** The provider refuses the request with this status, for example 401. */
+  refusal?: number;
 }
 
 export interface ModelServer extends AsyncDisposable {
@@ -33,7 +35,12 @@ export async function openModelServer(answer: (question: Question) => Answer): P
   const server = createServer(async (request, response) => {
     const question = await read(request);
     questions.push(question);
-    const { text = '', calls = [] } = answer(question);
+    const { text = '', calls = [], refusal } = answer(question);
+    if (refusal !== undefined) {
+      response.writeHead(refusal, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { message: 'refused' } }));
+      return;
+    }
     answered += 1;
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(completion(question.model, answered, text, calls)));

@@ -5,7 +5,7 @@ import { type Ceilings, ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { openSecrets, type Secrets, secretSettingsFrom } from '@holdpoint/secrets';
-import { telemetryWanted } from '@holdpoint/telemetry';
+import { type MetricsSettings, metricsSettingsFrom, type TraceSettings, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
@@ -43,8 +43,9 @@ export interface Config {
   projectDir?: string;
   /** Opened before the log, which redacts them. */
   secrets: Secrets;
-  /** Whether OpenTelemetry's own variables turn it on. */
-  telemetry: boolean;
+  metrics?: MetricsSettings;
+  /** Undefined: no traces are exported. */
+  traces?: TraceSettings | undefined;
 }
 
 export class ConfigError extends Error {
@@ -80,13 +81,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...boundsOf(given),
     projectDir,
     secrets: openSecrets(secretSettingsFrom(env, { dataDir: resolve(HOLDPOINT_DATA) })),
-    telemetry: telemetryWanted(env),
   };
 }
 
 function boundsOf(
   env: Record<string, string | undefined>,
-): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules'> {
+): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'metrics' | 'traces'> {
   try {
     return {
       ceilings: ceilingsFrom(env),
@@ -94,6 +94,8 @@ function boundsOf(
       roots: rootsFrom(env),
       policyFile: policyFileFrom(env),
       toolModules: toolModulesFrom(env),
+      metrics: metricsSettingsFrom(env),
+      traces: traceSettingsFrom(env),
     };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });

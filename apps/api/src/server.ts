@@ -8,6 +8,7 @@ import { guardHost } from './auth/guard-host.ts';
 import { setSecurityHeaders } from './auth/security-headers.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
+import { countRequests } from './metrics/count-requests.ts';
 import { pathOf } from './path-of.ts';
 import { redactAnswers } from './redact-answers.ts';
 import { decideRoute } from './routes/approvals/decide.ts';
@@ -25,6 +26,7 @@ import { keysRoutes } from './routes/keys/keys.ts';
 import { readMeRoute } from './routes/keys/read-me.ts';
 import { probeRoutes } from './routes/operations/probe.ts';
 import { readBoundsRoute } from './routes/operations/read-bounds.ts';
+import { readMetricsRoute } from './routes/operations/read-metrics.ts';
 import { readQueuesRoute } from './routes/operations/read-queues.ts';
 import { readStuckRoute } from './routes/operations/read-stuck.ts';
 import { readWorkersRoute } from './routes/operations/read-workers.ts';
@@ -33,6 +35,7 @@ import { rulesRoutes } from './routes/rules/rules.ts';
 import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
 import { readRunsRoutes } from './routes/runs/read-runs.ts';
+import { readTraceRoute } from './routes/runs/read-trace.ts';
 import { retryRunRoute } from './routes/runs/retry-run.ts';
 import { sendCallsRoutes } from './routes/runs/send-calls.ts';
 import { sendMessageRoute } from './routes/runs/send-message.ts';
@@ -96,6 +99,7 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
     if (deps !== undefined) checkSecretValues(deps.secrets.redactor(deps.holder.caller.tenant), body);
   });
   redactAnswers(app);
+  countRequests(app, deps.metrics);
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request;
     // Without the query: a client may have put a secret there.
@@ -130,6 +134,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   undoRunRoute(app);
   readStepsRoutes(app);
   readEventsRoutes(app);
+  readTraceRoute(app);
   readApprovalsRoutes(app);
   readContentRoute(app);
   decideRoute(app);
@@ -152,6 +157,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   keysRoutes(app);
   policiesRoutes(app);
   readMeRoute(app);
+  readMetricsRoute(app, deps);
   probeRoutes(app, deps);
 }
 

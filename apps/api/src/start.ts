@@ -17,14 +17,18 @@ import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engi
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { CatalogTool } from '@holdpoint/policy';
-import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
+import { observeProcess, startMetrics, startTraces, watchLoop } from '@holdpoint/telemetry';
 import { createRegistry, everyToolset, loadToolsets, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
+import manifest from '../package.json' with { type: 'json' };
 import { openKeyFile } from './auth/key-file.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { RunNotifications } from './live/run-notifications.ts';
+import { observeDisk } from './metrics/observe-disk.ts';
+import { observeRedis } from './metrics/observe-redis.ts';
+import { observeRuns } from './metrics/observe-runs.ts';
 import { buildServer } from './server.ts';
 
 export interface RunningApi {
@@ -57,8 +61,12 @@ export async function startApi(
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
   const now = openClock();
   const operator = await openOperatorPolicy({ redis: connections.state, logger }, { file: config.policyFile, tools });
-  const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
-  const queues = openQueues(connections.state, now, telemetry.queues);
+  const service = { name: 'holdpoint-api', version: manifest.version };
+  const metrics = await startMetrics(service, config.metrics ?? {});
+  const onDropped = (spans: number, reason: string): void =>
+    metrics.count('dropped', { signal: 'spans', reason }, spans);
+  const traces = await startTraces({ service, logger, onDropped }, config.traces);
+  const queues = openQueues(connections.state, now, traces?.queues);
   const closing = new AbortController();
   const deps: EngineDeps = {
     redis: connections.state,
@@ -72,8 +80,9 @@ export async function startApi(
     ceilings: config.ceilings,
     activeRuns: config.callerLimits.activeRuns,
   };
+  const open = openEngine(deps);
   const app = await buildServer({
-    openEngine: openEngine(deps),
+    openEngine: open,
     callers: await openCallers({
       ...{ redis: connections.state, now, newId: () => newId('key'), firstKey },
       limits: config.callerLimits,
@@ -97,6 +106,8 @@ export async function startApi(
     allowAddresses: config.allowAddresses,
     space,
     secrets: config.secrets,
+    metrics,
+    metricsAccess: accessTo(config),
     notifications: new RunNotifications(connections.subscriber),
     host: config.host,
     hostNames: config.hostNames,
@@ -114,6 +125,10 @@ export async function startApi(
   const loop = watchLoop({
     onLate: (delay) => logger.warn({ event: 'loop_late', ...delay }, 'the event loop of this API was held up'),
   });
+  observeProcess(metrics, { loop });
+  observeRuns(metrics, { ...deps, logger, openEngine: open });
+  observeRedis(metrics, deps);
+  observeDisk(metrics, { dataDir: config.dataDir, limits: config.space, signal: closing.signal });
   const close = async (): Promise<void> => {
     watch.stop();
     operator.stop();
@@ -125,7 +140,8 @@ export async function startApi(
     clearTimeout(deadline);
     await queues.close();
     await connections.close();
-    await telemetry.stop();
+    await traces?.stop();
+    await metrics.stop();
   };
   try {
     const address = await app.listen({ host: config.host, port: config.port });
@@ -134,6 +150,11 @@ export async function startApi(
     await close();
     throw error;
   }
+}
+
+function accessTo({ metrics }: Config): ServerDeps['metricsAccess'] {
+  if (metrics?.scraped === undefined) return 'off';
+  return metrics.scraped.isOpen ? 'open' : 'key';
 }
 
 /** @throws ConfigError when a module of the operator cannot be used */

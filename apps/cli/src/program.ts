@@ -49,6 +49,8 @@ import {
 import { listSecretsCommand, removeSecretCommand, setSecretCommand } from './commands/secrets.ts';
 import { killTaskCommand, listTasksCommand, taskOutputCommand } from './commands/tasks.ts';
 import { listToolsCommand } from './commands/tools.ts';
+import { topCommand } from './commands/top.ts';
+import { traceCommand } from './commands/trace.ts';
 import { upCommand } from './commands/up.ts';
 import { logsCommand, watchCommand } from './commands/watch.ts';
 import { commandName, type Shell } from './shell/index.ts';
@@ -75,6 +77,8 @@ export function createProgram(shell: Shell): Command {
   program.addCommand(finishRunCommand(shell));
   program.addCommand(watchCommand(shell));
   program.addCommand(logsCommand(shell));
+  program.addCommand(traceCommand(shell));
+  program.addCommand(topCommand(shell));
 
   const runs = new Command('runs').description('list, steer and publish runs');
   runs.addCommand(listRunsCommand(shell));

@@ -12,7 +12,7 @@ test('what is not set has its default, and numbers come as text', () => {
     sandboxPolicy: 'require',
     allowUnsandboxed: false,
     toolchains: [],
-    telemetry: false,
+    metrics: { scraped: undefined, otlp: undefined },
   });
 });
 

@@ -5,7 +5,7 @@ import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
-import { telemetryWanted } from '@holdpoint/telemetry';
+import { metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace';
 import { z } from 'zod';
@@ -108,7 +108,8 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     roots: checked(() => rootsFrom(env)),
     policyFile: checked(() => policyFileFrom(env)),
     toolModules: checked(() => toolModulesFrom(env)),
-    telemetry: telemetryWanted(env),
+    metrics: checked(() => metricsSettingsFrom(env)),
+    traces: checked(() => traceSettingsFrom(env)),
   };
 }
 

@@ -1,4 +1,4 @@
-import { isTerminal, type PolicyVersion, type UnknownContent } from '@holdpoint/contract';
+import { isTerminal, type PolicyVersion, type TraceContext, type UnknownContent } from '@holdpoint/contract';
 import {
   type ApiBounds,
   type Approval,
@@ -102,12 +102,14 @@ import {
   type TestPolicy,
   type Tool,
   type Toolset,
+  type Trace,
   taskListSchema,
   taskOutputSchema,
   taskSchema,
   toolListSchema,
   toolsetListSchema,
   toolsetSchema,
+  traceSchema,
   type Undone,
   type UndoRun,
   undoneSchema,
@@ -177,12 +179,20 @@ export function createClient(options: ClientOptions) {
     (await ask({ path: at('runs', id), signal }, runDetailSchema)).body;
 
   return {
-    /** `created` is false when the idempotency key met the run of an earlier request. */
+    /**
+     * `created` is false when the idempotency key met the run of an earlier request. `traceparent`: the caller's span, by W3C Trace Context;
+     * the trace of the run continues it.
+     */
     async createRun(
       body: CreateRun,
-      { idempotencyKey, signal }: Options & { idempotencyKey?: string | undefined } = {},
+      {
+        idempotencyKey,
+        traceparent,
+        tracestate,
+        signal,
+      }: Options & { idempotencyKey?: string | undefined } & Partial<TraceContext> = {},
     ): Promise<{ run: Run; created: boolean }> {
-      const headers = { 'idempotency-key': idempotencyKey };
+      const headers = { 'idempotency-key': idempotencyKey, traceparent, tracestate };
       const answer = await ask({ method: 'POST', path: '/v1/runs', body, headers, signal }, runSchema);
       return { run: answer.body, created: answer.status === 201 };
     },
@@ -320,6 +330,14 @@ export function createClient(options: ClientOptions) {
       { signal }: Options = {},
     ): Promise<Page<RunEvent>> =>
       (await ask({ path: at('runs', runId, '/events'), query: { ...query }, signal }, eventPageSchema)).body,
+
+    /** One page of the spans of a run. Pages are in order of the ends of their spans; those that have not ended are on the last one. */
+    readTrace: async (
+      runId: string,
+      query: { after?: number; limit?: number } = {},
+      { signal }: Options = {},
+    ): Promise<Trace> =>
+      (await ask({ path: at('runs', runId, '/trace'), query: { ...query }, signal }, traceSchema)).body,
 
     /**
      * A run's events from `after` on, each exactly once and in order, past lost connections. Ends when the run has ended and no

@@ -11,6 +11,8 @@ export const symbolFactSchema = z.strictObject({
   container: z.array(z.string()),
   /** Another file can name it. */
   exported: z.boolean(),
+  /** The names by which other files import it, where these are not its own: `default`, or `b` after `export { a as b }`. */
+  exported_as: z.array(z.string()).optional(),
   start: placeSchema,
   end: placeSchema,
 });

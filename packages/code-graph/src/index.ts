@@ -1,1 +1,3 @@
-export { type FileFacts, fileFactsSchema } from './facts.ts';
+export type { CodeGraphError } from './errors.ts';
+export { type GraphQuery, type Graphs, openGraphs } from './open-graphs.ts';
+export { questionNames } from './query/questions.ts';

@@ -86,4 +86,6 @@ export interface CommandResult {
   stderr: CapturedStream;
   duration_ms: number;
   capabilities: CapabilityReport;
+  /** Processor time and the most memory at once of all its processes, as far as the host can tell. */
+  use?: { cpu_ms?: number | undefined; memory_bytes?: number | undefined };
 }

@@ -19,12 +19,14 @@ import { approvalTermsSchema, verdictSchema } from './policy.ts';
 import { postedCallsSchema } from './posted-calls.ts';
 import { conflictSummarySchema, type PublishPlan, publishedSchema, type Resolution } from './publish.ts';
 import { callTimesSchema, insteadSchema } from './settled-call.ts';
-import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
+import { beginsSchema, commandUseSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
+import { traceparentSchema } from './trace-context.ts';
 import type { ValidatorResult } from './validation.ts';
 import {
   approvalKindSchema,
   decisionKindSchema,
   effectSchema,
+  modelAnsweredSchema,
   modelUsageSchema,
   plannerSchema,
   prioritySchema,
@@ -81,6 +83,7 @@ const settled = {
   error: problemSchema.optional(),
   duration_ms: z.number().optional(),
   capabilities: capabilityReportSchema.optional(),
+  command: commandUseSchema.optional().describe('What the command of the call used'),
   inherited_from: stepIdSchema.optional().describe('The step of the original run that had this outcome'),
   grants: z.array(grantSchema).optional().describe('With inherited_from: the decisions that let it run there'),
   times: callTimesSchema.optional().describe('With inherited_from: when it was made, began and ended there'),
@@ -127,6 +130,12 @@ const runEvents = [
     tools: toolVersionsSchema.optional(),
     forked_from: forkedFromSchema.optional(),
     parent: parentSchema.optional(),
+    traceparent: traceparentSchema.optional().describe('The span of its caller, by W3C Trace Context'),
+    tracestate: z.string().optional(),
+    linked_trace_id: z
+      .string()
+      .optional()
+      .describe('The trace of the run that it continues or works for, when that run has a traceparent'),
   }),
   event('run.started', {}),
   event('run.waiting', { for: z.enum(['approval', 'task', 'calls']) }),
@@ -171,6 +180,8 @@ const runEvents = [
     messages_read: z.int().optional().describe('How many of the messages to the run the planner had read'),
     refused: refusedCallsSchema.optional(),
     received: z.int().min(1).optional().describe('The number of the received calls that it makes'),
+    asked_at: z.iso.datetime().optional().describe('When the planner was asked'),
+    answered: modelAnsweredSchema.optional(),
   }),
   event('calls.received', {
     number: z.int().min(1).describe('Each request of calls to the run has a number, from 1'),
@@ -439,6 +450,11 @@ const networkEvents = [
       )
       .describe('Connections after the hundredth of the attempt. They have no events of their own'),
   }),
+  stepEvent('graph.progress', {
+    attempt,
+    files: z.int().describe('Files that the graph of the snapshot has read, some of them for earlier queries'),
+    total: z.int().describe('Files that it reads'),
+  }),
 ] as const;
 
 /** What a publish was asked to do. */
@@ -448,10 +464,11 @@ export const publishRequestSchema = z.strictObject({
   branch: z.string().optional(),
   author: z.strictObject({ name: z.string(), email: z.string() }).optional(),
   include_ignored: z.literal(true).optional(),
+  number: z.int().min(1).optional().describe('From 1: each publish of the run has a number'),
 });
 
 /** A publish request for the current snapshot. */
-export type PublishOptions = Omit<z.infer<typeof publishRequestSchema>, 'snapshot'>;
+export type PublishOptions = Omit<z.infer<typeof publishRequestSchema>, 'snapshot' | 'number'>;
 
 /** What people decided about a publish. */
 export const publishReleaseSchema = z.strictObject({
@@ -472,6 +489,7 @@ const workspaceEvents = [
     snapshot: snapshotId,
     base: snapshotId.optional().describe('The snapshot that the change set is counted from, when it is another one'),
     base_commit: z.string().nullable(),
+    began_at: z.iso.datetime().optional().describe('When the copy began'),
     files: z.int(),
     bytes: z.int(),
     skipped: z.int(),
@@ -519,7 +537,11 @@ const workspaceEvents = [
   event('workspace.publish_rejected', { reason: problemSchema }),
   event('workspace.publish_failed', { snapshot: snapshotId, reason: problemSchema }),
   event('workspace.published', { snapshot: snapshotId, published: publishedSchema }),
-  event('workspace.conflicted', { snapshot: snapshotId, conflicts: z.array(conflictSummarySchema) }),
+  event('workspace.conflicted', {
+    snapshot: snapshotId,
+    conflicts: z.array(conflictSummarySchema),
+    parked: z.literal(true).optional().describe('A person is asked in the same append'),
+  }),
   event('workspace.discard_requested', { by: z.string(), from: publicationStatusSchema }),
   event('workspace.discarded', {}),
 ] as const;

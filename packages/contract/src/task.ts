@@ -58,12 +58,22 @@ export const taskMergeSchema = z
   ])
   .describe('What the merge of a sub-agent did that merges by itself; with conflicts it changed nothing');
 
+/** What a command and its children used, as far as this host can tell. A killed command has no exit code. */
+export const commandUseSchema = z.strictObject({
+  exit_code: z.int().nullable(),
+  cpu_ms: z.int().optional().describe('Processor time'),
+  memory_bytes: z.int().optional().describe('The most memory at once'),
+  output_bytes: z.int().optional().describe('What it printed, before it was cut'),
+});
+export type CommandUse = z.infer<typeof commandUseSchema>;
+
 /** How a task ended. A killed command has no exit code. */
 export const taskOutcomeSchema = z.strictObject({
   exit_code: z.int().nullable(),
   reason: problemSchema.optional(),
   message: z.string().optional().describe('The last message of a sub-agent'),
   duration_ms: z.number().optional(),
+  command: commandUseSchema.optional(),
   merged: taskMergeSchema.optional(),
 });
 export type TaskOutcome = z.infer<typeof taskOutcomeSchema>;

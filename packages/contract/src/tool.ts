@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { CapabilityReport } from './capabilities.ts';
 import type { PathChange } from './diff.ts';
-import type { AgentSpec, ShellSpec, TaskOutcome } from './task.ts';
+import type { AgentSpec, CommandUse, ShellSpec, TaskOutcome } from './task.ts';
 import type { ModelUsage, Problem, TaskKind, TaskStatus } from './vocabulary.ts';
 
 /** A task that a call starts beside the steps: a background command, or a sub-agent on a copy of the workspace. */
@@ -15,6 +15,8 @@ interface Effects {
   capabilities?: CapabilityReport | undefined;
   /** What the model used that the tool asked. Counted by the host. */
   usage?: ModelUsage | undefined;
+  /** What its commands used. Counted by the host. */
+  command?: CommandUse | undefined;
 }
 
 /** How a tool call ends. `value` is JSON. */

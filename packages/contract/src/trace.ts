@@ -3,17 +3,18 @@ import { runIdSchema } from './ids.ts';
 
 const spanId = z.string().regex(/^[0-9a-f]{16}$/);
 const traceId = z.string().regex(/^[0-9a-f]{32}$/);
-const attributes = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+const attributes = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 
 /**
- * What a span is about. The children of `run` are its segments; they follow each other without a gap, so their durations add up to that of
- * the run. All other spans lie in one of them.
+ * What a span is about. The segments of a `run` follow each other without a gap, so their durations add up to that of the run. All other
+ * spans of the run lie in one segment, or, when they reach over several, in the run itself. What follows an ended run (a publish, a retry)
+ * stands beside it in the trace, and links to it.
  */
 export const spanKindSchema = z.enum([
   'run',
-  /** The run was in one state: queued, running, waiting or paused. */
+  /** The run was in one state: queued, running, waiting, paused or canceling. A long time in one state has several. */
   'segment',
-  /** One planner decision. With a model: its request, answer and tokens. */
+  /** One planner decision, from the moment it was asked. With a model: its request, answer and tokens. */
   'turn',
   /** One tool call, from the turn that planned it to its outcome. */
   'step',
@@ -22,7 +23,7 @@ export const spanKindSchema = z.enum([
   /** A wait for a job, an approval, a question, a task or a message. It is made when it is over. */
   'wait',
   'task',
-  /** Work on the workspace: materialise, restore, take-over, undo. */
+  /** Work on the workspace: materialise, take-over, capture, merge, discard. */
   'workspace',
   'publish',
 ]);
@@ -30,23 +31,35 @@ export const spanKindSchema = z.enum([
 /** One span, as the log of a run tells it. The names of attributes are in telemetry-names.ts. */
 export const traceSpanSchema = z.strictObject({
   span_id: spanId,
-  parent_id: spanId.nullable().describe('Null: the first span of the trace, unless its caller named a parent'),
+  parent_id: spanId.nullable().describe('Null: no span of the trace is above it; a caller may have named one'),
   kind: spanKindSchema,
   name: z.string().describe('By the conventions, for example `execute_tool read_file`'),
   start: z.iso.datetime(),
   end: z.iso.datetime().nullable().describe('Null: it has not ended yet'),
   status: z.enum(['unset', 'ok', 'error']),
-  message: z.string().optional().describe('The code and the words of an error, without content'),
+  message: z.string().optional().describe('The code of an error'),
   attributes,
   events: z.array(z.strictObject({ name: z.string(), time: z.iso.datetime(), attributes })),
   links: z.array(z.strictObject({ trace_id: traceId, span_id: spanId, attributes })),
 });
 export type TraceSpan = z.infer<typeof traceSpanSchema>;
 
-/** The trace of a run as its log tells it, in order of start. */
+/** A page of the trace of a run, in order of start. Pages follow each other by the ends of their spans; those without an end are last. */
 export const traceSchema = z.strictObject({
   run_id: runIdSchema,
   trace_id: traceId,
   spans: z.array(traceSpanSchema),
+  next_cursor: z.string().nullable().describe('The value of `after` for the next page'),
+  has_more: z.boolean(),
 });
 export type Trace = z.infer<typeof traceSchema>;
+
+/** Spans of one run that have ended, in the order in which its log ended them. A parent may follow later: it ends after its children. */
+export interface EndedSpans {
+  run_id: string;
+  trace_id: string;
+  /** Of the caller, as its request had it: `trace_id` is from it then. */
+  traceparent?: string | undefined;
+  tracestate?: string | undefined;
+  spans: readonly TraceSpan[];
+}

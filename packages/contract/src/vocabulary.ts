@@ -116,6 +116,15 @@ export const modelUsageSchema = z.strictObject({
 });
 export type ModelUsage = z.infer<typeof modelUsageSchema>;
 
+/** Who answered for a model, and why the answer ended. Nothing of the answer itself. */
+export const modelAnsweredSchema = z.strictObject({
+  provider: z.string().optional().describe('By the GenAI conventions of OpenTelemetry'),
+  model: z.string().optional().describe('The model that answered, as its provider names it'),
+  id: z.string().optional().describe("The provider's id of the answer"),
+  finish_reason: z.string().optional(),
+});
+export type ModelAnswered = z.infer<typeof modelAnsweredSchema>;
+
 /** An error as data: a stable code, what happened, what to do next. */
 export const problemSchema = z.strictObject({
   code: z.string(),

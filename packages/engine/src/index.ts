@@ -36,3 +36,12 @@ export { policyFileFrom, readPolicyFile } from './policies/policy-file.ts';
 export type { Logger } from './ports/index.ts';
 export type { Attempt, RunSnapshot, WaitingCall } from './queries/index.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
+export {
+  addEvent,
+  openSpans,
+  openTrace,
+  spanIdOf,
+  spanKeys,
+  type TraceState,
+  traceIdOf,
+} from './tracing/index.ts';

@@ -72,6 +72,8 @@ import {
   presentStep,
   type RunFilter,
   readCalls,
+  readTotals,
+  readTrace,
 } from './queries/index.ts';
 
 /** The engine for requests: each of them is made by a caller. */
@@ -135,6 +137,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       results: async (run: RunState, steps: readonly StepState[]) =>
         listResults(deps, await readSpec(deps, run), steps),
       snapshots: on(deps, listSnapshots),
+      trace: ofRun(deps, readTrace),
       /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),
       sendMessage: byCaller(sendMessage),
@@ -231,6 +234,8 @@ const openReconciler = ({ redis }: EngineDeps) => ({
     const counts = Object.entries(await redis.hgetall(repairsKey));
     return Object.fromEntries(counts.map(([name, count]) => [name, Number(count)]));
   },
+  /** Counts of all tenants together, without names. */
+  totals: () => readTotals(redis),
   /** Every run that has not ended. */
   async *activeRuns(): AsyncGenerator<RunState> {
     for (const id of await redis.zrange(activeIndex, '0', '-1')) {

@@ -1,11 +1,13 @@
 /** What a worker process runs: the handlers of its queues, the periodic work, and the ports that it fills. */
 export { startAudit } from './audit/start-audit.ts';
 export type { WorkerDeps } from './deps.ts';
+export { startTelemetryFollower } from './following/start-telemetry-follower.ts';
 export { collectGarbage } from './handlers/collect-garbage.ts';
-export { handleStep, mayStillSleep } from './handlers/handle-step.ts';
+export { handleStep } from './handlers/handle-step.ts';
 export { handleTask } from './handlers/handle-task.ts';
 export { handleTurn } from './handlers/handle-turn.ts';
-export { handleWorkspace, mayPublicationSleep } from './handlers/handle-workspace.ts';
+export { handleWorkspace } from './handlers/handle-workspace.ts';
+export { lookAgain } from './handlers/look-again.ts';
 export { openPeriodicWork } from './handlers/periodic-work.ts';
 export { sweep } from './handlers/sweep.ts';
 export { type AbortReason, abortReason, HandBack, type JobContext, type JobEnd } from './jobs/index.ts';
@@ -36,3 +38,4 @@ export {
   type TurnJob,
   type WorkspaceJob,
 } from './queues/queues.ts';
+export { mayPublicationSleep, mayStillSleep } from './reconcile/may-still-sleep.ts';

@@ -70,7 +70,15 @@ function rawAnswer(model: string, result: Generated): RawAnswer {
     argsAsText: provider !== 'anthropic' && provider !== 'google',
     inputTokens: result.usage.inputTokens,
     outputTokens: result.usage.outputTokens,
+    answered: answeredBy(result),
   };
+}
+
+const longestName = 200;
+
+/** The SDK makes up an id where the provider gives none. */
+function answeredBy({ response: { modelId, id } }: Generated): RawAnswer['answered'] {
+  return { model: modelId.slice(0, longestName), id: id.startsWith('aitxt-') ? undefined : id.slice(0, longestName) };
 }
 
 /** Other kinds (sources, files, results of the provider's own tools) need tools that are never offered here. */

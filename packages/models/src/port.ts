@@ -31,6 +31,8 @@ export const modelAnswerSchema = z.strictObject({
   usage: z.strictObject({ input_tokens: z.int(), output_tokens: z.int() }),
   /** The answer in the adapter's own shape (signatures, item ids, encrypted reasoning), for an exact replay. Opaque. */
   provider: z.json(),
+  /** The model that answered and the id of the answer, as the provider names them. No part of the conversation. */
+  answered: z.strictObject({ model: z.string().optional(), id: z.string().optional() }).optional(),
 });
 export type ModelAnswer = z.infer<typeof modelAnswerSchema>;
 

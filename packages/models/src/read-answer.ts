@@ -18,6 +18,8 @@ export interface RawAnswer {
   argsAsText: boolean;
   inputTokens: number | undefined;
   outputTokens: number | undefined;
+  /** As the provider names them. */
+  answered?: ModelAnswer['answered'];
 }
 
 /** The tool name for a call that the provider could not read. */
@@ -56,6 +58,7 @@ export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): M
     finish: finishOf(raw.finish, calls.length > 0),
     usage: { input_tokens: raw.inputTokens ?? 0, output_tokens: raw.outputTokens ?? 0 },
     provider: packReplay(parts),
+    answered: raw.answered,
   };
 }
 

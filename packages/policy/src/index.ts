@@ -19,6 +19,7 @@ export { findCaution } from './judge/find-caution.ts';
 export { type BoundPolicies, builtin, judge, type NamedPolicy } from './judge/judge.ts';
 export { type ToolsetPolicy, toolsetPolicy, toolsetPrefix } from './judge/toolset-policy.ts';
 export { compileGlob } from './match/glob.ts';
+export { GlobError } from './match/glob-error.ts';
 export { forbiddenPaths } from './permissions/forbidden-paths.ts';
 export {
   type AskedGrants,
@@ -31,6 +32,7 @@ export {
 } from './permissions/grants.ts';
 export { type Permission, parsePermissions } from './permissions/permission.ts';
 export { deniedByModes, type Permitted, permits, protectedPath } from './permissions/permits.ts';
+export { readablePaths } from './permissions/readable-paths.ts';
 export { attention } from './replay/attention.ts';
 export { type ProposedRules, proposeRules } from './replay/propose-rules.ts';
 export type { RecordedCall } from './replay/recorded-call.ts';

@@ -12,6 +12,8 @@ interface Heartbeat {
   host: string;
   version: string;
   concurrency: number;
+  /** How many jobs of each kind it takes at once. */
+  slots: { steps: number; tasks: number; turns: number };
   capabilities: CapabilityReport;
   /** As they are now: the operator's policy changes while the worker runs. */
   bounds(): OperatorPolicyStatus & {
@@ -21,6 +23,8 @@ interface Heartbeat {
   };
   retention: { days: number | null; runs: number | null };
   ceilings: Ceilings;
+  /** Where its metrics are scraped; null: nowhere. */
+  metrics: string | null;
   workers: RunningWorkers;
   loop: Pick<LoopWatch, 'worst'>;
 }
@@ -35,6 +39,7 @@ export async function startHeartbeat(deps: WorkerDeps, about: Heartbeat): Promis
       pid: process.pid,
       started_at: startedAt,
       active: [...workers.active()],
+      running: workers.running(),
       loop: loop.worst(),
       bounds: bounds(),
       ...rest,

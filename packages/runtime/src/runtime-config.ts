@@ -1,6 +1,7 @@
 import type { Ceilings, Retention } from '@holdpoint/engine';
 import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
+import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
 
 /** What a worker process is started with. Times in milliseconds. */
@@ -35,7 +36,7 @@ export interface RuntimeConfig {
   allowAddresses: readonly string[];
   /** Where web_search asks; undefined: DuckDuckGo's HTML page. */
   searchEndpoint: string | undefined;
-  /** Where GraphQuery asks; undefined: there is no graph. */
+  /** Where GraphQuery asks; undefined: the graph of each run. */
   graphEndpoint: string | undefined;
   /** On a root host each run gets a uid of its own, counted from here. */
   uidBase: number;
@@ -55,7 +56,9 @@ export interface RuntimeConfig {
   policyFile: string | undefined;
   /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */
   toolModules: readonly string[];
-  telemetry: boolean;
+  metrics: MetricsSettings;
+  /** Undefined: no traces are exported. */
+  traces?: TraceSettings | undefined;
 }
 
 export class ConfigError extends Error {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { openGraphs } from '@holdpoint/code-graph';
 import {
   newId,
   openBlobStore,
@@ -18,7 +19,7 @@ import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
-import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
+import { countSpans, startTraces, watchLoop } from '@holdpoint/telemetry';
 import {
   createRegistry,
   createToolsets,
@@ -36,6 +37,11 @@ import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
+import { meterExecutor } from './metrics/meter-executor.ts';
+import { meterModel } from './metrics/meter-model.ts';
+import { meterWorkspaces } from './metrics/meter-workspaces.ts';
+import { observeWorker } from './metrics/observe-worker.ts';
+import { openWorkerMetrics } from './metrics/open-worker-metrics.ts';
 import { createModelPlanner } from './planners/model.ts';
 import { redactPlanner } from './planners/redact-planner.ts';
 import { reportLate } from './report-late.ts';
@@ -56,11 +62,16 @@ export async function startWorkers(
 ): Promise<() => Promise<void>> {
   const tools = await openTools(config, logger);
   checkPolicyFile(config, tools.list);
+  const workerId = `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  const service = { name: 'holdpoint-worker', version: config.version, instance: workerId };
+  const { metrics, served } = await openWorkerMetrics(service, config.metrics);
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
-  const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
+  const onDropped = (spans: number, reason: string): void =>
+    metrics.count('dropped', { signal: 'spans', reason }, spans);
+  const traces = await startTraces({ service, logger, onDropped }, config.traces);
   const now = openClock();
-  const queues = openQueues(connections.state, now, telemetry.queues);
+  const queues = openQueues(connections.state, now, traces?.queues);
   let checkSpace = (): void => {};
   const sandbox = await openSandbox({
     policy: config.sandboxPolicy,
@@ -84,14 +95,19 @@ export async function startWorkers(
   });
   await workspaces.removeAbandonedBuilds();
   const texts = openTextThreads();
+  const graphs = openGraphs({ sandbox, snapshots: workspaces });
   const { registry } = tools;
   const operator = await openOperatorPolicy(
     { redis: connections.state, logger },
     { file: config.policyFile, tools: tools.list },
   );
-  const model = openModels({ settings: config.models, fetch: modelFetch(texts) });
+  const model = meterModel(
+    openModels({ settings: config.models, fetch: modelFetch(texts) }),
+    metrics,
+    namedModels(config),
+  );
   const deps: WorkerDeps = {
-    workerId: `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`,
+    workerId,
     redis: connections.state,
     queues,
     blobs: openBlobStore(join(config.dataDir, 'blobs')),
@@ -99,15 +115,18 @@ export async function startWorkers(
     newId,
     now,
     catalog: registry,
-    executor: createExecutor({
-      ...{ registry, sandbox, workspaces, texts, secrets, now },
-      allowAddresses: config.allowAddresses,
-      models: { model, prices: config.prices },
-    }),
+    executor: meterExecutor(
+      createExecutor({
+        ...{ registry, sandbox, workspaces, texts, graphs, secrets, now },
+        allowAddresses: config.allowAddresses,
+        models: { model, prices: config.prices },
+      }),
+      metrics,
+    ),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
-    metrics: telemetry.metrics,
+    metrics: { repaired: (what) => metrics.count('repairs', { class: what }) },
     operatorPolicy: operator.current,
-    workspaces: createWorkspacePort(workspaces, sandbox, secrets),
+    workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
@@ -117,10 +136,14 @@ export async function startWorkers(
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
   };
-  const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
   const workers = await startQueueWorkers({
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
-    ...{ deps, config, connections, ...traced },
+    onStalled: (queue) => metrics.count('stalled', { queue }),
+    onLosses: (runs) => metrics.count('auditLosses', {}, runs),
+    ...{ deps, config, connections, traces },
+    counted: metrics.isOn
+      ? countSpans(metrics, { tools: namesOf(tools.list), models: namedModels(config) })
+      : undefined,
   });
   const space = await watchSpace(
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
@@ -129,10 +152,12 @@ export async function startWorkers(
   checkSpace = () => void space.check();
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
+  observeWorker(metrics, { workers, loop, capabilities: sandbox.capabilities });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
     version: config.version,
     concurrency: config.steps,
+    slots: { steps: config.steps, tasks: config.tasks, turns: config.turns },
     capabilities: sandbox.capabilities,
     bounds: () => ({
       ...operator.status(),
@@ -142,6 +167,7 @@ export async function startWorkers(
     }),
     retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
     ceilings: config.ceilings,
+    metrics: served?.address ?? null,
     workers,
     loop,
   });
@@ -152,7 +178,7 @@ export async function startWorkers(
       process.exit(1);
     },
   });
-  logger.info({ event: 'ready', worker: deps.workerId, steps: config.steps }, 'worker ready');
+  logger.info({ event: 'ready', worker: deps.workerId, steps: config.steps, metrics: served?.address }, 'worker ready');
   // Flush now: the process may be killed later. No-op without NODE_COMPILE_CACHE.
   flushCompileCache();
 
@@ -166,13 +192,24 @@ export async function startWorkers(
     await heartbeat.stop();
     loop.stop();
     await texts.close();
+    await graphs.close();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();
-    await telemetry.stop();
+    await traces?.stop();
+    await served?.close();
+    await metrics.stop();
     logger.info('worker ended; nothing is lost');
   };
 }
+
+const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
+
+/** Models that the operator named. */
+const namedModels = ({ prices, models }: RuntimeConfig): string[] => [
+  ...Object.keys(prices),
+  ...(models.defaultModel === undefined ? [] : [models.defaultModel]),
+];
 
 /** The tools of this process, and their list for checks of policies. @throws ConfigError when a module cannot be used */
 async function openTools({ searchEndpoint, graphEndpoint, toolModules, projectDir }: RuntimeConfig, log: Logger) {

@@ -15,6 +15,12 @@ export type SandboxErrorCode =
   | 'ETOOLHOSTVIOLATION'
   /** The tool host did not answer in time and was killed. */
   | 'ETOOLHOSTTIMEOUT'
+  /** A program of Holdpoint ended during a request. */
+  | 'EPROGRAMLOST'
+  /** A program of Holdpoint broke its protocol and was killed. */
+  | 'EPROGRAMVIOLATION'
+  /** A program of Holdpoint did not answer in time and was killed. */
+  | 'EPROGRAMTIMEOUT'
   /** Killed processes did not end. */
   | 'EKILLFAILED'
   /** Processes could not be frozen, so the action was not done. */

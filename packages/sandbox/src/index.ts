@@ -1,9 +1,11 @@
 export { type BwrapSearch, type FoundBwrap, findBwrap } from './bubblewrap/find-bwrap.ts';
 export { SandboxError } from './errors.ts';
 export { resolveLimits } from './limits.ts';
-export { openSandbox } from './open-sandbox.ts';
+export { isIsolated, openSandbox } from './open-sandbox.ts';
 export type {
   Command,
+  HostProgram,
+  ProgramProcess,
   Sandbox,
   WorkspaceMount,
 } from './port.ts';

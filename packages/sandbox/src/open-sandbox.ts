@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
 import { type Candidate, type HostParts, prepareBubblewrap } from './bubblewrap/prepare.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
@@ -84,6 +85,8 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
     tmpBytes: options.tmpBytes ?? 64 * 1024 * 1024,
   };
   mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
+  const emptyDirectory = join(options.stateDir, 'empty');
+  mkdirSync(emptyDirectory, { recursive: true, mode: 0o755 });
   const { driver, capabilities } = await chooseDriver(deps, options);
   // Left by workers that were killed with SIGKILL while they started sandboxes: about one in fifty such kills.
   killProcesses(driver.findOrphans());
@@ -91,6 +94,7 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
   const now = () => performance.now();
   return new HostSandbox({
     ...{ driver, capabilities, records: deps.records, freezeLocks: deps.freezeLocks, limits: options.limits, now },
+    emptyDirectory,
     sizes: new WorkspaceSizes(now),
     guard: new SpaceGuard({ floor: options.freeBytes ?? 0, now, onLow: options.onLowSpace }),
     toolHostIdleMs: options.toolHostIdleMs ?? 60_000,
@@ -123,6 +127,13 @@ function prepare(deps: Deps, options: OpenSandboxOptions): Candidate {
   });
 }
 
+const basicPromises = ['fs', 'net', 'pids'] as const;
+const promises = [...basicPromises, 'seccomp', 'uid_drop'] as const;
+
+/** Whether the sandbox keeps every promise except the resource limits. */
+export const isIsolated = (capabilities: CapabilityReport): boolean =>
+  promises.every((promise) => capabilities[promise] === 'enforced');
+
 /** Probes the candidate. The returned driver relies only on the limits that the probe saw enforced. */
 async function probeCandidate(
   candidate: Candidate,
@@ -142,8 +153,7 @@ async function probeCandidate(
     throw error instanceof SandboxError && error.code === 'ESANDBOXSETUP' ? explain(error) : error;
   });
   const driver = await candidate.withOnly(cgroupLimits);
-  const needed = ['fs', 'net', 'pids', ...(options.policy === 'require' ? ['seccomp', 'uid_drop'] : [])] as const;
-  const gaps = (needed as readonly (keyof CapabilityReport)[]).filter(
+  const gaps = (options.policy === 'require' ? promises : basicPromises).filter(
     (promise) => capabilities[promise] !== 'enforced',
   );
   if (gaps.length === 0) return { driver, capabilities };

@@ -64,6 +64,39 @@ export interface Command extends CommandRequest {
   stop?: AbortSignal;
 }
 
+/**
+ * A program of Holdpoint that works on bytes of a run that it is sent. It runs in a sandbox without a network and without the run's files,
+ * because the bytes may be made to take it over.
+ */
+export interface HostProgram {
+  /** What its errors call it. */
+  name: string;
+  /** Path on the host of its main file, which Node runs. One of `files` holds it. */
+  main: string;
+  /** Options of Node. */
+  nodeOptions?: readonly string[];
+  /** Absolute host paths of files and directories, and where it sees them. */
+  files: readonly { host: string; inside: string }[];
+  memory_bytes: number;
+  /** The longest line that it may answer. */
+  maxLineBytes: number;
+  /** Milliseconds without a request after which it ends. */
+  idleMs: number;
+}
+
+/** A running program: it answers each request with one line, in the order of the requests. */
+export interface ProgramProcess {
+  /** False once it has ended or is about to. Callers then start another one. */
+  readonly usable: boolean;
+  /**
+   * Sends a line of JSON, with the number of bytes that follow in `bytes`, and the bytes. Resolves to the line of its answer, unparsed.
+   * Rejects with `SandboxError` EPROGRAMLOST when it ends first, or EPROGRAMTIMEOUT when this very request took longer than `timeoutMs`
+   * without an answer. A program that breaks the protocol is killed: EPROGRAMVIOLATION.
+   */
+  request(header: object, content: Uint8Array, options: { timeoutMs: number }): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
 /** One host's isolation, probed at boot. */
 export interface Sandbox extends AsyncDisposable {
   readonly capabilities: CapabilityReport;
@@ -73,6 +106,8 @@ export interface Sandbox extends AsyncDisposable {
   run(command: Command): Promise<CommandResult>;
   /** The files of a workspace. Its tool host starts at the first call and ends when idle. */
   files(workspace: WorkspaceMount): WorkspaceFiles;
+  /** Starts a program of Holdpoint for a run. `killAll` of the run kills it. Node needs 60 ms to start in it. */
+  start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): ProgramProcess;
   /**
    * Kills every sandboxed process of this workspace on this host, including those of other (dead, stopped or superseded) workers.
    * Called before a workspace is restored, so that no process of an earlier attempt can still write to it.

@@ -65,13 +65,15 @@ async function runTrial(
       env: {},
       egress: null,
       stdin: null,
-      toolHost: false,
+      hostFiles: null,
     },
     limits: resolveLimits(limits),
   });
   for (const stream of [tree.stdout, tree.stderr]) stream.on('error', () => {}).resume();
   const wasEnforced = () =>
-    isEnforced(tree.usage() ?? { memory_kills: 0, refused_processes: 0, cpu_ms: 0, throttled_periods: 0 });
+    isEnforced(
+      tree.usage() ?? { memory_kills: 0, refused_processes: 0, cpu_ms: 0, memory_peak_bytes: 0, throttled_periods: 0 },
+    );
   let ended = false;
   const end = tree.ended.finally(() => {
     ended = true;

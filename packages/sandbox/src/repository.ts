@@ -16,13 +16,13 @@ export interface RepositoryMount {
  *
  * Throws `SandboxError` ESANDBOXSETUP when an entry under a mount is of another type: through a link the mount would land outside.
  */
-export function repositoryMounts(workspace: WorkspaceMount, { toolHost }: { toolHost: boolean }): RepositoryMount[] {
+export function repositoryMounts(workspace: WorkspaceMount, { isCommand }: { isCommand: boolean }): RepositoryMount[] {
   const { repository } = workspace;
   if (repository === undefined) return [];
   const host = join(workspace.path, '.git');
   const inside = '/workspace/.git';
   openForOwner(host, workspace);
-  if (toolHost) return [{ host, inside, access: 'read' }];
+  if (!isCommand) return [{ host, inside, access: 'read' }];
   const fixed = readdirSync(repository.fixed).map((name): RepositoryMount => {
     const source = join(repository.fixed, name);
     if (kindOf(lstatSync(source)) !== kindOf(lstat(join(host, name)))) throw damaged(workspace, name);

@@ -5,6 +5,7 @@ import { Capture } from './capture.ts';
 import { checkCommand } from './check-command.ts';
 import { type SpaceGuard, writtenBy } from './disk-space/space-guard.ts';
 import { resolveLimits } from './limits.ts';
+import type { MeasuredUse } from './process/command-use.ts';
 import { type Command, type Driver, SandboxError, type Tree, type TreeEnd, type TreeRequest } from './tree.ts';
 import { sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
@@ -60,8 +61,9 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const stderr = new Capture(command.kept_bytes);
   let broken: { error: unknown } | undefined;
   const started = deps.now();
-  const settle = (end: CommandEnd): CommandResult => ({
+  const settle = (end: CommandEnd, use: MeasuredUse = {}): CommandResult => ({
     end,
+    use,
     stdout: output ? { text: '', bytes: stdout.bytes, truncated: false } : stdout.end(),
     stderr: output ? { text: '', bytes: stderr.bytes, truncated: false } : stderr.end(),
     duration_ms: Math.round(deps.now() - started),
@@ -80,7 +82,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     egress: command.egress ?? null,
     limits,
     stdin: command.stdin ?? null,
-    toolHost: false,
+    hostFiles: null,
     onBegun: command.onBegun,
   });
   let cause = null as KillCause | null;
@@ -143,7 +145,8 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     for (const flush of flushes) flush();
     if (broken !== undefined) throw broken.error;
     const breach = cause ? null : await watching.end(end);
-    return settle(cause ?? breach ?? judge(end, { limits, elapsed: deps.now() - started, stderr }));
+    const how = cause ?? breach ?? judge(end, { limits, elapsed: deps.now() - started, stderr });
+    return settle(how, watching.used());
   } finally {
     leave();
     watching.stop();

@@ -109,7 +109,7 @@ test('a command that was not recorded at killAll never begins', async ({ workspa
   const others = new ProcessRecords(stateDir);
   const start = (label: string) => {
     const tree = driver.start({
-      ...{ workspace, label, cwd: '.', env: {}, egress: null, stdin: null, toolHost: false },
+      ...{ workspace, label, cwd: '.', env: {}, egress: null, stdin: null, hostFiles: null },
       ...{ argv: ['/bin/bash', '-c', `touch ran-${label}`], limits: resolveLimits() },
     });
     for (const stream of [tree.stdout, tree.stderr]) stream.on('error', () => {}).resume();

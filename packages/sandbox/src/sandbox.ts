@@ -2,8 +2,9 @@ import type { CapabilityReport, CommandResult, ProcessLimits, WorkspaceFiles } f
 import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { Connection, type ConnectionDeps } from './files/connection.ts';
 import { toolHostFiles } from './files/tool-host-files.ts';
-import { type Command, type Sandbox, SandboxError, type WorkspaceMount } from './port.ts';
+import { type Command, type HostProgram, type Sandbox, SandboxError, type WorkspaceMount } from './port.ts';
 import { type FreezeLocks, killAll, type ProcessRecords, thawAbandoned, withFrozen } from './process/index.ts';
+import { StartedProgram } from './programs/started-program.ts';
 import { runCommand } from './run-command.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
@@ -14,6 +15,8 @@ export interface HostSandboxDeps extends ConnectionDeps {
   limits: Partial<ProcessLimits> | undefined;
   sizes: WorkspaceSizes;
   guard: SpaceGuard;
+  /** What a program without a workspace has in its place. */
+  emptyDirectory: string;
   /** Monotonic clock in milliseconds. */
   now(): number;
 }
@@ -27,6 +30,7 @@ export class HostSandbox implements Sandbox {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #connections = new Map<string, Connection>();
+  readonly #programs = new Set<StartedProgram>();
 
   constructor(deps: HostSandboxDeps) {
     this.#deps = deps;
@@ -59,6 +63,17 @@ export class HostSandbox implements Sandbox {
     return toolHostFiles(() => this.#connect(workspace));
   }
 
+  start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): StartedProgram {
+    this.#assertOpen();
+    const { id, uid, gid } = run;
+    const workspace = { id, uid, gid, path: this.#deps.emptyDirectory, readOnly: true };
+    const started = new StartedProgram(this.#deps.driver, { workspace, program });
+    this.#programs.add(started);
+    const forget = () => this.#programs.delete(started);
+    started.ended.then(forget, forget);
+    return started;
+  }
+
   async killAll(workspaceId: string): Promise<void> {
     await killAll(this.#deps, workspaceId);
   }
@@ -73,7 +88,7 @@ export class HostSandbox implements Sandbox {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the sandbox was closed'));
-    await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
+    await Promise.all([...this.#connections.values(), ...this.#programs].map((one) => one.close()));
     await Promise.allSettled(this.#running);
     await this.#deps.driver.release();
   }

@@ -7,7 +7,13 @@ import type { CommandEgress, WorkspaceMount } from './port.ts';
 import type { WalkUnreadable } from './workspace-size/sizes.ts';
 
 export { SandboxError } from './errors.ts';
-export type { Command, Sandbox, WorkspaceMount } from './port.ts';
+export type { Command, HostProgram, ProgramProcess, Sandbox, WorkspaceMount } from './port.ts';
+
+/** A host path that is mounted read-only at a path inside. */
+export interface ReadOnlyMount {
+  host: string;
+  inside: string;
+}
 
 /** One program for a driver to start. The driver ends it together with all its descendants. */
 export interface TreeRequest {
@@ -23,15 +29,15 @@ export interface TreeRequest {
   limits: ProcessLimits;
   /** Null for empty input. */
   stdin: string | null;
-  /** Also mounts the files of the tool host, and keeps stdin open. */
-  toolHost: boolean;
+  /** What a program of Holdpoint sees beside what commands see. Its stdin stays open. Null for a command. */
+  hostFiles: readonly ReadOnlyMount[] | null;
   /** Called when the program begins to run. */
   onBegun?: () => void;
 }
 
 /** A running process tree. */
 export interface Tree {
-  /** Null except for a tool host. */
+  /** Null for a command. */
   readonly stdin: Writable | null;
   /** A chunk is valid only until its listeners return. */
   readonly stdout: Readable;
@@ -79,4 +85,8 @@ export interface Driver {
   readonly node: string;
   readonly ripgrep: string;
   readonly toolHost: string;
+  /** What a tool host needs beside what commands see. */
+  readonly toolHostFiles: readonly ReadOnlyMount[];
+  /** Where a program sees a file of the host that is one of its `hostFiles`, or below one. */
+  pathInside(path: string, files: readonly ReadOnlyMount[]): string;
 }

@@ -1,5 +1,6 @@
 import type { ProcessLimits } from '@holdpoint/contract';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
+import { type MeasuredUse, openCommandUse } from './process/command-use.ts';
 import { type HostMemory, hostMemory, memoryUse } from './process/memory-use.ts';
 import type { Tree, TreeEnd } from './tree.ts';
 import type { Size, WalkUnreadable, WorkspaceSizes } from './workspace-size/sizes.ts';
@@ -19,6 +20,8 @@ export interface Watch {
   end(end: TreeEnd): Promise<LimitBreach | null>;
   /** Stops the checks. */
   stop(): void;
+  /** What the command used. */
+  used(): MeasuredUse;
 }
 
 export interface WatchInput {
@@ -67,7 +70,9 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
     if (!stopped) schedule();
   });
   // Separate from the other check, which takes seconds when a fork bomb leaves the worker little CPU time.
+  const use = openCommandUse(tree);
   const counting = setInterval(() => {
+    use.sample();
     const breach = usageBreach(tree, limits);
     if (breach) input.onBreach(breach);
   }, pollMs);
@@ -78,6 +83,7 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
   };
   return {
     stop,
+    used: () => use.end(),
     async end(end) {
       stop();
       await checking;

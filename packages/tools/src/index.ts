@@ -3,6 +3,7 @@ export { toolModulesFrom } from './custom/tool-modules-from.ts';
 export { defineTool } from './define-tool.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
 export { httpGraph } from './graph/http-graph.ts';
+export { type GraphAnswer, GraphError, type GraphRequest } from './graph/port.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';

@@ -14,6 +14,7 @@ import type {
   WorkspaceFiles,
 } from '@holdpoint/contract';
 import type { z } from 'zod';
+import type { OwnGraph } from './graph/port.ts';
 import type { Network } from './network.ts';
 import type { TextWork } from './text-work/text-work.ts';
 
@@ -34,6 +35,8 @@ export interface ToolContext {
   ripgrep: string;
   /** Names of the secrets that commands of the run use. */
   secrets?: readonly string[];
+  /** The code graph of the run's snapshots; absent where none is made. @throws GraphError */
+  graph?: OwnGraph | undefined;
   /** For texts that may be large. */
   text: TextWork;
   /**

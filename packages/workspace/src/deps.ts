@@ -23,6 +23,7 @@ export type {
   SkippedPath,
   Snapshot,
   SnapshotId,
+  TreeListing,
   TreeState,
   Workspaces,
 } from './port.ts';

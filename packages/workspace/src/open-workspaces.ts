@@ -23,11 +23,14 @@ import { branchName } from './publish/git/git-input.ts';
 import { planPublish, previewPublish, publish } from './publish/publish.ts';
 import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
+import { listTree } from './read/list-tree.ts';
 import { listUnknown } from './read/list-unknown.ts';
+import { readContents } from './read/read-contents.ts';
 import { readSnapshotFile } from './read/read-file.ts';
 import { repositoryMounts } from './repository/index.ts';
 import {
   assertCurrent,
+  cacheOf,
   createRunStates,
   createSerial,
   highestEpoch,
@@ -124,6 +127,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
     patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
     files: (input) => asWorkspaceError(() => listFiles(deps, input)),
+    listing: (input) => serialised(input.runId, () => listTree(deps, input)),
+    contents: (input) => asWorkspaceError(() => readContents(deps, input)),
+    cache: (runId) => cacheOf(dataDir, runId),
     unknown: (input) => asWorkspaceError(() => listUnknown(deps, input)),
     repositories: ({ runId, snapshot, since }) =>
       asWorkspaceError(async () => {

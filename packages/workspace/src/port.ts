@@ -119,6 +119,14 @@ export interface Compared {
   total: number;
 }
 
+/** What a snapshot holds, or what differs from an earlier one. */
+export interface TreeListing {
+  /** The snapshot that the entries are relative to; null: these are all of them. */
+  since: SnapshotId | null;
+  /** `oid`: hex SHA-1 of the git blob; null for a path that is no longer there. */
+  entries: { path: string; oid: string | null; isLink: boolean }[];
+}
+
 /** Bytes on disk. Files that several runs share (forks) count once per run. */
 export interface RunSize {
   run_id: string;
@@ -261,6 +269,28 @@ export interface Workspaces {
   repositories(input: { runId: string; snapshot: SnapshotId; since: SnapshotId }): Promise<ChangedRepository[]>;
   /** The files of a snapshot whose content it holds, in byte order of their paths. `path`: a file or a folder. */
   files(input: { runId: string; snapshot: SnapshotId; path?: string }): Promise<FileEntry[]>;
+  /**
+   * The paths of a snapshot with the ids of their contents, in no order. Takes no process and no time to speak of for a snapshot that this
+   * process has in memory, such as the last one that it took.
+   * @param input.since snapshots that the caller knows: the answer may be relative to one of them
+   */
+  listing(input: { runId: string; snapshot: SnapshotId; since?: readonly SnapshotId[] }): Promise<TreeListing>;
+  /**
+   * Reads blobs of the run, one after the other: a second one is read once `onContent` has resolved. `content` is undefined for a blob of
+   * more than `maxBytes`.
+   */
+  contents(input: {
+    runId: string;
+    oids: readonly string[];
+    maxBytes: number;
+    onContent(read: { index: number; bytes: number; content: Buffer | undefined }): Promise<void>;
+    signal?: AbortSignal;
+  }): Promise<void>;
+  /**
+   * Where what can be made again from the run's snapshots may lie: a folder that goes with the run, and that its user makes. For a fork, also
+   * that of the run that it was forked from, which may be gone.
+   */
+  cache(runId: string): { path: string; origin: string | undefined };
   /**
    * The content of one file; for a link, its target. Throws `EPATHMISSING` when the snapshot has no file there, and `ECONTENTUNKNOWN` when
    * the snapshot skipped it.

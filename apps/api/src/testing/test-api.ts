@@ -12,6 +12,7 @@ import { assertSoundVerdicts } from '@holdpoint/engine/testing';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import { noSecrets } from '@holdpoint/secrets/testing';
+import type { MetricsSettings } from '@holdpoint/telemetry';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { type Logger, pino } from 'pino';
 import { expect } from 'vitest';
@@ -44,11 +45,12 @@ interface Options extends Pace {
   host?: string;
   hostNames?: readonly string[];
   policyFile?: string;
+  metrics?: MetricsSettings;
 }
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
   const { models = {}, ceilings = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', ...rest } = options;
-  const { hostNames = [], callerLimits = {}, policyFile, secrets = noSecrets, ...pace } = rest;
+  const { hostNames = [], callerLimits = {}, policyFile, metrics, secrets = noSecrets, ...pace } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
   const redis = await startTestRedis(dataDir);
   const config = {
@@ -65,7 +67,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     secrets,
     callerLimits: { ...callerLimitsFrom({}), ...callerLimits },
     policyFile,
-    telemetry: false,
+    ...(metrics !== undefined && { metrics }),
   } as const;
   const connections = connect(redis.path, pino({ level: 'silent' }));
   const queues = openQueues(connections.state, Date.now);

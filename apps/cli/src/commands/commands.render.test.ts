@@ -162,6 +162,41 @@ it('completes the ids of runs and approvals', async () => {
   await holdpoint('runs', 'cancel', runId);
 });
 
+it('shows the trace of a run, from its log alone', async () => {
+  const plan = file('two.yaml', 'groups:\n  - steps:\n      - { tool: bash, args: { command: "exit 3" } }\n');
+  const { runId } = JSON.parse(
+    (await holdpoint('run', '--plan', plan, '--detach', '--json')).stdout.replace('"id"', '"runId"'),
+  );
+  await holdpoint('watch', runId);
+  const { stdout, code } = await holdpoint('trace', runId);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^total +\d/m);
+  expect(stdout).toMatch(/^[* ] {5}execute_tool bash +█/m);
+  expect(stdout).not.toContain('\u001b');
+  const json = JSON.parse((await holdpoint('trace', runId, '--json')).stdout);
+  const spent: number[] = Object.values(json.spent_ms);
+  expect(spent.reduce((sum, part) => sum + part, 0)).toBe(json.total_ms);
+  expect(json.critical_path.length).toBeGreaterThan(2);
+  const attempt = json.spans.find(({ kind }: { kind: string }) => kind === 'attempt');
+  expect(attempt.attributes).toMatchObject({ 'process.exit.code': 3, 'holdpoint.isolation.driver': 'bubblewrap' });
+  expect(attempt.attributes['holdpoint.command.cpu_ms']).toBeGreaterThanOrEqual(0);
+  expect((await holdpoint('trace', 'run_nope')).code).toBe(7);
+});
+
+it('shows what runs now', async () => {
+  const plan = file('long.yaml', 'groups:\n  - steps:\n      - { tool: bash, args: { command: "sleep 60" } }\n');
+  const run = JSON.parse((await holdpoint('run', '--plan', plan, '--detach', '--json')).stdout);
+  const mine = async () => {
+    const { running } = JSON.parse((await holdpoint('top', '--json')).stdout);
+    return running.find(({ run_id, kind }: { run_id: string; kind: string }) => run_id === run.id && kind === 'step');
+  };
+  await expect.poll(mine, { timeout: 30_000, interval: 250 }).toMatchObject({ what: 'bash', attempt: 1 });
+  const { stdout } = await holdpoint('top');
+  expect(stdout).toMatch(/^runs: 1 running/);
+  expect(stdout).toMatch(new RegExp(`${run.id} +bash +\\d+ s +1$`, 'm'));
+  await holdpoint('runs', 'cancel', run.id);
+});
+
 it('doctor finds no fault', async () => {
   const { stdout, code } = await holdpoint('doctor', '--json');
   const { findings } = JSON.parse(stdout);

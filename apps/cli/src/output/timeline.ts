@@ -164,6 +164,8 @@ function detailOf(event: RunEvent, call: string): string {
     }
     case 'network.counted':
       return `${call} → ${event.data.counts.map(countText).join('; ')}`;
+    case 'graph.progress':
+      return `${call}: ${event.data.files} of ${event.data.total} files are in the code graph`;
     case 'workspace.progress':
       return `${event.data.files} files, ${event.data.bytes} bytes so far`;
     case 'workspace.leased':
@@ -258,6 +260,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'workspace.snapshotted':
     case 'network.counted':
     case 'workspace.progress':
+    case 'graph.progress':
     case 'task.used':
     case 'task.reserved':
       return colors.dim;

@@ -46,6 +46,7 @@ const lineSchema = z.looseObject({
   msg: z.string().default(''),
   event: z.string().optional(),
   address: z.string().optional(),
+  metrics: z.string().optional(),
   err: z.union([z.string(), z.looseObject({ message: z.string(), next: z.string().optional() })]).optional(),
 });
 /** The fields of a child's log line that `up` reads. */

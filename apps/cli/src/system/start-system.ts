@@ -3,6 +3,7 @@ import type { Logger } from '@holdpoint/engine';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { Config } from '../shell/index.ts';
 import type { LogLine } from './log-lines.ts';
+import { metricsPlace } from './metrics-place.ts';
 import { checkInstallation, openRedis } from './open-redis.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import { quiet } from './quiet.ts';
@@ -76,11 +77,16 @@ export async function startSystem(input: StartInput): Promise<RunningSystem> {
   }
 }
 
+type Environment = Readonly<Record<string, string>>;
+
 interface Parts {
   api: Supervised;
   workers: Supervised[];
   all: readonly Supervised[];
-  environment: Readonly<Record<string, string>>;
+  /** Of the API. */
+  environment: Environment;
+  /** Of each worker. */
+  workerEnvironments: Environment[];
 }
 
 function partsOf({ config, workers, ...input }: StartInput, redisAddress: string): Parts {
@@ -92,7 +98,7 @@ function partsOf({ config, workers, ...input }: StartInput, redisAddress: string
     REDIS_URL: redisAddress,
   };
   const all: Supervised[] = [];
-  const part = (name: string, app: 'api' | 'worker'): Supervised => {
+  const part = (name: string, app: 'api' | 'worker', own: Environment): Supervised => {
     const supervised = new Supervised(
       {
         onSpawn: () => input.onChildren(all.flatMap(identityOf)),
@@ -103,16 +109,20 @@ function partsOf({ config, workers, ...input }: StartInput, redisAddress: string
       {
         name,
         script: join(config.projectDir, 'apps', app, 'src/main.ts'),
-        environment,
+        environment: own,
         logFile: join(config.dataDir, 'logs', `${name}.log`),
       },
     );
     all.push(supervised);
     return supervised;
   };
-  const api = part('api', 'api');
-  const started = Array.from({ length: workers }, (_, i) => part(`worker-${i + 1}`, 'worker'));
-  return { api, workers: started, all, environment };
+  const api = part('api', 'api', environment);
+  const workerEnvironments = Array.from({ length: workers }, (_, i) => ({
+    ...environment,
+    ...metricsPlace(environment, i),
+  }));
+  const started = workerEnvironments.map((own, i) => part(`worker-${i + 1}`, 'worker', own));
+  return { api, workers: started, all, environment, workerEnvironments };
 }
 
 /** Turns log lines of the space watch into text for a person. */
@@ -131,7 +141,10 @@ const identityOf = ({ name, child }: Supervised): (ProcessIdentity & { name: str
   child === undefined ? [] : [{ name, ...child.identity }];
 
 /** @returns the API's address */
-async function startParts({ api, workers, environment }: Parts, { report, signal }: StartInput): Promise<string> {
+async function startParts(
+  { api, workers, environment, workerEnvironments }: Parts,
+  { report, signal }: StartInput,
+): Promise<string> {
   const failed = new AbortController();
   const wait = { timeoutMs: readyMs, signal: AbortSignal.any([signal, failed.signal]) };
   const apiReady = waitForLine(api.start(), { ...wait, find: addressIn }).then((address) => {
@@ -139,8 +152,11 @@ async function startParts({ api, workers, environment }: Parts, { report, signal
     return address;
   });
   const workersReady = workers.map(async (worker) => {
-    await waitForLine(worker.start(), { ...wait, find: ({ event }) => event === 'ready' || undefined });
-    report(`${worker.name.padEnd(9)} ready`);
+    const { metrics } = await waitForLine(worker.start(), {
+      ...wait,
+      find: (line) => (line.event === 'ready' ? line : undefined),
+    });
+    report(`${worker.name.padEnd(9)} ready${metrics === undefined ? '' : `, metrics at ${metrics}`}`);
   });
   const [address] = await Promise.all([apiReady, ...workersReady]).catch((error: unknown) => {
     failed.abort(error);
@@ -148,7 +164,7 @@ async function startParts({ api, workers, environment }: Parts, { report, signal
   });
   // After a restart clients must find the API at the same port, also one that the kernel chose.
   api.watch({ ...environment, HOLDPOINT_PORT: new URL(address).port });
-  for (const worker of workers) worker.watch(environment);
+  for (const [i, worker] of workers.entries()) worker.watch(workerEnvironments[i] ?? environment);
   return address;
 }
 

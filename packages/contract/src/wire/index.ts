@@ -16,3 +16,4 @@ export * from './snapshot.ts';
 export * from './step.ts';
 export * from './task.ts';
 export * from './tool.ts';
+export * from './trace.ts';

@@ -32,6 +32,10 @@ export const apiBoundsSchema = z
   .meta({ id: 'Bounds' });
 export type ApiBounds = z.infer<typeof apiBoundsSchema>;
 
+export const workerSlotsSchema = z
+  .strictObject({ steps: z.int(), tasks: z.int(), turns: z.int() })
+  .describe('How many jobs of each kind it takes at once');
+
 /** A live worker. */
 export const workerSchema = z
   .strictObject({
@@ -42,7 +46,12 @@ export const workerSchema = z
     started_at: z.iso.datetime(),
     last_seen_at: z.iso.datetime(),
     concurrency: z.int(),
-    active: z.array(z.string()).describe('Its active jobs'),
+    active: z.array(z.string()).describe('The runs of its active jobs'),
+    running: z
+      .array(z.string())
+      .optional()
+      .describe('Its active jobs: a run and a step, task, turn or workspace, such as `run_…/step_…` or `run_…/turn 3`'),
+    slots: workerSlotsSchema.optional(),
     capabilities: z.json().describe('The bounds that its sandbox enforces'),
     ceilings: givenLimitsSchema
       .optional()
@@ -59,6 +68,11 @@ export const workerSchema = z
       })
       .optional()
       .describe('The longest block of its event loop in the last minute or two'),
+    metrics: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Where its metrics are scraped, as its own host calls the address; null: nowhere'),
   })
   .meta({ id: 'Worker' });
 export type Worker = z.infer<typeof workerSchema>;

@@ -11,9 +11,10 @@ import {
   startAgent,
   type TaskState,
 } from '../domain/index.ts';
-import { done, type JobContext, type JobEnd } from '../jobs/index.ts';
+import { doneAt, type JobContext, type JobEnd } from '../jobs/index.ts';
 import { append, fromPayload, readRun, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
+import { traceOfCaller } from '../tracing/index.ts';
 import { reportToParent } from './report-agent.ts';
 import { reportEnd } from './report-end.ts';
 
@@ -41,7 +42,7 @@ export async function superviseAgent(
     if (isUnwanted && !isTerminal(child.status)) await requestCancel(deps, childId, { by: task.kill ?? run.id });
   }
   await reconcile(deps, run.id, signal);
-  return done;
+  return doneAt(run);
 }
 
 async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: string): Promise<void> {
@@ -70,6 +71,7 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
       by: run.id,
       tenant: run.tenant,
       tools: deps.catalog.versions(spec.toolset),
+      linkedTraceId: traceOfCaller(run),
       parent: { run_id: run.id, step_id: task.about.step_id, task_id: task.id, snapshot, depth },
     }),
   );

@@ -48,6 +48,8 @@ export async function previewResult(
           openHosts: () => [],
           readOnly: spec.modes.read_only,
           dryRun: spec.modes.dry_run,
+          snapshot: base,
+          permissions: spec.permissions,
           seed: seedOf(spec, step.call),
           onConnection: () => {},
           signal,

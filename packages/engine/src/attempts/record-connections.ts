@@ -55,12 +55,12 @@ export function openConnectionRecorder(input: {
   };
 }
 
-/** Connections are a record beside the outcome: one that cannot be written is logged, and the call continues. */
+/** A record beside the outcome: one that cannot be written is logged, and the call continues. */
 export async function appendForTheRecord(deps: WorkerDeps, runId: string, transition: Transition): Promise<void> {
   try {
     await append(deps, runId, transition);
   } catch (error) {
-    deps.logger.warn({ run_id: runId, events: transition.events, err: error }, 'connections were not recorded');
+    deps.logger.warn({ run_id: runId, events: transition.events, err: error }, 'what a call did was not recorded');
   }
 }
 

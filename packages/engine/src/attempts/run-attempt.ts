@@ -30,6 +30,7 @@ import { captureCall, dropChanges } from './capture-call.ts';
 import { seedOf, tookSince } from './determinism.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';
+import { reportGraphProgress } from './report-graph-progress.ts';
 import { openTaskHandle } from './task-handle.ts';
 
 /** How a call ended: with an outcome and the snapshot that it left, with a wait for a task, or without a known outcome. */
@@ -92,6 +93,7 @@ export async function runAttempt(
         duration_ms: tookSince(spec, startedAt),
         capabilities: outcome.capabilities,
         usage: made.usage,
+        command: made.command,
         snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
         created: begun && (await beginTask(deps, step, taskId, begun)),
       },
@@ -187,12 +189,15 @@ async function call(
       network: spec.network,
       readOnly: spec.modes.read_only,
       dryRun: spec.modes.dry_run,
+      snapshot: run.snapshot ?? '',
+      permissions: spec.permissions,
       seed: seedOf(spec, step.call),
       scope: scopeOf(run, spec),
       approved: step.approved_snapshot !== undefined,
       granted: grantedHosts(deps, run, step, args),
       openHosts: (rules) => openHosts(spec, rules),
       onConnection: connections.record,
+      onGraphProgress: reportGraphProgress(deps, run, step),
       signal,
     },
   );

@@ -1,3 +1,4 @@
+export { openUnsealedSince } from './audit-lag.ts';
 export { type AuditState, readAuditState } from './audit-state.ts';
 export { type Audit, openAudit } from './open-audit.ts';
 export type { AuditFilter } from './read-audit.ts';

@@ -14,6 +14,8 @@ export interface ChainDeps {
   now: () => number;
   /** Bytes after which the records continue in another file. @default 32 MiB */
   segmentBytes?: number;
+  /** Called when Redis went back to an earlier time and these runs lost sealed events. A record of each is sealed by then. */
+  onLosses?: (runs: number) => void;
 }
 
 /** Another process moved the head: it has to be read again. */
@@ -71,6 +73,7 @@ export async function openChain(deps: ChainDeps): Promise<Chain> {
     const { losses, cursors } = await findLosses(deps, found.ranges);
     await removeSealedEntries(redis, found.entries);
     await add(losses, { cursors, entries: 0 });
+    if (losses.length > 0) deps.onLosses?.(losses.length);
   }
   return {
     get head() {

@@ -138,8 +138,10 @@ test('says which events are lost when Redis went back, and continues', async () 
   });
 
   await approveAll();
-  await sealAll(deps);
-  await sealAll(deps);
+  const counted: number[] = [];
+  await sealAll({ ...deps, onLosses: (runs) => counted.push(runs) });
+  await sealAll({ ...deps, onLosses: (runs) => counted.push(runs) });
+  expect(counted).toEqual([2]);
   const records = await readRecords(dataDir);
   expect(records.slice(0, before.length)).toEqual(before);
   expect(errors).toEqual([expect.stringContaining('Redis is an older copy')]);

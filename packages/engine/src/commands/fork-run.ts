@@ -16,6 +16,7 @@ import {
 } from '../domain/index.ts';
 import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
+import { traceOfCaller } from '../tracing/index.ts';
 import { planAgain, readTurn, recordedCall } from './plan-again.ts';
 import { reservePlace } from './reserve-place.ts';
 import { getRun } from './steer-run.ts';
@@ -76,7 +77,11 @@ export async function forkRun(
   await trackRun(deps.redis, child, tenant);
   const stored = await toPayload(deps.blobs, spec);
   const tools = deps.catalog.versions(spec.toolset);
-  const appended = await append(deps, child, createRun(spec, { stored, by, tenant, tools, fork }));
+  const appended = await append(
+    deps,
+    child,
+    createRun(spec, { stored, by, tenant, tools, fork, linkedTraceId: traceOfCaller(run) }),
+  );
   if (appended.ok) await wakeRun(deps, { id: child, header: spec }, fork.from.turn + 1);
   return { runId: child, created: appended.ok };
 }

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type CallerKind, canonicalJson, defaultTenant, type RunSpec, type Tenant } from '@holdpoint/contract';
+import {
+  type CallerKind,
+  canonicalJson,
+  defaultTenant,
+  type RunSpec,
+  type Tenant,
+  type TraceContext,
+} from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { boundBy, createRun, EngineError, withOpenHosts } from '../domain/index.ts';
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
@@ -23,6 +30,8 @@ export interface Submission {
   /** @default the tenant `default` */
   tenant?: Tenant;
   idempotency?: Idempotency | undefined;
+  /** The run continues this trace. */
+  trace?: TraceContext | undefined;
 }
 
 /**
@@ -45,7 +54,7 @@ export async function submitRun(
   deps: EngineDeps,
   submission: Submission,
 ): Promise<{ runId: string; created: boolean }> {
-  const { by, kind, tenant, idempotency } = submission;
+  const { by, kind, tenant, idempotency, trace } = submission;
   const given = withToolset(deps.catalog, submission.spec);
   const asked = { ...given, submitted_by: kind && { name: by, kind }, ...boundBy(deps.operatorPolicy?.()) };
   const spec = withOpenHosts(asked);
@@ -54,7 +63,7 @@ export async function submitRun(
   await reservePlace(deps, runId, tenant);
   await trackRun(deps.redis, runId, tenant);
   const tools = deps.catalog.versions(spec.toolset);
-  const appended = await append(deps, runId, createRun(spec, { stored, by, tenant, tools }));
+  const appended = await append(deps, runId, createRun(spec, { stored, by, tenant, tools, trace }));
   if (appended.ok) await wakeRun(deps, { id: runId, header: spec }, 1);
   return { runId, created: appended.ok };
 }

@@ -1,4 +1,4 @@
-import type { NewEvent } from '@holdpoint/contract';
+import { isSettled, type NewEvent } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, type Rewind, type RunState, rewindRun, type StepState, type TaskState } from '../domain/index.ts';
@@ -103,8 +103,9 @@ export async function recordRewind(
 }
 
 /** A lost wake-up only costs time: the sweeper sends it too. */
-async function wake({ queues, logger }: EngineDeps, runId: string, { approvals }: Rewind): Promise<void> {
-  const asleep = approvals.map(({ stepId }) => queues.releaseStep(stepId));
+async function wake({ queues, logger }: EngineDeps, runId: string, { undone }: Rewind): Promise<void> {
+  // The jobs of steps that waited for a decision or a task.
+  const asleep = undone.filter(({ status }) => !isSettled(status)).map(({ id }) => queues.releaseStep(id));
   await Promise.all([queues.wakeWorkspace(runId), ...asleep]).catch((error: unknown) => {
     logger.warn({ run_id: runId, err: error }, 'a wake-up was not sent; the sweeper will');
   });

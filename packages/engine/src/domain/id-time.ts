@@ -1,5 +1,5 @@
 /** The first 48 bits of a UUIDv7 are milliseconds since the epoch. */
-function timeOfId(id: string): number {
+export function timeOfId(id: string): number {
   const hex = id.slice(id.indexOf('_') + 1).replaceAll('-', '');
   return Number.parseInt(hex.slice(0, 12), 16);
 }

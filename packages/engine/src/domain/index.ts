@@ -17,7 +17,7 @@ export { forkField, namedField, runField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { grantsOf, toGrant } from './grants.ts';
 export { heads } from './heads.ts';
-export { isAbandoned } from './id-time.ts';
+export { isAbandoned, timeOfId } from './id-time.ts';
 export {
   type Bound,
   boundBy,
@@ -56,6 +56,7 @@ export {
   countConnections,
   deferAttempt,
   recordConnection,
+  recordGraphProgress,
   recordIndeterminate,
   retryAttempt,
   settleAttempt,

@@ -33,7 +33,7 @@ import {
   startAttempt,
   toolsChanged,
 } from '../domain/index.ts';
-import { abortReason, done, type JobContext, type JobEnd, pauseOrRetry } from '../jobs/index.ts';
+import { abortReason, done, doneAt, type JobContext, type JobEnd, pauseOrRetry } from '../jobs/index.ts';
 import { append, readSpec, readStep, takePrimed } from '../log/index.ts';
 import { mergeTransitions, planAhead, recordPlan } from '../planning/index.ts';
 import type { StepJob } from '../queues/queues.ts';
@@ -58,7 +58,7 @@ export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobCon
   if (quick !== undefined && quick !== 'again' && quick !== 'not started') return quick;
   for (let round = quick === 'again' ? 1 : 0; round < mostRounds; round++) {
     const found = await readStep(deps.redis, job.run_id, job.step_id);
-    if (!found) return done;
+    if (!found) return doneAt(undefined);
     // A running step is lost only when its job was just delivered. In a later round this handler is the one that lost the job.
     if (round > 0 && found.step.status === 'running') {
       throw new EngineError('superseded', `another worker took over the step ${job.step_id}`);
@@ -67,13 +67,6 @@ export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobCon
     if (end !== 'again' && end !== 'not started') return end;
   }
   throw new EngineError('contended', `other writers kept changing the step ${job.step_id}`);
-}
-
-/** False when a sleeping job must wake early. Read this after the job was put to sleep. */
-export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boolean> {
-  const found = await readStep(deps.redis, job.run_id, job.step_id);
-  if (found?.step.status === 'deferred') return !(await isWaitOver(deps, found.run, found.step));
-  return found !== undefined && (found.step.status === 'parked' || found.step.status === 'indeterminate');
 }
 
 async function move(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<JobEnd | Again> {
@@ -94,14 +87,14 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
       }
       if (isOpen && step.deferred?.begins !== undefined) {
         const appended = await append(deps, run.id, settleBegun(run, step, step.deferred.begins));
-        return appended.ok ? forward(deps, run, context) : 'again';
+        return appended.ok ? forward(deps, run, context, done) : 'again';
       }
       return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     case 'queued':
       return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     default:
       await dropResult(deps, run, step);
-      return forward(deps, run, context);
+      return forward(deps, run, context, done);
   }
 }
 
@@ -120,12 +113,18 @@ async function openGate(
   await reconcile(deps, run.id, context.signal);
   // A step that passed its gate has this job already, so reconcile added none.
   const now = await readStep(deps.redis, run.id, step.id);
-  return now === undefined || now.step.status === 'pending' ? done : 'again';
+  return now === undefined || now.step.status === 'pending' ? doneAt(run) : 'again';
 }
 
-async function forward(deps: WorkerDeps, run: RunState, { signal }: JobContext): Promise<JobEnd> {
+/** @param end `done` of a step that is settled */
+async function forward(
+  deps: WorkerDeps,
+  run: RunState,
+  { signal }: JobContext,
+  end: JobEnd = doneAt(run),
+): Promise<JobEnd> {
   await reconcile(deps, run.id, signal);
-  return done;
+  return end;
 }
 
 /** A job that finds its step running: the worker that ran it is presumed dead. */
@@ -165,7 +164,7 @@ async function attempt(
       await recoverAttempt(deps, run, running, { ...result.interruption, lastTry: context.lastTry });
       await reconcile(deps, run.id, context.signal);
       if (result.interruption.retryable !== false && !context.lastTry) throw result.interruption.error;
-      return done;
+      return doneAt(run);
     }
     case 'held':
       await parkAttempt(deps, run, { ...step, attempt: number }, result.verdict, context.signal);
@@ -229,11 +228,11 @@ async function settle(
       const { snapshot, attempt: number } = result;
       return settle(deps, run, step, { ...refused(number, begun.full), snapshot }, context);
     }
-    return begun.ok ? forward(deps, run, context) : 'again';
+    return begun.ok ? forward(deps, run, context, done) : 'again';
   }
   if (result.restore) {
     const appended = await append(deps, run.id, transition);
-    return appended.ok ? forward(deps, run, context) : 'again';
+    return appended.ok ? forward(deps, run, context, done) : 'again';
   }
   const ahead = await planAhead(deps, run, step, result, context);
   if (ahead !== undefined) {
@@ -241,7 +240,7 @@ async function settle(
       ...ahead,
       transition: mergeTransitions(transition, ahead.transition, ahead.time),
     });
-    if (both.ok) return ahead.nothingElsePending ? done : forward(deps, run, context);
+    if (both.ok) return ahead.nothingElsePending ? done : forward(deps, run, context, done);
   }
   if (await settleAndRelease(deps, run, step, transition)) return done;
   const settled = await append(deps, run.id, transition);
@@ -250,7 +249,7 @@ async function settle(
     await deps.queues.addTurn(run, run.turn + 1);
     return done;
   }
-  return forward(deps, run, context);
+  return forward(deps, run, context, done);
 }
 
 const refused = (attempt: number, error: Problem): AttemptResult => ({

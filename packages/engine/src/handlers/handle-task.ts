@@ -32,7 +32,7 @@ import {
   type TaskResult,
   type TaskState,
 } from '../domain/index.ts';
-import { abortReason, done, type JobContext, type JobEnd, lockLost, readError } from '../jobs/index.ts';
+import { abortReason, done, doneAt, type JobContext, type JobEnd, lockLost, readError } from '../jobs/index.ts';
 import { append, fromPayload, readRun, readSpec, readStep, readTask } from '../log/index.ts';
 import type { TaskJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
@@ -54,7 +54,7 @@ export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobCon
       readRun(deps.redis, job.run_id),
       readTask(deps.redis, job.run_id, job.task_id),
     ]);
-    if (!run || !task) return done;
+    if (!run || !task) return doneAt(run);
     if (isTaskOver(task.status)) {
       await reconcile(deps, run.id, context.signal);
       return done;
@@ -92,7 +92,7 @@ async function move(deps: WorkerDeps, run: RunState, task: TaskState, context: J
         return 'again';
       }
       // A resume or a restore wakes the task.
-      if (run.status === 'paused' || run.restore === 'due') return done;
+      if (run.status === 'paused' || run.restore === 'due') return doneAt(run);
       return start(deps, run, task, context);
     case 'running':
       return lost(deps, run, task, isEnding);
@@ -108,7 +108,7 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   if (tree === 'moved') return 'again';
   if (tree === 'lost') {
     await reconcile(deps, run.id, context.signal);
-    return done;
+    return doneAt(run);
   }
   if (!(await meetsApproved(deps, run, task))) {
     await append(deps, run.id, refuseChanged(task));

@@ -1,7 +1,7 @@
 import { fixedTime } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { pauseRun, type RunState, recordProgress, startRun } from '../domain/index.ts';
-import { abortReason, done, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
+import { abortReason, doneAt, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
 import { planNext, plannerInput, recordPlan } from '../planning/index.ts';
 import type { TurnJob } from '../queues/queues.ts';
@@ -12,35 +12,40 @@ import { reconcile } from '../reconcile/reconcile.ts';
  * that its steps are under way. It continues from the log whenever it is woken.
  */
 export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobContext): Promise<JobEnd> {
+  let run: RunState | undefined;
   try {
     for (let round = 0; round < mostRounds; round++) {
-      const taken = await takeTurn(deps, job, context);
+      run = await readStarted(deps, job, context);
+      const taken = run && (await takeTurn(deps, job, run, context));
       // Every step is under way: reconcile would find nothing to do.
-      if (taken === 'under way') return done;
+      if (taken === 'under way') return doneAt(run);
       if (taken === undefined) break;
     }
   } catch (error) {
     await interrupted(deps, job.run_id, error, context);
   }
   await reconcile(deps, job.run_id, context.signal);
-  return done;
+  return doneAt(run);
 }
 
 const mostRounds = 20;
+
+/** The run, with its workspace. */
+async function readStarted(deps: WorkerDeps, job: TurnJob, { signal }: JobContext): Promise<RunState | undefined> {
+  const run = await readRun(deps.redis, job.run_id);
+  if (run?.status !== 'queued') return run;
+  await begin(deps, run, signal);
+  return readRun(deps.redis, job.run_id);
+}
 
 /** @returns `again`: the run received calls while it was about to wait for some, and the job that they asked for is this one */
 async function takeTurn(
   deps: WorkerDeps,
   job: TurnJob,
+  run: RunState,
   { signal }: JobContext,
 ): Promise<'under way' | 'again' | undefined> {
-  let run = await readRun(deps.redis, job.run_id);
-  if (!run) return undefined;
-  if (run.status === 'queued') {
-    await begin(deps, run, signal);
-    run = await readRun(deps.redis, job.run_id);
-  }
-  if (run?.status !== 'running' || run.restore === 'due' || run.closing !== undefined) return undefined;
+  if (run.status !== 'running' || run.restore === 'due' || run.closing !== undefined) return undefined;
   if (run.open > 0 || run.turn !== job.turn - 1) return undefined;
   const spec = await readSpec(deps, run);
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
@@ -60,12 +65,13 @@ async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Prom
   const { source, modes } = await readSpec(deps, run);
   const createdAt = modes.deterministic ? fixedTime : undefined;
   const making = { runId: run.id, createdAt, signal, onProgress: reportProgress(deps, run) };
+  const beganAt = new Date(deps.now()).toISOString();
   const from = run.forked_from ?? run.parent;
   const made =
     from === undefined
       ? await deps.workspaces.materialise({ ...making, source })
       : await deps.workspaces.fork({ ...making, from: { runId: from.run_id, snapshot: from.snapshot } });
-  await append(deps, run.id, startRun(made));
+  await append(deps, run.id, startRun({ ...made, began_at: beganAt }));
 }
 
 const progressEveryMs = 2000;

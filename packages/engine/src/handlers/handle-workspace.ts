@@ -1,7 +1,7 @@
 import { awaitDecision } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { expirePublish, pauseRun, type RunState, recordDiscarded, recordRestored } from '../domain/index.ts';
-import { abortReason, done, type JobContext, type JobEnd, leaveIfAborted, readError } from '../jobs/index.ts';
+import { abortReason, done, doneAt, type JobContext, type JobEnd, leaveIfAborted, readError } from '../jobs/index.ts';
 import { append, readRun } from '../log/index.ts';
 import { publishRun } from '../publishing/publish-run.ts';
 import type { WorkspaceJob } from '../queues/queues.ts';
@@ -25,13 +25,8 @@ export async function handleWorkspace(deps: WorkerDeps, job: WorkspaceJob, conte
     else if (run.publication === 'parked') {
       const end = await awaitDecision(deps, run, run.publish_approval, (approval) => expirePublish(run, approval));
       if (end !== 'again') return end;
-    } else if (await releaseUnlessDue(deps, run)) return done;
+    } else if (await releaseUnlessDue(deps, run)) return doneAt(run);
   }
-}
-
-/** False when a sleeping job must wake early. Read this after the job was put to sleep. */
-export async function mayPublicationSleep(deps: WorkerDeps, job: WorkspaceJob): Promise<boolean> {
-  return (await readRun(deps.redis, job.run_id))?.publication === 'parked';
 }
 
 async function discard(deps: WorkerDeps, run: RunState): Promise<void> {

@@ -3,6 +3,7 @@ export {
   type AbortReason,
   abortReason,
   done,
+  doneAt,
   HandBack,
   type JobContext,
   type JobEnd,

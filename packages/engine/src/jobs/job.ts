@@ -11,10 +11,16 @@ export interface JobContext {
 /** Why a running attempt is interrupted. `canceled`: its run is; `lock-lost`: another worker has the job; `shutdown`: this worker is ending. */
 export type AbortReason = 'canceled' | 'lock-lost' | 'shutdown';
 
-/** What becomes of the job: it is done, or it sleeps (delayed) until a time or a wake-up. */
-export type JobEnd = { kind: 'done' } | { kind: 'sleep'; until: number };
+/**
+ * What becomes of the job: it is done, or it sleeps (delayed) until a time or a wake-up. `seen`: the sequence number of the run that its
+ * handler acted on; without it no later wake-up has the id of this job.
+ */
+export type JobEnd = { kind: 'done'; seen?: number } | { kind: 'sleep'; until: number };
 
 export const done: JobEnd = { kind: 'done' };
+
+/** The run needs nothing more of this job now. A later wake-up may have the same id, so the worker looks again when the job is gone. */
+export const doneAt = (run: { seq: number } | undefined): JobEnd => ({ kind: 'done', seen: run?.seq ?? 0 });
 
 /** Thrown by a handler to give its job back to the queue at once: nothing was decided here. */
 export class HandBack extends Error {

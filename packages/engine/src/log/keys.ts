@@ -46,6 +46,11 @@ export const writeProbeKey = 'hp:health:write';
 /** A counter that only rises; the data directory keeps its last known value. */
 export const highWaterKey = 'hp:high-water';
 
+/** The last sequence number of a run whose spans are exported. It is dropped when nothing happens for a month. */
+export const telemetryCursorKey = (runId: string): string => `hp:{${runId}}:telemetry`;
+/** A hash: since when telemetry is on (`since`), and when it last was (`at`), milliseconds since the epoch. */
+export const telemetryKey = 'hp:telemetry';
+
 /** The last sealed record of the audit log, as JSON, with its place in the files. */
 export const auditHeadKey = 'hp:{audit}:head';
 /** A hash: the batch of records that is being written. A writer that finds it writes the same bytes to the same place. */

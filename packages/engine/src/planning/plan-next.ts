@@ -63,6 +63,7 @@ export async function planNext(
   const repetition = isModel ? trackRepetition(run.repetition, await input.previous()) : undefined;
   const lost = isLooping(repetition, spec.limits.loop_after);
   if (lost !== undefined) return pausing(run, lost);
+  const askedAt = new Date(deps.now()).toISOString();
   const decision = scripted ?? (await deps.planners.model.next(input, signal));
   const { usage } = decision;
   if (spec.limits.max_cost_usd !== undefined && usage !== undefined && usage.cost_micros === undefined) {
@@ -74,6 +75,8 @@ export async function planNext(
     usage,
     repetition,
     messages_read: isModel ? run.messages : undefined,
+    asked_at: isModel ? askedAt : undefined,
+    answered: decision.answered,
   };
   return planned(deps, run, spec, decision, output);
 }

@@ -56,8 +56,14 @@ export interface ExecutionContext {
   seed?: string | undefined;
   /** Commands see the workspace read-only. */
   readOnly: boolean;
+  /** The snapshot that the call sees. */
+  snapshot: string;
+  /** What the run may do. @default everything that its policy lets it */
+  permissions?: readonly string[] | undefined;
   /** The run is a dry run, which some tools answer by themselves. @default false */
   dryRun?: boolean | undefined;
+  /** Called while the call reads files for the code graph, as often as it likes. Counts files of the snapshot. */
+  onGraphProgress?(progress: { files: number; total: number }): void;
   /** Called for every connection that the call made or was refused, when the connection ends. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;

@@ -12,6 +12,7 @@ export type {
   SettledStep,
 } from './planner.ts';
 export type { Logger, Metrics } from './reporting.ts';
+export type { TelemetryPort } from './telemetry.ts';
 export type {
   Difference,
   MadeWorkspace,

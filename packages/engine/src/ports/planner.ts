@@ -1,4 +1,4 @@
-import type { Json, ModelUsage, Problem, RunSpec, SecretScope, StepStatus } from '@holdpoint/contract';
+import type { Json, ModelAnswered, ModelUsage, Problem, RunSpec, SecretScope, StepStatus } from '@holdpoint/contract';
 
 /** A call that a planner wants made. With `error`, the step settles with it and nothing runs. */
 export interface PlannedCall {
@@ -11,7 +11,7 @@ export interface PlannedCall {
   error?: Problem;
 }
 
-export type PlannerDecision = { message: string; answer?: Json; usage?: ModelUsage } & (
+export type PlannerDecision = { message: string; answer?: Json; usage?: ModelUsage; answered?: ModelAnswered } & (
   | { kind: 'calls'; calls: PlannedCall[]; concurrent?: boolean | undefined }
   | { kind: 'finish' }
   | { kind: 'give_up'; reason: Problem }

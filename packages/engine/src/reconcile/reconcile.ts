@@ -31,6 +31,7 @@ import {
 import { judgeTree } from '../trees/inspect-tree.ts';
 import { endIfIdle } from './end-idle.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
+import { mayPublicationSleep, mayStillSleep } from './may-still-sleep.ts';
 import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
 import { settleWaiting } from './settle-waiting.ts';
 import { isWaitOver } from './wait-over.ts';
@@ -94,7 +95,8 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
 async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'settled'> {
   const approval = run.publication === 'parked' ? await pendingApproval(deps, run, run.publish_approval) : undefined;
   if (approval) await deps.queues.addWorkspace(run.id, approval.expiresAt);
-  else await deps.queues.wakeWorkspace(run.id);
+  // The decision may have been made since, and its wake-up too early.
+  if (!approval || !(await mayPublicationSleep(deps, { run_id: run.id }))) await deps.queues.wakeWorkspace(run.id);
   return 'settled';
 }
 
@@ -224,18 +226,29 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
       return deps.queues.wakeStep(run, step.id);
     case 'deferred':
       if (await isWaitOver(deps, run, step)) return deps.queues.wakeStep(run, step.id);
-      return deps.queues.addStep(run, step.id, Date.parse(step.deferred?.until ?? ''));
+      return putToSleep(deps, run, step, Date.parse(step.deferred?.until ?? ''));
     case 'parked':
     case 'indeterminate': {
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
       const expiresAt = approval === undefined ? undefined : Date.parse(approval.request.expires_at);
       // A wrong clock may have delayed its job.
       if (expiresAt !== undefined && expiresAt <= deps.now()) return deps.queues.wakeStep(run, step.id);
-      return deps.queues.addStep(run, step.id, expiresAt);
+      return putToSleep(deps, run, step, expiresAt);
     }
     default:
       return;
   }
+}
+
+/** The step may have been woken, or even settled, since it was read: then no other wake-up follows. */
+async function putToSleep(
+  deps: WorkerDeps,
+  run: RunState,
+  { id }: StepState,
+  notBefore: number | undefined,
+): Promise<void> {
+  await deps.queues.addStep(run, id, notBefore);
+  if (!(await mayStillSleep(deps, { run_id: run.id, step_id: id }))) await deps.queues.releaseStep(id);
 }
 
 /** Settles the steps that will not run any more. A running attempt settles itself when its worker receives the cancel. */

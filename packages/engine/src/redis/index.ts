@@ -8,4 +8,5 @@ export {
   readServer,
 } from './judge-server.ts';
 export { openRedis, RedisStartError } from './open-redis.ts';
+export { type RedisUsage, readUsage } from './read-usage.ts';
 export { isRefusal, type RedisTrouble, type RedisTroubleCode, redisTrouble } from './trouble.ts';

@@ -7,6 +7,7 @@ import { readAll } from '../log/read-state.ts';
 import { listSnapshots } from '../queries/list-snapshots.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { inMemoryCatalog } from './in-memory-worker.ts';
+import { soundTrace } from './sound-trace.ts';
 import { unsoundVerdicts } from './sound-verdicts.ts';
 
 /**
@@ -44,5 +45,6 @@ export async function soundLog(
   expect(paused).toBe(reports.reduce((sum, report) => sum + report.paused, 0));
   expect(await unsoundVerdicts({ catalog: inMemoryCatalog({}), ...deps }, run, events)).toEqual([]);
   if (isTerminal(run.status)) expect([run.open, run.parked, run.open_tasks, run.writer]).toEqual([0, 0, 0, '']);
+  soundTrace(events);
   return events;
 }

@@ -24,7 +24,7 @@ export function forbiddenPaths({
 }
 
 /** Globs judge the readable part of a name: each byte that is not UTF-8 counts as one character. */
-function unquoted(path: string): string {
+export function unquoted(path: string): string {
   if (!path.startsWith('"') || !path.endsWith('"') || path.length < 2) return path;
   return path.slice(1, -1).replace(/\\(\d{3}|.)/g, (_, escaped: string) => {
     return escaped.length === 3 ? String.fromCharCode(Number.parseInt(escaped, 8)) : escaped;

@@ -23,7 +23,7 @@ export function fixSurroundings(seed: string, now: () => number): FixedSurroundi
     random: randomFrom(seed),
     environment: fixedEnvironment,
     argv: (argv) => ['/bin/bash', '-c', 'umask 022; exec "$@"', 'bash', ...argv],
-    result: (result) => ({ ...result, duration_ms: 0 }),
+    result: ({ use: _, ...result }) => ({ ...result, duration_ms: 0 }),
     toFixed: (deadline) => deadline - ahead,
     fromFixed: (outcome) => (outcome.status === 'deferred' ? { ...outcome, until: outcome.until + ahead } : outcome),
   };

@@ -1,3 +1,4 @@
+import type { Graphs } from '@holdpoint/code-graph';
 import { FileError, type ProcessLimits, type SecretScope } from '@holdpoint/contract';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
@@ -8,9 +9,11 @@ import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/too
 import type { Workspaces } from '@holdpoint/workspace';
 import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
 import { splitSignal } from './command-end.ts';
+import { CallUse } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
 import { openGenerate, type ToolModels } from './generate-text.ts';
 import { redactExecutor } from './redact-executor.ts';
+import { runGraph } from './run-graph.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask, runValidator } from './run-shell.ts';
 
@@ -19,6 +22,7 @@ interface Deps {
   sandbox: Sandbox;
   workspaces: Workspaces;
   texts: TextThreads;
+  graphs: Graphs;
   secrets: Secrets;
   models: ToolModels;
   /** Addresses beside the public ones that an allowlist may lead to. */
@@ -29,7 +33,13 @@ interface Deps {
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
 export function createExecutor(deps: Deps): Executor {
-  const { registry, sandbox, workspaces, texts, secrets, allowAddresses, now } = deps;
+  const { registry, sandbox, workspaces, texts, graphs, secrets, allowAddresses, now } = deps;
+  /** A look before a call knows no snapshot, and asks no graph. */
+  const graphOf = (
+    { runId, rest: { snapshot, permissions, onGraphProgress: onProgress }, signal }: CallBounds,
+    owner: WorkspaceMount,
+  ) =>
+    snapshot === undefined ? undefined : runGraph(graphs, { runId, owner, snapshot, permissions, signal, onProgress });
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, call);
     const { way, network = way?.network, wallMs, limits, scope, signal, rest } = call;
@@ -43,6 +53,7 @@ export function createExecutor(deps: Deps): Executor {
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
       text: texts.of(call.runId, signal),
+      graph: graphOf(call, workspace),
       signal,
       secrets: secretsOfCommands(scope),
       placeholder: scope.secrets.length === 0 ? undefined : placeholderOf(secrets, scope),
@@ -61,6 +72,7 @@ export function createExecutor(deps: Deps): Executor {
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
+        call.use?.add(fixed?.result(result) ?? result);
         return fixed?.result(result) ?? result;
       },
     };
@@ -107,7 +119,8 @@ export function createExecutor(deps: Deps): Executor {
         { network, granted, reaches, scope, onConnection },
         { allowAddresses, secrets },
       );
-      const bounds = { wallMs, limits, way, scope, readOnly, seed, signal };
+      const use = new CallUse();
+      const bounds = { wallMs, limits, way, scope, readOnly, seed, signal, use };
       const asked = openGenerate(deps, { model: rest.model, needsPrice, scope, wallMs, signal });
       const context = {
         ...(await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest })),
@@ -115,7 +128,9 @@ export function createExecutor(deps: Deps): Executor {
         generate: asked.generate,
       };
       const outcome = await registry.execute({ ...call, beside, context });
-      if (outcome.status !== 'deferred') return { capabilities: sandbox.capabilities, ...outcome, usage: asked.used() };
+      if (outcome.status !== 'deferred') {
+        return { capabilities: sandbox.capabilities, ...outcome, usage: asked.used(), command: use.total() };
+      }
       return seed === undefined ? outcome : fixSurroundings(seed, now).fromFixed(outcome);
     },
     async validate(validator, { limits, scope, signal, ...tree }) {
@@ -163,6 +178,8 @@ interface CallBounds {
   wallMs: number;
   limits: Partial<ProcessLimits>;
   way?: CallNetwork | undefined;
+  /** Counts what the commands of the call use. */
+  use?: CallUse;
   /** @default that of `way` */
   network?: Network | undefined;
   readOnly?: boolean;
@@ -170,7 +187,7 @@ interface CallBounds {
   scope: SecretScope;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'past' | 'settings' | 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'> &
-    Partial<Pick<ExecutionContext, 'dryRun'>>;
+    Partial<Pick<ExecutionContext, 'dryRun' | 'snapshot' | 'permissions' | 'onGraphProgress'>>;
 }
 
 /** The smaller of each limit that either side names. */

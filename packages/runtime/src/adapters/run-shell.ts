@@ -4,6 +4,7 @@ import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import { secretVariables } from './call-secrets.ts';
 import { quotaText, splitSignal } from './command-end.ts';
+import { useOf } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
 import { openCallNetwork } from './run-network.ts';
 
@@ -23,7 +24,7 @@ export async function runTask(
   await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
   const fixed = seed === undefined ? undefined : fixSurroundings(seed, Date.now);
   const argv = ['/bin/bash', '-c', command] as const;
-  const { end, duration_ms } = await sandbox.run({
+  const result = await sandbox.run({
     workspace,
     label: taskId,
     argv: fixed?.argv(argv) ?? argv,
@@ -36,7 +37,8 @@ export async function runTask(
     limits: { ...limits, wall_ms: Math.min(wallMs, timeout_ms ?? wallMs) },
     ...splitSignal(signal),
   });
-  return { ...judgeTask(end), duration_ms };
+  const { end, duration_ms } = result;
+  return { ...judgeTask(end), duration_ms, command: useOf(result) };
 }
 
 function judgeTask(end: CommandEnd): TaskEnd {

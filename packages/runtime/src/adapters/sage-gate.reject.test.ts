@@ -10,7 +10,7 @@ import {
   protectedPath,
   toolsetPolicy,
 } from '@holdpoint/policy';
-import { createRegistry, everyToolset } from '@holdpoint/tools';
+import { createRegistry, createToolsets, duckDuckGoHtml, everyToolset, httpGraph } from '@holdpoint/tools';
 import { expect, test } from 'vitest';
 
 const registry = createRegistry(everyToolset);
@@ -174,14 +174,19 @@ test('a read-only run changes nothing and starts no command', () => {
 });
 
 // covers S4-72
-test('a deterministic run starts commands that are marked, and asks no graph', () => {
+test('a deterministic run starts commands that are marked, and asks no graph outside of the run', () => {
   const modes = { deterministic: true };
   const settings = { bash_allowlist: ['git', 'sort'], deterministic_commands: ['sort', 'date'] };
   expect(bash('git', ['status'], { modes })).toBe('deny deterministic-commands');
   expect(bash('git', ['status'], { modes, settings })).toBe('deny deterministic-commands');
   expect(bash('date', [], { modes, settings })).toBe('deny deterministic-commands');
   expect(bash('sort', ['a'], { modes, settings })).toBe('allow');
-  expect(verdict('GraphQuery', { query: 'x' }, { modes })).toBe('deny deterministic-graph');
+  expect(verdict('GraphQuery', { query: 'files' }, { modes })).toBe('allow');
+  const graph = httpGraph({ endpoint: 'http://127.0.0.1:1/' });
+  const outside = createRegistry(createToolsets({ search: duckDuckGoHtml(), graph }));
+  const { rules } = outside.rules('sage', {}, { ...open, ...modes });
+  expect(rules).toContainEqual(expect.objectContaining({ name: 'deterministic-graph', action: 'deny' }));
+  expect(outside.rules('sage', {}, open).rules.map(({ name }) => name)).not.toContain('deterministic-graph');
 });
 
 test('the rules are one object as long as settings and modes are the same', () => {

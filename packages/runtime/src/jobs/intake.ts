@@ -25,6 +25,11 @@ export class Intake {
     }
   }
 
+  /** Why some queue is held. */
+  reasons(): Set<HoldReason> {
+    return new Set([...this.#held.values()].flatMap((reasons) => [...reasons]));
+  }
+
   holds(worker: Taker): boolean {
     return this.#held.has(worker);
   }

@@ -1,7 +1,13 @@
 import { capDelay, HandBack, type JobContext, type JobEnd, type WorkerDeps } from '@holdpoint/engine/worker';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
 
-type Handler<Data> = (deps: WorkerDeps, data: Data, context: JobContext) => Promise<JobEnd>;
+/** What is done with the jobs of a queue. */
+export interface JobKind<Data> {
+  handle(deps: WorkerDeps, data: Data, context: JobContext): Promise<JobEnd>;
+  /** @param seen the sequence number of the run that the handler acted on */
+  lookAgain(deps: WorkerDeps, data: Data, seen: number): Promise<void>;
+  mayStillSleep?(deps: WorkerDeps, data: Data): Promise<boolean>;
+}
 
 /**
  * A handler as BullMQ calls it. A sleeping job moves to the delayed set. A wake-up between its look at the log and that move would be
@@ -9,10 +15,11 @@ type Handler<Data> = (deps: WorkerDeps, data: Data, context: JobContext) => Prom
  */
 export function processor<Data>(
   deps: WorkerDeps,
-  handle: Handler<Data>,
+  { handle, mayStillSleep }: Pick<JobKind<Data>, 'handle' | 'mayStillSleep'>,
   options: {
     running: Set<Job<Data>>;
-    mayStillSleep?: (deps: WorkerDeps, data: Data) => Promise<boolean>;
+    /** What the jobs that are done have seen of their runs. */
+    seen: WeakMap<Job<Data>, number>;
     /** Whether this worker takes no jobs now. A job that it was already waiting for still arrives. */
     isHeld?: () => boolean;
   },
@@ -27,9 +34,12 @@ export function processor<Data>(
       await job.moveToWait(token);
       throw new WaitingError();
     });
-    if (end.kind === 'done') return;
+    if (end.kind === 'done') {
+      if (end.seen !== undefined) options.seen.set(job, end.seen);
+      return;
+    }
     await job.moveToDelayed(deps.now() + capDelay(end.until - deps.now()), token);
-    if (options.mayStillSleep && !(await options.mayStillSleep(deps, job.data))) {
+    if (mayStillSleep && !(await mayStillSleep(deps, job.data))) {
       await job.promote().catch((error: unknown) => deps.logger.debug({ job: job.id, err: error }, 'already awake'));
     }
     throw new DelayedError();

@@ -7,21 +7,24 @@ import {
   handleTask,
   handleTurn,
   handleWorkspace,
+  lookAgain,
   mayPublicationSleep,
   mayStillSleep,
   queuePrefix,
   type StepJob,
   startAudit,
+  startTelemetryFollower,
   type TaskJob,
   type TurnJob,
   type WorkerDeps,
   type WorkspaceJob,
 } from '@holdpoint/engine/worker';
-import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
+import type { Traces } from '@holdpoint/telemetry';
+import type { Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import { backOffFromRefusals } from './back-off.ts';
-import { Intake } from './intake.ts';
-import { processor } from './processor.ts';
+import { type HoldReason, Intake } from './intake.ts';
+import { openWorker } from './open-worker.ts';
 import { startPeriodic } from './start-periodic.ts';
 
 export interface RunningWorkers {
@@ -35,6 +38,12 @@ export interface RunningWorkers {
   running(): string[];
   /** Ids of the background commands that this process runs, and their runs. */
   tasks(): { run_id: string; task_id: string }[];
+  /** The jobs of each queue that this process may run at once, and runs. */
+  slots(): { queue: string; all: number; used: number }[];
+  /** Whether this process follows the logs for traces and metrics. */
+  isFollower(): boolean;
+  /** Why it takes no jobs of some queue. */
+  held(): Set<HoldReason>;
   /** Takes no steps, turns and background commands until it is released; publishing, undoing and discarding continue. */
   hold(): void;
   release(): void;
@@ -51,8 +60,18 @@ interface Start {
     'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs' | 'dataDir'
   >;
   connections: Connections;
-  telemetry?: Telemetry;
+  /** Called for each job whose worker fell silent. */
+  onStalled?: (queue: string) => void;
+  /** Called when the audit log finds that Redis lost events of this many runs. */
+  onLosses?: (runs: number) => void;
+  /** Undefined: no traces are exported. */
+  traces?: Traces | undefined;
+  /** Counts the spans of runs. Undefined: no metrics are kept. */
+  counted?: Pick<Traces, 'take'> | undefined;
 }
+
+/** Publishes, undos and discards that run at once in this process. */
+const workspaceSlots = 4;
 
 /** Starts one BullMQ worker per queue, the timers of the periodic work, and the writer of the audit log. */
 export async function startQueueWorkers({
@@ -60,14 +79,11 @@ export async function startQueueWorkers({
   redact,
   config,
   connections,
-  telemetry,
+  traces,
+  counted,
+  onStalled = () => undefined,
+  onLosses = () => undefined,
 }: Start): Promise<RunningWorkers> {
-  const running = {
-    turns: new Set<Job<TurnJob>>(),
-    steps: new Set<Job<StepJob>>(),
-    workspaces: new Set<Job<WorkspaceJob>>(),
-    tasks: new Set<Job<TaskJob>>(),
-  };
   const options = (concurrency: number): WorkerOptions => ({
     connection: connections.worker(),
     prefix: queuePrefix,
@@ -79,31 +95,37 @@ export async function startQueueWorkers({
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
     settings: { backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random) },
-    ...(telemetry === undefined ? {} : { telemetry }),
+    ...(traces === undefined ? {} : { telemetry: traces.queues }),
   });
 
   const intake = new Intake();
-  const turns: Worker<TurnJob> = new Worker<TurnJob>(
+  const isHeld = (worker: Worker): boolean => intake.holds(worker);
+  const turns = openWorker<TurnJob>(
+    deps,
     queueNames.turns,
-    processor(deps, handleTurn, { running: running.turns, isHeld: () => intake.holds(turns) }),
-    options(config.turns),
+    { handle: handleTurn, lookAgain: lookAgain.turn },
+    { ...options(config.turns), isHeld },
   );
-  const steps: Worker<StepJob> = new Worker<StepJob>(
+  const steps = openWorker<StepJob>(
+    deps,
     queueNames.steps,
-    processor(deps, handleStep, { running: running.steps, mayStillSleep, isHeld: () => intake.holds(steps) }),
-    options(config.steps),
+    { handle: handleStep, lookAgain: lookAgain.step, mayStillSleep },
+    { ...options(config.steps), isHeld },
   );
-  const workspaces = new Worker<WorkspaceJob>(
+  const workspaces = openWorker<WorkspaceJob>(
+    deps,
     queueNames.workspaces,
-    processor(deps, handleWorkspace, { running: running.workspaces, mayStillSleep: mayPublicationSleep }),
-    options(4),
+    { handle: handleWorkspace, lookAgain: lookAgain.workspace, mayStillSleep: mayPublicationSleep },
+    options(workspaceSlots),
   );
-  const tasks: Worker<TaskJob> = new Worker<TaskJob>(
+  const tasks = openWorker<TaskJob>(
+    deps,
     queueNames.tasks,
-    processor(deps, handleTask, { running: running.tasks, isHeld: () => intake.holds(tasks) }),
-    options(config.tasks),
+    { handle: handleTask, lookAgain: lookAgain.task },
+    { ...options(config.tasks), isHeld },
   );
-  const all = [turns, steps, workspaces, tasks];
+  const opened = [turns, steps, workspaces, tasks];
+  const all = opened.map(({ worker }) => worker);
   const ending = new AbortController();
   const refused = backOffFromRefusals({
     deps,
@@ -116,6 +138,7 @@ export async function startQueueWorkers({
       deps.logger.warn({ queue: worker.name, err: error }, 'queue worker error');
       refused(error);
     });
+    worker.on('stalled', () => onStalled(worker.name));
     // Losing a lock does not abort the job by itself: another worker has it now, so this one must stop.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'lock-lost' satisfies AbortReason);
@@ -123,32 +146,44 @@ export async function startQueueWorkers({
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
-  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber });
+  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
+  const ports = [traces, counted].filter((port) => port !== undefined);
+  const following = { ...deps, subscriber: connections.subscriber, ports };
+  const follower = ports.length === 0 ? undefined : startTelemetryFollower(following);
 
   return {
-    active: () =>
-      new Set(
-        [...running.turns, ...running.steps, ...running.workspaces, ...running.tasks].map((job) => job.data.run_id),
-      ),
-    tasks: () => [...running.tasks].map((job) => job.data),
+    active: () => new Set(opened.flatMap(({ running }) => [...running].map(({ data }) => data.run_id))),
+    tasks: () => [...tasks.running].map((job) => job.data),
     running: () => [
-      ...[...running.steps].map(({ data }) => `${data.run_id}/${data.step_id}`),
-      ...[...running.tasks].map(({ data }) => `${data.run_id}/${data.task_id}`),
-      ...[...running.turns].map(({ data }) => `${data.run_id}/turn ${data.turn}`),
-      ...[...running.workspaces].map(({ data }) => `${data.run_id}/workspace`),
+      ...[...steps.running].map(({ data }) => `${data.run_id}/${data.step_id}`),
+      ...[...tasks.running].map(({ data }) => `${data.run_id}/${data.task_id}`),
+      ...[...turns.running].map(({ data }) => `${data.run_id}/turn ${data.turn}`),
+      ...[...workspaces.running].map(({ data }) => `${data.run_id}/workspace`),
     ],
+    slots: () => [
+      { queue: 'steps', all: config.steps, used: steps.running.size },
+      { queue: 'turns', all: config.turns, used: turns.running.size },
+      { queue: 'tasks', all: config.tasks, used: tasks.running.size },
+      { queue: 'workspaces', all: workspaceSlots, used: workspaces.running.size },
+    ],
+    held: () => intake.reasons(),
+    isFollower: () => follower?.isHolder() ?? false,
     cancelRun(runId) {
       const reason: AbortReason = 'canceled';
-      for (const job of running.turns) if (job.data.run_id === runId) turns.cancelJob(String(job.id), reason);
-      for (const job of running.steps) if (job.data.run_id === runId) steps.cancelJob(String(job.id), reason);
-      for (const job of running.tasks) if (job.data.run_id === runId) tasks.cancelJob(String(job.id), reason);
+      for (const job of turns.running) if (job.data.run_id === runId) turns.worker.cancelJob(String(job.id), reason);
+      for (const job of steps.running) if (job.data.run_id === runId) steps.worker.cancelJob(String(job.id), reason);
+      for (const job of tasks.running) if (job.data.run_id === runId) tasks.worker.cancelJob(String(job.id), reason);
     },
     killTask(taskId) {
-      for (const job of running.tasks) {
-        if (job.data.task_id === taskId) tasks.cancelJob(String(job.id), 'canceled' satisfies AbortReason);
+      for (const job of tasks.running) {
+        if (job.data.task_id === taskId) tasks.worker.cancelJob(String(job.id), 'canceled' satisfies AbortReason);
       }
     },
-    hold: () => intake.hold('space', [turns, steps, tasks]),
+    hold: () =>
+      intake.hold(
+        'space',
+        [turns, steps, tasks].map(({ worker }) => worker),
+      ),
     release: () => intake.release('space'),
     async drain(drainMs) {
       ending.abort();
@@ -158,8 +193,9 @@ export async function startQueueWorkers({
       }, drainMs);
       await Promise.all(all.map((worker) => worker.close()));
       clearTimeout(deadline);
-      // Last: it seals what the jobs appended until now.
-      await audit.stop();
+      await Promise.all(opened.map((one) => one.looked()));
+      // Last: they take what the jobs appended until now.
+      await Promise.all([audit.stop(), follower?.stop()]);
     },
   };
 }

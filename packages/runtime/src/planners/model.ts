@@ -37,8 +37,9 @@ export function createModelPlanner({ model, registry, secrets, prices }: Deps): 
           signal,
         }),
       );
-      const answer = redactor.json(given);
-      const said = { message: answer.text, answer, usage: usageOf(answer, prices) };
+      const { answered: by, ...answer } = redactor.json(given);
+      const answered = { ...by, finish_reason: answer.finish };
+      const said = { message: answer.text, answer, usage: usageOf(answer, prices), answered };
       if (answer.calls.length > 0)
         return { kind: 'calls', ...said, calls: answer.calls.map((call, at) => planned(call, given.calls[at])) };
       if (answer.finish === 'length' || answer.finish === 'content_filter')

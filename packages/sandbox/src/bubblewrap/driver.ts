@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { freezeDescendants, thawDescendants } from '../process/index.ts';
-import type { Driver } from '../tree.ts';
+import type { Driver, ReadOnlyMount } from '../tree.ts';
 import type { WalkUnreadable } from '../workspace-size/sizes.ts';
 import { type LaunchDeps, launch } from './launch.ts';
 import { holdpointDirectory } from './mounts.ts';
@@ -28,12 +28,20 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
     node: `${holdpointDirectory}/node/bin/node`,
     ripgrep: `${holdpointDirectory}/bin/rg`,
     toolHost: `${holdpointDirectory}/inside/tool-host/main.ts`,
+    toolHostFiles: deps.mounts.toolHost,
+    pathInside,
   };
 }
 
 /** The sandbox's first process, which reaps the others. A tree recorded without it is still in its set-up and waits there. */
 function firstInside([, first]: readonly ProcessIdentity[]): ProcessIdentity[] {
   return first && isAlive(first) ? [first] : [];
+}
+
+function pathInside(path: string, files: readonly ReadOnlyMount[]): string {
+  const mount = files.find(({ host }) => path === host || path.startsWith(`${host}/`));
+  if (mount === undefined) throw new TypeError(`no mount has ${path}`);
+  return mount.inside + path.slice(mount.host.length);
 }
 
 /** A tree that takes longer counts as larger than any limit. */

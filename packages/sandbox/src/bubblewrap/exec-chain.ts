@@ -43,7 +43,7 @@ export interface ExecChain {
 export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecChain {
   const { workspace } = request;
   if (deps.root && (workspace.uid === 0 || workspace.gid === 0)) throw rootOwned(workspace.path);
-  const mounts = [...deps.mounts.command, ...(request.toolHost ? deps.mounts.toolHost : [])];
+  const mounts = [...deps.mounts.command, ...(request.hostFiles ?? [])];
   const needed = [workspace.path, ...Object.values(workspace.repository ?? {}), ...mounts.map(({ host }) => host)];
   const remap = deps.root ? planMountRemap([deps.tools.bwrap, ...needed], workspace) : null;
   const hostPath = (path: string) => remap?.hostPath(path) ?? path;

@@ -3,12 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { showableParts, whySecret } from '../toolchain-secrets.ts';
-
-/** A host path that is mounted read-only at a path inside. */
-export interface ReadOnlyMount {
-  host: string;
-  inside: string;
-}
+import type { ReadOnlyMount } from '../tree.ts';
 
 /** What every sandbox sees of the host beside /usr. */
 export interface Mounts {

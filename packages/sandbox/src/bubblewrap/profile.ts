@@ -1,8 +1,8 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { repositoryMounts } from '../repository.ts';
-import type { TreeRequest } from '../tree.ts';
+import type { ReadOnlyMount, TreeRequest } from '../tree.ts';
 import { inheritedFds } from './command-line.ts';
-import { certificateFile, type Mounts, type ReadOnlyMount, stdinFile } from './mounts.ts';
+import { certificateFile, type Mounts, stdinFile } from './mounts.ts';
 
 /** Mounted read-only where the host has them: certificates, Debian's alternatives, the library cache. Nothing else of /etc. */
 const etc = ['/etc/ssl', '/etc/pki/tls/certs', '/etc/pki/ca-trust', '/etc/alternatives', '/etc/ld.so.cache'];
@@ -19,9 +19,9 @@ const sharedMemoryBytes = 16 * 1024 * 1024;
  */
 export function profile(
   deps: { mounts: Mounts; tmpBytes: number; seccompFd: number | null; hostPath(path: string): string },
-  request: Pick<TreeRequest, 'workspace' | 'cwd' | 'stdin' | 'egress' | 'toolHost'>,
+  request: Pick<TreeRequest, 'workspace' | 'cwd' | 'stdin' | 'egress' | 'hostFiles'>,
 ): string[] {
-  const mounts: ReadOnlyMount[] = [...deps.mounts.command, ...(request.toolHost ? deps.mounts.toolHost : [])];
+  const mounts: ReadOnlyMount[] = [...deps.mounts.command, ...(request.hostFiles ?? [])];
   return [
     // Root without --unshare-user would keep every capability, and --unshare-all alone only tries.
     ['--unshare-user', '--unshare-all', '--disable-userns', '--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
@@ -45,9 +45,9 @@ export function profile(
       : ['--ro-bind-data', String(inheritedFds.certificates), certificateFile],
     deps.mounts.links.flatMap(([target, path]) => ['--symlink', target, path]),
     [request.workspace.readOnly ? '--ro-bind' : '--bind', deps.hostPath(request.workspace.path), '/workspace'],
-    repositoryMounts(request.workspace, request).flatMap(({ host, inside, access }) => [
-      ...[access === 'read' ? '--ro-bind' : '--bind', deps.hostPath(host), inside],
-    ]),
+    repositoryMounts(request.workspace, { isCommand: request.hostFiles === null }).flatMap(
+      ({ host, inside, access }) => [...[access === 'read' ? '--ro-bind' : '--bind', deps.hostPath(host), inside]],
+    ),
     ['--remount-ro', '/'],
     ['--chdir', request.cwd === '.' ? '/workspace' : `/workspace/${request.cwd}`],
   ].flat();

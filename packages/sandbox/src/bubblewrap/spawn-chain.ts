@@ -22,9 +22,10 @@ export function spawnChain(
   { pipes, filter }: { pipes: PipePool; filter: Buffer | null },
   { chain, request, group }: { chain: ExecChain; request: TreeRequest; group: CommandGroup | null },
 ): SpawnedChain {
-  // A tool host speaks to the worker only, so Node's sockets will do.
-  const stdout = request.toolHost ? null : pipes.output();
-  const stderr = request.toolHost ? null : pipes.output();
+  // A program of Holdpoint speaks to the worker only, so Node's sockets will do.
+  const isCommand = request.hostFiles === null;
+  const stdout = isCommand ? pipes.output() : null;
+  const stderr = isCommand ? pipes.output() : null;
   const passed = [stdout, stderr].flatMap((pipe) => (pipe ? [pipe.descriptor] : []));
   const pass = (fd: number) => {
     passed.push(fd);
@@ -38,7 +39,7 @@ export function spawnChain(
     const options = pass(pipes.filled(nulTerminated(chain.options)));
     const program = filter ? pass(pipes.filled(filter)) : ('ignore' as const);
     const stdio: (number | 'pipe' | 'ignore' | 'ipc')[] = [
-      request.toolHost ? 'pipe' : 'ignore',
+      isCommand ? 'ignore' : 'pipe',
       stdout?.descriptor ?? 'pipe',
       stderr?.descriptor ?? 'pipe',
       ...[options, program, 'pipe' as const, input, certificates, 'pipe' as const], // in the order of `inheritedFds`

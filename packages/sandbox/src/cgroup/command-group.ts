@@ -44,6 +44,7 @@ export class CommandGroup {
       memory_kills: this.#count('memory_kills'),
       refused_processes: this.#count('refused_processes'),
       cpu_ms: this.#count('cpu_ms'),
+      memory_peak_bytes: this.#count('memory_peak_bytes'),
       throttled_periods: this.#count('throttled_periods'),
     };
   }

@@ -58,6 +58,8 @@ export interface Usage {
   refused_processes: number;
   /** CPU time of all processes on all processors. */
   cpu_ms: number;
+  /** The most memory at once; 0: the kernel does not tell. */
+  memory_peak_bytes: number;
   /** Periods in which the command had to wait for its share of the processors. */
   throttled_periods: number;
 }
@@ -76,12 +78,15 @@ export const counters: Record<1 | 2, Record<keyof Usage, Counter>> = {
     memory_kills: { controller: 'memory', file: 'memory.oom_control', word: 'oom_kill', unit: 1 },
     refused_processes: { controller: 'pids', file: 'pids.events', word: 'max', unit: 1 },
     cpu_ms: { controller: 'cpuacct', file: 'cpuacct.usage', word: null, unit: 1e-6 },
+    memory_peak_bytes: { controller: 'memory', file: 'memory.max_usage_in_bytes', word: null, unit: 1 },
     throttled_periods: { controller: 'cpu', file: 'cpu.stat', word: 'nr_throttled', unit: 1 },
   },
   2: {
     memory_kills: { controller: 'memory', file: 'memory.events', word: 'oom_kill', unit: 1 },
     refused_processes: { controller: 'pids', file: 'pids.events', word: 'max', unit: 1 },
     cpu_ms: { controller: 'cpuacct', file: 'cpu.stat', word: 'usage_usec', unit: 1e-3 },
+    // Since Linux 5.19.
+    memory_peak_bytes: { controller: 'memory', file: 'memory.peak', word: null, unit: 1 },
     throttled_periods: { controller: 'cpu', file: 'cpu.stat', word: 'nr_throttled', unit: 1 },
   },
 };

@@ -60,7 +60,7 @@ export class Connection {
       // CPU seconds add up for as long as the tool host is in use.
       limits: resolveLimits({ cpu_seconds: 1_000_000, memory_bytes: memoryBytes, processes: 64 }),
       stdin: null,
-      toolHost: true,
+      hostFiles: deps.driver.toolHostFiles,
     });
     const frames = new FrameReader(
       maxLineBytes,

@@ -28,7 +28,7 @@ const names = [
     'x/y/a',
     'x/y/z/a.ts',
   ],
-  ...['abx/x/b', '.d/a', 'x/y.ts/a', 'a+b', 'a!', 'x/new\nline'],
+  ...['abx/x/b', '.d/a', 'x/y.ts/a', 'a+b', 'a!', 'x/new\nline', 'x/[a]/b', 'x/[a]/[b]', 'a{b}', 'a+', 'x/]', 'aa'],
 ];
 
 beforeAll(() => {
@@ -83,6 +83,12 @@ const pattern = fc
   })
   .map((segments) => segments.join('/'));
 
+/** Characters that mean something to a matcher of globs in other places than these. */
+const literals = [
+  ...['\\[x\\]', 'x/\\[a\\]/\\[b\\]', '\\[*', '*\\]', 'x/\\]', 'x/\\[a\\]/*', 'a\\{b\\}', '?\\{b\\}'],
+  ...['[a-x]+', '[!x]+', 'a+', '?+b', '[a+]', '?+/**', '[+a]b', 'a\\+b', '*+*', '[\\]x]'],
+];
+
 test("agrees with git's wildmatch", async () => {
   await fc.assert(
     fc.asyncProperty(pattern, async (text) => {
@@ -91,6 +97,6 @@ test("agrees with git's wildmatch", async () => {
       const { paths } = await files.glob({ patterns: [text], ignore: ['.git/**'], dot: true });
       expect([text, paths]).toEqual([text, gitFinds(text)]);
     }),
-    { numRuns: 60 },
+    { numRuns: 60, examples: literals.map((text) => [text]) },
   );
 });

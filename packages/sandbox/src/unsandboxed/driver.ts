@@ -55,6 +55,8 @@ export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
     node: deps.node,
     ripgrep: deps.ripgrep,
     toolHost: fileURLToPath(new URL('../inside/tool-host/main.ts', import.meta.url)),
+    toolHostFiles: [],
+    pathInside: (path) => path,
   };
 }
 
@@ -73,7 +75,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
         GIT_CONFIG_GLOBAL: '/dev/null',
         ...request.env,
       },
-      stdio: [request.toolHost || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      stdio: [request.hostFiles !== null || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       detached: true, // a process group of its own, so that kill ends all of it
       ...(deps.root ? { uid: workspace.uid, gid: workspace.gid } : {}),
     }),

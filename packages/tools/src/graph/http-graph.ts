@@ -1,7 +1,6 @@
-import type { Json } from '@holdpoint/contract';
 import { z } from 'zod';
 import type { TextWork } from '../text-work/text-work.ts';
-import { GraphError, type GraphPort, type GraphRequest } from './port.ts';
+import { type GraphAnswer, GraphError, type GraphPort, type GraphRequest } from './port.ts';
 
 const answerSchema = z.object({ results: z.array(z.json()) });
 const refusalSchema = z.object({ error: z.string() });
@@ -31,7 +30,7 @@ export const httpGraph = ({ endpoint }: { endpoint: string }): GraphPort => ({
 async function ask(
   { endpoint, text, signal }: { endpoint: string; text: TextWork; signal: AbortSignal },
   { query, params, commit, max_bytes }: GraphRequest,
-): Promise<readonly Json[]> {
+): Promise<GraphAnswer> {
   const response = await fetch(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
@@ -48,7 +47,7 @@ async function ask(
     throw new GraphError('EGRAPH', data?.error ?? `The graph answered ${response.status}.`, 'Correct the query.');
   }
   const answer = answerSchema.safeParse(body);
-  if (answer.success) return answer.data.results;
+  if (answer.success) return { results: answer.data.results };
   throw new GraphError('EGRAPH', 'The answer of the graph is no JSON with a list `results`.', 'Ask its operator.');
 }
 

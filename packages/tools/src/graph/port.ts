@@ -4,7 +4,7 @@ import type { ToolContext } from '../tool.ts';
 export interface GraphRequest {
   query: string;
   params?: Readonly<Record<string, Json>> | undefined;
-  /** The commit whose graph is asked. @default the newest that the graph has */
+  /** The commit whose graph is asked. For the graph of the run: a snapshot of it. @default the newest that the graph has */
   commit?: string | undefined;
   timeout_ms: number;
   /** Bytes of the largest answer. */
@@ -14,11 +14,17 @@ export interface GraphRequest {
 /** A graph of the code. It holds files and symbols, and what they have to do with each other, in whatever language its queries are. */
 export interface GraphPort {
   /** @throws GraphError; every other error is one of the infrastructure */
-  query(
-    context: Pick<ToolContext, 'files' | 'run' | 'text' | 'signal'>,
-    request: GraphRequest,
-  ): Promise<readonly Json[]>;
+  query(context: Pick<ToolContext, 'text' | 'signal'>, request: GraphRequest): Promise<GraphAnswer>;
 }
+
+export interface GraphAnswer {
+  results: readonly Json[];
+  /** Asks for the results behind these. Absent after the last. */
+  cursor?: string | undefined;
+}
+
+/** The graph of the run's own snapshots, which a worker makes. */
+export type OwnGraph = (request: GraphRequest) => Promise<GraphAnswer>;
 
 /** A query that has no answer. */
 export class GraphError extends Error {

@@ -180,6 +180,7 @@ describe('registry.list', () => {
       'list_directory',
       'glob',
       'grep',
+      'code_graph',
       'bash',
       'task',
       'task_output',

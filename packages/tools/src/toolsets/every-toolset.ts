@@ -15,7 +15,7 @@ export const createToolsets = ({
   graph,
 }: {
   search: SearchPort;
-  /** @default there is no graph of the code */
+  /** A graph outside of Holdpoint. @default the graph of each run */
   graph?: GraphPort | undefined;
 }): Toolset[] => [
   createHoldpointToolset({ search }),

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Call, Deps, Materialised, SnapshotId } from '../deps.ts';
 import { openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
@@ -65,6 +65,7 @@ async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
     ...built,
   };
   await syncShadow(folder);
+  writeFileSync(folder.cacheOrigin, from.runId);
   await writeRecord(folder, record);
   deps.onPoint('fork.record');
   await syncFolder(folder.path);

@@ -32,6 +32,7 @@ export async function dropTree(deps: Deps, { runId, epoch }: Call<'dropTree'>): 
   await syncFolder(join(folder.path, 'trees'));
   deps.onPoint('drop.moved');
   await removeFolder(retired);
+  await removeFolder(folder.cache);
   await removeBaseObjects(folder);
 }
 

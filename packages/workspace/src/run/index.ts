@@ -1,6 +1,7 @@
 export { createRunFolder, makingFolder, removeAbandonedBuilds, temporaryPath } from './create-run-folder.ts';
 export {
   assertCurrent,
+  cacheOf,
   currentEpoch,
   dropMark,
   epochsIn,

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 
@@ -17,6 +17,10 @@ export interface RunFolder {
   /** See `tree-head.ts`. */
   readonly head: string;
   readonly publish: string;
+  /** Only what can be made again. */
+  readonly cache: string;
+  /** For a fork: the id of the run that it was forked from. Not synced: a cache may begin without it. */
+  readonly cacheOrigin: string;
 }
 
 export const isRunId = (name: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(name);
@@ -42,7 +46,15 @@ export function folderAt(path: string, runId: string, epoch: number): RunFolder 
     clock: join(path, 'clock'),
     head: join(path, 'head'),
     publish: join(path, 'publish'),
+    cache: join(path, 'cache'),
+    cacheOrigin: join(path, 'cache-origin'),
   };
+}
+
+export function cacheOf(dataDir: string, runId: string): { path: string; origin: string | undefined } {
+  const { cache, cacheOrigin } = runFolder(dataDir, runId);
+  const from = existsSync(cacheOrigin) ? readFileSync(cacheOrigin, 'utf8') : '';
+  return { path: cache, origin: isRunId(from) ? runFolder(dataDir, from).cache : undefined };
 }
 
 /** Epochs with a tree, in ascending order. */

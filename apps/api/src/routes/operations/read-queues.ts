@@ -16,9 +16,12 @@ export function readQueuesRoute(app: App): void {
         response: { 200: queueListSchema },
       },
     },
-    async ({ deps }) => ({ data: await Promise.all(names.map((name) => count(deps.queues, name))) }),
+    async ({ deps }) => ({ data: await countJobs(deps.queues) }),
   );
 }
+
+export const countJobs = (queues: ApiDeps['queues']): Promise<Queue[]> =>
+  Promise.all(names.map((name) => count(queues, name)));
 
 /** The backlog leaves out delayed jobs, because no worker would take them now. */
 async function count(queues: ApiDeps['queues'], name: (typeof names)[number]): Promise<Queue> {

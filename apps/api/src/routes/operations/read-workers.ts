@@ -1,5 +1,5 @@
 import { givenLimitsSchema } from '@holdpoint/contract';
-import { boundsSchema, type Worker, workerListSchema } from '@holdpoint/contract/wire';
+import { boundsSchema, type Worker, workerListSchema, workerSlotsSchema } from '@holdpoint/contract/wire';
 import { workerIndex, workerKey } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -12,12 +12,15 @@ const heartbeatSchema = z.object({
   started_at: z.iso.datetime(),
   concurrency: z.int(),
   active: z.array(z.string()),
+  running: z.array(z.string()).optional(),
+  slots: z.object(workerSlotsSchema.shape).optional(),
   capabilities: z.json().default(null),
   version: z.string().nullable().default(null),
   ceilings: givenLimitsSchema.optional(),
   bounds: z.object(boundsSchema.shape).optional(),
   retention: z.object({ days: z.number().nullable(), runs: z.int().nullable() }).optional(),
   loop: z.object({ late_ms: z.int(), busy_ms: z.int() }).optional(),
+  metrics: z.string().nullable().optional(),
 });
 
 export function readWorkersRoute(app: App): void {

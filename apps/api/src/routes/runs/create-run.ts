@@ -1,4 +1,4 @@
-import type { Goal, RunSpec } from '@holdpoint/contract';
+import type { Goal, RunSpec, TraceContext } from '@holdpoint/contract';
 import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contract/wire';
 import { cutAtCeilings, type Idempotency } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -8,6 +8,7 @@ import { findRun } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import { resolvePolicy } from './resolve-policy.ts';
 import { toRun } from './run-view.ts';
+import { traceContext } from './trace-context.ts';
 
 /** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key matches an earlier request. */
 export function createRunRoute(app: App): void {
@@ -20,7 +21,8 @@ export function createRunRoute(app: App): void {
         operationId: 'createRun',
         summary: 'Submit a run',
         description:
-          'An `Idempotency-Key` header makes it safe to send again: the same key and body within 24 hours return the first run.',
+          'An `Idempotency-Key` header makes it safe to send again: the same key and body within 24 hours return the first run. ' +
+          'With `traceparent` (W3C Trace Context) the trace of the run continues that of the caller.',
         body: createRunSchema,
         response: { 201: runSchema, 200: runSchema },
       },
@@ -29,7 +31,10 @@ export function createRunRoute(app: App): void {
       const { deps } = request;
       const { body } = request;
       const key = idempotencyKey(request);
-      const submitted = await submit(deps, body, key === undefined ? undefined : { key, body });
+      const submitted = await submit(deps, body, {
+        idempotency: key === undefined ? undefined : { key, body },
+        trace: traceContext(request),
+      });
       const run = toRun(await findRun(deps, submitted.runId));
       reply.header('location', `/v1/runs/${run.id}`);
       return reply.code(submitted.created ? 201 : 200).send(run);
@@ -37,13 +42,17 @@ export function createRunRoute(app: App): void {
   );
 }
 
-async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempotency | undefined) {
+async function submit(
+  deps: ApiDeps,
+  body: CreateRunBody,
+  { idempotency, trace }: { idempotency: Idempotency | undefined; trace: TraceContext | undefined },
+) {
   const known = idempotency && (await deps.engine.runs.findSubmitted(idempotency));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
   const resolved = await resolvePolicy(deps, body.policy);
   const goal = await checkRequest(deps, { ...body, ...resolved });
-  return deps.engine.runs.submit({ spec: { ...specOf(deps, body, goal), ...resolved }, idempotency });
+  return deps.engine.runs.submit({ spec: { ...specOf(deps, body, goal), ...resolved }, idempotency, trace });
 }
 
 const specOf = (

@@ -20,6 +20,7 @@ const changesByType: ChangesOf<EventType> = {
   ...publicationChanges,
   'network.connected': noChange,
   'network.counted': noChange,
+  'graph.progress': noChange,
 };
 
 /** The changes of several events in their order, as one. Pure: appending and folding both use it. */

@@ -14,13 +14,14 @@ import { type ChangesOf, countUsage, type EventsOf, noChange, type StateChanges 
 /** The changes of a run, its turns and its messages. */
 export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'>> = {
   'run.created': (state, { time, data }) => {
-    const { title, toolset, planner, model, labels, priority, dry_run, tenant, created_by } = data;
+    const { title, toolset, planner, model, labels, priority, dry_run, tenant, created_by, traceparent } = data;
     state.set(runField.status, 'queued');
     state.set(specField, data.spec);
     state.set(runField.header, { title, toolset, planner, model, labels, priority, dry_run });
     state.set(runField.created_at, time);
     state.set(runField.tenant, tenant);
     state.set(runField.created_by, created_by);
+    state.set(runField.traceparent, traceparent);
     state.set(runField.turn, data.forked_from?.turn ?? 0);
     state.set(runField.turn_steps, []);
     state.set(runField.open, 0);
@@ -69,6 +70,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
   'run.rewound': (state, { data }) => {
     const { turn, steps, open, snapshot, undone, lost_tasks = [] } = data;
     state.set(runField.turn, turn);
+    state.increase(runField.rewinds);
     state.set(runField.turn_steps, steps);
     state.set(runField.open, open);
     state.set(runField.snapshot, snapshot);

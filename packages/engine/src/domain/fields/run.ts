@@ -32,10 +32,12 @@ export const runTable = {
   created_by: optional(
     text(z.string(), 'Name of the caller that submitted it; absent in runs from before there were callers.'),
   ),
+  traceparent: optional(text(z.string(), 'The span of the caller that submitted it, by W3C Trace Context.')),
   created_at: text(z.string(), 'Time of run.created.'),
   started_at: optional(text(z.string(), 'Time of run.started.')),
   ended_at: optional(text(z.string(), 'Time of the end; cleared when the run is resumed.')),
   turn: integer('Number of the last planned turn; 0 before the first.'),
+  rewinds: integer('How often it was taken back. Turns made after that have numbers that earlier ones had.'),
   turn_steps: json(z.array(stepIdSchema), 'Ids of the steps of that turn, in order.'),
   open: integer('Steps of that turn that are not settled.'),
   parked: integer('Pending approvals.'),

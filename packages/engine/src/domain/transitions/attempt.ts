@@ -1,6 +1,7 @@
 import type {
   Begins,
   CapabilityReport,
+  CommandUse,
   Connection,
   Deciders,
   EventOf,
@@ -102,6 +103,7 @@ export interface AttemptResult {
   instead?: 'dry_run' | undefined;
   capabilities?: CapabilityReport | undefined;
   usage?: ModelUsage | undefined;
+  command?: CommandUse | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
   /** A new tree is due: what the attempt changed is dropped. */
   restore?: true;
@@ -130,6 +132,16 @@ export const recordConnection = (stepId: string, attempt: number, connection: Co
 export const countConnections = (stepId: string, attempt: number, counts: Counts): Transition => ({
   if: [attemptIs(stepId, attempt)],
   events: [{ type: 'network.counted', step_id: stepId, data: { attempt, counts } }],
+});
+
+/** What the graph of the code has read for a query of the running attempt. */
+export const recordGraphProgress = (
+  stepId: string,
+  attempt: number,
+  progress: { files: number; total: number },
+): Transition => ({
+  if: [attemptIs(stepId, attempt)],
+  events: [{ type: 'graph.progress', step_id: stepId, data: { attempt, ...progress } }],
 });
 
 type Counts = EventOf<'network.counted'>['data']['counts'];

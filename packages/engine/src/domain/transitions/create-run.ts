@@ -6,6 +6,7 @@ import {
   type Payload,
   type RunSpec,
   type Tenant,
+  type TraceContext,
 } from '@holdpoint/contract';
 import { forkField, isAbsent, publicationIs, runField, type Transition } from '../model.ts';
 
@@ -35,10 +36,17 @@ export interface Creation {
   tools: Record<string, string>;
   fork?: Fork;
   parent?: Parent;
+  /** Where the caller's trace continues. */
+  trace?: TraceContext | undefined;
+  /** The trace of the run that it continues or works for, unless that is known from its id. */
+  linkedTraceId?: string | undefined;
 }
 
 /** Creates a run. A second create with the same id changes nothing. */
-export function createRun(spec: RunSpec, { stored, by, tenant, tools, fork, parent }: Creation): Transition {
+export function createRun(
+  spec: RunSpec,
+  { stored, by, tenant, tools, fork, parent, trace, linkedTraceId }: Creation,
+): Transition {
   return {
     if: [isAbsent(runField.status)],
     events: [
@@ -58,6 +66,8 @@ export function createRun(spec: RunSpec, { stored, by, tenant, tools, fork, pare
           tools,
           parent,
           forked_from: fork?.from,
+          ...trace,
+          linked_trace_id: linkedTraceId,
         },
       },
       ...(fork?.inherited ?? []),

@@ -33,7 +33,12 @@ export const requestPublish = (run: RunState, options: PublishOptions & { by: st
     publicationIs('none', 'conflicted', 'failed', 'rejected', 'published'),
     snapshotIs(run.snapshot ?? ''),
   ],
-  events: [{ type: 'workspace.publish_requested', data: { snapshot: run.snapshot ?? '', ...options } }],
+  events: [
+    {
+      type: 'workspace.publish_requested',
+      data: { snapshot: run.snapshot ?? '', number: (run.publish_request?.number ?? 0) + 1, ...options },
+    },
+  ],
 });
 
 /** Validators start. A worker that later finds this without a result knows that their worker died or is frozen. */
@@ -60,9 +65,13 @@ export const recordPublished = (run: RunState, published: Published): Transition
   events: [{ type: 'workspace.published', data: { snapshot: run.snapshot ?? '', published } }],
 });
 
-export const recordConflict = (run: RunState, conflicts: readonly ConflictSummary[]): Transition => ({
+export const recordConflict = (
+  run: RunState,
+  conflicts: readonly ConflictSummary[],
+  { parked }: { parked?: true } = {},
+): Transition => ({
   if: [publicationIs('requested')],
-  events: [{ type: 'workspace.conflicted', data: { snapshot: run.snapshot ?? '', conflicts: [...conflicts] } }],
+  events: [{ type: 'workspace.conflicted', data: { snapshot: run.snapshot ?? '', conflicts: [...conflicts], parked } }],
 });
 
 export const recordPublishFailed = (run: RunState, reason: Problem): Transition => ({
@@ -82,7 +91,7 @@ export interface Hold {
 }
 
 export function parkPublish(run: RunState, hold: Hold): Transition {
-  const conflicted = hold.kind === 'conflict' ? recordConflict(run, hold.conflicts).events : [];
+  const conflicted = hold.kind === 'conflict' ? recordConflict(run, hold.conflicts, { parked: true }).events : [];
   return {
     if: [publicationIs('requested'), parkedIs(run.parked)],
     events: [

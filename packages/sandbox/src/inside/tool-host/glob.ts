@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import fastGlob from 'fast-glob';
-import { asFastGlob } from './as-fast-glob.ts';
+import { asFastGlob, withLiterals } from './as-fast-glob.ts';
 import { checkGlob } from './check-glob.ts';
 import { fromGlobName, globFileSystem, toGlobName } from './glob-names.ts';
 import { fitReply, sortByBytes } from './listing.ts';
@@ -25,7 +25,7 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
   const options = {
     cwd: toGlobName(cwd),
     fs: globFileSystem,
-    ignore: input.ignore.map(toGlobName),
+    ignore: input.ignore.map((pattern) => withLiterals(toGlobName(pattern))),
     dot: input.dot,
     onlyFiles: input.type === 'file',
     onlyDirectories: input.type === 'directory',

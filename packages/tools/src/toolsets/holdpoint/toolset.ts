@@ -3,6 +3,7 @@ import { duckDuckGoHtml } from '../../web/search/duckduckgo-html.ts';
 import type { SearchPort } from '../../web/search/port.ts';
 import { askUser } from './ask-user.ts';
 import { bash } from './bash.ts';
+import { codeGraph } from './code-graph.ts';
 import { glob, listDirectory } from './directories.ts';
 import { edit } from './edit.ts';
 import { grep } from './grep.ts';
@@ -27,6 +28,7 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
       listDirectory,
       glob,
       grep,
+      codeGraph,
       bash,
       task,
       taskOutput,

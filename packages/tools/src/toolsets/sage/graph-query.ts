@@ -1,8 +1,9 @@
-import type { Json, ToolOutcome } from '@holdpoint/contract';
+import type { Json } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import { GraphError, type GraphPort } from '../../graph/port.ts';
-import { failure } from '../../operations/failure.ts';
+import { ownQueries } from '../../graph/own-graph.ts';
+import type { GraphPort } from '../../graph/port.ts';
+import { askGraph } from '../../operations/ask-graph.ts';
 import { textArgument } from '../../operations/text.ts';
 import type { Tool } from '../../tool.ts';
 import { settingsOf, timeoutOf } from './settings.ts';
@@ -13,33 +14,23 @@ const input = z.strictObject({
   commit: z.string().min(1).max(200).optional().describe('Commit whose graph is asked. Default: the newest'),
 });
 
-/** @param graph absent: every query fails */
+/** @param graph absent: the graph of the run */
 export function createGraphQuery(graph: GraphPort | undefined): Tool<typeof input> {
+  const about =
+    'Asks the graph of the code: its files and symbols, and how they depend on each other. Returns {results, cursor?}.';
   return defineTool({
     name: 'GraphQuery',
-    description:
-      'Asks the graph of the code: its files and symbols, and how they depend on each other. Returns {results}.',
-    version: '1.0.0',
+    description: graph === undefined ? `${about} ${ownQueries}` : about,
+    version: '1.1.0',
     effect: 'read',
     risk: 'low',
     input,
-    output: z.strictObject({ results: z.array(z.unknown()) }),
+    output: z.strictObject({ results: z.array(z.unknown()), cursor: z.string().optional() }),
     touches: () => ({ graph: 'read' }),
-    async execute(context, { query, params, commit }): Promise<ToolOutcome> {
-      if (graph === undefined) {
-        return failure('ENOGRAPH', 'This installation has no graph.', 'The operator sets HOLDPOINT_GRAPH_ENDPOINT.');
-      }
+    execute(context, { query, params, commit }) {
       const settings = settingsOf(context.settings);
       const bounds = { timeout_ms: timeoutOf(settings, 'GraphQuery'), max_bytes: settings.limits.maxOutputBytes };
-      try {
-        const given = params as Record<string, Json> | undefined;
-        const results = await graph.query(context, { query, params: given, commit, ...bounds });
-        return { status: 'succeeded', value: { results } };
-      } catch (error) {
-        if (!(error instanceof GraphError)) throw error;
-        const { code, message, next } = error;
-        return { status: code === 'ETIMEOUT' ? 'timed_out' : 'failed', error: { code, message, next } };
-      }
+      return askGraph(graph, context, { query, params: params as Record<string, Json> | undefined, commit, ...bounds });
     },
   });
 }

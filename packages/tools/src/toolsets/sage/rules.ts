@@ -6,7 +6,10 @@ import { settingsOf } from './settings.ts';
  * A line is judged as the shell parser reads it: each simple command has to be on the list. A program with arguments is on it by its name:
  * a run that lists `sh` trusts what it is given.
  */
-export function sageRules({ settings, modes }: RuledRun): readonly PolicyRule[] {
+export function sageRules(
+  { settings, modes }: RuledRun,
+  { hasOutsideGraph }: { hasOutsideGraph: boolean },
+): readonly PolicyRule[] {
   const { bash_allowlist: listed, deterministic_commands: repeatable } = settingsOf(settings);
   const isFixed = modes?.deterministic === true;
   const programs = isFixed ? listed.filter((one) => repeatable.includes(one)) : listed;
@@ -16,7 +19,8 @@ export function sageRules({ settings, modes }: RuledRun): readonly PolicyRule[] 
     ...others.map((one) => allow(one, { command: { argv: [one, '**'], class: ordinary } })),
     ...(programs.includes('env') ? [allow('env', { command: { argv: ['env'], class: ordinary } })] : []),
   ];
-  const refusals = isFixed ? [notRepeatable(programs), notFixed] : [notListed(programs)];
+  const notTheSame = isFixed && hasOutsideGraph ? [notFixed] : [];
+  const refusals = [isFixed ? notRepeatable(programs) : notListed(programs), ...notTheSame];
   return [...(modes?.read_only ? [notReading] : []), ...allowed, ...refusals];
 }
 
@@ -58,7 +62,7 @@ const notFixed: PolicyRule = {
   name: 'deterministic-graph',
   match: { tool: 'GraphQuery' },
   action: 'deny',
-  reason: 'the answer of a graph may change, and the run is deterministic',
+  reason: 'the answer of a graph outside of the run may change, and the run is deterministic',
 };
 
 const listOf = (programs: readonly string[]): string => (programs.length === 0 ? 'none' : programs.join(', '));

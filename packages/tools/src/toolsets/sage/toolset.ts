@@ -9,7 +9,10 @@ import { sageRules } from './rules.ts';
 import { sageSettings } from './settings.ts';
 import { write } from './write.ts';
 
-/** Files, commands and a graph of the code, within permissions. Results are `{ok, data?, error?, meta}`. */
+/**
+ * Files, commands and a graph of the code, within permissions. Results are `{ok, data?, error?, meta}`.
+ * @param options.graph one outside of Holdpoint. @default the graph of the run
+ */
 export function createSageToolset({ graph }: { graph?: GraphPort | undefined }): Toolset {
   return defineToolset({
     name: 'sage',
@@ -18,10 +21,10 @@ export function createSageToolset({ graph }: { graph?: GraphPort | undefined }):
     permissions: ['fs:read', 'graph:read'],
     protected: ['.sage'],
     placeholders: true,
-    rules: sageRules,
+    rules: (run) => sageRules(run, { hasOutsideGraph: graph !== undefined }),
     present: presentSage,
   });
 }
 
-/** Has no graph. */
+/** Asks the graph of the run. */
 export const sage = createSageToolset({});

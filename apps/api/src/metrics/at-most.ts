@@ -1,0 +1,25 @@
+/** A value is read again when it is older than this, and than fifty times as long as reading it took. */
+const freshMs = 10_000;
+const restFactor = 50;
+
+/**
+ * Reads a value at most once in a while, whoever asks. Concurrent callers share one reading; a failure is kept for as long as a value, so a
+ * Redis that is slow is not asked more often.
+ */
+export function atMostOften<Value>(
+  read: () => Promise<Value>,
+  now: () => number = () => performance.now(),
+): () => Promise<Value> {
+  let reading: Promise<Value> | undefined;
+  let until = Number.NEGATIVE_INFINITY;
+  return () => {
+    const began = now();
+    if (reading !== undefined && began < until) return reading;
+    until = Number.POSITIVE_INFINITY;
+    reading = read().finally(() => {
+      const took = now() - began;
+      until = began + Math.max(freshMs, took * restFactor);
+    });
+    return reading;
+  };
+}

@@ -1,0 +1,88 @@
+import { ApiError, type Client } from '@holdpoint/client';
+import type { Queue, Worker } from '@holdpoint/contract/wire';
+
+/** A job that a worker has now. What is null is of another tenant, or not known. */
+export interface RunningJob {
+  host: string;
+  worker: string;
+  run_id: string;
+  kind: 'step' | 'task' | 'turn' | 'workspace';
+  /** The id of the step or task. */
+  id: string | null;
+  /** The tool of a step, the title of a task, the number of a turn. */
+  what: string | null;
+  attempt: number | null;
+  started_at: string | null;
+}
+
+export interface Top {
+  workers: {
+    id: string;
+    host: string;
+    slots: { steps: number; tasks: number; turns: number };
+    used: { steps: number; tasks: number; turns: number };
+    loop_late_ms: number | null;
+  }[];
+  running: RunningJob[];
+  /** Jobs that wait for a worker, and steps that wait for a decision or a time. */
+  queues: { name: string; waiting: number; parked: number }[];
+  /** Active runs by their status. */
+  runs: Record<string, number>;
+}
+
+type Source = Pick<Client, 'listWorkers' | 'listQueues' | 'stuck' | 'getStep' | 'getTask'>;
+
+/** What runs now. A worker tells of itself every five seconds. */
+export async function readTop(client: Source): Promise<Top> {
+  const [workers, queues, { runs }] = await Promise.all([client.listWorkers(), client.listQueues(), client.stuck()]);
+  const all = workers.flatMap((worker) => (worker.running ?? []).map((job) => read(worker, job)));
+  return {
+    workers: workers.map(aboutWorker),
+    running: await Promise.all(all.map((job) => describe(client, job))),
+    queues: queues.map(({ name, backlog, parked }: Queue) => ({ name, waiting: backlog, parked })),
+    runs,
+  };
+}
+
+function aboutWorker({ id, host, concurrency, slots, running = [], loop }: Worker): Top['workers'][number] {
+  const used = (kind: RunningJob['kind']) => running.filter((job) => kindOf(job) === kind).length;
+  return {
+    ...{ id, host, slots: slots ?? { steps: concurrency, tasks: 0, turns: 0 } },
+    used: { steps: used('step'), tasks: used('task'), turns: used('turn') },
+    loop_late_ms: loop?.late_ms ?? null,
+  };
+}
+
+const partOf = (job: string): string => job.slice(job.indexOf('/') + 1);
+
+function kindOf(job: string): RunningJob['kind'] {
+  const part = partOf(job);
+  if (part.startsWith('step_')) return 'step';
+  if (part.startsWith('task_')) return 'task';
+  return part.startsWith('turn') ? 'turn' : 'workspace';
+}
+
+function read({ id: worker, host }: Worker, job: string): RunningJob {
+  const [run_id = ''] = job.split('/', 1);
+  const kind = kindOf(job);
+  const part = partOf(job);
+  const isNamed = kind === 'step' || kind === 'task';
+  const rest = { attempt: null, started_at: null };
+  return { host, worker, run_id, kind, id: isNamed ? part : null, what: isNamed ? null : part, ...rest };
+}
+
+async function describe(client: Source, job: RunningJob): Promise<RunningJob> {
+  if (job.id === null) return job;
+  try {
+    if (job.kind === 'task') {
+      const { title, started_at } = await client.getTask(job.id);
+      return { ...job, what: title, started_at };
+    }
+    const { tool, attempts, started_at } = await client.getStep(job.id);
+    return { ...job, what: tool, attempt: attempts, started_at };
+  } catch (error) {
+    // Steps of another tenant are unknown to this key.
+    if (error instanceof ApiError) return job;
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+import type { TraceSpan } from '@holdpoint/contract/wire';
+import { endOf, startOf, tookOf } from './read-whole-trace.ts';
+
+/** One line of the tree: a span, or several short ones that follow each other. */
+export type Row = { depth: number; start: number; end: number } & (
+  | { span: TraceSpan }
+  | { count: number; names: [name: string, count: number][]; longest: number; ids: string[] }
+);
+
+/** A parent with more children than that shows short ones together. */
+const mostChildren = 40;
+/** A part of the whole that is short. */
+const shortPart = 1 / 100;
+
+/**
+ * The tree of spans as rows, in order. The parts of a step that has one attempt, and waited for it hardly at all, are left out.
+ * @param options.all every span has its row
+ */
+export function spanRows(spans: readonly TraceSpan[], { now, all }: { now: number; all: boolean }): Row[] {
+  const ids = new Set(spans.map(({ span_id }) => span_id));
+  const children = Map.groupBy(spans, ({ parent_id }) => (parent_id !== null && ids.has(parent_id) ? parent_id : null));
+  const short = shortPart * spans.reduce((sum, span) => sum + (span.kind === 'run' ? tookOf(span, now) : 0), 0);
+  const isShort = (span: TraceSpan) => tookOf(span, now) <= short && span.status !== 'error' && span.end !== null;
+  const rows: Row[] = [];
+  const visit = (parent: string | null, depth: number): void => {
+    const inside = children.get(parent) ?? [];
+    const groups = all || inside.length <= mostChildren ? inside.map((span) => [span]) : stretches(inside, isShort);
+    for (const group of groups) {
+      const [span] = group;
+      if (span === undefined) continue;
+      if (group.length > 1) rows.push(together(group, depth, now));
+      else {
+        rows.push({ depth, start: startOf(span), end: endOf(span, now), span });
+        if (all || !isPlain(span, children.get(span.span_id) ?? [], now)) visit(span.span_id, depth + 1);
+      }
+    }
+  };
+  visit(null, 0);
+  return rows;
+}
+
+/** Neighbours that are short, as one group each. */
+function stretches(spans: readonly TraceSpan[], isShort: (span: TraceSpan) => boolean): TraceSpan[][] {
+  const groups: TraceSpan[][] = [];
+  for (const span of spans) {
+    const last = groups.at(-1);
+    if (last?.[0] !== undefined && isShort(span) && isShort(last[0])) last.push(span);
+    else groups.push([span]);
+  }
+  return groups;
+}
+
+function together(spans: readonly TraceSpan[], depth: number, now: number): Row {
+  const counts = [...Map.groupBy(spans, ({ name }) => name)].map(([name, { length }]): [string, number] => [
+    name,
+    length,
+  ]);
+  return {
+    depth,
+    start: Math.min(...spans.map(startOf)),
+    end: Math.max(...spans.map((span) => endOf(span, now))),
+    count: spans.length,
+    names: counts.sort(([, a], [, b]) => b - a),
+    longest: Math.max(...spans.map((span) => tookOf(span, now))),
+    ids: spans.map(({ span_id }) => span_id),
+  };
+}
+
+/** A step whose only attempt is nearly all of it says what its parts would say. */
+function isPlain(span: TraceSpan, inside: readonly TraceSpan[], now: number): boolean {
+  if (span.kind !== 'step') return false;
+  const attempts = inside.filter(({ kind }) => kind === 'attempt');
+  const waited = inside.reduce((sum, one) => sum + (one.kind === 'wait' ? tookOf(one, now) : 0), 0);
+  const asked = inside.some(({ name }) => name === 'wait approval' || name === 'wait question');
+  return attempts.length <= 1 && !asked && waited <= Math.max(50, tookOf(span, now) / 10);
+}

@@ -1,0 +1,122 @@
+import type { TraceSpan } from '@holdpoint/contract/wire';
+import { duration, oneLine } from '../output/index.ts';
+import type { Colors } from '../shell/index.ts';
+import { criticalPath } from './critical-path.ts';
+import { endOf, startOf, type WholeTrace } from './read-whole-trace.ts';
+import { spanNote } from './span-note.ts';
+import { type Row, spanRows } from './span-rows.ts';
+import { spenders, timeSpent } from './time-spent.ts';
+
+interface Options {
+  /** Columns of a line. */
+  width: number;
+  colors: Colors;
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** Every span has its line. */
+  all: boolean;
+}
+
+const mostLines = 1000;
+/** Below it there is no place for bars. */
+const leastWidth = 70;
+
+/** A trace as lines: where the time went, then the tree with bars. What the end of the run waited for has a `*`. */
+export function traceText(trace: WholeTrace, options: Options): string[] {
+  const { all } = options;
+  const path = criticalPath(trace.spans, options.now);
+  const rows = spanRows(trace.spans, options);
+  const shown = all ? rows : rows.slice(0, mostLines);
+  const layout = layoutOf(shown, trace.spans, options);
+  return [
+    `${trace.run_id}  trace ${trace.trace_id}`,
+    '',
+    ...spentLines(trace.spans, options),
+    '',
+    ...shown.map((row) => rowLine(row, isOn(row, path), layout, options)),
+    ...(rows.length > shown.length ? [`… ${rows.length - shown.length} more lines: --all`] : []),
+    '',
+    '* the end of the run waited for it',
+  ];
+}
+
+function spentLines(spans: readonly TraceSpan[], { now, colors, width }: Options): string[] {
+  const { total, spent } = timeSpent(spans, now);
+  const most = Math.max(10, Math.min(40, width - 40));
+  const lines = spenders
+    .filter((name) => spent[name] > 0)
+    .map((name) => {
+      const part = spent[name] / Math.max(1, total);
+      const percent = `${Math.round(part * 100)} %`.padStart(5);
+      return `${name.padEnd(10)}${duration(spent[name]).padStart(12)} ${percent}  ${colors.cyan('█'.repeat(Math.round(part * most)))}`;
+    });
+  return [...lines, `${'total'.padEnd(10)}${duration(total).padStart(12)}`].map((line) => line.trimEnd());
+}
+
+interface Layout {
+  name: number;
+  /** Columns of the bars; 0: there are none. */
+  bar: number;
+  from: number;
+  to: number;
+}
+
+function layoutOf(rows: readonly Row[], spans: readonly TraceSpan[], { width, now }: Options): Layout {
+  const longest = Math.max(10, ...rows.map((row) => row.depth * 2 + nameOf(row).length));
+  const bar = width < leastWidth ? 0 : Math.floor(width / 3);
+  const name = Math.min(
+    longest,
+    Math.max(16, width - bar - durationWidth - 8 - (bar === 0 ? 0 : Math.floor(width / 6))),
+  );
+  const from = spans.reduce((first, span) => Math.min(first, startOf(span)), Number.POSITIVE_INFINITY);
+  const to = spans.reduce((last, span) => Math.max(last, endOf(span, now)), 0);
+  return { name, bar, from, to };
+}
+
+const durationWidth = 12;
+
+function rowLine(row: Row, isCritical: boolean, { name, bar, from, to }: Layout, { colors, width }: Options): string {
+  const indent = '  '.repeat(row.depth).slice(0, Math.max(0, name - 8));
+  const label = (indent + oneLine(nameOf(row), name - indent.length)).padEnd(name);
+  const paint = paintOf(row, colors);
+  const bars = bar === 0 ? '' : ` ${paint(barOf(row, { bar, from, to }))}`;
+  const took = duration(row.end - row.start).padStart(durationWidth);
+  const used = 2 + label.length + (bar === 0 ? 0 : bar + 1) + durationWidth + 2;
+  const left = width - used;
+  const note = left < 8 ? '' : oneLine(noteOf(row), left);
+  const mark = isCritical ? '* ' : '  ';
+  return `${mark}${isCritical ? colors.bold(label) : label}${bars}${took}  ${colors.dim(note)}`.trimEnd();
+}
+
+/** As long as its part of the whole, at its place in it. */
+function barOf({ start, end }: Row, { bar, from, to }: Omit<Layout, 'name'>): string {
+  const scale = bar / Math.max(1, to - from);
+  const begin = Math.min(bar - 1, Math.floor((start - from) * scale));
+  const length = Math.max(1, Math.min(bar - begin, Math.round((end - start) * scale)));
+  return `${' '.repeat(begin)}${(end === start ? '·' : '█').repeat(length)}${' '.repeat(bar - begin - length)}`;
+}
+
+const nameOf = (row: Row): string => ('span' in row ? row.span.name : `${row.count} short spans`);
+
+function noteOf(row: Row): string {
+  if ('span' in row) return spanNote(row.span);
+  const [first, second, third, ...more] = row.names;
+  const named = [first, second, third].flatMap((one) => (one === undefined ? [] : [`${one[0]} × ${one[1]}`]));
+  return [
+    ...named,
+    ...(more.length > 0 ? [`${more.length} other names`] : []),
+    `the longest ${duration(row.longest)}`,
+  ].join(', ');
+}
+
+const isOn = (row: Row, path: ReadonlySet<string>): boolean =>
+  'span' in row ? path.has(row.span.span_id) : row.ids.some((id) => path.has(id));
+
+function paintOf(row: Row, colors: Colors): (text: string) => string {
+  if (!('span' in row)) return colors.dim;
+  const { kind, status } = row.span;
+  if (status === 'error') return colors.red;
+  if (kind === 'wait') return colors.yellow;
+  if (kind === 'run' || kind === 'segment') return colors.dim;
+  return kind === 'turn' ? colors.cyan : colors.green;
+}

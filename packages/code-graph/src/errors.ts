@@ -1,0 +1,13 @@
+/** A question that has no answer. Every other error is one of the infrastructure. */
+export class CodeGraphError extends Error {
+  override readonly name = 'CodeGraphError';
+  /** `EQUERY`: the question is wrong. `ETIMEOUT`: not answered in time. `EQUOTA`: the answer, or the graph, is too large. */
+  readonly code: 'EQUERY' | 'ETIMEOUT' | 'EQUOTA';
+  readonly next: string;
+
+  constructor(code: CodeGraphError['code'], message: string, next: string) {
+    super(message);
+    this.code = code;
+    this.next = next;
+  }
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import type { Parser, Query, Language as TreeLanguage } from '@vscode/tree-sitter-wasm';
+import type { FileFacts } from '../facts.ts';
+import type { Grammar } from '../grammars/grammar.ts';
+import { grammarOf } from '../grammars/grammar-of.ts';
+import { collect } from './collect.ts';
+import { startDeadline } from './deadline.ts';
+import type { ExtractLimits, Extractor, Unparsed } from './extractor.ts';
+import { factsOf } from './facts-of.ts';
+import { loadParser, type ParserLibrary } from './load-parser.ts';
+import { sourceText } from './source-text.ts';
+
+export type { Extractor } from './extractor.ts';
+
+/**
+ * Loads the parser. Grammars are loaded when the first file of their language is parsed.
+ *
+ * @param options.grammars the folder with the grammars; by default the one of the installed package
+ */
+export async function openExtractor(options: { grammars?: string } = {}): Promise<Extractor> {
+  const library = await loadParser(options.grammars);
+  const parser = new library.treeSitter.Parser();
+  /** C and C++ have one grammar; its query takes 250 ms to compile. */
+  const loaded = new Map<Grammar, Promise<Loaded>>();
+  let isBroken = false;
+  return {
+    get isBroken() {
+      return isBroken;
+    },
+    async extract(file, limits) {
+      const source = sourceText(file);
+      if ('unparsed' in source) return source;
+      const grammar = grammarOf(file.language);
+      const known = loaded.get(grammar) ?? load(library, grammar);
+      loaded.set(grammar, known);
+      const language = await known;
+      if (isBroken) return { unparsed: 'parser_failed' };
+      try {
+        return parse({ parser, language, text: source.text }, limits);
+      } catch {
+        // A trap of WASM leaves its memory as it was in the middle of the work.
+        isBroken = true;
+        return { unparsed: 'parser_failed' };
+      } finally {
+        isBroken ||= library.memory() > wornMemory;
+      }
+    },
+  };
+}
+
+/** A large file leaves its memory behind; most need less than the 32 MB of the beginning. */
+const wornMemory = 256 * 1024 * 1024;
+
+interface Loaded {
+  grammar: Grammar;
+  language: TreeLanguage;
+  query: Query;
+}
+
+async function load({ treeSitter, folder }: ParserLibrary, grammar: Grammar): Promise<Loaded> {
+  const language = await treeSitter.Language.load(join(folder, grammar.wasm));
+  return { grammar, language, query: new treeSitter.Query(language, grammar.query) };
+}
+
+/** The matches of a tree of this size take about 200 MB. */
+const maxNodes = 500_000;
+
+function parse(
+  { parser, language: { grammar, language, query }, text }: { parser: Parser; language: Loaded; text: string },
+  { timeoutMs, maxFacts }: ExtractLimits,
+): FileFacts | Unparsed {
+  const deadline = startDeadline(timeoutMs);
+  const progressCallback = deadline.check;
+  parser.setLanguage(language);
+  const tree = parser.parse(text, null, { progressCallback });
+  if (tree === null) {
+    // Otherwise the next file would continue where this one stopped.
+    parser.reset();
+    return { unparsed: 'timeout' };
+  }
+  try {
+    const root = tree.rootNode;
+    if (root.descendantCount > maxNodes) return { unparsed: 'too_large' };
+    const matches = query.matches(root, { progressCallback });
+    if (deadline.isOver) return { unparsed: 'timeout' };
+    const { symbols, imports, references, cut } = factsOf(
+      { grammar, text, maxFacts },
+      collect({ grammar, matches, text }),
+    );
+    return { symbols, imports, references, has_errors: root.hasError, cut };
+  } finally {
+    tree.delete();
+  }
+}

@@ -1,0 +1,122 @@
+import type { Node, QueryMatch } from '@vscode/tree-sitter-wasm';
+import type { ReferenceFact } from '../facts.ts';
+import type { SymbolKind } from '../grammars/grammar.ts';
+import { endOf, type Place, startOf } from './place.ts';
+
+/** Something that a query found, before it is known what is around it. Indices count UTF-16 units of the text. */
+export interface Found {
+  role: 'symbol' | 'scope' | 'block' | 'binding' | 'local' | 'drop' | 'mark' | 'reference';
+  name: string;
+  /** Where the name is: the same name is found by several patterns. */
+  nameStart: number;
+  start: number;
+  end: number;
+  startPlace: Place;
+  /** Of symbols. */
+  endPlace?: Place;
+  pattern: number;
+  kind?: SymbolKind;
+  /** It holds all that follows, up to the next one of these. */
+  isRest?: boolean;
+  /** Containers that the declaration itself names. */
+  within?: string[];
+  reference?: ReferenceFact['kind'];
+  qualifier?: string;
+}
+
+/** The nodes of a match by what they are for. */
+export interface ReadMatch {
+  role?: Role;
+  whole?: Node;
+  name?: Node;
+  qualifier?: Node;
+  within: Node[];
+  imported?: Node;
+  exported?: Node;
+}
+
+/** A longer name is no name, but text around an error. */
+export const maxName = 256;
+const maxQualifier = 60;
+
+export function readMatch({ captures }: QueryMatch): ReadMatch {
+  const read: ReadMatch = { within: [] };
+  for (const { name: capture, node } of captures) {
+    if (capture === 'name') read.name = node;
+    else if (capture === 'qualifier') read.qualifier = node;
+    else if (capture === 'in') read.within.push(node);
+    else if (capture === 'import') read.imported = node;
+    else if (capture === 'export') read.exported = node;
+    else if (!capture.startsWith('_')) {
+      read.role = roleOf(capture);
+      read.whole = node;
+    }
+  }
+  return read;
+}
+
+/** Each property of a node is a call into WASM, so only what is needed is read. */
+export function toFound(text: string, pattern: number, role: Role, nodes: ReadMatch & { whole: Node }): Found {
+  const { whole, name = whole, qualifier, within } = nodes;
+  const isLeaf = role.role === 'reference' || role.role === 'local' || role.role === 'drop';
+  return {
+    ...role,
+    name: nameOf(role, text, name),
+    nameStart: name.startIndex,
+    start: whole.startIndex,
+    end: isLeaf ? whole.startIndex + 1 : whole.endIndex,
+    startPlace: startOf(whole),
+    ...(!isLeaf && { endPlace: endOf(whole) }),
+    pattern,
+    ...(qualifier && { qualifier: qualifierText(text, qualifier) }),
+    ...(within.length > 0 && { within: within.flatMap((node) => partsOf(text, node)) }),
+  };
+}
+
+type Role = Pick<Found, 'role' | 'kind' | 'reference' | 'isRest'> & { mark?: string };
+const roles = new Map<string, Role>();
+
+/** `symbol.class`, `mark.export`, `call`. */
+function roleOf(capture: string): Role {
+  const known = roles.get(capture);
+  if (known) return known;
+  const [role = '', kind, rest] = capture.split('.');
+  const made = {
+    ...(/^(call|type|value|extends)$/.test(role) ? { role: 'reference', reference: role } : { role }),
+    ...(kind && (role === 'mark' ? { mark: kind } : { kind })),
+    ...(rest && { isRest: true }),
+  } as Role;
+  roles.set(capture, made);
+  return made;
+}
+
+function nameOf({ role, mark }: Role, text: string, node: Node): string {
+  if (mark !== undefined) return mark;
+  if (role === 'block') return '';
+  if (role === 'scope') return partsOf(text, node).at(-1) ?? '';
+  const start = node.startIndex;
+  return unquote(text.slice(start, Math.min(node.endIndex, start + maxName + 2)));
+}
+
+/** The names in `A::B<C>`, `&mut T`. */
+function partsOf(text: string, node: Node): string[] {
+  const written = text.slice(node.startIndex, Math.min(node.endIndex, node.startIndex + maxName));
+  return written
+    .replace(/<.*/s, '')
+    .replaceAll(/'\w+\s|\b(mut|dyn|const)\b/g, '')
+    .split(/::|\./)
+    .map((part) => part.replaceAll(/[^\p{L}\p{N}_$]/gu, ''))
+    .filter((part) => part !== '');
+}
+
+function qualifierText(text: string, node: Node): string {
+  const end = node.endIndex;
+  return end - node.startIndex > maxQualifier ? '…' : text.slice(node.startIndex, end).replaceAll(/\s+/g, '');
+}
+
+function unquote(name: string): string {
+  if (name.startsWith(':')) return unquote(name.slice(1));
+  const first = name[0];
+  const isQuoted = name.length > 1 && (first === '"' || first === "'" || first === '`') && name.endsWith(first);
+  return isQuoted ? name.slice(1, -1) : name;
+}

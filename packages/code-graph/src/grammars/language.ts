@@ -1,0 +1,17 @@
+/** The languages of which the graph has facts. */
+export const languages = [
+  'typescript',
+  'tsx',
+  'javascript',
+  'python',
+  'go',
+  'java',
+  'rust',
+  'ruby',
+  'c',
+  'cpp',
+  'csharp',
+  'php',
+  'bash',
+] as const;
+export type Language = (typeof languages)[number];

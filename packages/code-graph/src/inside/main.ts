@@ -1,0 +1,51 @@
+import { type Extractor, openExtractor } from '../extract/open-extractor.ts';
+import { languageOf } from '../grammars/language-of.ts';
+import type { ParseReply, ParseRequest } from './protocol.ts';
+
+/** Reads a line of JSON and as many bytes as it says, and answers with a line, until stdin ends. */
+const limits = { timeoutMs: 10_000, maxFacts: 20_000 };
+
+let extractor: Extractor | undefined;
+
+async function parse({ name }: ParseRequest, bytes: Buffer): Promise<ParseReply> {
+  const language = languageOf(name, bytes.subarray(0, 256));
+  if (language === undefined) return { unparsed: 'unknown_language' };
+  extractor ??= await openExtractor();
+  const found = await extractor.extract({ path: name, language, bytes }, limits);
+  return 'unparsed' in found ? { language, unparsed: found.unparsed } : { language, facts: found };
+}
+
+async function answer(asked: ParseRequest, bytes: Buffer): Promise<void> {
+  const reply = await parse(asked, bytes);
+  // The worker starts another program after a parser that is broken.
+  const isLast = extractor?.isBroken === true;
+  await new Promise<void>((written) => process.stdout.write(`${JSON.stringify(reply)}\n`, () => written()));
+  if (isLast) process.exit(0);
+}
+
+let queue: Promise<void> = Promise.resolve();
+let received = Buffer.alloc(0);
+let parts: Buffer[] = [];
+let request: ParseRequest | undefined;
+
+process.stdin.on('data', (chunk: Buffer) => {
+  parts.push(chunk);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  if (request !== undefined && length < request.bytes) return;
+  received = Buffer.concat(parts);
+  while (received.length > 0) {
+    const end = request === undefined ? received.indexOf(10) : request.bytes;
+    if (end === -1 || end > received.length) break;
+    if (request === undefined) {
+      request = JSON.parse(received.toString('utf8', 0, end)) as ParseRequest;
+      received = received.subarray(end + 1);
+      if (request.bytes > 0) continue;
+    }
+    const [asked, bytes] = [request, received.subarray(0, request.bytes)];
+    received = received.subarray(request.bytes);
+    request = undefined;
+    queue = queue.then(() => answer(asked, bytes));
+  }
+  parts = [received];
+});
+process.stdin.on('end', () => void queue.then(() => process.exit(0)));

@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import type { Json } from '@holdpoint/contract';
+import type { HostProgram, Sandbox } from '@holdpoint/sandbox';
+import { readBlobs } from './build/read-blobs.ts';
+import type { Snapshots } from './build/snapshots.ts';
+import { CodeGraphError } from './errors.ts';
+import { Parser } from './parser/parser.ts';
+import { parserProgram } from './parser/parser-program.ts';
+import type { Answer } from './query/answer-question.ts';
+import { GraphThread } from './thread/graph-thread.ts';
+import type { Outcome, Read, Request } from './thread/messages.ts';
+import type { Unread } from './view/view.ts';
+
+export interface GraphsOptions {
+  sandbox: Pick<Sandbox, 'start'>;
+  snapshots: Snapshots;
+  /** @default the parser of this package */
+  program?: HostProgram;
+  /** The most bytes that the graph of one run may have on disk. @default 512 MiB */
+  maxBytes?: number;
+  /** Milliseconds that a process may take for one file; it is killed then. @default 30 s */
+  fileMs?: number;
+}
+
+export interface GraphQuery {
+  runId: string;
+  /** The user of the run's sandboxes. */
+  owner: { uid: number; gid: number };
+  /** The snapshot whose graph is asked. */
+  snapshot: string;
+  /** The name of the query, see `questionNames`. */
+  query: string;
+  params?: Readonly<Record<string, Json>> | undefined;
+  /** The permissions of the run: what it may not read is in no answer. @default it may read everything */
+  permissions?: readonly string[] | undefined;
+  timeout_ms: number;
+  /** Bytes of the results. */
+  max_bytes: number;
+  signal: AbortSignal;
+  /** Called after each batch of files. */
+  onProgress?(progress: { files: number; total: number }): void;
+}
+
+/** The code graphs of the runs of this host. */
+export interface Graphs {
+  /**
+   * Answers from the graph of a snapshot, after reading the files of it that the run's graph does not know. When time is up, what was read
+   * stays, and the next query continues there.
+   * @throws CodeGraphError for a question without an answer; every other error is one of the infrastructure
+   */
+  query(query: GraphQuery): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** Runs keep to one of them, so that each store is open once. */
+const threadCount = 2;
+/** How often the graph may be found changed by other processes during one query. */
+const maxRounds = 20;
+
+export function openGraphs({
+  sandbox,
+  snapshots,
+  program = parserProgram(),
+  maxBytes = 512 * 1024 * 1024,
+  fileMs = 30_000,
+}: GraphsOptions): Graphs {
+  const threads = Array.from({ length: threadCount }, () => new GraphThread());
+  const parsers = new Map<string, Parser>();
+  /** The build of each run, so that two queries do not read the same files. */
+  const builds = new Map<string, Promise<unknown>>();
+
+  const parserOf = ({ runId, owner }: GraphQuery): Parser => {
+    const known = parsers.get(runId);
+    parsers.delete(runId);
+    const parser = known ?? new Parser({ fileMs, start: () => sandbox.start({ id: runId, ...owner }, program) });
+    parsers.set(runId, parser);
+    // A parser whose process has ended is empty; the others end when they are idle.
+    for (const oldest of parsers.keys()) {
+      if (parsers.size <= maxParsers || oldest === runId) break;
+      parsers.delete(oldest);
+    }
+    return parser;
+  };
+
+  const perform = (runId: string, request: Request): Promise<Outcome> => {
+    const thread = threads[(createHash('sha256').update(runId).digest()[0] ?? 0) % threadCount] as GraphThread;
+    return thread.perform({ ...snapshots.cache(runId), maxBytes }, request);
+  };
+
+  /** One build of a run after the other. A build that fails has no part in the next one. */
+  const alone = async <Result>(runId: string, act: () => Promise<Result>): Promise<Result> => {
+    const before = builds.get(runId);
+    const result = (before ?? Promise.resolve()).then(act, act);
+    const tail = result.catch(() => {});
+    builds.set(runId, tail);
+    void tail.then(() => builds.get(runId) === tail && builds.delete(runId));
+    return result;
+  };
+
+  const read = (query: GraphQuery, progress: Progress, signal: AbortSignal, blobs: readonly Unread[]) =>
+    readBlobs(
+      {
+        snapshots,
+        parser: parserOf(query),
+        onRead: (files) => {
+          progress.read += files;
+          query.onProgress?.({ files: progress.read, total: progress.total });
+        },
+        async keep(batch: Read[]) {
+          const kept = await perform(query.runId, { operation: 'keep', read: batch });
+          return kept.kind === 'kept' ? kept.refused : [];
+        },
+      },
+      { runId: query.runId, blobs, signal },
+    );
+
+  const answer = async (query: GraphQuery, progress: Progress, signal: AbortSignal): Promise<Answer> => {
+    const { runId, snapshot, params, permissions, max_bytes } = query;
+    const started = performance.now();
+    const ask = () => {
+      signal.throwIfAborted();
+      const timeout_ms = Math.max(1, query.timeout_ms - (performance.now() - started));
+      const question = { query: query.query, params, snapshot, max_bytes };
+      return perform(runId, { operation: 'ask', question, permissions, timeout_ms });
+    };
+    const first = await ask();
+    if (first.kind === 'answer') return answerOf(first);
+    return alone(runId, async () => {
+      for (let round = 0; round < maxRounds; round++) {
+        const outcome = await ask();
+        if (outcome.kind === 'answer') return answerOf(outcome);
+        if (outcome.kind === 'unlisted') {
+          const listing = await snapshots.listing({ runId, snapshot, since: outcome.known });
+          const listed = await perform(runId, { operation: 'list', snapshot, listing });
+          if (listed.kind !== 'unlisted') continue;
+          const whole = await snapshots.listing({ runId, snapshot, since: [] });
+          await perform(runId, { operation: 'list', snapshot, listing: whole });
+        } else if (outcome.kind === 'unread') {
+          progress.total = outcome.total;
+          progress.read = outcome.total - outcome.blobs.length;
+          await read(query, progress, signal, outcome.blobs);
+        }
+      }
+      throw new Error(`The code graph of ${runId} was changed ${maxRounds} times during one query.`);
+    });
+  };
+
+  return {
+    async query(query) {
+      const progress: Progress = { read: 0, total: 0 };
+      const deadline = AbortSignal.timeout(query.timeout_ms);
+      const signal = AbortSignal.any([query.signal, deadline]);
+      try {
+        return await Promise.race([answer(query, progress, signal), whenAborted(signal)]);
+      } catch (error) {
+        query.signal.throwIfAborted();
+        if (deadline.aborted) throw late(progress, query.timeout_ms);
+        throw readable(error, query.snapshot);
+      }
+    },
+    async close() {
+      await Promise.all(threads.map((thread) => thread.close()));
+      await Promise.all([...parsers.values()].map((parser) => parser.end()));
+    },
+  };
+}
+
+interface Progress {
+  read: number;
+  total: number;
+}
+
+const maxParsers = 64;
+
+const answerOf = ({ results, cursor }: Answer): Answer => (cursor === undefined ? { results } : { results, cursor });
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+function late({ read, total }: Progress, timeoutMs: number): CodeGraphError {
+  if (total === 0 || read >= total) {
+    return new CodeGraphError(
+      'ETIMEOUT',
+      `The graph did not answer within ${timeoutMs} ms.`,
+      'Ask for less, or raise the time limit of the run.',
+    );
+  }
+  return new CodeGraphError(
+    'ETIMEOUT',
+    `The graph is being built: ${read} of ${total} files are read after ${timeoutMs} ms.`,
+    'Ask again: it continues from there.',
+  );
+}
+
+/** A snapshot that the run does not have is a mistake of who asks. */
+function readable(error: unknown, snapshot: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ESNAPSHOTUNKNOWN') {
+    return new CodeGraphError(
+      'EQUERY',
+      `/commit: the run has no snapshot ${JSON.stringify(snapshot.slice(0, 100))}.`,
+      'Give the id of a snapshot of this run, as its steps name it, or leave `commit` out for the present one.',
+    );
+  }
+  return error;
+}

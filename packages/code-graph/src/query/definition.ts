@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { findings } from '../resolve/readable-graph.ts';
+import { resolveReference } from '../resolve/resolve-reference.ts';
+import { badParams } from './bad-params.ts';
+import { byPath, defineQuestion, globText, pageShape } from './define-question.ts';
+import { fileOf } from './file-of.ts';
+import type { Asked, Row, RowGroup } from './row.ts';
+import { symbolRow } from './symbol-row.ts';
+import { symbolKind } from './symbols.ts';
+
+const place = { line: z.int().min(1), column: z.int().min(1) };
+
+/** Declarations with a name, or those to which the name at a place leads. */
+export const definition = defineQuestion(
+  z.strictObject({
+    name: z.string().min(1).max(1000).optional(),
+    kind: symbolKind.optional(),
+    path: globText.optional(),
+    line: place.line.optional(),
+    column: place.column.optional(),
+    ...pageShape,
+  }),
+  (asked, { name, kind, path, line, column }) => {
+    if (line !== undefined || column !== undefined) {
+      if (path === undefined || line === undefined)
+        throw badParams('/params: a place has `path` and `line`, and `column` where the line has several names.');
+      return atPlace(asked, { path: fileOf(asked, path), line, column, name });
+    }
+    if (name === undefined)
+      throw badParams('/params: give `name`, or the place of a use: `path`, `line` and `column`.');
+    return named(asked, { name, kind, path });
+  },
+);
+
+/** `Class.method` names a symbol with what is around it. */
+function named(
+  asked: Asked,
+  { name, kind, path }: { name: string; kind?: string | undefined; path?: string | undefined },
+) {
+  const last = name.slice(name.lastIndexOf('.') + 1);
+  const full = (container: readonly string[], own: string) => [...container, own].join('.');
+  const { view } = asked;
+  const places = Map.groupBy(
+    [name, ...(last === '' ? [] : [last])].flatMap((one) => view.symbolsNamed(one)),
+    (one) => one.path,
+  );
+  return byPath(
+    asked,
+    [...places.keys()].sort(),
+    (one) => {
+      const symbols = view.factsOf(one)?.symbols ?? [];
+      const indexes = new Set(places.get(one)?.map(({ index }) => index));
+      return symbols.flatMap((symbol, index) => {
+        const fits = symbol.name === name || `.${full(symbol.container, symbol.name)}`.endsWith(`.${name}`);
+        return indexes.has(index) && fits && (kind === undefined || symbol.kind === kind)
+          ? [symbolRow(one, symbol)]
+          : [];
+      });
+    },
+    path,
+  );
+}
+
+function atPlace(
+  { view, isReadable }: Asked,
+  { path, line, column, name }: { path: string; line: number; column?: number | undefined; name?: string | undefined },
+): RowGroup[] {
+  const uses = (view.factsOf(path)?.references ?? []).filter(
+    (one) =>
+      one.start.line === line &&
+      (name === undefined || one.name === name) &&
+      (column === undefined || (one.start.column <= column && column < one.start.column + one.name.length)),
+  );
+  const rows = (): Row[] =>
+    uses.flatMap((reference) =>
+      resolveReference(view, { path, reference })
+        .filter((one) => isReadable(one.path))
+        .toSorted((a, b) => findings.indexOf(a.how) - findings.indexOf(b.how))
+        .flatMap(({ path: at, index, how }) => {
+          const symbol = view.factsOf(at)?.symbols[index];
+          return symbol === undefined ? [] : [{ ...symbolRow(at, symbol), how }];
+        }),
+    );
+  return [{ key: '', rows }];
+}

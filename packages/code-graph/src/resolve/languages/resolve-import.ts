@@ -1,0 +1,19 @@
+import type { ImportFact } from '../../facts.ts';
+import type { Language } from '../../grammars/language.ts';
+import type { ImportTarget } from '../import-target.ts';
+import type { PathIndex } from '../index-paths.ts';
+
+/** What the rules of a language get. */
+export interface ImportContext {
+  paths: PathIndex;
+  configuration: ReadonlyMap<string, string>;
+  filesOfModule(name: string): readonly string[];
+}
+
+export interface ImportInput {
+  path: string;
+  language: Language;
+  fact: ImportFact;
+}
+
+export type ResolveImport = (input: ImportInput) => ImportTarget;

@@ -1,0 +1,26 @@
+import { toExternal, toTarget, unknownTarget } from '../import-target.ts';
+import { folderOf, joinPath } from '../index-paths.ts';
+import type { ImportContext, ResolveImport } from './resolve-import.ts';
+
+/** `require_relative` beside the file, `require` below some `lib`. */
+export function rubyImports({ paths }: ImportContext): ResolveImport {
+  return ({ path, fact: { source } }) => {
+    const name = source.endsWith('.rb') ? source : `${source}.rb`;
+    if (/^\.\.?\//.test(source)) {
+      const file = joinPath(folderOf(path), name);
+      return file !== undefined && paths.has(file) ? toTarget([file]) : unknownTarget;
+    }
+    const files = paths.endingWith(`lib/${name}`);
+    if (files.length > 0) return toTarget(files);
+    return paths.has(name) ? toTarget([name]) : toExternal(source.split('/')[0] ?? source);
+  };
+}
+
+/** `source` beside the file, or from the root, where scripts are mostly started. */
+export function bashImports({ paths }: ImportContext): ResolveImport {
+  return ({ path, fact: { source } }) => {
+    const files = [joinPath(folderOf(path), source), joinPath('', source)];
+    const file = files.find((one) => one !== undefined && paths.has(one));
+    return file === undefined ? unknownTarget : toTarget([file]);
+  };
+}

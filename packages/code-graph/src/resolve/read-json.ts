@@ -1,0 +1,26 @@
+/** JSON with comments and trailing commas, as in tsconfig.json. Undefined when it is broken or no object. */
+export function readJson(text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const plain = text
+      .replace(/^\uFEFF/, '')
+      .replaceAll(
+        /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
+        (_all, string: string | undefined) => string ?? '',
+      )
+      .replaceAll(/("(?:\\.|[^"\\])*")|,(?=\s*[}\]])/g, (_all, string: string | undefined) => string ?? '');
+    return asObject(JSON.parse(plain));
+  } catch {
+    return undefined;
+  }
+}
+
+export function asObject(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+export function asString(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { extractorVersion } from '../extract/extractor-version.ts';
+import { schema, schemaVersion } from './schema.ts';
+
+/** Where the store of a run lies, and that of the run that it was forked from. */
+export interface CachePlace {
+  path: string;
+  origin: string | undefined;
+  /** The most bytes that a store may have. */
+  maxBytes: number;
+}
+
+export interface OpenStore {
+  database: DatabaseSync;
+  /** Path of the database. Every store that is made has a name of its own, so a file of this name is this store. */
+  file: string;
+}
+
+/** 'HPgr': the file is a graph. */
+const applicationId = 0x48506772;
+/** Facts that another version extracted are another format. */
+const format = schemaVersion * 1000 + extractorVersion;
+const pageBytes = 4096;
+const busyMs = 5000;
+const abandonedMs = 600_000;
+
+/**
+ * Opens the store of a run, or makes it: from the facts of the run that it was forked from, if these can be read. What cannot be trusted
+ * (garbage, a cut file, another format) is thrown away: everything in a store can be made again.
+ */
+export function openStore(place: CachePlace): OpenStore {
+  mkdirSync(place.path, { recursive: true, mode: 0o700 });
+  removeLeftovers(place.path);
+  const file = fileIn(place.path);
+  const opened = file === undefined ? undefined : openSound(file, place.maxBytes);
+  if (opened !== undefined) return opened;
+  if (existsSync(folderOf(place.path))) throwAway(place.path);
+  return make(place);
+}
+
+/** Takes a store from its name. Processes that have it open keep what they have, and find that its file is gone. */
+export function throwAway(path: string): void {
+  const away = join(path, `old-${token()}`);
+  try {
+    renameSync(folderOf(path), away);
+  } catch {
+    return; // another process was faster
+  }
+  remove(away);
+}
+
+const folderOf = (path: string): string => join(path, 'graph');
+
+function fileIn(path: string): string | undefined {
+  const folder = folderOf(path);
+  const name = existsSync(folder) ? readdirSync(folder).find((one) => /^[0-9a-f]+\.sqlite$/.test(one)) : undefined;
+  return name === undefined ? undefined : join(folder, name);
+}
+
+/** Undefined for a file that is no sound store. */
+function openSound(file: string, maxBytes: number): OpenStore | undefined {
+  let database: DatabaseSync | undefined;
+  try {
+    database = connect(file, maxBytes);
+    const isOurs = pragma(database, 'application_id') === applicationId && pragma(database, 'user_version') === format;
+    if (isOurs && pragma(database, 'quick_check') === 'ok') return { database, file };
+  } catch {
+    // not a database, or a broken one
+  }
+  database?.close();
+  return undefined;
+}
+
+function connect(file: string, maxBytes: number): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: busyMs });
+  try {
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${16 * 1024 * 1024};
+      PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)}; PRAGMA cell_size_check = ON`);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
+}
+
+const pragma = (database: DatabaseSync, name: string): unknown =>
+  Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+
+/** Builds the store aside and renames it into its place. The first of several makers wins. */
+function make(place: CachePlace): OpenStore {
+  const aside = join(place.path, `making-${token()}`);
+  mkdirSync(aside, { mode: 0o700 });
+  const name = `${token()}.sqlite`;
+  try {
+    if (!copyOrigin(place, join(aside, name))) makeEmpty(place, join(aside, name));
+    renameSync(aside, folderOf(place.path));
+  } catch (error) {
+    remove(aside);
+    const others = fileIn(place.path);
+    if (others === undefined) throw error;
+  }
+  const file = fileIn(place.path);
+  const opened = file && openSound(file, place.maxBytes);
+  if (opened === undefined || opened === '')
+    throw new Error(`The store of the code graph at ${place.path} cannot be made.`);
+  return opened;
+}
+
+function makeEmpty({ maxBytes }: CachePlace, file: string): void {
+  const database = connect(file, maxBytes);
+  database.exec(`${schema}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${format}`);
+  database.close();
+}
+
+/** Copies the facts. The listings stay: the other run may have snapshots that this one must not see. */
+function copyOrigin({ origin, maxBytes }: CachePlace, file: string): boolean {
+  const from = origin === undefined ? undefined : fileIn(origin);
+  const store = from === undefined ? undefined : openSound(from, maxBytes);
+  if (store === undefined) return false;
+  try {
+    store.database.prepare('VACUUM INTO ?').run(file);
+    const copy = connect(file, maxBytes);
+    copy.exec(`DELETE FROM listing; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${format}`);
+    copy.close();
+    return true;
+  } catch {
+    rmSync(file, { force: true });
+    return false;
+  } finally {
+    store.database.close();
+  }
+}
+
+/** What processes left that died while they made or removed a store. */
+function removeLeftovers(path: string): void {
+  for (const name of readdirSync(path)) {
+    const at = join(path, name);
+    const isOld = name.startsWith('old-');
+    if (!isOld && !name.startsWith('making-')) continue;
+    const changed = statSync(at, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (isOld || Date.now() - changed > abandonedMs) remove(at);
+  }
+}
+
+/** A process that has the store open may make a file at the same moment; the next one that opens a store removes the rest. */
+function remove(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // see above
+  }
+}
+
+const token = (): string => randomBytes(8).toString('hex');

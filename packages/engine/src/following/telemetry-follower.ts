@@ -1,0 +1,166 @@
+import type { EndedSpans, LoggedEvent } from '@holdpoint/contract';
+import type { Redis } from 'ioredis';
+import { ZodError } from 'zod';
+import { runField } from '../domain/index.ts';
+import { activeIndex, lastEventAt, pagesOf, pagesOfRuns, readLog } from '../log/index.ts';
+import { stateKey } from '../log/keys.ts';
+import type { Logger, TelemetryPort } from '../ports/index.ts';
+import { addEvent, openTrace, type TraceState } from '../tracing/index.ts';
+import type { Follower } from './follow-runs.ts';
+import { readCursors, writeCursors } from './telemetry-cursors.ts';
+import { openSince } from './telemetry-since.ts';
+
+interface Deps {
+  redis: Redis;
+  logger: Logger;
+  now: () => number;
+  ports: readonly TelemetryPort[];
+}
+
+interface Progress {
+  /** The fold of the log, as far as it was read. */
+  trace: TraceState;
+  /** The context that the run was submitted with. */
+  caller: Pick<EndedSpans, 'traceparent' | 'tracestate'>;
+  /** Spans that events up to this one ended are with the ports. */
+  cursor: number;
+}
+
+/** Spans that the ports get at once, as a rule. */
+const batchLength = 512;
+const mostProgress = 1000;
+const page = 500;
+
+/** Hands over what is new. For one process at a time; when two do it, spans are handed over twice. */
+export async function openTelemetryFollower(deps: Deps): Promise<Follower> {
+  const { redis, logger } = deps;
+  const since = await openSince(deps);
+  /** In order of use: the first one is the least recently used. */
+  const known = new Map<string, Progress>();
+
+  const progressOf = async (runId: string): Promise<Progress> => {
+    const found = known.get(runId);
+    known.delete(runId);
+    if (found) return found;
+    const [cursor = 0] = await readCursors(redis, [runId]);
+    return { trace: openTrace(runId), caller: {}, cursor };
+  };
+  const keep = (runId: string, progress: Progress): void => {
+    if (progress.trace.open.size === 0) return;
+    known.set(runId, progress);
+    if (known.size > mostProgress) known.delete([...known.keys()][0] ?? '');
+  };
+
+  const handle = async (runIds: Iterable<string>, signal: AbortSignal): Promise<void> => {
+    const batch = new PendingSpans(deps);
+    for (const runId of runIds) {
+      signal.throwIfAborted();
+      try {
+        const progress = await progressOf(runId);
+        for await (const event of eventsAfter(redis, runId, progress.trace.seq)) {
+          batch.take(endedBy(progress, event, since.time), progress.cursor);
+          if (batch.length >= batchLength) await batch.flush(signal);
+        }
+        keep(runId, progress);
+      } catch (error) {
+        if (!(error instanceof UnreadableLog)) throw error;
+        logger.warn({ run_id: runId, err: error }, 'the spans of a run are not exported: its log cannot be read');
+      }
+    }
+    await batch.flush(signal);
+    await since.touch();
+  };
+  /** Set when a batch was cut off: what is known here is ahead of the cursors. */
+  let isOver = false;
+
+  return {
+    async handle(runIds, signal) {
+      if (isOver) return;
+      await handle(runIds, signal).catch((error: unknown) => {
+        isOver = true;
+        if (!signal.aborted) throw error;
+      });
+    },
+    async *unhandled(which) {
+      const pages = which === 'all' ? pagesOfRuns(redis, page) : pagesOf(redis, activeIndex, page);
+      for await (const ids of pages) {
+        const [cursors, ...seqs] = await Promise.all([
+          readCursors(redis, ids),
+          ...ids.map((id) => redis.hget(stateKey(id), runField.seq.name)),
+        ]);
+        for (const [at, id] of ids.entries()) {
+          const cursor = cursors[at];
+          if (Number(seqs[at] ?? 0) <= (cursor ?? 0)) continue;
+          if (cursor !== undefined || ((await lastEventAt(redis, id)) ?? 0) >= since.time) yield id;
+        }
+      }
+      await since.touch();
+    },
+  };
+}
+
+/** An event that this version does not know, or cannot place. Other runs are not held up. */
+class UnreadableLog extends Error {
+  override readonly name = 'UnreadableLog';
+}
+
+/** @param since earlier events happened before telemetry was switched on */
+function endedBy(progress: Progress, event: LoggedEvent, since: number): EndedSpans {
+  const { trace } = progress;
+  const ended = orUnreadable(() => addEvent(trace, event));
+  if (event.type === 'run.created') {
+    const { traceparent, tracestate } = event.data;
+    progress.caller = { traceparent, tracestate };
+  }
+  const isNew = event.seq > progress.cursor && Date.parse(event.time) >= since;
+  progress.cursor = Math.max(progress.cursor, event.seq);
+  return { run_id: trace.runId, trace_id: trace.traceId, ...progress.caller, spans: isNew ? ended : [] };
+}
+
+function orUnreadable<Result>(act: () => Result): Result {
+  try {
+    return act();
+  } catch (cause) {
+    throw new UnreadableLog('an event makes no spans', { cause });
+  }
+}
+
+async function* eventsAfter(redis: Redis, runId: string, seq: number): AsyncGenerator<LoggedEvent> {
+  for (let after = seq; ; ) {
+    const events = await readLog(redis, runId, { after, limit: page }).catch((cause: unknown) => {
+      throw cause instanceof ZodError ? new UnreadableLog('an event is not known', { cause }) : cause;
+    });
+    yield* events;
+    if (events.length < page) return;
+    after = events.at(-1)?.seq ?? after;
+  }
+}
+
+/** Ended spans of several runs, and where their cursors then are. */
+class PendingSpans {
+  private readonly deps: Deps;
+  private spans: EndedSpans[] = [];
+  private cursors = new Map<string, number>();
+  length = 0;
+
+  constructor(deps: Deps) {
+    this.deps = deps;
+  }
+
+  take(ended: EndedSpans, cursor: number): void {
+    this.cursors.set(ended.run_id, cursor);
+    if (ended.spans.length === 0) return;
+    this.spans.push(ended);
+    this.length += ended.spans.length;
+  }
+
+  async flush(signal: AbortSignal): Promise<void> {
+    const { spans, cursors } = this;
+    if (cursors.size === 0) return;
+    this.spans = [];
+    this.cursors = new Map();
+    this.length = 0;
+    if (spans.length > 0) await Promise.all(this.deps.ports.map((port) => port.take(spans, signal)));
+    await writeCursors(this.deps.redis, cursors);
+  }
+}

@@ -1,0 +1,35 @@
+import type { Trace, TraceSpan } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import { readLog } from '../log/index.ts';
+import { addEvent, openSpans, openTrace } from '../tracing/index.ts';
+
+const eventsAtOnce = 500;
+
+/**
+ * The spans of a run from its log: those that ended after sequence number `after`, and behind the last of them those that have not ended.
+ * Reads the log from its beginning, and keeps one page of spans.
+ * @param page.limit of spans. A page may have a few more, because it ends with an event
+ */
+export async function readTrace(
+  { redis }: Pick<EngineDeps, 'redis'>,
+  runId: string,
+  { after = 0, limit }: { after?: number | undefined; limit: number },
+): Promise<Trace> {
+  const trace = openTrace(runId);
+  const spans: TraceSpan[] = [];
+  for (;;) {
+    const events = await readLog(redis, runId, { after: trace.seq, limit: eventsAtOnce });
+    for (const event of events) {
+      const closed = addEvent(trace, event);
+      if (event.seq > after) spans.push(...closed);
+      if (spans.length >= limit) return page(runId, trace.traceId, spans, String(event.seq));
+    }
+    if (events.length < eventsAtOnce) break;
+  }
+  return page(runId, trace.traceId, [...spans, ...openSpans(trace)], null);
+}
+
+const page = (run_id: string, trace_id: string, spans: readonly TraceSpan[], next_cursor: string | null): Trace => ({
+  ...{ run_id, trace_id, next_cursor, has_more: next_cursor !== null },
+  spans: spans.toSorted((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : 0)),
+});

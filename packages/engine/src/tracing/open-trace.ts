@@ -1,0 +1,43 @@
+import type { EventType, LoggedEvent, TraceSpan } from '@holdpoint/contract';
+import { approvalSpans } from './approval-spans.ts';
+import { publishSpans } from './publish-spans.ts';
+import { runSpans } from './run-spans.ts';
+import { record } from './spans.ts';
+import { noSpan, type SpansOf } from './spans-of.ts';
+import { stepSpans } from './step-spans.ts';
+import { taskSpans } from './task-spans.ts';
+import { emptyTrace, type TraceState } from './trace-state.ts';
+import { turnSpans } from './turn-spans.ts';
+import { workspaceSpans } from './workspace-spans.ts';
+
+/** The only place that says which spans an event begins and ends. The compiler finds an event that is missing here. */
+const spansByType: SpansOf<EventType> = {
+  ...runSpans,
+  ...turnSpans,
+  ...stepSpans,
+  ...approvalSpans,
+  ...taskSpans,
+  'graph.progress': noSpan,
+  ...workspaceSpans,
+  ...publishSpans,
+};
+
+/** The trace of a run, before its first event. Give it all events of the run's log, in order. */
+export const openTrace = (runId: string): TraceState => emptyTrace(runId);
+
+/**
+ * Adds the next event of the log. Pure but for the state that it is given: the same log makes the same spans, however it is cut.
+ * @returns the spans that end with it. A span never changes afterwards
+ */
+export function addEvent(trace: TraceState, event: LoggedEvent): TraceSpan[] {
+  trace.now = Math.max(trace.now, Date.parse(event.time));
+  trace.seq = event.seq;
+  // The compiler does not see that the entry and the event have the same type.
+  const add = spansByType[event.type] as (trace: TraceState, event: LoggedEvent) => void;
+  add(trace, event);
+  return trace.closed.splice(0);
+}
+
+/** The spans that have not ended, as they are now. */
+export const openSpans = (trace: TraceState): TraceSpan[] =>
+  [...trace.open].map(([key, span]) => record(trace, key, span, { end: undefined, status: 'unset' }));

@@ -1,0 +1,132 @@
+import { attribute, type TraceSpan } from '@holdpoint/contract';
+import { spanIdOf, spanKeys } from './ids.ts';
+import type { OpenSpan, TraceState } from './trace-state.ts';
+
+export type Attributes = TraceSpan['attributes'];
+type Given = Record<string, Attributes[string] | undefined>;
+type Link = TraceSpan['links'][number];
+
+/** A tool that no toolset has is named by a model: its name may be as long as the model likes. */
+const longestName = 100;
+/** Codes and names of callers are far shorter. */
+const longestText = 200;
+/** OpenTelemetry's default, of events and of links. */
+const mostEvents = 128;
+
+/** Attributes that have a value. */
+export function known(given: Given): Attributes {
+  const attributes: Attributes = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined) attributes[name] = typeof value === 'string' ? value.slice(0, longestText) : value;
+  }
+  return attributes;
+}
+
+export interface NewSpan {
+  kind: TraceSpan['kind'];
+  name: string;
+  /** @default the segment, or the run when it lies in several */
+  parent?: string | undefined;
+  /** Milliseconds since the epoch. It is moved into the past that the trace knows. @default now */
+  start?: number | undefined;
+  attributes?: Given;
+  links?: Link[];
+}
+
+export function open(trace: TraceState, key: string, span: NewSpan): void {
+  const { kind, name, parent = null, start = trace.now, attributes = {}, links = [] } = span;
+  const parentStart = (parent === null ? undefined : trace.open.get(parent)?.start) ?? lifeStart(trace);
+  trace.open.set(key, {
+    ...{ kind, parent, links, events: [] },
+    name: name.slice(0, longestName),
+    start: Math.min(Math.max(start, parentStart), trace.now),
+    attributes: known(attributes),
+  });
+}
+
+/** Nothing lies before the life that it belongs to. After a run's end, nothing lies before its own beginning. */
+const lifeStart = (trace: TraceState): number =>
+  (trace.isAlive ? trace.open.get(spanKeys.run(trace.life))?.start : undefined) ?? Number.NEGATIVE_INFINITY;
+
+export interface SpanEnd {
+  /** @default unset */
+  status?: TraceSpan['status'];
+  /** The stable code of an error. */
+  code?: string | undefined;
+  attributes?: Given;
+}
+
+/** Ends a span and whatever in it is still open. No effect on a span that is not open. */
+export function close(trace: TraceState, key: string, end: SpanEnd = {}): void {
+  const span = trace.open.get(key);
+  if (span === undefined) return;
+  for (const [inner, { parent }] of trace.open) if (parent === key) close(trace, inner, { status: 'unset' });
+  trace.open.delete(key);
+  const { status = 'unset', code, attributes = {} } = end;
+  const all = { ...span, attributes: { ...span.attributes, ...known(attributes) } };
+  const closed = record(trace, key, all, { end: trace.now, status, message: code?.slice(0, longestText) });
+  if (closed.parent_id === spanIdOf(trace.runId, spanKeys.segment(trace.segments))) trace.segmentIsUsed = true;
+  trace.closed.push(closed);
+}
+
+/** A span whose beginning and end the log tells at once. */
+export function add(trace: TraceState, key: string, span: NewSpan, end: SpanEnd = {}): void {
+  open(trace, key, span);
+  close(trace, key, end);
+}
+
+/** Sets attributes of an open span. */
+export function set(trace: TraceState, key: string, attributes: Given): void {
+  const span = trace.open.get(key);
+  if (span !== undefined) Object.assign(span.attributes, known(attributes));
+}
+
+/** Adds to counts of an open span. */
+export function count(trace: TraceState, key: string, counts: Record<string, number>): void {
+  const span = trace.open.get(key);
+  if (span === undefined) return;
+  for (const [name, by] of Object.entries(counts)) span.attributes[name] = Number(span.attributes[name] ?? 0) + by;
+}
+
+/** Something that happened during a span. Those after the first 128 are left out. */
+export function note(trace: TraceState, key: string, name: string, attributes: Given = {}): void {
+  const events = trace.open.get(key)?.events;
+  if (events === undefined || events.length >= mostEvents) return;
+  events.push({ name, time: iso(trace.now), attributes: known(attributes) });
+}
+
+export function link(trace: TraceState, key: string, to: Link): void {
+  const links = trace.open.get(key)?.links;
+  if (links !== undefined && links.length < mostEvents) links.push(to);
+}
+
+/** The span of the present segment, or of the run, or of its caller. */
+function home(trace: TraceState, start: number): string | null {
+  if (!trace.isAlive) return trace.remoteParent;
+  const segment = spanKeys.segment(trace.segments);
+  const begun = trace.open.get(segment)?.start;
+  if (begun === undefined || start < begun) return spanIdOf(trace.runId, spanKeys.run(trace.life));
+  return spanIdOf(trace.runId, segment);
+}
+
+/** @param end undefined: it is still open */
+export function record(
+  trace: TraceState,
+  key: string,
+  span: OpenSpan,
+  { end, status, message }: { end: number | undefined; status: TraceSpan['status']; message?: string | undefined },
+): TraceSpan {
+  const { kind, name, start, parent, attributes, events, links } = span;
+  return {
+    span_id: spanIdOf(trace.runId, key),
+    parent_id:
+      kind === 'run' ? trace.remoteParent : parent === null ? home(trace, start) : spanIdOf(trace.runId, parent),
+    ...{ kind, name },
+    start: iso(start),
+    end: end === undefined ? null : iso(end),
+    ...{ status, message, events, links },
+    attributes: { [attribute.runId]: trace.runId, ...attributes },
+  };
+}
+
+export const iso = (time: number): string => new Date(time).toISOString();

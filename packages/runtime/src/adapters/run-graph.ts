@@ -1,0 +1,40 @@
+import type { CodeGraphError, GraphQuery, Graphs } from '@holdpoint/code-graph';
+import { GraphError, type ToolContext } from '@holdpoint/tools';
+
+/** Whose graph a call asks, and what it may see of it. */
+interface GraphBounds {
+  runId: string;
+  owner: { uid: number; gid: number };
+  /** The snapshot that the call sees. */
+  snapshot: string;
+  permissions: readonly string[] | undefined;
+  signal: AbortSignal;
+  onProgress: GraphQuery['onProgress'];
+}
+
+/** The code graph of a run as its tools ask it. */
+export const runGraph =
+  (graphs: Graphs, bounds: GraphBounds): NonNullable<ToolContext['graph']> =>
+  async ({ commit = bounds.snapshot, ...request }) => {
+    try {
+      const { runId, owner, permissions, signal, onProgress } = bounds;
+      const { uid, gid } = owner;
+      return await graphs.query({
+        ...request,
+        runId,
+        owner: { uid, gid },
+        snapshot: commit,
+        permissions,
+        signal,
+        onProgress,
+      });
+    } catch (error) {
+      throw isQueryError(error) ? asGraphError(error) : error;
+    }
+  };
+
+const isQueryError = (error: unknown): error is CodeGraphError =>
+  error instanceof Error && error.name === 'CodeGraphError';
+
+const asGraphError = (error: CodeGraphError): GraphError =>
+  new GraphError(error.code === 'EQUERY' ? 'EGRAPH' : error.code, error.message, error.next, { cause: error });

@@ -1,0 +1,41 @@
+import type { WorkerDeps } from '@holdpoint/engine/worker';
+import { type Job, Worker, type WorkerOptions } from 'bullmq';
+import { type JobKind, processor } from './processor.ts';
+
+export interface QueueWorker<Data> {
+  worker: Worker<Data>;
+  /** The jobs that it runs now. */
+  running: Set<Job<Data>>;
+  /** Waits until every job that is done has looked at its run once more. */
+  looked(): Promise<unknown>;
+}
+
+/**
+ * Opens the worker of a queue. An add is ignored while a job with its id exists, and a job exists until BullMQ has removed it, which is after
+ * the last look of its handler. So each job that is done looks at its run once more when it is gone.
+ */
+export function openWorker<Data extends { run_id: string }>(
+  deps: WorkerDeps,
+  queue: string,
+  kind: JobKind<Data>,
+  { isHeld, ...options }: WorkerOptions & { isHeld?: (worker: Worker<Data>) => boolean },
+): QueueWorker<Data> {
+  const running = new Set<Job<Data>>();
+  const seen = new WeakMap<Job<Data>, number>();
+  const looks = new Set<Promise<void>>();
+  const handle = processor(deps, kind, { running, seen, isHeld: () => isHeld?.(worker) ?? false });
+  const worker: Worker<Data> = new Worker<Data>(queue, handle, options);
+  worker.on('completed', (job) => {
+    const at = seen.get(job);
+    if (at === undefined) return;
+    const looking = kind
+      .lookAgain(deps, job.data, at)
+      .catch((error: unknown) => {
+        const fields = { run_id: job.data.run_id, job: job.id, err: error };
+        deps.logger.warn(fields, 'a job could not look again; the sweeper sends what it missed');
+      })
+      .finally(() => looks.delete(looking));
+    looks.add(looking);
+  });
+  return { worker, running, looked: () => Promise.all(looks) };
+}

@@ -1,0 +1,37 @@
+import { type Model, ModelError } from '@holdpoint/models';
+import { boundLabel, type Metrics } from '@holdpoint/telemetry';
+
+const mostModels = 30;
+
+/**
+ * The same model port, whose requests are timed. A run names its model freely, so a name is a label once it is known or an answer came from
+ * it: refused names would fill the labels.
+ */
+export function meterModel(model: Model, metrics: Metrics, known: Iterable<string>): Model {
+  if (!metrics.isOn) return model;
+  const answered = new Set(known);
+  const labelOf = boundLabel({ known: answered, most: mostModels });
+  return {
+    async generate(request) {
+      const began = performance.now();
+      let error: string | undefined = 'canceled';
+      try {
+        const answer = await model.generate(request);
+        error = undefined;
+        answered.add(request.model);
+        return answer;
+      } catch (cause) {
+        if (!request.signal.aborted) error = cause instanceof ModelError ? cause.code : 'other';
+        throw cause;
+      } finally {
+        const name = answered.has(request.model) ? labelOf(request.model) : 'other';
+        metrics.record('modelDuration', (performance.now() - began) / 1000, {
+          'gen_ai.operation.name': 'chat',
+          'gen_ai.provider.name': name.includes('/') ? name.slice(0, name.indexOf('/')) : name,
+          'gen_ai.request.model': name,
+          ...(error !== undefined && { 'error.type': error }),
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { CapabilityReport } from '@holdpoint/contract';
+import { isIsolated } from '@holdpoint/sandbox';
+import { type Metrics, observeProcess } from '@holdpoint/telemetry';
+import type { RunningWorkers } from '../jobs/queue-workers.ts';
+
+type Parts = {
+  workers: Pick<RunningWorkers, 'slots' | 'held' | 'isFollower'>;
+  capabilities: CapabilityReport;
+} & Parameters<typeof observeProcess>[1];
+
+/** What a worker process has at the moment. */
+export function observeWorker(metrics: Metrics, { workers, loop, capabilities }: Parts): void {
+  observeProcess(metrics, { loop });
+  metrics.observe('slots', () => workers.slots().map(({ queue, all }) => ({ value: all, labels: { queue } })));
+  metrics.observe('slotsUsed', () => workers.slots().map(({ queue, used }) => ({ value: used, labels: { queue } })));
+  metrics.observe('follower', () => [{ value: workers.isFollower() ? 1 : 0 }]);
+  metrics.observe('workerHeld', () => {
+    const held = workers.held();
+    return (['space', 'redis'] as const).map((reason) => ({ value: held.has(reason) ? 1 : 0, labels: { reason } }));
+  });
+  metrics.observe('sandboxIsolated', () => [{ value: isIsolated(capabilities) ? 1 : 0 }]);
+  // From 0 on, so that the first one is an increase.
+  metrics.count('auditLosses', {}, 0);
+}

@@ -1,0 +1,24 @@
+import {
+  type Metrics,
+  MetricsPlaceError,
+  type MetricsServer,
+  type MetricsSettings,
+  serveMetrics,
+  startMetrics,
+} from '@holdpoint/telemetry';
+import { ConfigError } from '../runtime-config.ts';
+
+/** Opens the metrics of a worker, and the place where they are scraped. @throws ConfigError when that place is taken */
+export async function openWorkerMetrics(
+  service: Parameters<typeof startMetrics>[0],
+  settings: MetricsSettings,
+): Promise<{ metrics: Metrics; served?: MetricsServer }> {
+  const metrics = await startMetrics(service, settings);
+  if (settings.scraped === undefined) return { metrics };
+  try {
+    return { metrics, served: await serveMetrics(settings.scraped, metrics) };
+  } catch (cause) {
+    if (!(cause instanceof MetricsPlaceError)) throw cause;
+    throw new ConfigError(`${cause.message} ${cause.next}`, { cause });
+  }
+}

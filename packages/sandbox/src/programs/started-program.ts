@@ -1,0 +1,138 @@
+import { FrameReader } from '../files/frame-reader.ts';
+import { resolveLimits } from '../limits.ts';
+import type { WorkspaceMount } from '../port.ts';
+import { setupError, startTree } from '../run-command.ts';
+import { type Driver, type HostProgram, type ProgramProcess, SandboxError, type Tree } from '../tree.ts';
+
+type Code = 'EPROGRAMLOST' | 'EPROGRAMVIOLATION' | 'EPROGRAMTIMEOUT';
+
+interface Pending {
+  timeoutMs: number;
+  resolve(line: Buffer): void;
+  reject(error: unknown): void;
+}
+
+/** One process of a program of Holdpoint and its open requests. Ends when idle, on any violation, and on `close`. */
+export class StartedProgram implements ProgramProcess {
+  readonly #program: HostProgram;
+  readonly #tree: Tree;
+  readonly #pending: Pending[] = [];
+  readonly #stderr: Buffer[] = [];
+  #failure: SandboxError | null = null;
+  /** The time of the first open request, or of the wait for one. */
+  #timer: NodeJS.Timeout | undefined;
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<void>;
+
+  constructor(driver: Driver, { workspace, program }: { workspace: WorkspaceMount; program: HostProgram }) {
+    this.#program = program;
+    this.#tree = startTree(driver, {
+      workspace,
+      label: null,
+      argv: [driver.node, ...(program.nodeOptions ?? []), driver.pathInside(program.main, program.files)],
+      cwd: '.',
+      env: {},
+      egress: null,
+      // CPU seconds add up for as long as the program is in use. It writes no file.
+      limits: resolveLimits({
+        cpu_seconds: 1_000_000,
+        memory_bytes: program.memory_bytes,
+        processes: 64,
+        file_bytes: 1,
+      }),
+      stdin: null,
+      hostFiles: program.files,
+    });
+    const frames = new FrameReader(
+      program.maxLineBytes,
+      (line) => this.#receive(line),
+      () => {},
+    );
+    this.#tree.stdout.on('data', (chunk: Buffer) => {
+      if (this.#failure === null && !frames.push(chunk))
+        this.#fail('EPROGRAMVIOLATION', 'wrote a line that is too long');
+    });
+    this.#tree.stderr.on('data', (chunk: Buffer) => {
+      if (this.#stderr.length < 16) this.#stderr.push(Buffer.from(chunk.subarray(0, 4096)));
+    });
+    for (const stream of [this.#tree.stdout, this.#tree.stderr, this.#tree.stdin]) stream?.on('error', () => {});
+    this.ended = this.#end();
+    this.ended.catch(() => {});
+    this.#restartTimer();
+  }
+
+  get usable(): boolean {
+    return this.#failure === null;
+  }
+
+  request(header: object, content: Uint8Array, { timeoutMs }: { timeoutMs: number }): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
+      this.#pending.push({ timeoutMs, resolve, reject });
+      if (this.#pending.length === 1) this.#restartTimer();
+      const { stdin } = this.#tree;
+      stdin?.cork();
+      stdin?.write(`${JSON.stringify({ ...header, bytes: content.length })}\n`);
+      if (content.length > 0) stdin?.write(content);
+      stdin?.uncork();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#fail('EPROGRAMLOST', 'was stopped');
+    await this.ended;
+  }
+
+  #receive(line: Buffer): number {
+    if (this.#failure) return 0;
+    const answered = this.#pending.shift();
+    this.#restartTimer();
+    if (answered === undefined) this.#fail('EPROGRAMVIOLATION', 'answered without a request');
+    // A chunk of the stream is valid only until its listeners return.
+    else answered.resolve(Buffer.from(line));
+    return 0;
+  }
+
+  async #end(): Promise<void> {
+    try {
+      const end = await this.#tree.ended;
+      const stderr = Buffer.concat(this.#stderr).toString('utf8').trim();
+      if (end.status === 'setup_failed' && !this.#failure) this.#settle(setupError(end.detail ?? stderr));
+      const how = end.status === 'exited' ? `exit code ${end.exit_code}` : end.status;
+      this.#fail('EPROGRAMLOST', `ended (${how}) ${stderr.slice(0, 2000)}`.trim());
+    } catch (error) {
+      this.#settle(error instanceof SandboxError ? error : setupError(String(error)));
+      throw error;
+    }
+  }
+
+  #fail(code: Code, what: string): void {
+    const message = `The ${this.#program.name} ${what}.`;
+    this.#settle(new SandboxError(code, message, { retryable: true, next: 'Ask again: another one is started.' }));
+  }
+
+  /** The first failure counts. Only the first open request was being worked on. */
+  #settle(error: SandboxError): void {
+    if (this.#failure) return;
+    this.#failure = error;
+    clearTimeout(this.#timer);
+    this.#tree.kill();
+    const [first, ...others] = this.#pending.splice(0);
+    first?.reject(error);
+    for (const { reject } of others) reject(notBegun(error));
+  }
+
+  #restartTimer(): void {
+    clearTimeout(this.#timer);
+    if (this.#failure) return;
+    const [first] = this.#pending;
+    this.#timer = first
+      ? setTimeout(() => this.#fail('EPROGRAMTIMEOUT', `did not answer within ${first.timeoutMs} ms`), first.timeoutMs)
+      : setTimeout(() => this.#fail('EPROGRAMLOST', 'was idle'), this.#program.idleMs);
+    this.#timer.unref();
+  }
+}
+
+/** Whatever ended the program, a request that waited behind another one has no part in it. */
+const notBegun = (cause: SandboxError) =>
+  new SandboxError('EPROGRAMLOST', cause.message, { retryable: true, next: cause.next, cause });

@@ -1,0 +1,130 @@
+import { attribute, type EndedSpans, genAi, general, type TraceSpan } from '@holdpoint/contract';
+import { boundLabel, otherLabel } from './bound-label.ts';
+import type { Metrics, Origin } from './metrics.ts';
+
+interface Known {
+  /** Names of the tools of this installation. A model may write any other. */
+  tools: Iterable<string>;
+  /** `provider/model`, as the operator named them. A run may name any other. */
+  models: Iterable<string>;
+}
+
+const mostModels = 30;
+const mostReasons = 60;
+
+/** Counts what runs did, from spans that are over: a `TelemetryPort` of the engine. */
+export function countSpans(metrics: Metrics, { tools, models }: Known) {
+  const bounded: Bounded = {
+    tool: boundLabel({ known: tools }),
+    model: boundLabel({ known: models, most: mostModels }),
+    reason: boundLabel({ most: mostReasons }),
+  };
+  return {
+    async take(batch: readonly EndedSpans[]): Promise<void> {
+      for (const { run_id, trace_id, spans } of batch) {
+        for (const span of spans) {
+          const text = (name: string): string | undefined => span.attributes[name]?.toString();
+          const seconds = span.end === null ? 0 : (Date.parse(span.end) - Date.parse(span.start)) / 1000;
+          const origin = { trace_id, span_id: span.span_id, run_id };
+          const label = (name: string): string => text(name) ?? otherLabel;
+          countByKind[span.kind]({ metrics, bounded, span, seconds, origin, text, label });
+        }
+      }
+    },
+  };
+}
+
+type Bounded = Record<'tool' | 'model' | 'reason', (value: string) => string>;
+
+interface Counted {
+  metrics: Metrics;
+  bounded: Bounded;
+  span: TraceSpan;
+  seconds: number;
+  origin: Origin;
+  /** The text of an attribute. */
+  text(name: string): string | undefined;
+  /** The same; `other` when it is absent. */
+  label(name: string): string;
+}
+
+const countByKind: Record<TraceSpan['kind'], (counted: Counted) => void> = {
+  run({ metrics, bounded, seconds, origin, text, label }) {
+    const [outcome, planner, code] = [label(attribute.runOutcome), label(attribute.planner), text(general.errorType)];
+    const reason = code && bounded.reason(code);
+    metrics.count('runsEnded', { outcome, planner, ...(reason && { reason }) }, 1, origin);
+    metrics.record('runDuration', seconds, { outcome, planner }, origin);
+  },
+  segment: ({ metrics, seconds, origin, label }) =>
+    metrics.record('segmentDuration', seconds, { state: label(attribute.segmentState) }, origin),
+  turn(counted) {
+    const { metrics, seconds, origin, label } = counted;
+    metrics.record('turnDuration', seconds, { operation: label(genAi.operation) }, origin);
+    countUsage(counted);
+  },
+  step(counted) {
+    const { metrics, seconds, origin, label } = counted;
+    const labels = { tool: toolOf(counted), outcome: label(attribute.stepOutcome) };
+    metrics.record('stepDuration', seconds, labels, origin);
+    countUsage(counted);
+  },
+  attempt(counted) {
+    const { metrics, seconds, origin, label } = counted;
+    const labels = { tool: toolOf(counted), outcome: label(attribute.attemptOutcome) };
+    metrics.record('attemptDuration', seconds, labels, origin);
+  },
+  wait(counted) {
+    const { metrics, seconds, origin, text, label } = counted;
+    if (text(attribute.approvalId) !== undefined) {
+      const labels = { kind: label(attribute.approvalKind), decision: label(attribute.decision) };
+      metrics.record('decisionDuration', seconds, labels, origin);
+    }
+    // Turns wait in a queue, too: only a step has a tool.
+    if (text(attribute.waitFor) === 'queue' && text(attribute.stepId) !== undefined) {
+      metrics.record('queueWait', seconds, { tool: toolOf(counted) }, origin);
+    }
+  },
+  task: ({ metrics, seconds, origin, label }) =>
+    metrics.record(
+      'taskDuration',
+      seconds,
+      { kind: label(attribute.taskKind), outcome: label(attribute.taskOutcome) },
+      origin,
+    ),
+  publish({ metrics, seconds, origin, text }) {
+    // Its validators are spans of the same kind, without an outcome.
+    const outcome = text(attribute.publishOutcome);
+    if (outcome !== undefined) metrics.record('publishDuration', seconds, { outcome }, origin);
+  },
+  workspace: () => undefined,
+};
+
+const toolOf = ({ bounded, label }: Counted): string => bounded.tool(label(genAi.toolName));
+
+/** Tokens and cost of a turn, or of a call whose tool asked a model. */
+function countUsage({ metrics, bounded, span: { attributes }, origin }: Counted): void {
+  const name = attributes[genAi.requestModel];
+  const [provider, model] = nameOf(bounded.model, attributes[genAi.provider], name);
+  const common = {
+    'gen_ai.operation.name': String(attributes[genAi.operation] ?? otherLabel),
+    'gen_ai.provider.name': provider,
+    'gen_ai.request.model': model,
+  };
+  for (const [type, tokens] of [
+    ['input', attributes[genAi.inputTokens]],
+    ['output', attributes[genAi.outputTokens]],
+  ] as const) {
+    if (typeof tokens === 'number') metrics.record('tokens', tokens, { ...common, 'gen_ai.token.type': type }, origin);
+  }
+  const cost = attributes[attribute.costMicros];
+  if (typeof cost === 'number') metrics.count('cost', { 'gen_ai.request.model': model }, cost / 1e6, origin);
+}
+
+type Value = TraceSpan['attributes'][string] | undefined;
+
+/** Provider and model have one bound together. */
+function nameOf(bound: (value: string) => string, provider: Value, model: Value): [string, string] {
+  if (provider === undefined || model === undefined) return [otherLabel, otherLabel];
+  const name = bound(`${provider}/${model}`);
+  return name === otherLabel ? [otherLabel, otherLabel] : [String(provider), String(model)];
+}

@@ -1,0 +1,53 @@
+import type { MetricKey, metric } from '@holdpoint/contract';
+
+type KeyOf<Kind> = { [Key in MetricKey]: (typeof metric)[Key]['kind'] extends Kind ? Key : never }[MetricKey];
+
+export type CounterKey = KeyOf<'counter'>;
+export type HistogramKey = KeyOf<'histogram'>;
+export type GaugeKey = KeyOf<'gauge'>;
+
+/** A label that has no value is left out. */
+export type Labels<Key extends MetricKey> = { readonly [Label in (typeof metric)[Key]['labels'][number]]?: string };
+
+/** Which span a measurement belongs to: an exemplar leads from a panel to it. */
+export interface Origin {
+  trace_id: string;
+  span_id?: string;
+  run_id?: string;
+}
+
+export interface Reading<Key extends MetricKey> {
+  value: number;
+  labels?: Labels<Key>;
+}
+
+/** What a scrape gets. */
+export interface Scrape {
+  contentType: string;
+  body: string;
+}
+
+/** Where everything is recorded once, for `/metrics` and for OTLP. Without either of them nothing is kept. */
+export interface Metrics {
+  isOn: boolean;
+  count<Key extends CounterKey>(key: Key, labels: Labels<Key>, by?: number, origin?: Origin): void;
+  /** @param value in the unit of the metric */
+  record<Key extends HistogramKey>(key: Key, value: number, labels: Labels<Key>, origin?: Origin): void;
+  /** Asks for the values at each scrape and export. A value that is not among them is absent then. */
+  observe<Key extends GaugeKey | CounterKey>(key: Key, read: () => Readings<Key> | Promise<Readings<Key>>): void;
+  /** The text of `/metrics`, in OpenMetrics when the client accepts it. */
+  scrape(accept: string | undefined): Promise<Scrape>;
+  /** Sends what remains. */
+  stop(): Promise<void>;
+}
+
+export type Readings<Key extends MetricKey> = readonly Reading<Key>[];
+
+export const noMetrics: Metrics = {
+  isOn: false,
+  count: () => undefined,
+  record: () => undefined,
+  observe: () => undefined,
+  scrape: async () => ({ contentType: 'text/plain', body: '' }),
+  stop: async () => undefined,
+};

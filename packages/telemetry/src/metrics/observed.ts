@@ -1,0 +1,71 @@
+import { type MetricKey, metric } from '@holdpoint/contract';
+import type { HrTime } from '@opentelemetry/api';
+import { emptyResource } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  type CollectionResult,
+  type DataPoint,
+  DataPointType,
+  type MetricData,
+  type MetricProducer,
+} from '@opentelemetry/sdk-metrics';
+import type { Reading } from './metrics.ts';
+
+type Read = () => readonly Reading<MetricKey>[] | Promise<readonly Reading<MetricKey>[]>;
+
+/**
+ * Values that are read when a reader collects. The SDK's own observable instruments repeat every label set that they have seen once, so
+ * a run that was paused yesterday would be shown for ever. Here a value that is not read is absent.
+ */
+export class Observed implements MetricProducer {
+  readonly #reads: { key: MetricKey; read: Read }[] = [];
+  readonly #scope: { name: string };
+  readonly #began = now();
+
+  constructor(scope: string) {
+    this.#scope = { name: scope };
+  }
+
+  add(key: MetricKey, read: Read): void {
+    this.#reads.push({ key, read });
+  }
+
+  async collect(): Promise<CollectionResult> {
+    const errors: unknown[] = [];
+    const points = new Map<MetricKey, DataPoint<number>[]>();
+    await Promise.all(
+      this.#reads.map(async ({ key, read }) => {
+        try {
+          const readings = await read();
+          const endTime = now();
+          const made = readings.map(({ value, labels = {} }) => {
+            return { startTime: this.#began, endTime, attributes: { ...labels }, value };
+          });
+          points.set(key, [...(points.get(key) ?? []), ...made]);
+        } catch (error) {
+          errors.push(error);
+        }
+      }),
+    );
+    const metrics = [...points].filter(([, { length }]) => length > 0).map(([key, data]) => dataOf(key, data));
+    return { resourceMetrics: { resource: emptyResource(), scopeMetrics: [{ scope: this.#scope, metrics }] }, errors };
+  }
+}
+
+function dataOf(key: MetricKey, dataPoints: DataPoint<number>[]): MetricData {
+  const { name, unit, description, kind } = metric[key];
+  const base = {
+    // 1: ValueType.DOUBLE, which is a `const enum` of the declarations alone.
+    descriptor: { name, unit, description, valueType: 1 },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+    dataPoints,
+  };
+  return kind === 'counter'
+    ? { ...base, dataPointType: DataPointType.SUM, isMonotonic: true }
+    : { ...base, dataPointType: DataPointType.GAUGE };
+}
+
+function now(): HrTime {
+  const ms = Date.now();
+  return [Math.floor(ms / 1000), (ms % 1000) * 1e6];
+}

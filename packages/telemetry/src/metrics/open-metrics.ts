@@ -1,0 +1,87 @@
+import { type Metric, type MetricKey, metric } from '@holdpoint/contract';
+import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
+import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import { resourceOf, type Service } from '../resource.ts';
+import { Exemplars } from './exemplars.ts';
+import type { CounterKey, HistogramKey, Metrics, Origin } from './metrics.ts';
+import type { OtlpSetting } from './metrics-setting.ts';
+import { Observed } from './observed.ts';
+import { openOtlpReader } from './otlp-reader.ts';
+import { renderMetrics } from './render-metrics.ts';
+
+export interface MetricsOptions {
+  service: Service;
+  /** Absent: they are only scraped. */
+  otlp?: OtlpSetting | undefined;
+}
+
+const meterName = 'holdpoint';
+
+/** Opens OpenTelemetry's metrics, with a reader for scrapes and, when asked for, one that sends by OTLP. Imports the SDK: see `startMetrics`. */
+export async function openMetrics({ service, otlp }: MetricsOptions): Promise<Metrics> {
+  const exemplars = new Exemplars();
+  const observed = new Observed(meterName);
+  const scraped = new ScrapeReader({ metricProducers: [observed] });
+  const dropped = (points: number): void => opened.count('dropped', { signal: 'metrics', reason: 'not_sent' }, points);
+  const readers = [scraped, ...(otlp === undefined ? [] : [await openOtlpReader(otlp, [observed], dropped)])];
+  const provider = new MeterProvider({ resource: resourceOf(service), readers });
+  const meter = provider.getMeter(meterName);
+  const counters = new Map<CounterKey, Counter>();
+  const histograms = new Map<HistogramKey, Histogram>();
+  const keepOrigin = (key: MetricKey, attributes: Attributes, value: number, origin: Origin | undefined): void => {
+    const { name, buckets = [] }: Metric = metric[key];
+    if (origin !== undefined) exemplars.put(name, { attributes, value, buckets }, origin);
+  };
+  let collecting: ReturnType<ScrapeReader['collect']> | undefined;
+  const opened: Metrics = {
+    isOn: true,
+    count(key, given, by = 1, origin) {
+      const labels = withValues(given);
+      let counter = counters.get(key);
+      if (counter === undefined) {
+        const { name, unit, description } = metric[key];
+        counter = meter.createCounter(name, { unit, description });
+        counters.set(key, counter);
+      }
+      counter.add(by, labels);
+      keepOrigin(key, labels, by, origin);
+    },
+    record(key, value, given, origin) {
+      const labels = withValues(given);
+      let histogram = histograms.get(key);
+      if (histogram === undefined) {
+        const { name, unit, description, buckets } = metric[key];
+        histogram = meter.createHistogram(name, {
+          ...{ unit, description },
+          advice: { explicitBucketBoundaries: [...buckets] },
+        });
+        histograms.set(key, histogram);
+      }
+      // A clock that went back must not make a negative duration: the SDK would keep it.
+      const measured = Math.max(0, value);
+      histogram.record(measured, labels);
+      keepOrigin(key, labels, measured, origin);
+    },
+    observe: (key, read) => observed.add(key, read),
+    async scrape(accept) {
+      collecting ??= scraped.collect().finally(() => {
+        collecting = undefined;
+      });
+      const { resourceMetrics } = await collecting;
+      return renderMetrics(resourceMetrics, { accept, exemplars });
+    },
+    async stop() {
+      await provider.shutdown();
+    },
+  };
+  return opened;
+}
+
+const withValues = (labels: Readonly<Record<string, string | undefined>>): Attributes =>
+  Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== undefined));
+
+/** Collects when it is asked to. */
+class ScrapeReader extends MetricReader {
+  protected async onForceFlush(): Promise<void> {}
+  protected async onShutdown(): Promise<void> {}
+}

@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { context, type DiagLogger, DiagLogLevel, diag, propagation, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { TracerProvider } from '@opentelemetry/sdk-trace';
+import { BullMQOtel } from 'bullmq-otel';
+import { resourceOf } from '../resource.ts';
+import { openBoundedProcessor } from './bounded-processor.ts';
+import { openExporters } from './open-exporters.ts';
+import { openSampler } from './open-sampler.ts';
+import { reportDrops } from './report-drops.ts';
+import { openRunSpanExporter } from './run-span-exporter.ts';
+import { openSender } from './sender.ts';
+import type { TraceDeps, Traces } from './start-traces.ts';
+import type { TraceSettings } from './trace-settings.ts';
+
+/** Registers the SDK with OpenTelemetry's API. One at a time in a process. */
+export async function openTraces(deps: TraceDeps, settings: TraceSettings): Promise<Traces> {
+  const { service, logger, onDropped = () => undefined, stopMs = 5000 } = deps;
+  diag.setLogger(logTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const drops = reportDrops(logger, onDropped);
+  const { timeoutMs, queue } = settings;
+  const exporters = await openExporters(settings);
+  const senders = exporters.map((exporter) => openSender(exporter, { timeoutMs, onDropped: drops.dropped }));
+  const resource = resourceOf(service);
+  const sampler = openSampler(settings.sampler);
+  const spanProcessors = senders.map((sender) => openBoundedProcessor(sender, queue, drops.dropped));
+  const provider = new TracerProvider({ resource, sampler, spanProcessors });
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  context.setGlobalContextManager(contexts);
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  trace.setGlobalTracerProvider(provider);
+  const origin = { resource, instrumentationScope: { name: 'holdpoint', version: service.version } };
+  const runs = openRunSpanExporter({ origin, sampler, senders });
+  const stop = async (): Promise<void> => {
+    const over = new AbortController();
+    const late = delay(stopMs, undefined, { signal: over.signal }).catch(() => undefined);
+    await Promise.race([provider.shutdown().catch(() => undefined), late]);
+    over.abort();
+    drops.stop();
+    for (const api of [trace, context, propagation, diag]) api.disable();
+  };
+  let stopped: Promise<void> | undefined;
+  return {
+    take: runs.take,
+    queues: new BullMQOtel({ tracerName: 'holdpoint', version: service.version }),
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/** The SDK's own lines. They would go to the console otherwise, and standard output belongs to whoever started the process. */
+function logTo(logger: TraceDeps['logger']): DiagLogger {
+  const at =
+    (level: 'warn' | 'debug') =>
+    (message: string): void =>
+      logger[level]({ event: 'opentelemetry', err: { message: message.slice(0, 500) } }, 'telemetry is in trouble');
+  return { error: at('warn'), warn: at('warn'), info: at('debug'), debug: at('debug'), verbose: at('debug') };
+}

@@ -1,0 +1,37 @@
+import type { Logger } from 'pino';
+import type { DropReason } from './sender.ts';
+
+interface Dropped {
+  spans: number;
+  error?: Error | undefined;
+}
+
+/** Logs what was dropped: at once, then once a minute. @param count counts it in a metric */
+export function reportDrops(
+  logger: Pick<Logger, 'warn'>,
+  count: (spans: number, reason: DropReason) => void,
+  { everyMs = 60_000 }: { everyMs?: number } = {},
+) {
+  const waiting = new Map<DropReason, Dropped>();
+  let timer: NodeJS.Timeout | undefined;
+  const log = (): void => {
+    for (const [reason, { spans, error }] of waiting) {
+      logger.warn({ event: 'spans_dropped', reason, spans, reported: error?.message }, 'spans were dropped');
+    }
+    timer = waiting.size === 0 ? undefined : setTimeout(log, everyMs).unref();
+    waiting.clear();
+  };
+  return {
+    dropped(spans: number, reason: DropReason, error?: Error): void {
+      count(spans, reason);
+      const before = waiting.get(reason);
+      waiting.set(reason, { spans: (before?.spans ?? 0) + spans, error: error ?? before?.error });
+      if (timer === undefined) log();
+    },
+    stop(): void {
+      clearTimeout(timer);
+      log();
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { EndedSpans } from '@holdpoint/contract';
+import { ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api';
+import { parseTraceParent, TraceState } from '@opentelemetry/core';
+import { type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
+import { readableSpan, type SpanOrigin } from './readable-span.ts';
+import type { Sender } from './sender.ts';
+
+interface Deps {
+  origin: SpanOrigin;
+  sampler: Sampler;
+  senders: readonly Sender[];
+}
+
+/** Where the spans of runs leave the process: a `TelemetryPort` of the engine. */
+export interface RunSpanExporter {
+  take(batch: readonly EndedSpans[], signal: AbortSignal): Promise<void>;
+}
+
+/** Spans in one request to a receiver. */
+const mostSpans = 512;
+
+/** Sends the spans of runs, those of sampled traces alone. */
+export function openRunSpanExporter({ origin, sampler, senders }: Deps): RunSpanExporter {
+  return {
+    async take(batch, signal) {
+      const spans = batch
+        .filter((run) => isSampled(sampler, run))
+        .flatMap((run) => {
+          const of = { traceId: run.trace_id, traceState: traceStateOf(run) };
+          return run.spans.map((span) => readableSpan(origin, of, span));
+        });
+      for (let from = 0; from < spans.length; from += mostSpans) {
+        const some = spans.slice(from, from + mostSpans);
+        await unlessAborted(Promise.all(senders.map((sender) => sender.send(some))), signal);
+      }
+    },
+  };
+}
+
+/** Whether the trace of a run is sampled. All its spans have the same answer. */
+export function isSampled(sampler: Sampler, run: Omit<EndedSpans, 'spans' | 'run_id'>): boolean {
+  const caller = callerOf(run);
+  const context = caller === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, caller);
+  const { decision } = sampler.shouldSample(context, run.trace_id, 'run', SpanKind.INTERNAL, {}, []);
+  return decision === SamplingDecision.RECORD_AND_SAMPLED;
+}
+
+const callerOf = ({ traceparent }: Pick<EndedSpans, 'traceparent'>): SpanContext | undefined => {
+  const caller = traceparent === undefined ? null : parseTraceParent(traceparent);
+  return caller === null ? undefined : { ...caller, isRemote: true };
+};
+
+const traceStateOf = ({ tracestate }: EndedSpans): SpanContext['traceState'] =>
+  tracestate === undefined ? undefined : new TraceState(tracestate);
+
+async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,51 @@
+/** What a panel asks, in the language of its data source. */
+export type Query =
+  | {
+      promql: string;
+      /** The name of each series, for example `{{tool}}`. */
+      legend?: string;
+      /** Shows exemplars, which lead to traces. */
+      exemplars?: boolean;
+    }
+  | { traceql: string; of: 'traces' | 'spans' }
+  | { traceId: string }
+  | { logql: string };
+
+export interface Panel {
+  title: string;
+  /** What a reader learns from it, in one or two sentences. */
+  about: string;
+  as: 'lines' | 'stacked' | 'number' | 'table' | 'heatmap' | 'trace' | 'logs';
+  /** A unit of Grafana: `s`, `short`, `bytes`, `percentunit`, `currencyUSD`, … */
+  unit?: string;
+  queries: Query[];
+  /** Columns, of 24. @default 8 for `lines`, `stacked` and `heatmap`, 4 for `number`, 24 for the others */
+  width?: number;
+  /** From this value on a number is orange, and from `bad` on it is red. */
+  warn?: number;
+  bad?: number;
+  /** Where a click on a value leads. */
+  links?: Link[];
+}
+
+export interface Link {
+  title: string;
+  url: string;
+}
+
+export interface Row {
+  title: string;
+  panels: Panel[];
+}
+
+/** A choice at the top of a page: the values of a label, or a text that the reader enters. */
+export type Variable = { name: string; label: string } & ({ valuesOf: string; of: string } | { text: string });
+
+export interface Page {
+  /** The name of the file, and after `holdpoint-` the address of the page. */
+  name: string;
+  title: string;
+  about: string;
+  variables?: Variable[];
+  rows: Row[];
+}
