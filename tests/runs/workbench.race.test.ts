@@ -159,7 +159,7 @@ test('an approval shows hosts only for code that may reach them', async () => {
 });
 
 // covers S2-90, S2-91
-test('a POST to an address on the list of its run asks nobody, and one to another address does', async () => {
+test('a POST to an address on the list of its run asks no person, and one to another address does', async () => {
   const post = { url: `${origin}/posted`, method: 'POST', body: 'x' };
   const settings = { url_allowlist: [origin] };
   const listed = await finish(client, { ...run(call('web_fetch', post)), settings });
