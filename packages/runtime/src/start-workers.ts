@@ -61,7 +61,7 @@ export interface WorkerProcess {
   secrets: Secrets;
   /** Names this process in events, among the workers and in telemetry. */
   workerId: string;
-  /** Of the log. */
+  /** For lines of the log. */
   traceIds: TraceIds;
   /** Counts lines of the log that were dropped. */
   logDrops: LogDrops;

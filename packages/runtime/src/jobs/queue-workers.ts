@@ -69,7 +69,7 @@ interface Start {
   traces?: Traces | undefined;
   /** Counts the spans of runs. Undefined: no metrics are kept. */
   counted?: Pick<Traces, 'take'> | undefined;
-  /** Of the log. */
+  /** For lines of the log. */
   traceIds?: TraceIds;
 }
 
