@@ -37,11 +37,18 @@ export function open(trace: TraceState, key: string, span: NewSpan): void {
   const { kind, name, parent = null, start = trace.now, attributes = {}, links = [] } = span;
   const parentStart = (parent === null ? undefined : trace.open.get(parent)?.start) ?? lifeStart(trace);
   trace.open.set(key, {
-    ...{ kind, parent, links, events: [] },
+    ...{ kind, parent, links, events: [], segment: segmentOf(trace, kind, parent) },
     name: name.slice(0, longestName),
     start: Math.min(Math.max(start, parentStart), trace.now),
     attributes: known(attributes),
   });
+}
+
+function segmentOf(trace: TraceState, kind: TraceSpan['kind'], parent: string | null): number {
+  if (kind === 'run') return 0;
+  const above = parent === null ? undefined : trace.open.get(parent);
+  if (above !== undefined && above.kind !== 'run') return above.segment;
+  return trace.isAlive ? trace.segments : 0;
 }
 
 /** Nothing lies before the life that it belongs to. After a run's end, nothing lies before its own beginning. */
@@ -69,7 +76,7 @@ export function close(trace: TraceState, key: string, end: SpanEnd = {}): void {
   trace.closed.push(closed);
 }
 
-/** A span whose beginning and end the log tells at once. */
+/** A span that is known with its end. */
 export function add(trace: TraceState, key: string, span: NewSpan, end: SpanEnd = {}): void {
   open(trace, key, span);
   close(trace, key, end);
@@ -117,7 +124,7 @@ export function record(
   { end, status, message }: { end: number | undefined; status: TraceSpan['status']; message?: string | undefined },
 ): TraceSpan {
   const { kind, name, start, parent, attributes, events, links } = span;
-  return {
+  const recorded: TraceSpan = {
     span_id: spanIdOf(trace.runId, key),
     parent_id:
       kind === 'run' ? trace.remoteParent : parent === null ? home(trace, start) : spanIdOf(trace.runId, parent),
@@ -127,6 +134,8 @@ export function record(
     ...{ status, message, events, links },
     attributes: { [attribute.runId]: trace.runId, ...attributes },
   };
+  trace.segmentOf.set(recorded, span.segment);
+  return recorded;
 }
 
-export const iso = (time: number): string => new Date(time).toISOString();
+const iso = (time: number): string => new Date(time).toISOString();

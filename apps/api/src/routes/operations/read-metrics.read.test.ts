@@ -18,7 +18,12 @@ const scrape = async (accept = ''): Promise<string> => {
 };
 /** The value of a series, by the beginning of its line. */
 const valueOf = (text: string, series: string): number =>
-  Number(text.split('\n').find((line) => line.startsWith(`${series} `))?.slice(series.length));
+  Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${series} `))
+      ?.slice(series.length),
+  );
 
 test('counts what is in the installation, and requests by route', async () => {
   await api.client.createRun({ plan: { groups: [{ steps: [{ tool: 'bash', args: { command: 'true' } }] }] } });
