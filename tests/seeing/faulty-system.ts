@@ -55,8 +55,8 @@ export async function startFaultySystem(): Promise<FaultySystem> {
   await doEverything(everything);
   await prometheus.scraped();
   await doEverything(everything);
-  await loseQueues(system);
   await loseWorker({ system, workers, prometheus });
+  await loseQueues({ system, prometheus });
   return {
     ...{ system, workers, prometheus },
     async stop() {
@@ -99,12 +99,12 @@ async function holdOne({ client }: System, signal: AbortSignal): Promise<void> {
 }
 
 /** Redis gets a limit of memory and loses its queues: the sweep makes the job of the run that waits again. */
-async function loseQueues({ redis: { address }, client }: System): Promise<void> {
-  const redis = new Redis(address);
+async function loseQueues({ system, prometheus }: Pick<FaultySystem, 'system' | 'prometheus'>): Promise<void> {
+  const redis = new Redis(system.redis.address);
   await redis.config('SET', 'maxmemory', String(2 ** 30));
   await redis.unlink(...(await redis.keys(`${queuePrefix}:*`)));
   redis.disconnect();
-  await until('the sweep repaired a run', async () => Object.keys((await client.stuck()).repairs).length > 0);
+  await until('the sweep repaired a run', async () => (await prometheus.query('holdpoint_repairs_total')).length > 0);
 }
 
 /** A worker that does not follow the logs dies in a step; the other one repeats it. */

@@ -47,7 +47,7 @@ export interface Pace
   closeGraceMs?: number;
   /** Called when Redis is not the one of this installation any more. @default ends the process */
   onLost?: (error: Error) => void;
-  /** Of the log. */
+  /** For lines of the log. */
   traceIds?: TraceIds;
   /** Counts lines of the log that were dropped. */
   logDrops?: LogDrops;

@@ -19,6 +19,7 @@ import {
   rotateKeyCommand,
   whoamiCommand,
 } from './commands/keys.ts';
+import { logLevelCommand } from './commands/log-level.ts';
 import {
   deletePolicyCommand,
   getPolicyCommand,
@@ -77,6 +78,7 @@ export function createProgram(shell: Shell): Command {
   program.addCommand(finishRunCommand(shell));
   program.addCommand(watchCommand(shell));
   program.addCommand(logsCommand(shell));
+  program.addCommand(logLevelCommand(shell));
   program.addCommand(traceCommand(shell));
   program.addCommand(topCommand(shell));
 

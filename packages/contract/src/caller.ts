@@ -42,7 +42,8 @@ export const scopes = {
   'secrets:write': 'Set and remove secrets',
   'audit:read': 'Read and export the audit records',
   'audit:verify': 'Check the audit log of the whole installation',
-  'queues:admin': 'Read queues, workers and stuck runs of the whole installation, and pause queues',
+  'queues:admin':
+    'Read queues, workers, stuck runs and metrics of the whole installation, pause queues, and set log levels',
   'keys:admin': 'Create, read, rotate and revoke keys',
 } as const;
 export type Scope = keyof typeof scopes;

@@ -156,7 +156,7 @@ export const metric = {
     kind: 'histogram',
     source: 'worker',
     labels: ['kind'],
-    description: 'Time until a sandbox can begin its work: command or tool_host',
+    description: 'Time from the call of a command until it begins inside its sandbox',
     buckets: quick,
   },
   workspaceDuration: {

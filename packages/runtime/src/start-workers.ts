@@ -40,6 +40,7 @@ import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
 import { meterExecutor } from './metrics/meter-executor.ts';
 import { meterModel } from './metrics/meter-model.ts';
+import { meterSandbox } from './metrics/meter-sandbox.ts';
 import { meterWorkspaces } from './metrics/meter-workspaces.ts';
 import { observeWorker } from './metrics/observe-worker.ts';
 import { openWorkerMetrics } from './metrics/open-worker-metrics.ts';
@@ -61,7 +62,7 @@ export interface WorkerProcess {
   secrets: Secrets;
   /** Names this process in events, among the workers and in telemetry. */
   workerId: string;
-  /** Of the log. */
+  /** For lines of the log. */
   traceIds: TraceIds;
   /** Counts lines of the log that were dropped. */
   logDrops: LogDrops;
@@ -131,7 +132,8 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, sandbox, workspaces, texts, graphs, secrets, now },
+        ...{ registry, workspaces, texts, graphs, secrets, now },
+        sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },
       }),

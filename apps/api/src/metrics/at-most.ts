@@ -3,7 +3,7 @@ const freshMs = 10_000;
 const restFactor = 50;
 
 /**
- * Reads a value at most once in a while, whoever asks. Concurrent callers share one reading; a failure is kept for as long as a value, so a
+ * Reads a value at most once in a while, however many callers ask. Concurrent callers share one reading; a failure is kept for as long as a value, so a
  * Redis that is slow is not asked more often.
  */
 export function atMostOften<Value>(

@@ -7,6 +7,7 @@ import { checkAudit } from './check-audit.ts';
 import { checkBounds } from './check-bounds.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkInstallation } from './check-installation.ts';
+import { checkMetrics } from './check-metrics.ts';
 import { checkNode, checkPrograms } from './check-programs.ts';
 import { checkRedis } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
@@ -56,7 +57,7 @@ async function askApi(
   try {
     const client = await shell.connect();
     const [workers, bounds] = await Promise.all([client.listWorkers(), client.getBounds()]);
-    const stuck = [...checkLoops(workers), ...(await checkStuck(client))];
+    const stuck = [...checkMetrics(workers), ...checkLoops(workers), ...(await checkStuck(client))];
     const runs = await listRuns(client);
     if (workers.length > 0)
       return {

@@ -83,9 +83,9 @@ interface Parts {
   api: Supervised;
   workers: Supervised[];
   all: readonly Supervised[];
-  /** Of the API. */
+  /** For the API. */
   environment: Environment;
-  /** Of each worker. */
+  /** For each worker. */
   workerEnvironments: Environment[];
 }
 

@@ -11,7 +11,7 @@ import type { Row } from '../query/row.ts';
 
 type GraphsSettings = Pick<GraphsOptions, 'program' | 'maxBytes' | 'fileMs'>;
 
-export type Asking = Partial<Omit<GraphQuery, 'runId' | 'params' | 'query'>> & { params?: Record<string, Json> };
+type Asking = Partial<Omit<GraphQuery, 'runId' | 'params' | 'query'>> & { params?: Record<string, Json> };
 
 /** A run with a workspace, whose tree a test changes by hand. */
 export interface GraphRun {

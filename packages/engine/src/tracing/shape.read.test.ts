@@ -41,7 +41,7 @@ const read = { args: { effect: 'read' } };
 const write = { args: { effect: 'workspace' } };
 const external = { args: { effect: 'external' } };
 
-/** The tree as indented lines: names, and what tells spans of one name apart. */
+/** The tree as indented lines: names, and what spans of one name differ in. */
 function shape(spans: readonly TraceSpan[]): string {
   const known = new Set(spans.map(({ span_id }) => span_id));
   const lines = (parent: string | null, indent: string): string[] =>

@@ -76,7 +76,7 @@ export function close(trace: TraceState, key: string, end: SpanEnd = {}): void {
   trace.closed.push(closed);
 }
 
-/** A span whose beginning and end the log tells at once. */
+/** A span that is known with its end. */
 export function add(trace: TraceState, key: string, span: NewSpan, end: SpanEnd = {}): void {
   open(trace, key, span);
   close(trace, key, end);
@@ -138,4 +138,4 @@ export function record(
   return recorded;
 }
 
-export const iso = (time: number): string => new Date(time).toISOString();
+const iso = (time: number): string => new Date(time).toISOString();

@@ -11,7 +11,7 @@ export interface OpenSpan extends Pick<TraceSpan, 'kind' | 'name' | 'attributes'
   segment: number;
 }
 
-/** What the log of one run has told so far. It grows with what is open in the run, and not with its length. */
+/** What is known from the log of one run so far. It grows with what is open in the run, and not with the length of the log. */
 export interface TraceState {
   runId: string;
   traceId: string;

@@ -72,7 +72,7 @@ interface Start {
   inJob?: InJob | undefined;
   /** Counts the spans of runs. Undefined: no metrics are kept. */
   counted?: Pick<Traces, 'take'> | undefined;
-  /** Of the log. */
+  /** For lines of the log. */
   traceIds?: TraceIds;
 }
 

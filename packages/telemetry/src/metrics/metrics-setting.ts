@@ -13,7 +13,7 @@ export interface ScrapedSetting {
   isOpen: boolean;
 }
 
-/** Of OTEL_*. Endpoint, headers and temporality are read by the exporter itself. */
+/** From OTEL_*. Endpoint, headers and temporality are read by the exporter itself. */
 export interface OtlpSetting {
   protocol: string | undefined;
   intervalMs: number;

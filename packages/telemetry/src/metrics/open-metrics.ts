@@ -11,7 +11,7 @@ import { renderMetrics } from './render-metrics.ts';
 
 export interface MetricsOptions {
   service: Service;
-  /** Absent: they are only scraped. */
+  /** When absent, they are only scraped. */
   otlp?: OtlpSetting | undefined;
 }
 

@@ -63,7 +63,8 @@ function fail(response: ServerResponse): void {
   response.end('the metrics could not be read\n');
 }
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 
 function isLocalName(header: string | undefined): boolean {
   const name = (header ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
