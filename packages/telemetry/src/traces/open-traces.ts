@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { context, type DiagLogger, DiagLogLevel, diag, propagation, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { context, type DiagLogger, DiagLogLevel, diag, logs, propagation, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { TracerProvider } from '@opentelemetry/sdk-trace';
+import { NodeSDK } from '@opentelemetry/sdk-node';
 import { resourceOf } from '../resource.ts';
 import { openBoundedProcessor } from './bounded-processor.ts';
 import { noLiveSpans, openLiveSpans } from './live-spans.ts';
@@ -19,7 +18,6 @@ import type { TraceDeps, Traces } from './traces.ts';
 /** Registers the SDK with OpenTelemetry's API. One at a time in a process. */
 export async function openTraces(deps: TraceDeps, settings: TraceSettings): Promise<Traces> {
   const { service, logger, onDropped = () => undefined, stopMs = 5000 } = deps;
-  diag.setLogger(logTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const drops = reportDrops(logger, onDropped);
   const { timeoutMs, queue } = settings;
   const exporters = await openExporters(settings);
@@ -27,21 +25,25 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   const resource = resourceOf(service);
   const sampler = openSampler(settings.sampler);
   const spanProcessors = senders.map((sender) => openBoundedProcessor(sender, queue, drops.dropped));
-  const provider = new TracerProvider({ resource, sampler, spanProcessors });
-  const contexts = new AsyncLocalStorageContextManager().enable();
-  context.setGlobalContextManager(contexts);
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-  trace.setGlobalTracerProvider(provider);
-  const tracer = provider.getTracer('holdpoint', service.version);
+  const sdk = new NodeSDK({
+    ...{ resource, sampler, spanProcessors },
+    textMapPropagator: new W3CTraceContextPropagator(),
+    // Metrics and logs have settings of their own: without these, the SDK would start them by the environment.
+    ...{ metricReaders: [], logRecordProcessors: [], instrumentations: [], autoDetectResources: false },
+  });
+  // After the SDK, which sends its lines to the console when OTEL_LOG_LEVEL is set.
+  diag.setLogger(logTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  sdk.start();
+  const tracer = trace.getTracer('holdpoint', service.version);
   const origin = { resource, instrumentationScope: { name: 'holdpoint', version: service.version } };
   const runs = openRunSpanExporter({ origin, sampler, senders, per: settings.per });
   const stop = async (): Promise<void> => {
     const over = new AbortController();
     const late = delay(stopMs, undefined, { signal: over.signal }).catch(() => undefined);
-    await Promise.race([provider.shutdown().catch(() => undefined), late]);
+    await Promise.race([sdk.shutdown().catch(() => undefined), late]);
     over.abort();
     drops.stop();
-    for (const api of [trace, context, propagation, diag]) api.disable();
+    for (const api of [trace, logs, context, propagation, diag]) api.disable();
   };
   let stopped: Promise<void> | undefined;
   return {
