@@ -9,7 +9,7 @@ export default defineConfig({
     isolate: false,
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    reporters: ['dot'],
+    reporters: ['default'],
     coverage: {
       enabled: true,
       provider: 'v8',

@@ -5,7 +5,14 @@ import { type Ceilings, ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { openSecrets, type Secrets, secretSettingsFrom } from '@holdpoint/secrets';
-import { type MetricsSettings, metricsSettingsFrom, type TraceSettings, traceSettingsFrom } from '@holdpoint/telemetry';
+import {
+  type LogExportSettings,
+  logExportFrom,
+  type MetricsSettings,
+  metricsSettingsFrom,
+  type TraceSettings,
+  traceSettingsFrom,
+} from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
@@ -44,6 +51,8 @@ export interface Config {
   /** Opened before the log, which redacts them. */
   secrets: Secrets;
   metrics?: MetricsSettings;
+  /** Undefined: the log is not sent by OTLP. */
+  logs?: LogExportSettings | undefined;
   /** Undefined: no traces are exported. */
   traces?: TraceSettings | undefined;
 }
@@ -86,7 +95,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 function boundsOf(
   env: Record<string, string | undefined>,
-): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'metrics' | 'traces'> {
+): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'metrics' | 'traces' | 'logs'> {
   try {
     return {
       ceilings: ceilingsFrom(env),
@@ -95,6 +104,7 @@ function boundsOf(
       policyFile: policyFileFrom(env),
       toolModules: toolModulesFrom(env),
       metrics: metricsSettingsFrom(env),
+      logs: logExportFrom(env),
       traces: traceSettingsFrom(env),
     };
   } catch (cause) {

@@ -6,10 +6,15 @@ import type { Config } from './config.ts';
 export const createLogger = (
   { logLevel, secrets }: Pick<Config, 'logLevel' | 'secrets'>,
   destination?: DestinationStream,
+  traceOf?: (runId: string) => string,
 ): Logger =>
   pino(
     {
-      ...logOptions({ isUnique: isInternalError, redact: (line) => secrets.logRedactor().text(line) }),
+      ...logOptions({
+        isUnique: isInternalError,
+        redact: (line) => secrets.logRedactor().text(line),
+        ...(traceOf !== undefined && { traceOf }),
+      }),
       name: 'api',
       level: logLevel,
       redact: ['authorization', '*.authorization', '*.headers.authorization', 'headers.authorization'],

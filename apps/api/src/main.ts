@@ -1,4 +1,7 @@
 import { flushCompileCache } from 'node:module';
+import { spanIdOf, spanKeys, TraceIds } from '@holdpoint/engine';
+import { LogDrops, openDestination, startLogExport } from '@holdpoint/telemetry';
+import manifest from '../package.json' with { type: 'json' };
 import { readConfig } from './config.ts';
 import { createLogger } from './logger.ts';
 import { startApi } from './start.ts';
@@ -6,12 +9,24 @@ import { startApi } from './start.ts';
 /** The API process. Its one line on standard output says where it listens; SIGTERM, SIGINT and SIGHUP shut it down. */
 try {
   const config = readConfig(process.env);
-  const logger = createLogger(config);
-  const api = await startApi(config, logger);
+  const drops = new LogDrops();
+  const logExport = await startLogExport(
+    {
+      service: { name: 'holdpoint-api', version: manifest.version },
+      spanOf: ({ run_id, step_id }) => spanIdOf(run_id, step_id ?? spanKeys.run()),
+      onDropped: (lines, reason) => drops.add(reason, lines),
+    },
+    config.logs,
+  );
+  const traceIds = new TraceIds();
+  const destination = openDestination(2, { also: logExport?.write, onDropped: () => drops.add('unwritable') });
+  const logger = createLogger(config, destination, (runId) => traceIds.of(runId));
+  const api = await startApi(config, logger, { traceIds, logDrops: drops });
   const end = async (name: string): Promise<void> => {
     logger.info({ signal: name }, 'ending');
     await api.close();
     logger.info('ended');
+    await logExport?.stop();
   };
   // Before the address is printed: a supervisor may send a signal as soon as it reads the address.
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(name, () => void end(name));

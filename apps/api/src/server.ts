@@ -1,8 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import swagger from '@fastify/swagger';
+import { withLogContext } from '@holdpoint/telemetry';
 import apiReference from '@scalar/fastify-api-reference';
 import { fastify, LogController } from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { aboutRequest, lineAbout, traceOfRequest } from './about-request.ts';
 import { guardAccess, requireDeclaredAccess } from './auth/guard-access.ts';
 import { guardHost } from './auth/guard-host.ts';
 import { setSecurityHeaders } from './auth/security-headers.ts';
@@ -30,6 +32,7 @@ import { readMetricsRoute } from './routes/operations/read-metrics.ts';
 import { readQueuesRoute } from './routes/operations/read-queues.ts';
 import { readStuckRoute } from './routes/operations/read-stuck.ts';
 import { readWorkersRoute } from './routes/operations/read-workers.ts';
+import { setLogLevelRoute } from './routes/operations/set-log-level.ts';
 import { policiesRoutes } from './routes/policies/index.ts';
 import { rulesRoutes } from './routes/rules/rules.ts';
 import { createRunRoute } from './routes/runs/create-run.ts';
@@ -53,6 +56,7 @@ import { checkSecretValues } from './schema/check-secret-values.ts';
 import { checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
+import { traceRequests } from './trace-requests.ts';
 
 const bodyLimit = 32 * 1024 * 1024;
 /** The one route that takes the value of a secret. Its schema checks the text, and no message shows it. */
@@ -85,7 +89,10 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
   answerErrors(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    const traceId = traceOfRequest(request);
+    if (traceId !== undefined) reply.header('x-trace-id', traceId);
   });
+  traceRequests(app, deps.traces);
   setSecurityHeaders(app);
   app.addHook('onRequest', guardHost(deps));
   app.decorateRequest('deps');
@@ -98,13 +105,21 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
     // Open routes take no body.
     if (deps !== undefined) checkSecretValues(deps.secrets.redactor(deps.holder.caller.tenant), body);
   });
+  app.addHook('preHandler', (request, _reply, done) => {
+    const about = aboutRequest(request);
+    if (about.run_id !== undefined) deps.traceIds.learn(deps.redis, about.run_id);
+    withLogContext(about, done);
+  });
   redactAnswers(app);
   countRequests(app, deps.metrics);
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request;
     // Without the query: a client may have put a secret there.
     const path = pathOf(request);
-    request.log.info({ method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered');
+    request.log.info(
+      { method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime), ...lineAbout(request, reply) },
+      'answered',
+    );
   });
   await describe(app);
   addRoutes(app, deps);
@@ -154,6 +169,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readBoundsRoute(app);
   readAuditRoutes(app);
   readQueuesRoute(app);
+  setLogLevelRoute(app);
   keysRoutes(app);
   policiesRoutes(app);
   readMeRoute(app);

@@ -11,13 +11,15 @@ import {
   openOutputStore,
   openQueues,
   readPolicyFile,
+  TraceIds,
+  watchLogLevel,
 } from '@holdpoint/engine';
 import { openAudit } from '@holdpoint/engine/audit';
 import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engine/installation';
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { CatalogTool } from '@holdpoint/policy';
-import { observeProcess, startMetrics, startTraces, watchLoop } from '@holdpoint/telemetry';
+import { type LogDrops, observeProcess, startMetrics, startTraces, watchLoop } from '@holdpoint/telemetry';
 import { createRegistry, everyToolset, loadToolsets, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
@@ -45,13 +47,17 @@ export interface Pace
   closeGraceMs?: number;
   /** Called when Redis is not the one of this installation any more. @default ends the process */
   onLost?: (error: Error) => void;
+  /** Of the log. */
+  traceIds?: TraceIds;
+  /** Counts lines of the log that were dropped. */
+  logDrops?: LogDrops;
 }
 
 /** Opens everything an API process works with, and listens. */
 export async function startApi(
   config: Config,
   logger: FastifyBaseLogger,
-  { closeGraceMs = 5000, onLost = () => process.exit(1), ...pace }: Pace = {},
+  { closeGraceMs = 5000, onLost = () => process.exit(1), traceIds = new TraceIds(), logDrops, ...pace }: Pace = {},
 ): Promise<RunningApi> {
   const { catalog, modules } = await openCatalog(config, logger);
   const tools = toolsOf(catalog);
@@ -105,9 +111,11 @@ export async function startApi(
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,
+    traces,
     secrets: config.secrets,
     metrics,
     metricsAccess: accessTo(config),
+    traceIds,
     notifications: new RunNotifications(connections.subscriber),
     host: config.host,
     hostNames: config.hostNames,
@@ -125,12 +133,15 @@ export async function startApi(
   const loop = watchLoop({
     onLate: (delay) => logger.warn({ event: 'loop_late', ...delay }, 'the event loop of this API was held up'),
   });
+  logDrops?.reportTo(metrics);
+  const level = await watchLogLevel({ subscriber: connections.subscriber, logger, is: 'api' });
   observeProcess(metrics, { loop });
   observeRuns(metrics, { ...deps, logger, openEngine: open });
   observeRedis(metrics, deps);
   observeDisk(metrics, { dataDir: config.dataDir, limits: config.space, signal: closing.signal });
   const close = async (): Promise<void> => {
     watch.stop();
+    level.stop();
     operator.stop();
     loop.stop();
     closing.abort();

@@ -5,7 +5,7 @@ import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
-import { metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
+import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace';
 import { z } from 'zod';
@@ -65,6 +65,8 @@ export interface WorkerConfig extends RuntimeConfig {
   log: string;
   /** `redis://…`, or the absolute path of a unix socket. When undefined, the embedded server of the data directory. */
   redisUrl: string | undefined;
+  /** Undefined: the log is not sent by OTLP. */
+  logs?: LogExportSettings | undefined;
 }
 
 /** Reads the environment. @throws ConfigError naming the variable */
@@ -109,6 +111,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     policyFile: checked(() => policyFileFrom(env)),
     toolModules: checked(() => toolModulesFrom(env)),
     metrics: checked(() => metricsSettingsFrom(env)),
+    logs: checked(() => logExportFrom(env)),
     traces: checked(() => traceSettingsFrom(env)),
   };
 }

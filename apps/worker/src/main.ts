@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { findRunningRedis } from '@holdpoint/embedded-redis';
+import { spanIdOf, spanKeys, TraceIds } from '@holdpoint/engine';
 import { ConfigError, startWorkers } from '@holdpoint/runtime';
 import { openSecrets, SecretError, secretSettingsFrom } from '@holdpoint/secrets';
-import { logOptions, openDestination } from '@holdpoint/telemetry';
+import { LogDrops, logOptions, openDestination, startLogExport } from '@holdpoint/telemetry';
 import pino from 'pino';
 import { readConfig } from './config.ts';
 
@@ -9,19 +11,36 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const secrets = openSecrets(secretSettingsFrom(process.env, config));
   const redact = (line: string) => secrets.logRedactor().text(line);
+  const workerId = `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  const logDrops = new LogDrops();
+  const logExport = await startLogExport(
+    {
+      service: { name: 'holdpoint-worker', version: config.version, instance: workerId },
+      spanOf: ({ run_id, step_id }) => spanIdOf(run_id, step_id ?? spanKeys.run()),
+      onDropped: (lines, reason) => logDrops.add(reason, lines),
+    },
+    config.logs,
+  );
+  const traceIds = new TraceIds();
   const logger = pino(
-    { ...logOptions({ redact }), level: config.log, base: { app: 'worker', pid: process.pid } },
-    openDestination(1),
+    {
+      ...logOptions({ redact, traceOf: (runId) => traceIds.of(runId) }),
+      level: config.log,
+      base: { app: 'worker', pid: process.pid },
+    },
+    openDestination(1, { also: logExport?.write, onDropped: () => logDrops.add('unwritable') }),
   );
   // Before the worker logs that it is ready: a supervisor may send a signal as soon as it reads that line.
-  const started = findRunningRedis(config).then((address) => startWorkers(config, address, { logger, secrets }));
+  const started = findRunningRedis(config).then((address) =>
+    startWorkers(config, address, { logger, secrets, workerId, traceIds, logDrops }),
+  );
   let ending = false;
   const onSignal = (): void => {
     if (ending) return;
     ending = true;
     // Redis may be gone: then the locks expire, and another worker takes over.
     setTimeout(() => process.exit(1), config.drainMs + 10_000).unref();
-    const ended = started.then((end) => end());
+    const ended = started.then((end) => end()).then(() => logExport?.stop());
     ended.then(
       () => process.exit(0),
       (error: unknown) => {

@@ -39,6 +39,9 @@ import {
   type Key,
   keyPageSchema,
   keySchema,
+  type LogLevelChange,
+  type LogLevelReached,
+  logLevelReachedSchema,
   type Me,
   meSchema,
   type Page,
@@ -633,6 +636,10 @@ export function createClient(options: ClientOptions) {
     /** The operator's settings that bind every run, from the API process. */
     getBounds: async ({ signal }: Options = {}): Promise<ApiBounds> =>
       (await ask({ path: '/v1/bounds', signal }, apiBoundsSchema)).body,
+
+    /** Changes what processes log, until they end. */
+    setLogLevel: async (body: LogLevelChange, { signal }: Options = {}): Promise<LogLevelReached> =>
+      (await ask({ method: 'PUT', path: '/v1/log-level', body, signal }, logLevelReachedSchema)).body,
 
     listQueues: async ({ signal }: Options = {}): Promise<Queue[]> =>
       (await ask({ path: '/v1/queues', signal }, queueListSchema)).body.data,

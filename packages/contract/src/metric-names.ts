@@ -156,7 +156,7 @@ export const metric = {
     kind: 'histogram',
     source: 'worker',
     labels: ['kind'],
-    description: 'Time until a sandbox can begin its work: command or tool_host',
+    description: 'Time until a command of a sandbox begins to run. `kind`: command',
     buckets: quick,
   },
   workspaceDuration: {

@@ -34,7 +34,9 @@ export {
 } from './policies/operator-policy.ts';
 export { policyFileFrom, readPolicyFile } from './policies/policy-file.ts';
 export type { Logger } from './ports/index.ts';
+export { setLogLevel, watchLogLevel } from './processes/log-level.ts';
 export type { Attempt, RunSnapshot, WaitingCall } from './queries/index.ts';
+export { TraceIds } from './queries/trace-ids.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export {
   addEvent,

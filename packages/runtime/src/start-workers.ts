@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { openGraphs } from '@holdpoint/code-graph';
@@ -10,16 +9,18 @@ import {
   openOutputStore,
   openQueues,
   readPolicyFile,
+  type TraceIds,
+  watchLogLevel,
 } from '@holdpoint/engine';
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
-import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
+import { scriptedPlanner } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
-import { countSpans, startTraces, watchLoop } from '@holdpoint/telemetry';
+import { countSpans, type LogDrops, startTraces, watchLoop } from '@holdpoint/telemetry';
 import {
   createRegistry,
   createToolsets,
@@ -46,6 +47,7 @@ import { createModelPlanner } from './planners/model.ts';
 import { redactPlanner } from './planners/redact-planner.ts';
 import { reportLate } from './report-late.ts';
 import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
+import { openWorkerTraces } from './traces/open-worker-traces.ts';
 import { watchRedis } from './watch-redis.ts';
 
 /**
@@ -54,15 +56,25 @@ import { watchRedis } from './watch-redis.ts';
  */
 const commandMs = 60_000;
 
+export interface WorkerProcess {
+  logger: Logger;
+  secrets: Secrets;
+  /** Names this process in events, among the workers and in telemetry. */
+  workerId: string;
+  /** Of the log. */
+  traceIds: TraceIds;
+  /** Counts lines of the log that were dropped. */
+  logDrops: LogDrops;
+}
+
 /** Starts the workers of this process on the Redis at `address`. Resolves to the function that drains and ends them. */
 export async function startWorkers(
   config: RuntimeConfig,
   address: RedisAddress,
-  { logger, secrets }: { logger: Logger; secrets: Secrets },
+  { logger, secrets, workerId, traceIds, logDrops }: WorkerProcess,
 ): Promise<() => Promise<void>> {
   const tools = await openTools(config, logger);
   checkPolicyFile(config, tools.list);
-  const workerId = `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`;
   const service = { name: 'holdpoint-worker', version: config.version, instance: workerId };
   const { metrics, served } = await openWorkerMetrics(service, config.metrics);
   const connections = await openRedis({ address, commandMs }, logger);
@@ -73,7 +85,8 @@ export async function startWorkers(
   const now = openClock();
   const queues = openQueues(connections.state, now, traces?.queues);
   let checkSpace = (): void => {};
-  const sandbox = await openSandbox({
+  const traced = openWorkerTraces(connections.state, traces);
+  const opened = await openSandbox({
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
     stateDir: join(config.dataDir, 'sandbox'),
@@ -85,6 +98,7 @@ export async function startWorkers(
     limits: hostLimits(config.ceilings),
     logger,
   });
+  const sandbox = traced.sandbox(opened);
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
@@ -102,11 +116,11 @@ export async function startWorkers(
     { file: config.policyFile, tools: tools.list },
   );
   const model = meterModel(
-    openModels({ settings: config.models, fetch: modelFetch(texts) }),
+    traced.model(openModels({ settings: config.models, fetch: modelFetch(texts) })),
     metrics,
     namedModels(config),
   );
-  const deps: WorkerDeps = {
+  const deps = traced.deps({
     workerId,
     redis: connections.state,
     queues,
@@ -117,7 +131,8 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, sandbox, workspaces, texts, graphs, secrets, now },
+        ...{ registry, workspaces, texts, graphs, secrets, now },
+        sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },
       }),
@@ -135,12 +150,12 @@ export async function startWorkers(
     retention: config.retention,
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
-  };
+  });
   const workers = await startQueueWorkers({
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
     onStalled: (queue) => metrics.count('stalled', { queue }),
     onLosses: (runs) => metrics.count('auditLosses', {}, runs),
-    ...{ deps, config, connections, traces },
+    ...{ deps, config, connections, traces, traceIds, inJob: traced.inJob },
     counted: metrics.isOn
       ? countSpans(metrics, { tools: namesOf(tools.list), models: namedModels(config) })
       : undefined,
@@ -152,6 +167,8 @@ export async function startWorkers(
   checkSpace = () => void space.check();
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
+  logDrops.reportTo(metrics);
+  const level = await watchLogLevel({ subscriber: connections.subscriber, logger, is: 'workers' });
   observeWorker(metrics, { workers, loop, capabilities: sandbox.capabilities });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
@@ -187,6 +204,7 @@ export async function startWorkers(
     await workers.drain(config.drainMs);
     space.stop();
     cancels.stop();
+    level.stop();
     await watch.stop();
     operator.stop();
     await heartbeat.stop();

@@ -1,4 +1,8 @@
 export { logOptions, openDestination } from './log.ts';
+export { type LogContext, withLogContext } from './logs/log-context.ts';
+export { LogDrops } from './logs/log-drops.ts';
+export { type LogExportSettings, logExportFrom } from './logs/log-export-settings.ts';
+export { type LogExport, startLogExport } from './logs/start-log-export.ts';
 export { boundLabel } from './metrics/bound-label.ts';
 export { countSpans } from './metrics/count-spans.ts';
 export { type Metrics, noMetrics } from './metrics/metrics.ts';
@@ -6,6 +10,6 @@ export { type MetricsSettings, metricsSettingsFrom } from './metrics/metrics-set
 export { observeProcess } from './metrics/observe-process.ts';
 export { MetricsPlaceError, type MetricsServer, serveMetrics } from './metrics/serve-metrics.ts';
 export { startMetrics } from './metrics/start-metrics.ts';
-export { startTraces, type Traces } from './traces/start-traces.ts';
+export { type LiveSpans, type RequestSpan, startTraces, type Traces } from './traces/start-traces.ts';
 export { type TraceSettings, traceSettingsFrom } from './traces/trace-settings.ts';
 export { type LoopDelay, type LoopWatch, watchLoop } from './watch-loop.ts';

@@ -1,14 +1,22 @@
+import { isatty } from 'node:tty';
 import { type DestinationStream, destination, type LogFn, type Logger, type LoggerOptions, stdSerializers } from 'pino';
+import { addContext } from './logs/log-context.ts';
+import { prettyLine } from './logs/pretty-line.ts';
 
 const longestText = 4000;
 const pendingBytes = 1024 * 1024;
 
 /**
  * The options of every log of Holdpoint: a repeated error is logged once a second, and an error of Redis never carries the arguments of its
- * command, which hold users' data.
+ * command, which hold users' data. Each line says what its work is about (`withLogContext`).
  */
-export const logOptions = ({ isUnique = () => false, redact = (line) => line }: LogRules = {}): LoggerOptions => ({
+export const logOptions = ({
+  isUnique = () => false,
+  redact = (line) => line,
+  traceOf = () => undefined,
+}: LogRules = {}): LoggerOptions => ({
   serializers: { err: describeError },
+  formatters: { log: addContext(traceOf) },
   hooks: { logMethod: limitRepeats({ isUnique, everyMs: 1000 }), streamWrite: redact },
 });
 
@@ -17,16 +25,33 @@ interface LogRules {
   isUnique?: (fields: object) => boolean;
   /** Replaces what no log may have, in a line as it is written. */
   redact?: (line: string) => string;
+  /** The trace of a run, for each line that names one. */
+  traceOf?: (runId: string) => string | undefined;
 }
 
 /**
  * Where a process logs: a file descriptor, written at once. A log that cannot be written (its disk is full, its terminal is closed) never
- * ends the process: up to 1 MiB waits, and the rest is dropped.
+ * ends the process: up to 1 MiB waits, and the rest is dropped. On a terminal the lines are for people, elsewhere they are JSON.
+ * @param options.also gets every line as well, as JSON
  */
-export function openDestination(fd: number): DestinationStream {
+export function openDestination(fd: number, { also, onDropped }: DestinationOptions = {}): DestinationStream {
   const stream = destination({ dest: fd, sync: true, maxLength: pendingBytes });
   stream.on('error', () => undefined);
-  return stream;
+  if (onDropped !== undefined) stream.on('drop', () => onDropped());
+  const render = isatty(fd) ? prettyLine : undefined;
+  if (render === undefined && also === undefined) return stream;
+  return {
+    write(line) {
+      stream.write(render?.(line) ?? line);
+      also?.(line);
+    },
+  };
+}
+
+interface DestinationOptions {
+  also?: ((line: string) => void) | undefined;
+  /** Called for each line that could not be written. */
+  onDropped?: (() => void) | undefined;
 }
 
 function describeError(error: unknown): unknown {

@@ -121,6 +121,6 @@ async function removeRetired(deps: Deps, folder: RunFolder): Promise<void> {
   try {
     await removeFolder(joinPath(folder.path, 'retired'));
   } catch (error) {
-    deps.logger.warn({ runId: folder.runId, err: error }, 'failed to remove retired trees, will retry');
+    deps.logger.warn({ run_id: folder.runId, err: error }, 'failed to remove retired trees, will retry');
   }
 }

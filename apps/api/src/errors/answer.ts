@@ -1,6 +1,7 @@
 import { RateError } from '@holdpoint/callers';
 import type { ProblemDetails } from '@holdpoint/contract/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { lineAbout, traceOfRequest } from '../about-request.ts';
 import type { App } from '../deps.ts';
 import { pathOf } from '../path-of.ts';
 import { ApiProblem } from './api-problem.ts';
@@ -24,11 +25,17 @@ export function answerErrors(app: App): void {
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = toProblem(error);
-  if (problem.status >= 500) request.log.error({ err: error, code: problem.code }, 'a request failed');
+  if (problem.status >= 500)
+    request.log.error({ err: error, code: problem.code, ...lineAbout(request) }, 'a request failed');
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
   if (problem.status === 503) reply.header('retry-after', '1');
   if (problem.status === 429) reply.header('retry-after', error instanceof RateError ? error.retryAfterS : 5);
-  const body: ProblemDetails = { ...problem, instance: pathOf(request), request_id: request.id };
+  const body: ProblemDetails = {
+    ...problem,
+    instance: pathOf(request),
+    request_id: request.id,
+    trace_id: traceOfRequest(request),
+  };
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(body));
 }
 

@@ -118,3 +118,23 @@ export const readinessSchema = z.strictObject({
   sweep: periodicSchema.describe('The sweep for stuck runs'),
 });
 export type Readiness = z.infer<typeof readinessSchema>;
+
+export const logLevelSchema = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent', 'default']);
+export type LogLevel = z.infer<typeof logLevelSchema>;
+export const logLevelChangeSchema = z
+  .strictObject({
+    level: logLevelSchema.describe('`default`: the level that the process was started with'),
+    of: z.enum(['api', 'workers', 'all']).default('all'),
+  })
+  .meta({ id: 'LogLevelChange' });
+export type LogLevelChange = z.input<typeof logLevelChangeSchema>;
+export const logLevelReachedSchema = z
+  .strictObject({
+    level: logLevelSchema,
+    of: z.enum(['api', 'workers', 'all']),
+    processes: z
+      .int()
+      .describe('API and worker processes that learned of it; those that `of` leaves out are among them'),
+  })
+  .meta({ id: 'LogLevelReached' });
+export type LogLevelReached = z.infer<typeof logLevelReachedSchema>;

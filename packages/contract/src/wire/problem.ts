@@ -17,6 +17,7 @@ export const problemDetailsSchema = z
     instance: z.string().describe('The requested path'),
     code: z.string(),
     request_id: z.string().describe('Also in the log of the server'),
+    trace_id: z.string().optional().describe('Of the traceparent of the request'),
     next: z.string().describe('What to do next'),
     errors: z.array(pointerErrorSchema).optional(),
     conflicts: z.array(conflictSummarySchema).optional().describe('With `publish_conflict`'),

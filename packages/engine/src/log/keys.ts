@@ -31,6 +31,8 @@ export const activeIndex = 'hp:index:active';
 export const idempotencyKey = (key: string): string => `hp:idempotency:${key}`;
 export const workerKey = (workerId: string): string => `hp:worker:${workerId}`;
 export const workerIndex = 'hp:index:workers';
+/** Pub/sub channel that changes what processes log. */
+export const logLevelChannel = 'hp:log-level';
 /** A hash: how often the sweeper repaired each class of problem. */
 export const repairsKey = 'hp:health:repairs';
 /** The id of the installation that this Redis belongs to; the data directory carries the same. */

@@ -1,4 +1,4 @@
-import { queueNames } from '@holdpoint/engine';
+import { queueNames, TraceIds } from '@holdpoint/engine';
 import type { Connections } from '@holdpoint/engine/redis';
 import {
   type AbortReason,
@@ -22,8 +22,10 @@ import {
 import type { Traces } from '@holdpoint/telemetry';
 import type { Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
+import type { InJob } from '../traces/trace-jobs.ts';
 import { backOffFromRefusals } from './back-off.ts';
 import { type HoldReason, Intake } from './intake.ts';
+import { logged } from './log-job.ts';
 import { openWorker } from './open-worker.ts';
 import { startPeriodic } from './start-periodic.ts';
 
@@ -65,9 +67,13 @@ interface Start {
   /** Called when the audit log finds that Redis lost events of this many runs. */
   onLosses?: (runs: number) => void;
   /** Undefined: no traces are exported. */
-  traces?: Traces | undefined;
+  traces?: Pick<Traces, 'take' | 'queues'> | undefined;
+  /** Puts the work of a job below the span that it is about. */
+  inJob?: InJob | undefined;
   /** Counts the spans of runs. Undefined: no metrics are kept. */
   counted?: Pick<Traces, 'take'> | undefined;
+  /** Of the log. */
+  traceIds?: TraceIds;
 }
 
 /** Publishes, undos and discards that run at once in this process. */
@@ -80,7 +86,9 @@ export async function startQueueWorkers({
   config,
   connections,
   traces,
+  inJob,
   counted,
+  traceIds = new TraceIds(),
   onStalled = () => undefined,
   onLosses = () => undefined,
 }: Start): Promise<RunningWorkers> {
@@ -103,26 +111,29 @@ export async function startQueueWorkers({
   const turns = openWorker<TurnJob>(
     deps,
     queueNames.turns,
-    { handle: handleTurn, lookAgain: lookAgain.turn },
-    { ...options(config.turns), isHeld },
+    logged<TurnJob>({ handle: handleTurn, lookAgain: lookAgain.turn }, traceIds),
+    { ...options(config.turns), isHeld, inJob },
   );
   const steps = openWorker<StepJob>(
     deps,
     queueNames.steps,
-    { handle: handleStep, lookAgain: lookAgain.step, mayStillSleep },
-    { ...options(config.steps), isHeld },
+    logged<StepJob>({ handle: handleStep, lookAgain: lookAgain.step, mayStillSleep }, traceIds),
+    { ...options(config.steps), isHeld, inJob },
   );
   const workspaces = openWorker<WorkspaceJob>(
     deps,
     queueNames.workspaces,
-    { handle: handleWorkspace, lookAgain: lookAgain.workspace, mayStillSleep: mayPublicationSleep },
-    options(workspaceSlots),
+    logged<WorkspaceJob>(
+      { handle: handleWorkspace, lookAgain: lookAgain.workspace, mayStillSleep: mayPublicationSleep },
+      traceIds,
+    ),
+    { ...options(workspaceSlots), inJob },
   );
   const tasks = openWorker<TaskJob>(
     deps,
     queueNames.tasks,
-    { handle: handleTask, lookAgain: lookAgain.task },
-    { ...options(config.tasks), isHeld },
+    logged<TaskJob>({ handle: handleTask, lookAgain: lookAgain.task }, traceIds),
+    { ...options(config.tasks), isHeld, inJob },
   );
   const opened = [turns, steps, workspaces, tasks];
   const all = opened.map(({ worker }) => worker);

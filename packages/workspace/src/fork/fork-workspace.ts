@@ -36,7 +36,7 @@ export async function forkWorkspace(deps: Deps, input: Call<'fork'>): Promise<Ma
   const created = await createRunFolder(deps, input.runId, (aside) =>
     buildFork(deps, { ...input, folder: aside, owner, origin, from, snapshot: input.from.snapshot }),
   );
-  deps.logger.info({ runId: input.runId, from: from.runId, files: created.record.files }, 'workspace forked');
+  deps.logger.info({ run_id: input.runId, from: from.runId, files: created.record.files }, 'workspace forked');
   return describe(deps, created.folder, created.record);
 }
 

@@ -94,10 +94,10 @@ async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
     await syncFolder(join(deps.dataDir, 'runs'));
   } catch (error) {
     if (!(error instanceof WorkspaceError) && errnoOf(error) === undefined) throw error;
-    deps.logger.warn({ runId, err: error }, 'failed to move the folder of an unknown run to the trash');
+    deps.logger.warn({ run_id: runId, err: error }, 'failed to move the folder of an unknown run to the trash');
     return false;
   }
-  deps.logger.warn({ runId, trash }, 'moved the folder of a run that Redis does not know to the trash');
+  deps.logger.warn({ run_id: runId, trash }, 'moved the folder of a run that Redis does not know to the trash');
   return true;
 }
 

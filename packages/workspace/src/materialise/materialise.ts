@@ -57,7 +57,7 @@ export async function materialise(deps: Deps, input: Call<'materialise'>): Promi
     return record;
   });
   const { files, bytes } = placed.record;
-  deps.logger.info({ runId: input.runId, files, bytes }, 'workspace materialised');
+  deps.logger.info({ run_id: input.runId, files, bytes }, 'workspace materialised');
   // Reuse the loaded snapshot: git lists 100,000 files in 70 MB.
   const isOurs = first?.id === placed.record.base;
   return isOurs && first ? toMaterialised(placed.record, first) : describe(deps, placed.folder, placed.record);

@@ -119,7 +119,7 @@ async function writeFiles(
   if (placer.stripped.length > 0) {
     const { runId } = input.folder;
     const message = 'ACLs and extended attributes of replaced files could not be copied';
-    deps.logger.warn({ runId, paths: placer.stripped }, message);
+    deps.logger.warn({ run_id: runId, paths: placer.stripped }, message);
   }
   return [...conflicts, ...placer.conflicts];
 }

@@ -86,7 +86,7 @@ async function finish(deps: Deps, folder: RunFolder, root: string, journal: Jour
       return [];
     }
     current = { ...current, direction: 'back', conflicts };
-    deps.logger.warn({ runId: folder.runId, conflicts }, 'source changed during a publish: rolling back');
+    deps.logger.warn({ run_id: folder.runId, conflicts }, 'source changed during a publish: rolling back');
     await writeJournal(folder, current);
     deps.onPoint('publish.turned');
   }

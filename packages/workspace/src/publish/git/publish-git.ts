@@ -58,6 +58,6 @@ export async function removePublishRef(
     const source = await openSource(deps, record);
     if (source !== undefined) await dropOwnRef(deps, source, folder.runId);
   } catch (error) {
-    deps.logger.warn({ runId: folder.runId, err: error }, 'could not open the source repository');
+    deps.logger.warn({ run_id: folder.runId, err: error }, 'could not open the source repository');
   }
 }

@@ -146,7 +146,7 @@ export async function dropOwnRef(deps: Deps, source: Repository, runId: string):
     if ((await readBranch(deps, source, ref)) === undefined) return;
     await deps.git.run([...at, 'update-ref', '--no-deref', '-d', ref], options);
   } catch (error) {
-    deps.logger.warn({ runId, ref, err: error }, 'could not remove a ref in the source repository');
+    deps.logger.warn({ run_id: runId, ref, err: error }, 'could not remove a ref in the source repository');
   }
 }
 

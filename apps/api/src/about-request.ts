@@ -1,0 +1,38 @@
+import { type IdKind, isIdOf, partsOfTraceparent, readTraceContext } from '@holdpoint/contract';
+import type { LogContext } from '@holdpoint/telemetry';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const kinds = { run_id: 'run', step_id: 'step', task_id: 'task', approval_id: 'approval' } as const satisfies Partial<
+  Record<keyof LogContext, IdKind>
+>;
+/** The longest id, `step_` and a UUID, with room. */
+const longestId = 64;
+
+/** What a request is about: the ids of its path. */
+export function aboutRequest({ params }: FastifyRequest): LogContext {
+  const given = typeof params === 'object' && params !== null ? Object.values(params) : [];
+  const ids = given.filter((value): value is string => typeof value === 'string' && value.length <= longestId);
+  return Object.fromEntries(
+    Object.entries(kinds).flatMap(([name, kind]) => {
+      const found = ids.find((id) => isIdOf(kind, id));
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
+}
+
+/** The same for a line of the log, with the run that the request made. It is in the trace of its caller. */
+export function lineAbout(request: FastifyRequest, reply?: FastifyReply): LogContext & { trace_id?: string } {
+  const about = aboutRequest(request);
+  if (about.run_id !== undefined) return about;
+  const made = /\/(run_[0-9a-f-]{36})$/.exec(String(reply?.getHeader('location') ?? ''))?.[1];
+  const trace_id = traceOfRequest(request);
+  return { ...about, ...(made !== undefined && { run_id: made }), ...(trace_id !== undefined && { trace_id }) };
+}
+
+/** The trace that the caller is in, when it says so by the standard header. */
+export function traceOfRequest({ headers }: FastifyRequest): string | undefined {
+  const { traceparent } = headers;
+  if (typeof traceparent !== 'string') return undefined;
+  const context = readTraceContext({ traceparent });
+  return context && partsOfTraceparent(context.traceparent).traceId;
+}

@@ -1,0 +1,22 @@
+import type { TraceIds } from '@holdpoint/engine';
+import { type LogContext, withLogContext } from '@holdpoint/telemetry';
+import type { JobKind } from './processor.ts';
+
+type JobData = LogContext & { run_id: string };
+
+/** The same jobs, with lines in the log that say which run, step, task or turn they are about. */
+export const logged = <Data extends JobData>(kind: JobKind<Data>, traceIds: TraceIds): JobKind<Data> => ({
+  ...kind,
+  handle(deps, data, context) {
+    traceIds.learn(deps.redis, data.run_id);
+    return withLogContext(aboutJob(data), () => kind.handle(deps, data, context));
+  },
+  lookAgain: (deps, data, seen) => withLogContext(aboutJob(data), () => kind.lookAgain(deps, data, seen)),
+});
+
+const aboutJob = ({ run_id, step_id, task_id, turn }: JobData): LogContext => ({
+  run_id,
+  ...(step_id !== undefined && { step_id }),
+  ...(task_id !== undefined && { task_id }),
+  ...(turn !== undefined && { turn }),
+});
