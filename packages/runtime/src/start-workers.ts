@@ -40,6 +40,7 @@ import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
 import { meterExecutor } from './metrics/meter-executor.ts';
 import { meterModel } from './metrics/meter-model.ts';
+import { meterSandbox } from './metrics/meter-sandbox.ts';
 import { meterWorkspaces } from './metrics/meter-workspaces.ts';
 import { observeWorker } from './metrics/observe-worker.ts';
 import { openWorkerMetrics } from './metrics/open-worker-metrics.ts';
