@@ -34,9 +34,9 @@ test('a run asks the graph of its files, after each edit and as they were', asyn
   const symbols = { query: 'symbols', params: { kind: 'class' } };
   const after = await call('code_graph', symbols);
   expect(after?.result).toMatchObject({ results: [{ name: 'Circle' }, { name: 'Shape' }, { name: 'Square' }] });
-  await call('bash', { command: 'rm src/square.ts' });
+  await call('bash', { command: 'echo "export class Oblong {}" > src/square.ts' });
   expect((await call('code_graph', symbols))?.result).toMatchObject({
-    results: [{ name: 'Circle' }, { name: 'Shape' }],
+    results: [{ name: 'Circle' }, { name: 'Shape' }, { name: 'Oblong' }],
   });
   const commit = written?.snapshot ?? '';
   expect((await call('code_graph', { ...symbols, commit }))?.result).toEqual(after?.result);

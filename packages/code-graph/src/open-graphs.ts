@@ -8,7 +8,7 @@ import { Parser } from './parser/parser.ts';
 import { parserProgram } from './parser/parser-program.ts';
 import type { Answer } from './query/answer-question.ts';
 import { GraphThread } from './thread/graph-thread.ts';
-import type { Outcome, Read, Request } from './thread/messages.ts';
+import type { GivenListing, Outcome, Read, Request } from './thread/messages.ts';
 import type { Unread } from './view/view.ts';
 
 export interface GraphsOptions {
@@ -54,6 +54,8 @@ export interface Graphs {
 
 /** Runs keep to one of them, so that each store is open once. */
 const threadCount = 2;
+/** Entries of a listing that a thread gets at once: 10 ms. */
+const maxEntries = 10_000;
 /** How often the graph may be found changed by other processes during one query. */
 const maxRounds = 20;
 
@@ -97,6 +99,21 @@ export function openGraphs({
     return result;
   };
 
+  /** In parts, because the event loop copies what a thread gets. A run has one build at a time, so its parts are of one listing. */
+  const list = async (runId: string, snapshot: string, { since, entries }: GivenListing): Promise<Outcome> => {
+    const last = Math.max(0, entries.length - maxEntries);
+    for (let from = 0; from < last; from += maxEntries) {
+      const part = entries.slice(from, Math.min(from + maxEntries, last));
+      await perform(runId, { operation: 'part', isFirst: from === 0, entries: part });
+    }
+    return perform(runId, {
+      operation: 'list',
+      snapshot,
+      listing: { since, entries: entries.slice(last) },
+      total: entries.length,
+    });
+  };
+
   const read = (query: GraphQuery, progress: Progress, signal: AbortSignal, blobs: readonly Unread[]) =>
     readBlobs(
       {
@@ -131,10 +148,10 @@ export function openGraphs({
         if (outcome.kind === 'answer') return answerOf(outcome);
         if (outcome.kind === 'unlisted') {
           const listing = await snapshots.listing({ runId, snapshot, since: outcome.known });
-          const listed = await perform(runId, { operation: 'list', snapshot, listing });
+          const listed = await list(runId, snapshot, listing);
           if (listed.kind !== 'unlisted') continue;
           const whole = await snapshots.listing({ runId, snapshot, since: [] });
-          await perform(runId, { operation: 'list', snapshot, listing: whole });
+          await list(runId, snapshot, whole);
         } else if (outcome.kind === 'unread') {
           progress.total = outcome.total;
           progress.read = outcome.total - outcome.blobs.length;

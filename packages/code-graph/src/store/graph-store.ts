@@ -47,15 +47,28 @@ export class GraphStore {
   readonly #blobs = new Map<string, Blob>();
   readonly #names = new Map<string, number>();
   readonly #facts = new FactsCache();
+  #forgotten: number;
 
   constructor(place: CachePlace) {
     const { database, file }: OpenStore = openStore(place);
     this.#database = database;
     this.file = file;
+    this.#forgotten = this.#timesForgotten();
     // Two hundred thousand strings at most; a tree of 5,000 files has 5,000 rows.
     const rows = this.#all('SELECT id, oid, hint, bytes, language, reason, symbols FROM blob LIMIT 200000');
     for (const { oid, hint, ...blob } of rows as unknown as (Blob & { oid: string; hint: string })[]) {
       this.#blobs.set(`${oid} ${hint}`, blob);
+    }
+  }
+
+  /** Does something on one state of the database, whatever other processes write meanwhile. @throws StoreChangedError */
+  reading<Result>(act: () => Result): Result {
+    this.#database.exec('BEGIN');
+    try {
+      if (this.#timesForgotten() !== this.#forgotten) throw new StoreChangedError();
+      return act();
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec('COMMIT');
     }
   }
 
@@ -158,7 +171,9 @@ export class GraphStore {
         this.#database.exec(`DELETE FROM ${table} WHERE blob NOT IN (SELECT id FROM needed)`);
       }
       this.#database.exec('DELETE FROM blob WHERE id NOT IN (SELECT id FROM needed); DROP TABLE needed');
+      this.#database.exec('UPDATE forgotten SET times = times + 1');
     });
+    this.#forgotten = this.#timesForgotten();
     this.#blobs.clear();
     this.#facts.clear();
   }
@@ -209,6 +224,10 @@ export class GraphStore {
     if (this.#names.size >= maxNames) this.#names.clear();
     this.#names.set(name, id);
     return id;
+  }
+
+  #timesForgotten(): number {
+    return Number(this.#prepare('SELECT times FROM forgotten').get()?.times);
   }
 
   #text(id: number): string {

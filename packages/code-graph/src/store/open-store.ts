@@ -32,7 +32,7 @@ const abandonedMs = 600_000;
  * (garbage, a cut file, another format) is thrown away: everything in a store can be made again.
  */
 export function openStore(place: CachePlace): OpenStore {
-  mkdirSync(place.path, { recursive: true, mode: 0o700 });
+  makeFolder(place.path);
   removeLeftovers(place.path);
   const file = fileIn(place.path);
   const opened = file === undefined ? undefined : openSound(file, place.maxBytes);
@@ -50,6 +50,15 @@ export function throwAway(path: string): void {
     return; // another process was faster
   }
   remove(away);
+}
+
+/** Never the folder of the run: it may have been discarded. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error;
+  }
 }
 
 const folderOf = (path: string): string => join(path, 'graph');

@@ -3,6 +3,7 @@ export const schemaVersion = 1;
 /**
  * `blob`: what is known of a blob that is read as a file with that hint; `text` is its packed facts, or the text of a configuration.
  * `symbol` and `reference`: which blobs declare and use a name; `places` are positions in the symbols of the blob. An id is never used again. `module`: which blobs have a module of that full name.
+ * `forgotten`: how often blobs were removed, after which ids in the memory of other processes may be gone.
  * `listing`: the paths of a snapshot, as JSON.
  */
 export const schema = `
@@ -14,4 +15,6 @@ CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE symbol (name INTEGER NOT NULL, blob INTEGER NOT NULL, places TEXT NOT NULL, PRIMARY KEY (name, blob)) STRICT, WITHOUT ROWID;
 CREATE TABLE reference (name INTEGER NOT NULL, blob INTEGER NOT NULL, PRIMARY KEY (name, blob)) STRICT, WITHOUT ROWID;
 CREATE TABLE module (name TEXT NOT NULL, blob INTEGER NOT NULL, PRIMARY KEY (name, blob)) STRICT, WITHOUT ROWID;
+CREATE TABLE forgotten (times INTEGER NOT NULL) STRICT;
+INSERT INTO forgotten VALUES (0);
 CREATE TABLE listing (snapshot TEXT PRIMARY KEY, used INTEGER NOT NULL, entries TEXT NOT NULL) STRICT, WITHOUT ROWID`;

@@ -21,7 +21,14 @@ export type Request =
       timeout_ms: number;
       permissions: readonly string[] | undefined;
     }
-  | { operation: 'list'; snapshot: string; listing: GivenListing }
+  | {
+      operation: 'list';
+      snapshot: string;
+      listing: GivenListing /** Entries, with those of the parts before. */;
+      total: number;
+    }
+  /** A part of the listing that follows. */
+  | { operation: 'part'; isFirst: boolean; entries: GivenListing['entries'] }
   | { operation: 'keep'; read: Read[] };
 
 export type Outcome =

@@ -5,12 +5,14 @@ import { answerQuestion, checkQuestion } from '../query/answer-question.ts';
 import { type Found, GraphStore, type ListedFile } from '../store/graph-store.ts';
 import { type CachePlace, throwAway } from '../store/open-store.ts';
 import { View } from '../view/view.ts';
-import type { Outcome, Read, Request } from './messages.ts';
+import type { GivenListing, Outcome, Read, Request } from './messages.ts';
 import { parseLine } from './parse-line.ts';
 
 /** Graphs of snapshots that stay in memory, of all runs together. One of 5,000 files takes about 10 MB. */
 const maxViews = 6;
 const maxStores = 8;
+
+type AskRequest = Extract<Request, { operation: 'ask' }>;
 
 interface OpenView {
   path: string;
@@ -24,6 +26,8 @@ interface OpenView {
 export class RunGraphs {
   readonly #stores = new Map<string, GraphStore>();
   #views: OpenView[] = [];
+  /** The first parts of long listings, by store. */
+  readonly #parts = new Map<string, GivenListing['entries']>();
 
   /** A store that cannot be used is thrown away, and the request is made once more on a new one. @throws CodeGraphError */
   perform(place: CachePlace, request: Request): Outcome {
@@ -45,6 +49,8 @@ export class RunGraphs {
         return this.#ask(place, request);
       case 'list':
         return this.#list(place, request);
+      case 'part':
+        return this.#addPart(place, request);
       case 'keep':
         return { kind: 'kept', refused: this.#keep(this.#store(place), request.read) };
       default:
@@ -52,10 +58,18 @@ export class RunGraphs {
     }
   }
 
-  #ask(place: CachePlace, { question, timeout_ms, permissions }: Extract<Request, { operation: 'ask' }>): Outcome {
+  #ask(place: CachePlace, { question, timeout_ms, permissions }: AskRequest): Outcome {
     const deadline = performance.now() + timeout_ms;
     checkQuestion(question);
     const store = this.#store(place);
+    return store.reading(() => this.#answer(place, store, { question, deadline, permissions }));
+  }
+
+  #answer(
+    place: CachePlace,
+    store: GraphStore,
+    { question, deadline, permissions }: Pick<AskRequest, 'question' | 'permissions'> & { deadline: number },
+  ): Outcome {
     const open = this.#view(place.path, question.snapshot) ?? this.#load(place.path, store, question.snapshot);
     if (open === undefined) return { kind: 'unlisted', known: this.#known(place.path, store) };
     if (!open.isComplete) {
@@ -67,9 +81,13 @@ export class RunGraphs {
     return { kind: 'answer', ...answerQuestion({ view: open.view, isReadable }, { ...question, deadline }) };
   }
 
-  #list(place: CachePlace, { snapshot, listing }: Extract<Request, { operation: 'list' }>): Outcome {
+  #list(place: CachePlace, { snapshot, listing, total }: Extract<Request, { operation: 'list' }>): Outcome {
     const store = this.#store(place);
-    const { since, entries } = listing;
+    const { since } = listing;
+    const entries = [...(this.#parts.get(place.path) ?? []), ...listing.entries];
+    this.#parts.delete(place.path);
+    // A thread that was started again has not all parts.
+    if (entries.length !== total) return { kind: 'unlisted', known: [] };
     const changes = entries.map(({ path, oid, isLink }) => ({
       path,
       file: oid === null ? undefined : { path, oid, isLink },
@@ -85,6 +103,11 @@ export class RunGraphs {
     store.list(snapshot, view.files);
     this.#keepView({ path: place.path, snapshot, view, isComplete: false });
     if (store.isLarge()) this.#forgetOthers(place.path, store);
+    return { kind: 'done' };
+  }
+
+  #addPart({ path }: CachePlace, { isFirst, entries }: Extract<Request, { operation: 'part' }>): Outcome {
+    this.#parts.set(path, [...(isFirst ? [] : (this.#parts.get(path) ?? [])), ...entries]);
     return { kind: 'done' };
   }
 
