@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** `npm run coverage`: fails when the tests of packages/tools reach less than 95 % of the lines of a tool or of an operation that tools share. */
+/** `npm run coverage`: the tests of packages/tools. `scripts/check-coverage.ts` reads the report. */
 export default defineConfig({
   test: {
     include: ['packages/tools/src/**/*.test.ts'],
@@ -9,16 +9,14 @@ export default defineConfig({
     isolate: false,
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    reporters: ['dot'],
+    reporters: ['default'],
     coverage: {
       enabled: true,
       provider: 'v8',
       include: ['packages/tools/src/{toolsets,operations}/**/*.ts'],
       exclude: ['**/*.test.ts'],
-      reporter: ['text', 'json'],
-      reportOnFailure: true,
+      reporter: ['json'],
       reportsDirectory: '.cache/coverage',
-      thresholds: { perFile: true, lines: 95 },
     },
   },
 });

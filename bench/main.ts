@@ -10,6 +10,7 @@ const benches = {
   decide: () => import('./decide.ts'),
   policy: () => import('./policy.ts'),
   graph: () => import('./graph.ts'),
+  telemetry: () => import('./telemetry.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -12,7 +12,7 @@ import { externalEffects, publications, workspaceEffects } from './checks/effect
 import { filesKept, lossIsReported, notReady, wrongRedis } from './checks/installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
 import { logsBounded, loopsFree, readLogs } from './checks/logs.ts';
-import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './checks/rest.ts';
+import { atRest, failures, leases, leftBehind, listedApprovals, notRepaired, wakeUps } from './checks/rest.ts';
 import { collect, type Found } from './collect.ts';
 import type { Ledger } from './ledger.ts';
 import { probeSweeper } from './probe-sweeper.ts';
@@ -26,7 +26,7 @@ export interface Judgement {
 /** Collects all runs, ends the processes, and runs every check. */
 export async function judge(
   { system, end }: { system: System; end(): Promise<void> },
-  { ledger, repository }: { ledger: Ledger; repository: string },
+  { ledger, repository, isCalm }: { ledger: Ledger; repository: string; isCalm: boolean },
 ): Promise<Judgement> {
   const { found, stuck, swept, audit } = await inspect(system);
   const readBranch = async (branch: string): Promise<{ files: string; commits: number } | undefined> => {
@@ -46,6 +46,7 @@ export async function judge(
     ...[atRest(found), leases(found), failures(found), wakeUps(found), listedApprovals(found), swept],
     ...[wrongRedis(ledger), notReady(ledger), filesKept(found, ledger), lossIsReported(found, ledger, stuck)],
     auditSound(audit, ledger),
+    ...(isCalm ? [notRepaired(found, stuck)] : []),
     await publications(found, ledger, readBranch, finalTree),
   ];
   await end();

@@ -77,7 +77,7 @@ async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement
     { system, workers, startWorker, clockFile, ledger, random: random.branch('killer'), lockMs },
     { faults, count: plan.kills, overMs: plan.seconds * 1000, stop: deadline, onInject },
   );
-  await Promise.all([produce(deps, { runs: plan.runs, spreadMs: plan.seconds * 900 }), injecting]);
+  await Promise.all([produce(deps, { runs: plan.runs, spreadMs: plan.seconds * 900, steer: plan.steer }), injecting]);
   allInjected.abort();
   await deciding;
   print('all faults are injected; waiting until every run is at rest');
@@ -89,7 +89,10 @@ async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement
   await closing;
   // The next sweep removes the last wake-ups of ended runs.
   await pause(3000);
-  return judge({ system, end: () => endAll(system, workers) }, { ledger, repository: sources.repository });
+  return judge(
+    { system, end: () => endAll(system, workers) },
+    { ledger, repository: sources.repository, isCalm: injected.size === 0 },
+  );
 }
 
 /** Resumes paused runs and waits until every run has ended, or none has moved for a minute. */

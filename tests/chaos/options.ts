@@ -10,9 +10,12 @@ export interface Plan {
   faults: readonly FaultName[];
   verbose: boolean;
   soak: boolean;
+  /** How many times each run is paused and resumed. */
+  steer: number;
 }
 
 const usage = `Usage: npm run test:chaos -- [--seed N] [--runs N] [--kills N] [--workers N] [--seconds N] [--faults NAME,…] [--soak]
+            [--steer N]
 
 Starts Redis, an API and workers, submits many runs, and injects random faults: it kills and stops processes, Redis loses data or refuses
 writes, the disk is full, a clock jumps, a worker starts with the wrong Redis. Then it checks from outside that nothing was lost and nothing
@@ -25,6 +28,7 @@ ran twice. The same seed chooses the same faults again; the scheduling of proces
   --seconds N   time over which the faults are spread; default: 150
   --faults …    only these kinds; default: all. ${faultNames.slice(0, 7).join(', ')},
                 ${faultNames.slice(7).join(', ')}
+  --steer N     pauses and resumes each run N times; default: 0
   --verbose     prints each fault when it is injected
   --soak        ten minutes, 900 runs, 160 kills
 `;
@@ -40,6 +44,7 @@ export function readPlan(): Plan {
       kills: text,
       workers: text,
       seconds: text,
+      steer: text,
       faults: text,
       soak: flag,
       verbose: { ...flag, short: 'v' },
@@ -51,7 +56,7 @@ export function readPlan(): Plan {
     process.stdout.write(usage);
     process.exit(0);
   }
-  const count = (name: 'seed' | 'runs' | 'kills' | 'workers' | 'seconds', otherwise: number): number => {
+  const count = (name: 'seed' | 'runs' | 'kills' | 'workers' | 'seconds' | 'steer', otherwise: number): number => {
     const value = values[name] === undefined ? otherwise : Number(values[name]);
     return Number.isSafeInteger(value) && value >= 0 ? value : refuse(`--${name}: expected a whole number`);
   };
@@ -66,6 +71,7 @@ export function readPlan(): Plan {
     runs: count('runs', soak ? 900 : 220),
     kills: count('kills', soak ? 160 : 66),
     workers: count('workers', 3),
+    steer: count('steer', 0),
     seconds: count('seconds', soak ? 600 : 150),
   };
 }

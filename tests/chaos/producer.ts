@@ -36,17 +36,20 @@ async function retryTimed<Answer>(
 }
 
 /** Submits runs and does to each what its scenario says. Resolves when everything was tried. */
-export async function produce(deps: Deps, { runs, spreadMs }: { runs: number; spreadMs: number }): Promise<void> {
+export async function produce(
+  deps: Deps,
+  { runs, spreadMs, steer }: { runs: number; spreadMs: number; steer: number },
+): Promise<void> {
   const later: Promise<void>[] = [];
   for (let number = 1; number <= runs && !deps.signal.aborted; number++) {
     const made = scenario(number, deps.random.branch(`run ${number}`), deps.sources);
-    later.push(perform(deps, made));
+    later.push(perform(deps, made, steer));
     await pause(spreadMs / runs);
   }
   await Promise.all(later);
 }
 
-async function perform(deps: Deps, made: Scenario): Promise<void> {
+async function perform(deps: Deps, made: Scenario, steer: number): Promise<void> {
   const { client, ledger } = deps;
   const key = `chaos-${made.number}`;
   const { answer: created, at: createdAt } = await retryTimed(deps, () =>
@@ -72,6 +75,7 @@ async function perform(deps: Deps, made: Scenario): Promise<void> {
       await retry(deps, () => client.undoSteps(id, { to_step: 1, keep_external_effects: true }));
       await retry(deps, () => client.resumeRun(id));
     }),
+    pauseOften(deps, id, { times: steer, random: deps.random.branch(`steer ${made.number}`) }),
     at(made.messageAfter, () => sendMessage(deps, id, `message for ${made.number}`)),
     at(made.forkAfter, () => fork(deps, id, made)),
     made.publish ? publish(deps, id) : undefined,
@@ -82,6 +86,20 @@ async function perform(deps: Deps, made: Scenario): Promise<void> {
       await retry(deps, () => client.killTask(task));
     }),
   ]);
+}
+
+/** Pauses and resumes a run within milliseconds, so that some resumes meet the end of the job that saw the pause. */
+async function pauseOften(
+  deps: Deps,
+  runId: string,
+  { times, random }: { times: number; random: Random },
+): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    await pause(random.integer(0, 400));
+    if ((await retry(deps, () => deps.client.pauseRun(runId))) instanceof ApiError) return;
+    await pause(random.integer(0, 12));
+    await retry(deps, () => deps.client.resumeRun(runId));
+  }
 }
 
 async function sendMessage(deps: Deps, runId: string, text: string): Promise<void> {

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { killWithParent } from '@holdpoint/embedded-redis/testing';
 
 export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../..');
 
@@ -39,6 +40,7 @@ export async function startApp(options: {
     env: { ...appEnv, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  if (child.pid !== undefined) killWithParent(child.pid);
   const log = createWriteStream(options.logFile, { flags: 'a' });
   child.stderr.pipe(log, { end: false });
   const gone = new Promise<void>((done) => child.once('exit', () => done()));

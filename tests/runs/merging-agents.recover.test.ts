@@ -80,6 +80,10 @@ test('two that change the same line: one is merged, the other failed with the fi
   expect(settled).toContainEqual(
     expect.objectContaining({ status: 'failed', exit_code: 1, stderr: expect.stringContaining('a.txt') }),
   );
+  const merges = (await client.listTasks(runId)).map(({ status, merged }) => [status, merged]);
+  expect(merges).toHaveLength(2);
+  expect(merges).toContainEqual(['completed', { paths: ['a.txt'], total: 1 }]);
+  expect(merges).toContainEqual(['failed', { conflicts: [expect.objectContaining({ path: 'a.txt' })], total: 1 }]);
 });
 
 test('what a model used for a tool counts for the run', async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { attribute, genAi } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { approve, finished, nextApproval, until, useModelSystem } from '../harness/index.ts';
 
@@ -45,6 +46,32 @@ test('a prompt becomes turns of tool calls and ends with the model’s message',
     ['no_such_tool', 'failed', 'EUNKNOWNTOOL'],
   ]);
   expect(await readFile(join(system.tree(run.id), 'haiku.txt'), 'utf8')).toBe('old pond\n');
+
+  const { spans } = await client.readTrace(run.id);
+  expect(spans.filter(({ end }) => end === null)).toEqual([]);
+  expect(
+    spans.filter(({ kind }) => kind === 'turn').map(({ name, attributes: of }) => ({ name, ...of })),
+  ).toMatchObject([
+    {
+      name: 'chat claude-test',
+      [genAi.provider]: 'anthropic',
+      [genAi.finishReasons]: ['tool_calls'],
+      [genAi.inputTokens]: expect.any(Number),
+      [genAi.responseModel]: expect.any(String),
+      [attribute.turnCalls]: 3,
+    },
+    { name: 'chat claude-test', [genAi.finishReasons]: ['stop'], [attribute.turnCalls]: 0 },
+  ]);
+  const calls = spans.filter(({ kind }) => kind === 'step');
+  expect(calls.map(({ name, message }) => [name, message]).sort()).toEqual([
+    ['execute_tool no_such_tool', 'EUNKNOWNTOOL'],
+    ['execute_tool read_file', 'ENOENT'],
+    ['execute_tool write_file', undefined],
+  ]);
+  expect(spans.find(({ name }) => name === 'wait approval')?.parent_id).toBe(
+    calls.find(({ name }) => name.endsWith('write_file'))?.span_id,
+  );
+  expect(JSON.stringify(spans)).not.toMatch(/haiku|old pond|missing/);
   await worker.signal('SIGTERM');
 });
 
@@ -66,6 +93,15 @@ test('a recorded answer is never requested again when the worker is killed', asy
   await client.cancelRun(run.id);
   expect(await finished(client, run.id)).toMatchObject({ status: 'canceled' });
   expect(asked()).toBe(1);
+  const { spans } = await client.readTrace(run.id);
+  expect(spans.filter(({ end }) => end === null)).toEqual([]);
+  const attempts = spans.filter(({ kind }) => kind === 'attempt');
+  expect(attempts.map(({ status, attributes: of }) => [status, of[attribute.attemptOutcome]])).toEqual([
+    ['error', 'lost'],
+    ['error', 'killed'],
+  ]);
+  expect(new Set(attempts.map(({ attributes: of }) => of[attribute.worker])).size).toBe(2);
+  expect(spans.filter(({ name }) => name === 'workspace take_over').length).toBeGreaterThanOrEqual(1);
   await second.signal('SIGTERM');
 });
 

@@ -206,7 +206,7 @@ test.each([
   });
 });
 
-test('a redirect leads to no host that the permissions leave out, whoever listed it', async () => {
+test('a redirect leads to no host that the permissions leave out, also where a setting lists it', async () => {
   const visits: string[] = [];
   const [from, to] = [0, 0].map(() =>
     createServer(({ headers: { host }, url = '' }, response) => {

@@ -2,10 +2,12 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
+import { type OtlpReceiver, startOtlpReceiver } from '@holdpoint/telemetry/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   bash,
   finish,
+  formsOf,
   type ModelServer,
   openModelServer,
   placesWith,
@@ -23,6 +25,7 @@ const inSource = 'source-value-55aa90ce11';
 
 const folder = mkdtempSync(join(tmpdir(), 'hp-planted-'));
 let model: ModelServer;
+let receiver: OtlpReceiver;
 let said: (question: { results: { id: string; text: string }[] }) => {
   text?: string;
   calls?: { tool: string; args: object }[];
@@ -34,10 +37,13 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'secrets', 'FROM_FILE'), `${values.FROM_FILE}\n`, { mode: 0o600 });
   writeFileSync(join(folder, 'secrets', 'IN_SOURCE'), inSource, { mode: 0o600 });
   model = await openModelServer((question) => said(question));
+  receiver = await startOtlpReceiver();
 });
 const system = useSystem({
   env: () => ({
     HOLDPOINT_SECRET_FROM_ENV: values.FROM_ENV,
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_BSP_SCHEDULE_DELAY: '100',
     HOLDPOINT_SECRETS_DIR: join(folder, 'secrets'),
     HOLDPOINT_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
     HOLDPOINT_MODEL: 'openai-compatible/test',
@@ -51,6 +57,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await model[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -216,4 +223,43 @@ test('a file of the source with a secret is shown without it, and is not publish
   expect(readFileSync(join(path, '.env'), 'utf8')).toBe(`TOKEN=${inSource}\nA=1\n`);
   const events: RunEvent[] = (await client.listEvents(run.id, { limit: 500 })).data;
   expect(JSON.stringify(events)).not.toContain(inSource);
+});
+
+test('no exported byte has a secret, a prompt, an argument, an output or the content of a file', async () => {
+  const marks = {
+    prompt: 'marked-prompt-71c3',
+    argument: 'marked-argument-9ab0',
+    output: 'marked-output-4e5d',
+    file: 'marked-file-c0de',
+    answer: 'marked-answer-d15c',
+  };
+  const path = await system.directoryWith({ 'a.txt': `${marks.file}\n` });
+  said = ({ results }) =>
+    results.length > 0
+      ? { text: `${marks.answer} done` }
+      : {
+          text: marks.answer,
+          calls: [
+            {
+              tool: 'bash',
+              args: { command: `printf 'marked-%s\n' output-4e5d; : ${marks.argument}; cat a.txt; exit 3` },
+            },
+            { tool: 'read_file', args: { path: `${marks.argument}.txt` } },
+            { tool: marks.argument, args: {} },
+          ],
+        };
+  const run = await finish(client, {
+    prompt: `${marks.prompt} $FROM_STORE`,
+    workspace: { source: { type: 'directory', path } },
+    ...{ secrets, policy },
+  });
+  const spans = () => receiver.spans.filter(({ attributes }) => attributes['holdpoint.run.id'] === run.id);
+  const names = () => spans().map(({ name }) => name);
+  await expect
+    .poll(names, { timeout: 60_000 })
+    .toEqual(expect.arrayContaining(['invoke_agent holdpoint', 'sandbox command', 'model request']));
+  const forms = [...Object.values(values), inSource, ...Object.values(marks)].flatMap(formsOf);
+  const sent = Buffer.concat(receiver.bodies);
+  expect(sent.length).toBeGreaterThan(10_000);
+  expect(forms.filter((form) => sent.includes(form)).map(String)).toEqual([]);
 });

@@ -1,52 +1,219 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { LLMock } from '@copilotkit/aimock';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '@holdpoint/telemetry/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { approve, bash, finished, nextApproval, plan, useSystem } from '../harness/index.ts';
+import { approve, bash, finished, nextApproval, plan, published, until, useSystem } from '../harness/index.ts';
 
 let receiver: OtlpReceiver;
+const mock = new LLMock({ port: 0, host: '127.0.0.1' });
 beforeAll(async () => {
   receiver = await startOtlpReceiver();
+  await mock.start();
 });
-afterAll(() => receiver[Symbol.asyncDispose]());
+afterAll(async () => {
+  await receiver[Symbol.asyncDispose]();
+  await mock.stop();
+});
 
 const system = useSystem({
-  env: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '200' }),
+  workers: 0,
+  env: () => ({
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '100', OTEL_METRICS_EXPORTER: 'none' },
+    HOLDPOINT_MODEL: 'anthropic/claude-test',
+    ...{ ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: mock.url },
+  }),
+});
+const { client } = system;
+let worker: Awaited<ReturnType<typeof system.startWorker>>;
+beforeAll(async () => {
+  worker = await system.startWorker();
 });
 
+const within = { timeout: 60_000 };
 const ofRun = (runId: string): ReceivedSpan[] =>
-  receiver.spans.filter(({ attributes }) => attributes['holdpoint.run.id'] === runId);
+  receiver.spans.filter(({ attributes, scope }) => attributes['holdpoint.run.id'] === runId && scope === 'holdpoint');
 
-/** Waits for the first span of a run's log, which ends last. */
-async function traceOf(runId: string): Promise<ReceivedSpan[]> {
-  const root = () => ofRun(runId).find(({ name }) => name.startsWith('invoke_'));
-  await expect.poll(root, { timeout: 60_000 }).toBeDefined();
-  return receiver.spans.filter(({ trace_id }) => trace_id === root()?.trace_id);
-}
-
-/** Holds for each trace: one root, and each span in a span that it has. */
-function expectWhole(spans: readonly ReceivedSpan[]): void {
+/** Waits until the spans of a run are whole: its own, and those around them. */
+async function traceOf(runId: string, mayHave: string[] = []): Promise<ReceivedSpan[]> {
+  const names = () => ofRun(runId).map(({ name }) => name);
+  await expect.poll(names, within).toEqual(expect.arrayContaining([expect.stringMatching(/^invoke_/), ...mayHave]));
+  const spans = ofRun(runId).filter(({ kind }) => kind !== 2);
   const ids = new Set(spans.map(({ span_id }) => span_id));
   expect(ids.size).toBe(spans.length);
-  expect(spans.filter(({ parent_id }) => parent_id === undefined)).toHaveLength(1);
+  expect(new Set(spans.map(({ trace_id }) => trace_id)).size).toBe(1);
   expect(spans.filter(({ parent_id }) => parent_id !== undefined && !ids.has(parent_id))).toEqual([]);
+  for (const { start, end } of spans) expect(end).toBeGreaterThanOrEqual(start);
+  return spans;
 }
 
-/** A tree of names, one line per span, in order of start. */
-function shape(spans: readonly ReceivedSpan[], parent?: string, depth = 0): string[] {
-  return spans
-    .filter(({ parent_id }) => parent_id === parent)
-    .sort((a, b) => a.start - b.start)
+/** A tree of names, one line per span, in order of start. Waits for a queue are as the load of the machine makes them. */
+const shape = (spans: readonly ReceivedSpan[], parent?: string, depth = 0): string[] =>
+  spans
+    .filter(({ parent_id, name }) => parent_id === parent && name !== 'wait queue')
+    .sort((a, b) => a.start - b.start || rank(a) - rank(b))
     .flatMap((span) => [`${'  '.repeat(depth)}${span.name}`, ...shape(spans, span.span_id, depth + 1)]);
-}
+const rank = ({ attributes }: ReceivedSpan): number => Number(attributes['holdpoint.segment.number'] ?? 100);
 
-test('a scripted run is one trace, with its wait for a person', async () => {
-  const { run } = await system.client.createRun({
+test('a scripted run is one trace: its states, its wait for a person, its commands', async () => {
+  const { run } = await client.createRun({
     plan: plan([bash('echo one > a.txt')], [{ tool: 'read_file', args: { path: 'a.txt' } }]),
     policy: { rules: [{ match: { tool: 'read_file' }, action: 'hold' }] },
   });
-  const approval = await nextApproval(system.client, run.id);
-  await approve(system.client, approval);
-  await finished(system.client, run.id);
+  await approve(client, await nextApproval(client, run.id));
+  await finished(client, run.id);
+  const spans = await traceOf(run.id, ['sandbox command', 'workspace snapshot']);
+  expect(shape(spans)).toEqual([
+    'invoke_workflow holdpoint',
+    '  segment queued',
+    '    workspace materialise',
+    '  segment running',
+    '    plan',
+    '    execute_tool bash',
+    '      attempt',
+    '        sandbox setup',
+    '        sandbox command',
+    '      workspace snapshot',
+    '    plan',
+    '  execute_tool read_file',
+    '    wait approval',
+    '    attempt',
+    '  segment waiting',
+    '  segment running',
+  ]);
+  const root = spans.find(({ parent_id }) => parent_id === undefined);
+  const segments = spans.filter(({ name }) => name.startsWith('segment'));
+  const sum = segments.reduce((total, { start, end }) => total + end - start, 0);
+  expect(sum).toBe((root?.end ?? 0) - (root?.start ?? 0));
+  expect(spans.filter(({ resource }) => resource['service.name'] !== 'holdpoint-worker')).toEqual([]);
+});
+
+test('a run with a caller is below the request that submitted it, in the trace of the caller', async () => {
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+  const { run } = await client.createRun({ plan: plan([bash('true')]) }, { traceparent, tracestate: 'vendor=1' });
+  await finished(client, run.id);
+  const request = () => ofRun(run.id).find(({ kind }) => kind === 2);
+  await expect.poll(request, within).toMatchObject({
+    ...{ name: 'POST /v1/runs', trace_id: traceId, parent_id: '00f067aa0ba902b7', trace_state: 'vendor=1' },
+    resource: { 'service.name': 'holdpoint-api' },
+  });
+  const root = () => ofRun(run.id).find(({ name }) => name.startsWith('invoke_'));
+  await expect.poll(root, within).toMatchObject({ trace_id: traceId, parent_id: request()?.span_id });
+});
+
+test('a run without a caller is linked from the request that submitted it', async () => {
+  const { run } = await client.createRun({ plan: plan([bash('true')]) });
+  await finished(client, run.id);
+  const root = (await traceOf(run.id)).find(({ parent_id }) => parent_id === undefined);
+  const request = () => ofRun(run.id).find(({ kind }) => kind === 2);
+  await expect
+    .poll(() => request()?.links, within)
+    .toMatchObject([{ trace_id: root?.trace_id, span_id: root?.span_id }]);
+});
+
+test('a run of a model has its requests to the provider, and parallel calls', async () => {
+  const call = (id: string, path: string) => ({ id, name: 'read_file', arguments: JSON.stringify({ path }) });
+  const toolCalls = [call('call_a', 'a.txt'), call('call_b', 'b.txt')];
+  mock.on({ userMessage: 'read both', hasToolResult: false }, { content: 'Reading.', toolCalls });
+  mock.on({ userMessage: 'read both', hasToolResult: true }, { content: 'Neither is there.' });
+  const { run } = await client.createRun({ prompt: 'Please read both.' });
+  await finished(client, run.id);
+  const spans = await traceOf(run.id, ['model request']);
+  const names = spans.map(({ name }) => name);
+  expect(names.filter((name) => name === 'execute_tool read_file')).toHaveLength(2);
+  expect(names.filter((name) => name === 'chat claude-test' || name === 'chat anthropic/claude-test')).toHaveLength(2);
+  const asked = spans.filter(({ name }) => name === 'model request');
+  expect(asked.map(({ kind, attributes }) => [kind, attributes['holdpoint.turn.number']])).toEqual([
+    [3, 1],
+    [3, 2],
+  ]);
+  expect(asked[0]?.attributes).toMatchObject({
+    'gen_ai.provider.name': 'anthropic',
+    'gen_ai.request.model': 'claude-test',
+  });
+});
+
+test('a sub-agent has a trace of its own, and both are linked', async () => {
+  const task = { tool: 'task', args: { description: 'inner', plan: [{ steps: [bash('true')] }] } };
+  const { run } = await client.createRun({ plan: { groups: [{ steps: [task] }] } });
+  await finished(client, run.id);
   const spans = await traceOf(run.id);
-  console.log(shape(spans).join('\n'));
-  expectWhole(spans);
+  const toChild = spans
+    .flatMap(({ links }) => links)
+    .find(({ attributes }) => attributes['holdpoint.link.type'] === 'sub_agent');
+  const child = receiver.spans.find(({ span_id }) => span_id === toChild?.span_id);
+  expect(child?.name).toBe('invoke_workflow holdpoint');
+  const toParent = child?.links.find(({ attributes }) => attributes['holdpoint.link.type'] === 'works_for');
+  expect(spans.map(({ span_id }) => span_id)).toContain(toParent?.span_id);
+  await traceOf(String(child?.attributes['holdpoint.run.id']));
+});
+
+test('a publish has its phases below it', async () => {
+  const source = { type: 'directory' as const, path: await system.directoryWith({ 'a.txt': 'one\n' }) };
+  const { run } = await client.createRun({ workspace: { source }, plan: plan([bash('echo two > a.txt')]) });
+  await finished(client, run.id);
+  await client.publish(run.id, {});
+  await published(client, run.id);
+  const spans = await traceOf(run.id, ['publish', 'publish write']);
+  const publish = spans.find(({ name }) => name === 'publish');
+  expect(spans.filter(({ parent_id }) => parent_id === publish?.span_id).map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['publish plan', 'publish write']),
+  );
+});
+
+test('when the worker that exports is killed in a step, the trace is whole, and the lost attempt is in it', async () => {
+  const hold = bash('touch started; until [ -e go ]; do sleep 0.02; done; echo done');
+  const { run } = await client.createRun({ plan: plan([bash('true')], [hold]) });
+  await until('the step runs', () => existsSync(join(system.tree(run.id), 'started')));
+  await worker.signal('SIGKILL');
+  worker = await system.startWorker();
+  await until('attempt 2 runs', async () => (await client.listSteps(run.id)).data[1]?.attempts === 2);
+  await client.cancelRun(run.id);
+  await finished(client, run.id);
+  const spans = await traceOf(run.id);
+  const attempts = spans.filter(({ name }) => name === 'attempt').map(({ attributes }) => attributes);
+  expect(attempts.map((attributes) => attributes['holdpoint.attempt.outcome'])).toEqual(
+    expect.arrayContaining(['succeeded', 'lost']),
+  );
+  expect(attempts).toHaveLength(3);
+});
+
+test('by segment a run has a trace for each of its segments, linked to the run and to the one before', async () => {
+  await worker.signal('SIGTERM');
+  worker = await system.startWorker({ HOLDPOINT_TRACE: 'segment' });
+  const { run } = await client.createRun({
+    plan: plan([bash('true')], [{ tool: 'read_file', args: { path: 'a.txt' } }]),
+    policy: { rules: [{ match: { tool: 'read_file' }, action: 'hold' }] },
+  });
+  await approve(client, await nextApproval(client, run.id));
+  await finished(client, run.id);
+  await expect.poll(() => ofRun(run.id).some(({ name }) => name.startsWith('invoke_')), within).toBe(true);
+  const spans = ofRun(run.id).filter(({ kind }) => kind === 1);
+  const traces = Map.groupBy(spans, ({ trace_id }) => trace_id);
+  const shapes = [...traces.values()].map((trace) => shape(trace));
+  expect(shapes.toSorted((a, b) => b.length - a.length)).toEqual([
+    [
+      'segment running',
+      '  plan',
+      '  execute_tool bash',
+      '    attempt',
+      '  plan',
+      '  execute_tool read_file',
+      '    wait approval',
+      '    attempt',
+    ],
+    ['segment queued', '  workspace materialise'],
+    expect.toSatisfy((trace: string[]) => trace.length === 1),
+    expect.toSatisfy((trace: string[]) => trace.length === 1),
+    expect.toSatisfy((trace: string[]) => trace.length === 1),
+  ]);
+  for (const trace of traces.values()) expect(trace.filter(({ parent_id }) => parent_id === undefined)).toHaveLength(1);
+  const segments = spans.filter(({ name }) => name.startsWith('segment')).sort((a, b) => rank(a) - rank(b));
+  const root = spans.find(({ name }) => name.startsWith('invoke_'));
+  expect(segments.map(({ links }) => links.map(({ trace_id, span_id }) => `${trace_id}/${span_id}`))).toEqual(
+    segments.map((_, at) =>
+      [root, segments[at - 1]].filter((to) => to !== undefined).map((to) => `${to.trace_id}/${to.span_id}`),
+    ),
+  );
 });

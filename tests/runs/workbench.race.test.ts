@@ -157,3 +157,16 @@ test('an approval shows hosts only for code that may reach them', async () => {
   expect(await reaches({ code_network: true })).toEqual(['example.org']);
   expect(await reaches({ code_network: false })).toEqual([]);
 });
+
+// covers S2-90, S2-91
+test('a POST to an address on the list of its run asks no person, and one to another address does', async () => {
+  const post = { url: `${origin}/posted`, method: 'POST', body: 'x' };
+  const settings = { url_allowlist: [origin] };
+  const listed = await finish(client, { ...run(call('web_fetch', post)), settings });
+  expect(listed.status).toBe('succeeded');
+  expect(visits).toContain('/posted');
+  const { run: other } = await client.createRun(run(call('web_fetch', { ...post, url: `${origin}/held` })));
+  expect(await nextApproval(client, other.id)).toMatchObject({ rule: { policy: 'builtin', name: 'external' } });
+  await client.cancelRun(other.id);
+  expect(visits).not.toContain('/held');
+});

@@ -18,6 +18,7 @@ interface AlertCase {
 const requests = 'gen_ai_client_operation_duration_seconds_count';
 const api = 'job="holdpoint-api", instance="api:4747"';
 const worker = 'job="holdpoint-worker", instance="worker:9464"';
+const conflicts = 'holdpoint_approval_decision_duration_seconds_count{kind="conflict", decision="approve"}';
 const publishes = 'holdpoint_publish_duration_seconds_count';
 const published = 'http_server_request_duration_seconds_count';
 
@@ -196,8 +197,8 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'HoldpointPublishConflicts',
-    fault: { [`${publishes}{outcome="conflicted"}`]: '0+1x40', [`${publishes}{outcome="published"}`]: '0+1x40' },
-    healthy: { [`${publishes}{outcome="conflicted"}`]: '0x10 1x30', [`${publishes}{outcome="published"}`]: '0+1x40' },
+    fault: { [conflicts]: '0+1x40', [`${publishes}{outcome="published"}`]: '0+2x40' },
+    healthy: { [conflicts]: '0x10 1x30', [`${publishes}{outcome="published"}`]: '0+2x40' },
     says: '50% of the publishes had conflicts',
   },
   {
@@ -363,10 +364,10 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'HoldpointTelemetryDropped',
-    fault: { [`holdpoint_telemetry_dropped_total{${worker}, signal="logs", reason="unwritable"}`]: '_x10 1x30' },
-    healthy: { [`holdpoint_telemetry_dropped_total{${worker}, signal="logs", reason="unwritable"}`]: '_x10 0x30' },
-    labels: { job: 'holdpoint-worker', signal: 'logs', reason: 'unwritable' },
-    says: 'holdpoint-worker lost logs (unwritable)',
+    fault: { [`holdpoint_telemetry_dropped_total{${worker}, signal="logs", reason="not_sent"}`]: '_x10 1x30' },
+    healthy: { [`holdpoint_telemetry_dropped_total{${worker}, signal="logs", reason="not_sent"}`]: '_x10 0x30' },
+    labels: { job: 'holdpoint-worker', signal: 'logs', reason: 'not_sent' },
+    says: 'holdpoint-worker lost logs (not_sent)',
   },
   {
     alert: 'HoldpointNoFollower',

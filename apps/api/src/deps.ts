@@ -7,7 +7,7 @@ import type { Audit } from '@holdpoint/engine/audit';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
-import type { Metrics } from '@holdpoint/telemetry';
+import type { Metrics, Traces } from '@holdpoint/telemetry';
 import type { Registry } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
@@ -49,6 +49,8 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   metrics: Metrics;
   /** The traces of runs, for log lines. */
   traceIds: TraceIds;
+  /** Undefined: no traces are exported. */
+  traces?: Traces | undefined;
   /** Who may read them; `off`: there are none to read. */
   metricsAccess: 'off' | 'key' | 'open';
   notifications: RunNotifications;
@@ -89,6 +91,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Declared by every route: the guard and the OpenAPI document read it here. */
     access?: Access;
+    /** Answers a key that was accepted here within the last hour also while Redis does not answer. For routes that read no data of callers. */
+    withoutRedis?: boolean;
   }
   interface FastifyRequest {
     /** Set by the guard, on every route that is not open. */

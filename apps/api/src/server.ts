@@ -56,6 +56,7 @@ import { checkSecretValues } from './schema/check-secret-values.ts';
 import { checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
+import { traceRequests } from './trace-requests.ts';
 
 const bodyLimit = 32 * 1024 * 1024;
 /** The one route that takes the value of a secret. Its schema checks the text, and no message shows it. */
@@ -91,6 +92,7 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
     const traceId = traceOfRequest(request);
     if (traceId !== undefined) reply.header('x-trace-id', traceId);
   });
+  traceRequests(app, deps.traces);
   setSecurityHeaders(app);
   app.addHook('onRequest', guardHost(deps));
   app.decorateRequest('deps');

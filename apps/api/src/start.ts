@@ -111,6 +111,7 @@ export async function startApi(
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,
+    traces,
     secrets: config.secrets,
     metrics,
     metricsAccess: accessTo(config),

@@ -18,6 +18,8 @@ export interface GraphsOptions {
   program?: HostProgram;
   /** The most bytes that the graph of one run may have on disk. @default 512 MiB */
   maxBytes?: number;
+  /** Milliseconds that a process may take for one file; it is killed then. @default 30 s */
+  fileMs?: number;
 }
 
 export interface GraphQuery {
@@ -60,6 +62,7 @@ export function openGraphs({
   snapshots,
   program = parserProgram(),
   maxBytes = 512 * 1024 * 1024,
+  fileMs = 30_000,
 }: GraphsOptions): Graphs {
   const threads = Array.from({ length: threadCount }, () => new GraphThread());
   const parsers = new Map<string, Parser>();
@@ -69,7 +72,7 @@ export function openGraphs({
   const parserOf = ({ runId, owner }: GraphQuery): Parser => {
     const known = parsers.get(runId);
     parsers.delete(runId);
-    const parser = known ?? new Parser({ start: () => sandbox.start({ id: runId, ...owner }, program) });
+    const parser = known ?? new Parser({ fileMs, start: () => sandbox.start({ id: runId, ...owner }, program) });
     parsers.set(runId, parser);
     // A parser whose process has ended is empty; the others end when they are idle.
     for (const oldest of parsers.keys()) {

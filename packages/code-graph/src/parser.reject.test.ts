@@ -34,11 +34,15 @@ test.each([
 });
 
 test('a file that hangs the parser or ends it is unparsed, and the others are read', async () => {
-  const run = await host.run({
-    ...Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`f${n}.ts`, `export const c${n} = 1;\n`])),
-    'f3a.ts': '// exit\n',
-    'f7a.ts': '// hang\n',
-  });
+  const graphs = host.reopen({ program: quickParser, fileMs: 3000 });
+  const run = await host.run(
+    {
+      ...Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`f${n}.ts`, `export const c${n} = 1;\n`])),
+      'f3a.ts': '// exit\n',
+      'f7a.ts': '// hang\n',
+    },
+    { graphs },
+  );
   expect(await run.ask('unparsed')).toMatchObject([
     { path: 'f3a.ts', reason: 'parser_failed' },
     { path: 'f7a.ts', reason: 'timeout' },

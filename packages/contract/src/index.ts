@@ -1,5 +1,6 @@
 export * from './agent-report.ts';
 export * from './audit.ts';
+export * from './call-description.ts';
 export * from './caller.ts';
 export * from './canonical-json.ts';
 export * from './capabilities.ts';

@@ -66,6 +66,8 @@ export interface ToolsetRules {
   rules: readonly PolicyRule[];
   /** Names of tools whose every call asks, unless a rule of the run or the operator that names the tool decides. */
   asks: readonly string[];
+  /** Rules for what its contract lets run by itself: where one allows, the built-in rules hold nothing. What they deny stays denied. */
+  auto?: readonly PolicyRule[] | undefined;
 }
 
 export const maxRules = 1000;

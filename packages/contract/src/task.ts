@@ -55,6 +55,18 @@ export const commandUseSchema = z.strictObject({
 });
 export type CommandUse = z.infer<typeof commandUseSchema>;
 
+/** What the merge of a sub-agent did that merges by itself. With conflicts it changed nothing. */
+export const taskMergeSchema = z
+  .union([
+    z.strictObject({
+      paths: z.array(z.string()).describe('The first of them'),
+      total: z.int(),
+      left_out: z.array(z.string()).optional().describe('What no merge can bring, such as a socket'),
+    }),
+    z.strictObject({ conflicts: z.array(z.strictObject({ path: z.string(), reason: z.string() })), total: z.int() }),
+  ])
+  .describe('What the merge of a sub-agent did that merges by itself; with conflicts it changed nothing');
+
 /** How a task ended. A killed command has no exit code. */
 export const taskOutcomeSchema = z.strictObject({
   exit_code: z.int().nullable(),
@@ -62,17 +74,7 @@ export const taskOutcomeSchema = z.strictObject({
   message: z.string().optional().describe('The last message of a sub-agent'),
   duration_ms: z.number().optional(),
   command: commandUseSchema.optional(),
-  merged: z
-    .union([
-      z.strictObject({
-        paths: z.array(z.string()).describe('The first of them'),
-        total: z.int(),
-        left_out: z.array(z.string()).optional().describe('What no merge can bring, such as a socket'),
-      }),
-      z.strictObject({ conflicts: z.array(z.strictObject({ path: z.string(), reason: z.string() })), total: z.int() }),
-    ])
-    .optional()
-    .describe('What the merge of a sub-agent did that merges by itself; with conflicts it changed nothing'),
+  merged: taskMergeSchema.optional(),
 });
 export type TaskOutcome = z.infer<typeof taskOutcomeSchema>;
 

@@ -65,6 +65,9 @@ export const attribute = {
   runOutcome: 'holdpoint.run.outcome',
   /** From 1. A run that is retried after its end has one more. */
   runLife: 'holdpoint.run.life',
+  /** On events of a run: what it was resumed after, and how many steps were taken back. */
+  resumedAfter: 'holdpoint.run.resumed_after',
+  undoneSteps: 'holdpoint.run.undone_steps',
   /** 1 and more: the run is a sub-agent. */
   runDepth: 'holdpoint.run.depth',
   /** How many steps and turns a run or a segment had. */

@@ -28,7 +28,7 @@ export const spanKindSchema = z.enum([
   'publish',
 ]);
 
-/** One span, as the log of a run tells it. The names of attributes are in telemetry-names.ts. */
+/** One span, from the log of a run. The names of attributes are in telemetry-names.ts. */
 export const traceSpanSchema = z.strictObject({
   span_id: spanId,
   parent_id: spanId.nullable().describe('Null: no span of the trace is above it; a caller may have named one'),
@@ -62,4 +62,8 @@ export interface EndedSpans {
   traceparent?: string | undefined;
   tracestate?: string | undefined;
   spans: readonly TraceSpan[];
+  /** The span of the run, in its present life. */
+  run_span_id?: string | undefined;
+  /** The segment in which each of them began, with all that is in it; 0: none. */
+  segments?: readonly number[] | undefined;
 }

@@ -13,7 +13,7 @@ export { sweep } from './handlers/sweep.ts';
 export { type AbortReason, abortReason, HandBack, type JobContext, type JobEnd } from './jobs/index.ts';
 export { countRepair } from './log/count-repair.ts';
 export { controlChannel } from './log/keys.ts';
-export { readRun, readTask } from './log/read-state.ts';
+export { readFields, readRun, readTask } from './log/read-state.ts';
 export { scriptedPlanner } from './planners/scripted.ts';
 export type {
   ExecutionContext,
@@ -39,3 +39,4 @@ export {
   type WorkspaceJob,
 } from './queues/queues.ts';
 export { mayPublicationSleep, mayStillSleep } from './reconcile/may-still-sleep.ts';
+export { spanIdOf, spanKeys, traceIdOf } from './tracing/index.ts';

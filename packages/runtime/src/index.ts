@@ -2,3 +2,4 @@ export { createWorkspacePort } from './adapters/workspace-port.ts';
 export { startQueueWorkers } from './jobs/queue-workers.ts';
 export { ConfigError, type RuntimeConfig } from './runtime-config.ts';
 export { startWorkers } from './start-workers.ts';
+export { openWorkerTraces } from './traces/open-worker-traces.ts';

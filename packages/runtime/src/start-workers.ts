@@ -15,7 +15,7 @@ import {
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
-import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
+import { scriptedPlanner } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
@@ -48,6 +48,7 @@ import { createModelPlanner } from './planners/model.ts';
 import { redactPlanner } from './planners/redact-planner.ts';
 import { reportLate } from './report-late.ts';
 import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
+import { openWorkerTraces } from './traces/open-worker-traces.ts';
 import { watchRedis } from './watch-redis.ts';
 
 /**
@@ -85,7 +86,8 @@ export async function startWorkers(
   const now = openClock();
   const queues = openQueues(connections.state, now, traces?.queues);
   let checkSpace = (): void => {};
-  const sandbox = await openSandbox({
+  const traced = openWorkerTraces(connections.state, traces);
+  const opened = await openSandbox({
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
     stateDir: join(config.dataDir, 'sandbox'),
@@ -97,6 +99,7 @@ export async function startWorkers(
     limits: hostLimits(config.ceilings),
     logger,
   });
+  const sandbox = traced.sandbox(opened);
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
@@ -114,11 +117,11 @@ export async function startWorkers(
     { file: config.policyFile, tools: tools.list },
   );
   const model = meterModel(
-    openModels({ settings: config.models, fetch: modelFetch(texts) }),
+    traced.model(openModels({ settings: config.models, fetch: modelFetch(texts) })),
     metrics,
     namedModels(config),
   );
-  const deps: WorkerDeps = {
+  const deps = traced.deps({
     workerId,
     redis: connections.state,
     queues,
@@ -148,12 +151,12 @@ export async function startWorkers(
     retention: config.retention,
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
-  };
+  });
   const workers = await startQueueWorkers({
     redact: (text, tenant) => secrets.redactor(tenant).text(text),
     onStalled: (queue) => metrics.count('stalled', { queue }),
     onLosses: (runs) => metrics.count('auditLosses', {}, runs),
-    ...{ deps, config, connections, traces, traceIds },
+    ...{ deps, config, connections, traces, traceIds, inJob: traced.inJob },
     counted: metrics.isOn
       ? countSpans(metrics, { tools: namesOf(tools.list), models: namedModels(config) })
       : undefined,

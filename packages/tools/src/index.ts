@@ -5,11 +5,7 @@ export { ToolsError, type ToolsErrorCode } from './errors.ts';
 export { httpGraph } from './graph/http-graph.ts';
 export { type GraphAnswer, GraphError, type GraphRequest } from './graph/port.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
-export {
-  type CallDescription,
-  createRegistry,
-  type Registry,
-} from './registry/registry.ts';
+export { createRegistry, type Registry } from './registry/registry.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
 export type { GenerateRequest, RunFacts, Tool, ToolContext } from './tool.ts';
 export type { ToolDefinition } from './tool-definition.ts';

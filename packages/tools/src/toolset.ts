@@ -20,6 +20,8 @@ export interface Toolset {
   protected?: readonly string[];
   /** Its contract's own rules: the gate judges each call by them, too, and the strictest verdict counts. */
   rules?: readonly PolicyRule[] | ((run: RuledRun) => readonly PolicyRule[]);
+  /** What its contract lets run by itself, by the settings of a run: where one of these allows, the built-in rules hold nothing. @default none */
+  auto?(run: RuledRun): readonly PolicyRule[];
   /** Calls that its contract is careful with. A tool learns from `caution` of its context that one of these matches its call. */
   cautions?: readonly Caution[];
   /** Names of the tools whose every call asks, under the settings of a run. @default those whose `asks` is true */

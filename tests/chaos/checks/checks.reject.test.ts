@@ -11,7 +11,7 @@ import { externalEffects, publications, workspaceEffects } from './effects.ts';
 import { filesKept, lossIsReported, notReady, wrongRedis } from './installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
 import { logsBounded, loopsFree } from './logs.ts';
-import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './rest.ts';
+import { atRest, failures, leases, leftBehind, listedApprovals, notRepaired, wakeUps } from './rest.ts';
 
 const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
 const [run, step, approval] = [id('run'), id('step'), id('apr')];
@@ -273,6 +273,15 @@ test('a process that remains is caught', () => {
   // The parent of this process has another command line.
   const parent = readFileSync(`/proc/${process.ppid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
   expect(leftBehind({ directory: parent, dataDir: '/nowhere/at/all' }).wrong).not.toEqual([]);
+});
+
+test('a repair without a fault is caught, by its count and by its event', () => {
+  const { found, one } = validRun();
+  expect(notRepaired(found, noRepairs).wrong).toEqual([]);
+  expect(notRepaired(found, { ...noRepairs, repairs: { orphaned_delayed_job: 1 } }).wrong).toHaveLength(1);
+  const data = { class: 'queued_without_job' as const };
+  one.events.push({ ...first(one.events), type: 'run.repaired', data } as LoggedEvent);
+  expect(notRepaired(found, noRepairs).wrong).toHaveLength(1);
 });
 
 test('a log with a flood, or with arguments of commands, is caught', () => {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTaskOver, isTerminal } from '@holdpoint/contract';
+import type { Stuck } from '@holdpoint/contract/wire';
 import type { RunState } from '@holdpoint/engine';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found } from '../collect.ts';
@@ -21,6 +22,15 @@ export function atRest({ runs }: Found): Verdict {
     );
   }
   return verdict('every run has ended, is paused or waits for an approval', runs.size, 'runs', wrong);
+}
+
+/** Without faults no process died between two writes, so each wake-up was sent and the sweeper found none missing. */
+export function notRepaired({ runs }: Found, { repairs }: Stuck): Verdict {
+  const wrong = Object.entries(repairs).map(([name, times]) => `${name} was repaired ${times} times`);
+  for (const [id, { events }] of runs) {
+    for (const { type, data } of events) if (type === 'run.repaired') wrong.push(`${id}: ${JSON.stringify(data)}`);
+  }
+  return verdict('without faults nothing was repaired', runs.size, 'runs', wrong);
 }
 
 /** A run that has ended has no writer, no pending restore and no open task. */

@@ -14,7 +14,7 @@ interface Wait {
 
 /** Requests something, and waits until a worker has done it, the time is over, or the client is gone. */
 export async function awaitRun(
-  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'now' | 'closing' | 'publicationWaitMs'>,
+  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'now' | 'closing' | 'publicationWaitMs' | 'heartbeatMs'>,
   reply: FastifyReply,
   { runId, ask, isPending }: Wait,
 ): Promise<RunState> {
@@ -27,7 +27,8 @@ export async function awaitRun(
       const run = await findRun(deps, runId);
       const timeoutMs = until - deps.now();
       if (!isPending(run) || timeoutMs <= 0 || signal.aborted) return run;
-      await subscription.next({ timeoutMs, signal });
+      // As a quiet stream does, it looks once per heartbeat, in case a notification was lost.
+      await subscription.next({ timeoutMs: Math.min(timeoutMs, deps.heartbeatMs), signal });
     }
   } finally {
     subscription.close();

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { call, callInTerminal, start } from '../testing/cli.ts';
+import { call, callInTerminal, start, typeInto } from '../testing/cli.ts';
 import { systemForTests } from '../testing/system.ts';
 
 const { root, env, holdpoint } = systemForTests();
@@ -195,6 +196,18 @@ it('shows what runs now', async () => {
   expect(stdout).toMatch(/^runs: 1 running/);
   expect(stdout).toMatch(new RegExp(`${run.id} +bash +\\d+ s +1$`, 'm'));
   await holdpoint('runs', 'cancel', run.id);
+});
+
+it('looks again and again on a terminal, until Ctrl-C', async () => {
+  const steps = [
+    { answer: 'queues:', keys: '' },
+    { answer: 'queues:', keys: '\u0003' },
+  ];
+  const program = [process.execPath, fileURLToPath(new URL('../main.ts', import.meta.url))];
+  const { code, screen } = await typeInto([...program, 'top', '--interval', '0.2'], env, steps);
+  expect(code).toBe(0);
+  expect(screen.split('\u001b[H').length).toBeGreaterThan(2);
+  expect(screen).toMatch(/HOST +WORKER +STEPS/);
 });
 
 it('doctor finds no fault', async () => {

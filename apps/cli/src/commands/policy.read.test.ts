@@ -54,3 +54,17 @@ test('test needs one call', async () => {
     'Nearest: ',
   );
 });
+
+test('a call is judged under the settings and modes that it names', async () => {
+  const test = async (more: object) => {
+    const value = JSON.stringify({ toolset: 'sage', tool: 'Bash', args: { command: 'make' }, ...more });
+    return call(['policy', 'test', file('rules: []'), '--call', value, '--json'], {});
+  };
+  const verdict = async (more: object) => JSON.parse((await test(more)).stdout).verdict;
+  expect(await verdict({})).toMatchObject({ action: 'deny', rule: { policy: 'toolset:sage', name: 'bash-allowlist' } });
+  const settings = { bash_allowlist: ['make'] };
+  expect(await verdict({ settings })).toMatchObject({ action: 'allow' });
+  expect(await verdict({ settings, modes: { read_only: true } })).toMatchObject({ rule: { name: 'read-only' } });
+  const wrong = await test({ settings: { bash_allowlst: [] } });
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('settings/bash_allowlst')]);
+});

@@ -1,17 +1,10 @@
 import type { Client, ImaginedCall } from '@holdpoint/client';
 import { policySchema } from '@holdpoint/contract';
-import {
-  type BoundPolicies,
-  type CallFacts,
-  compilePolicy,
-  type Explanation,
-  explain,
-  policyDigest,
-} from '@holdpoint/policy';
+import { type BoundPolicies, compilePolicy, type Explanation, explain, policyDigest } from '@holdpoint/policy';
 import { Command } from 'commander';
 import { plain } from '../output/index.ts';
 import { catalogPolicy } from '../policy/catalog-tools.ts';
-import { describeCall } from '../policy/describe-call.ts';
+import { type DescribedCall, describeCall } from '../policy/describe-call.ts';
 import { explanationText } from '../policy/explanation-text.ts';
 import { readPolicy } from '../policy/read-policy.ts';
 import { type ApiOptions, apiCommand, CliError, count, jsonObject, type Shell } from '../shell/index.ts';
@@ -78,8 +71,8 @@ function printExplanation(shell: Shell, explanation: Explanation, json: boolean 
 }
 
 /** With the rules of the call's toolset. */
-const explainFor = async ({ config }: Shell, policies: BoundPolicies, call: CallFacts): Promise<Explanation> =>
-  explain({ ...policies, toolset: await catalogPolicy(config.environment, call.toolset) }, call);
+const explainFor = async ({ config }: Shell, policies: BoundPolicies, call: DescribedCall): Promise<Explanation> =>
+  explain({ ...policies, toolset: await catalogPolicy(config.environment, call) }, call);
 
 const bindPolicy = (document: Parameters<typeof compilePolicy>[0]): BoundPolicies => ({
   run: { name: 'run', policy: compilePolicy(document) },
@@ -96,7 +89,9 @@ async function testRun(
     const { data, next_cursor } = await client.listSteps(run, { cursor });
     for (const { id } of data) {
       const { tool, args, effect, risk, status, name } = await client.getStep(id);
-      const call = { toolset, tool, args, effect, risk, labels, network: request.network.allow.length > 0 };
+      const { settings, modes } = request;
+      const network = request.network.allow.length > 0;
+      const call = { toolset, tool, args, effect, risk, labels, network, settings, modes };
       const explanation = await explainFor(shell, policies, await describeCall(call, shell.config.environment));
       if (json) {
         shell.printJson({ step_id: id, tool, status, ...explanation });

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Modes, Settings } from '@holdpoint/contract';
 import { type CatalogTool, type ToolsetPolicy, toolsetPolicy } from '@holdpoint/policy';
 import {
   createRegistry,
@@ -32,8 +33,11 @@ export const catalogTools = async (environment: Environment): Promise<CatalogToo
 export const toolsOf = (registry: Registry): CatalogTool[] =>
   registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
 
-/** What a toolset says of its own calls. @throws CliError `bad_environment` */
-export async function catalogPolicy(environment: Environment, toolset: string): Promise<ToolsetPolicy | undefined> {
+/** What a toolset says of its own calls in a run. @throws CliError `bad_environment` */
+export async function catalogPolicy(
+  environment: Environment,
+  { toolset, settings, modes }: { toolset: string; settings?: Settings; modes?: Modes },
+): Promise<ToolsetPolicy | undefined> {
   const { registry } = await openCatalog(environment);
-  return toolsetPolicy(toolset, registry.rules(toolset, undefined));
+  return toolsetPolicy(toolset, registry.rules(toolset, settings, modes));
 }

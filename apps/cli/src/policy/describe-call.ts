@@ -1,4 +1,14 @@
-import { callerKindSchema, effectSchema, nearestNames, riskSchema, touchesSchema } from '@holdpoint/contract';
+import {
+  callerKindSchema,
+  effectSchema,
+  type Modes,
+  modesSchema,
+  nearestNames,
+  riskSchema,
+  type Settings,
+  settingsSchema,
+  touchesSchema,
+} from '@holdpoint/contract';
 import { type CallFacts, describeTouches } from '@holdpoint/policy';
 import { z } from 'zod';
 import { CliError } from '../shell/index.ts';
@@ -12,20 +22,28 @@ const callSchema = z.strictObject({
   effect: effectSchema.optional(),
   risk: riskSchema.optional(),
   network: z.boolean().default(false).describe('Whether its run has a network'),
+  settings: settingsSchema.optional().describe('Settings of its run'),
+  modes: modesSchema.optional().describe('Modes of its run'),
   touches: touchesSchema.optional(),
   labels: z.record(z.string(), z.string()).default({}),
   submitted_by: z.strictObject({ name: z.string(), kind: callerKindSchema }).optional(),
 });
 
+/** A call in a run with these settings and modes. */
+export type DescribedCall = CallFacts & { settings?: Settings; modes?: Modes };
+
 /**
  * What a policy knows about a call, as the gate describes it.
  * @throws CliError `usage` for a call of another shape, for arguments that its tool refuses, and for an unknown tool without effect and risk
  */
-export async function describeCall(value: unknown, environment: Readonly<Record<string, string>>): Promise<CallFacts> {
+export async function describeCall(
+  value: unknown,
+  environment: Readonly<Record<string, string>>,
+): Promise<DescribedCall> {
   const parsed = callSchema.safeParse(value);
   if (!parsed.success) throw new CliError('usage', `The call: ${z.prettifyError(parsed.error)}`);
-  const { toolset, tool, args, network, labels, submitted_by, ...given } = parsed.data;
-  const call = { toolset, tool, args, labels, submitted_by };
+  const { toolset, tool, args, network, labels, submitted_by, settings, modes, ...given } = parsed.data;
+  const call = { toolset, tool, args, labels, submitted_by, ...(settings && { settings }), ...(modes && { modes }) };
   const { effect, risk, touches } = given;
   if (effect !== undefined && risk !== undefined && touches !== undefined) {
     return { ...call, effect, risk, touches: describeTouches(touches) };
@@ -38,10 +56,16 @@ export async function describeCall(value: unknown, environment: Readonly<Record<
     const what = `There is no tool ${JSON.stringify(tool)} in ${toolset}. Nearest: ${near}.`;
     throw new CliError('usage', `${what} For another toolset give effect, risk and touches.`);
   }
-  const described = registry.describe({ toolset, tool, args, network });
+  const checked = registry.checkSettings(toolset, settings ?? {});
+  if (!checked.ok) {
+    const [first] = checked.errors;
+    throw new CliError('usage', `The call: settings${first?.pointer}: ${first?.detail}`);
+  }
+  const described = registry.describe({ toolset, tool, args, network, settings: checked.settings });
   if (!described.ok) throw new CliError('usage', described.error.message);
   return {
     ...call,
+    settings: checked.settings,
     effect: effect ?? described.effect,
     risk: risk ?? described.risk,
     touches: describeTouches(touches ?? described.touches),

@@ -32,7 +32,7 @@ export interface Top {
 
 type Source = Pick<Client, 'listWorkers' | 'listQueues' | 'stuck' | 'getStep' | 'getTask'>;
 
-/** What runs now. A worker tells of itself every five seconds. */
+/** What runs now. Each worker reports its jobs every five seconds. */
 export async function readTop(client: Source): Promise<Top> {
   const [workers, queues, { runs }] = await Promise.all([client.listWorkers(), client.listQueues(), client.stuck()]);
   const all = workers.flatMap((worker) => (worker.running ?? []).map((job) => read(worker, job)));

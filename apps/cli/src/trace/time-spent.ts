@@ -2,9 +2,9 @@ import { attribute, genAi, genAiOperation } from '@holdpoint/contract';
 import type { TraceSpan } from '@holdpoint/contract/wire';
 import { endOf, startOf, tookOf } from './read-whole-trace.ts';
 
-/** Who or what a run waited for, the most specific first: when several things go on at once, the first of them counts. */
+/** Who or what a run waited for, the most specific first: when several happen at once, the first of them counts. */
 export const spenders = ['tool', 'model', 'workspace', 'task', 'queue', 'person', 'caller', 'other'] as const;
-export type Spender = (typeof spenders)[number];
+type Spender = (typeof spenders)[number];
 export type TimeSpent = Record<Spender, number>;
 
 /** Where the wall time of a run went, in milliseconds. The parts add up to the whole. */

@@ -8,7 +8,7 @@ export interface SourceFile {
 }
 
 export interface ExtractLimits {
-  /** Milliseconds for parsing and reading one file, without loading its grammar. */
+  /** Milliseconds of work for parsing and reading one file, without loading its grammar. On a busy machine it may wait 4 times as long. */
   timeoutMs: number;
   /** Symbols, imports and references of a file, together. What is beyond is left out, and `cut` says so. */
   maxFacts: number;
@@ -26,6 +26,6 @@ export interface Unparsed {
 export interface Extractor {
   /** Never rejects for what a file contains. The same file has the same facts. */
   extract(file: SourceFile, limits: ExtractLimits): Promise<FileFacts | Unparsed>;
-  /** The parser cannot be used any more: end the process and start a new one. */
+  /** An error in the parser, or the files before, used it up: open another one, best in a new process. */
   readonly isBroken: boolean;
 }

@@ -69,12 +69,15 @@ function symbolsOf(
   const exported = new Map<Nested, boolean>();
   const variables = new Set<string>();
   return nested.flatMap((one) => {
-    const kind = kindOf(one);
+    const kind = kindOf(grammar, one);
     if (kind === undefined || isVariable(one)) {
       if (one.role === 'scope') exported.set(one, one.marks.has('trait'));
       return [];
     }
-    const around = one.parent && { kind: kindOfParent(one.parent), exported: exported.get(one.parent) ?? false };
+    const around = one.parent && {
+      kind: kindOfParent(grammar, one.parent),
+      exported: exported.get(one.parent) ?? false,
+    };
     const names = one.parent === undefined ? exportedNames.get(one.name) : undefined;
     const head = text.slice(Math.max(one.start, one.nameStart - 300), one.nameStart);
     const isExported =
@@ -106,17 +109,18 @@ function isRepeated(variables: Set<string>, { container, name }: Nested): boolea
   return false;
 }
 
-function kindOf({ role, kind, name, parent, marks }: Nested): SymbolFact['kind'] | undefined {
+function kindOf(grammar: Grammar, { role, kind, name, parent, marks }: Nested): SymbolFact['kind'] | undefined {
   if (role !== 'symbol' && role !== 'binding') return undefined;
   const isMember = parent?.role === 'scope' || (parent?.role === 'symbol' && isClassLike(parent.kind));
   if (kind === 'function' && isMember) return 'method';
   if (kind !== undefined && kind !== 'variable') return kind;
   if (isMember) return 'field';
-  return marks.has('const') || /^[A-Z][A-Z0-9_]*$/.test(name) ? 'constant' : 'variable';
+  const isConstant = grammar.capitalsAreConstant === true && /^[A-Z][A-Z0-9_]*$/.test(name);
+  return marks.has('const') || isConstant ? 'constant' : 'variable';
 }
 
-function kindOfParent(parent: Nested): SymbolFact['kind'] | 'scope' {
-  return kindOf(parent) ?? (parent.role === 'block' ? 'function' : 'scope');
+function kindOfParent(grammar: Grammar, parent: Nested): SymbolFact['kind'] | 'scope' {
+  return kindOf(grammar, parent) ?? (parent.role === 'block' ? 'function' : 'scope');
 }
 
 function isClassLike(kind: SymbolFact['kind'] | undefined): boolean {

@@ -40,9 +40,11 @@ function rank({ role }: Found): number {
 
 function place(one: Found, around: Nested | undefined): Nested {
   const isMarked = around?.role === 'mark';
-  const nearest = isMarked ? around.parent : around;
+  let parent = isMarked ? around.parent : around;
   // A parameter of a constructor that declares a field.
-  const parent = one.kind === 'field' && nearest?.kind === 'method' ? nearest.parent : nearest;
+  if (one.kind === 'field' && parent?.kind === 'method') parent = parent.parent;
+  // `a = b = 1` declares two variables side by side.
+  while (isVariable(one) && parent && isVariable(parent)) parent = parent.parent;
   return {
     ...one,
     marks: isMarked ? new Set([...around.marks, around.name]) : noMarks,
@@ -55,6 +57,10 @@ function place(one: Found, around: Nested | undefined): Nested {
 /** The body of a namespace is no scope of its own. */
 function isBody({ role, marks, parent, end }: Nested): boolean {
   return role === 'block' && (marks.has('ambient') || (parent?.kind === 'module' && parent.end === end));
+}
+
+function isVariable({ role, kind }: Found): boolean {
+  return role === 'symbol' && (kind === 'variable' || kind === 'constant');
 }
 
 function inside(parent: Nested | undefined, within: string[] = []): readonly string[] {

@@ -1,13 +1,13 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import treeSitter, { type Parser, type Query } from '@vscode/tree-sitter-wasm';
+import { join } from 'node:path';
+import type { Parser, Query, Language as TreeLanguage } from '@vscode/tree-sitter-wasm';
 import type { FileFacts } from '../facts.ts';
 import type { Grammar } from '../grammars/grammar.ts';
 import { grammarOf } from '../grammars/grammar-of.ts';
-import type { Language } from '../grammars/language.ts';
 import { collect } from './collect.ts';
+import { startDeadline } from './deadline.ts';
 import type { ExtractLimits, Extractor, Unparsed } from './extractor.ts';
 import { factsOf } from './facts-of.ts';
+import { loadParser, type ParserLibrary } from './load-parser.ts';
 import { sourceText } from './source-text.ts';
 
 export type { Extractor } from './extractor.ts';
@@ -18,10 +18,10 @@ export type { Extractor } from './extractor.ts';
  * @param options.grammars the folder with the grammars; by default the one of the installed package
  */
 export async function openExtractor(options: { grammars?: string } = {}): Promise<Extractor> {
-  const folder = options.grammars ?? dirname(createRequire(import.meta.url).resolve('@vscode/tree-sitter-wasm'));
-  await treeSitter.Parser.init({ locateFile: (file) => join(folder, file) });
-  const parser = new treeSitter.Parser();
-  const loaded = new Map<Language, Promise<Loaded>>();
+  const library = await loadParser(options.grammars);
+  const parser = new library.treeSitter.Parser();
+  /** C and C++ have one grammar; its query takes 250 ms to compile. */
+  const loaded = new Map<Grammar, Promise<Loaded>>();
   let isBroken = false;
   return {
     get isBroken() {
@@ -30,8 +30,9 @@ export async function openExtractor(options: { grammars?: string } = {}): Promis
     async extract(file, limits) {
       const source = sourceText(file);
       if ('unparsed' in source) return source;
-      const known = loaded.get(file.language) ?? load(folder, file.language);
-      loaded.set(file.language, known);
+      const grammar = grammarOf(file.language);
+      const known = loaded.get(grammar) ?? load(library, grammar);
+      loaded.set(grammar, known);
       const language = await known;
       if (isBroken) return { unparsed: 'parser_failed' };
       try {
@@ -40,19 +41,23 @@ export async function openExtractor(options: { grammars?: string } = {}): Promis
         // A trap of WASM leaves its memory as it was in the middle of the work.
         isBroken = true;
         return { unparsed: 'parser_failed' };
+      } finally {
+        isBroken ||= library.memory() > wornMemory;
       }
     },
   };
 }
 
+/** A large file leaves its memory behind; most need less than the 32 MB of the beginning. */
+const wornMemory = 256 * 1024 * 1024;
+
 interface Loaded {
   grammar: Grammar;
-  language: treeSitter.Language;
+  language: TreeLanguage;
   query: Query;
 }
 
-async function load(folder: string, name: Language): Promise<Loaded> {
-  const grammar = grammarOf(name);
+async function load({ treeSitter, folder }: ParserLibrary, grammar: Grammar): Promise<Loaded> {
   const language = await treeSitter.Language.load(join(folder, grammar.wasm));
   return { grammar, language, query: new treeSitter.Query(language, grammar.query) };
 }
@@ -64,12 +69,8 @@ function parse(
   { parser, language: { grammar, language, query }, text }: { parser: Parser; language: Loaded; text: string },
   { timeoutMs, maxFacts }: ExtractLimits,
 ): FileFacts | Unparsed {
-  const deadline = performance.now() + timeoutMs;
-  let isLate = false;
-  const progressCallback = () => {
-    isLate = performance.now() > deadline;
-    return isLate;
-  };
+  const deadline = startDeadline(timeoutMs);
+  const progressCallback = deadline.check;
   parser.setLanguage(language);
   const tree = parser.parse(text, null, { progressCallback });
   if (tree === null) {
@@ -81,7 +82,7 @@ function parse(
     const root = tree.rootNode;
     if (root.descendantCount > maxNodes) return { unparsed: 'too_large' };
     const matches = query.matches(root, { progressCallback });
-    if (isLate) return { unparsed: 'timeout' };
+    if (deadline.isOver) return { unparsed: 'timeout' };
     const { symbols, imports, references, cut } = factsOf(
       { grammar, text, maxFacts },
       collect({ grammar, matches, text }),

@@ -19,6 +19,7 @@ export const bash: Grammar = {
   readImports,
   isExported: ({ parent }) => parent === undefined,
   seesOtherFiles: false,
+  capitalsAreConstant: true,
 };
 
 function readImports(command: Node): WrittenImport[] {

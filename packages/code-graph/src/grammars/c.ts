@@ -57,6 +57,7 @@ const query = `
 (type_parameter_declaration (type_identifier) @local)
 (preproc_params (identifier) @local)
 (field_designator (field_identifier) @drop)
+(destructor_name (identifier) @drop)
 
 (preproc_include) @import
 

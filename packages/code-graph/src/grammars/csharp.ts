@@ -16,6 +16,7 @@ const query = `
 (event_field_declaration (variable_declaration (variable_declarator name: (identifier) @name) @symbol.field))
 (record_declaration (parameter_list (parameter name: (identifier) @name) @symbol.field))
 (file_scoped_namespace_declaration name: (_) @name) @symbol.module.rest
+(record_declaration (parameter_list (parameter) @mark.visible))
 (field_declaration (modifier) @_m (#any-of? @_m "public" "internal" "protected")) @mark.visible
 (event_field_declaration (modifier) @_m (#any-of? @_m "public" "internal" "protected")) @mark.visible
 [(lambda_expression) (anonymous_method_expression) (block) (accessor_declaration) (arrow_expression_clause)] @block
@@ -71,13 +72,12 @@ export const csharp: Grammar = {
 };
 
 /** A member without a modifier is private, a type without one is visible in its assembly. */
-function isExported({ kind, head, marks, parent }: Declaration): boolean {
+function isExported({ head, marks, parent }: Declaration): boolean {
   if (parent === undefined || parent.kind === 'module') return !/\bfile\b/.test(head);
   if (!parent.exported || parent.kind === 'function' || parent.kind === 'method') return false;
   if (parent.kind === 'interface' || parent.kind === 'enum') return !/\bprivate\b/.test(head);
   const modifiers = head.replaceAll(/"[^"]*"/g, '');
-  if (/\b(public|internal|protected)\b/.test(modifiers) || marks.has('visible')) return true;
-  return kind === 'field' && /\brecord\b/.test(modifiers);
+  return marks.has('visible') || /\b(public|internal|protected)\b/.test(modifiers);
 }
 
 /** `using A.B`, `using static A.B`, `using X = A.B`. */

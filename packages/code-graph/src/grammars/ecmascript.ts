@@ -76,6 +76,8 @@ const jsx = `
 (jsx_opening_element name: (identifier) @drop)
 (jsx_self_closing_element name: (identifier) @drop)
 (jsx_closing_element name: (identifier) @drop)
+(jsx_closing_element name: (member_expression object: (identifier) @drop))
+(jsx_closing_element name: (member_expression property: (property_identifier) @drop))
 `;
 
 const javascriptOnly = `
@@ -119,12 +121,16 @@ const typescriptOnly = `
 (extends_type_clause (nested_type_identifier module: (_) @qualifier name: (type_identifier) @extends))
 (nested_type_identifier module: (_) @qualifier name: (type_identifier) @type)
 (type_query (identifier) @type)
+`;
+
+/** Behind all others: the name of a class is a type identifier, too. */
+const otherTypes = `
 (type_identifier) @type
 `;
 
 export const javascript = grammar('tree-sitter-javascript.wasm', javascriptOnly + jsx + common);
-export const typescript = grammar('tree-sitter-typescript.wasm', typescriptOnly + common);
-export const tsx = grammar('tree-sitter-tsx.wasm', typescriptOnly + jsx + common);
+export const typescript = grammar('tree-sitter-typescript.wasm', typescriptOnly + common + otherTypes);
+export const tsx = grammar('tree-sitter-tsx.wasm', typescriptOnly + jsx + common + otherTypes);
 
 function grammar(wasm: string, query: string): Grammar {
   return { wasm, query, readImports, readExports, isExported, seesOtherFiles: false, self: ['this', 'super'] };

@@ -32,6 +32,8 @@ export interface Grammar {
   isExported(declaration: Declaration): boolean;
   /** Names that the file neither imports nor declares can still be of the tree, as in a Go package. */
   seesOtherFiles: boolean;
+  /** A variable in capitals is a constant by convention. */
+  capitalsAreConstant?: boolean;
   /** Names of the language itself, which are no references. */
   builtins?: ReadonlySet<string>;
   /** What a qualifier of a reference is called when it means the object of the method. */

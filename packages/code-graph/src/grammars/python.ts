@@ -7,6 +7,8 @@ const query = `
 (type_alias_statement left: (type (identifier) @name)) @symbol.type
 (type_alias_statement left: (type (generic_type (identifier) @name))) @symbol.type
 (assignment left: (identifier) @name) @symbol.variable
+(for_statement left: (tuple_pattern (identifier) @local))
+(for_in_clause left: (tuple_pattern (identifier) @local))
 (assignment left: (pattern_list (identifier) @binding))
 (assignment left: (tuple_pattern (identifier) @binding))
 (assignment left: (list_pattern (identifier) @binding))
@@ -58,6 +60,7 @@ export const python: Grammar = {
   readExports,
   isExported,
   seesOtherFiles: false,
+  capitalsAreConstant: true,
   self: ['self', 'cls'],
 };
 

@@ -3,7 +3,7 @@ import { languageOf } from '../grammars/language-of.ts';
 import type { ParseReply, ParseRequest } from './protocol.ts';
 
 /** Reads a line of JSON and as many bytes as it says, and answers with a line, until stdin ends. */
-const limits = { timeoutMs: 2000, maxFacts: 20_000 };
+const limits = { timeoutMs: 5000, maxFacts: 20_000 };
 
 let extractor: Extractor | undefined;
 

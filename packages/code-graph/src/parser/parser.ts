@@ -4,10 +4,12 @@ import { nameWith } from '../view/hint.ts';
 export interface ParserDeps {
   /** Starts a process for the run. */
   start(): ProgramProcess;
+  /** Milliseconds for one file. More than the parser gives itself: what it does before and after parsing counts, too. */
+  fileMs: number;
 }
 
-/** Longer than the parser's own deadline: what it does before and after parsing counts, too. */
-const timeoutMs = 10_000;
+/** A busy host takes seconds to start Node. */
+const startMs = 60_000;
 
 /** The line that the program answered, or why there is none. */
 export type Parsed = { line: Uint8Array } | { reason: 'timeout' | 'parser_failed' };
@@ -16,6 +18,7 @@ export type Parsed = { line: Uint8Array } | { reason: 'timeout' | 'parser_failed
 export class Parser {
   readonly #deps: ParserDeps;
   #process: ProgramProcess | undefined;
+  #started: Promise<ProgramProcess> | undefined;
 
   constructor(deps: ParserDeps) {
     this.#deps = deps;
@@ -24,9 +27,9 @@ export class Parser {
   /** May be called again before it resolves. @throws SandboxError when no process can be started */
   async parse(hint: string, content: Uint8Array): Promise<Parsed> {
     for (let failures = 0; failures < 2; ) {
-      if (this.#process?.usable !== true) this.#process = this.#deps.start();
+      const process = await this.#running();
       try {
-        return { line: await this.#process.request({ name: nameWith(hint) }, content, { timeoutMs }) };
+        return { line: await process.request({ name: nameWith(hint) }, content, { timeoutMs: this.#deps.fileMs }) };
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? error.code : undefined;
         if (code === 'EPROGRAMTIMEOUT') return { reason: 'timeout' };
@@ -42,5 +45,14 @@ export class Parser {
   /** Ends the process: what it wrote cannot be trusted. */
   async end(): Promise<void> {
     await this.#process?.close();
+  }
+
+  /** Asks for nothing first: the start is no part of the time of a file, and no file can fail it. */
+  #running(): Promise<ProgramProcess> {
+    if (this.#started !== undefined && this.#process?.usable === true) return this.#started;
+    const process = this.#deps.start();
+    this.#process = process;
+    this.#started = process.request({ name: '' }, new Uint8Array(), { timeoutMs: startMs }).then(() => process);
+    return this.#started;
   }
 }

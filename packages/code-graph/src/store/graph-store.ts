@@ -35,7 +35,7 @@ export interface ListedFile {
 const maxListings = 4;
 
 /** The database was cleaned by another process, so ids that are in memory may be gone. */
-export class StoreChangedError extends Error {
+class StoreChangedError extends Error {
   override name = 'StoreChangedError';
 }
 

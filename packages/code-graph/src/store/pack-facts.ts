@@ -6,7 +6,7 @@ const referenceKinds = fileFactsSchema.shape.references.element.shape.kind.optio
 /** Facts as lists of numbers into the list of their names: a quarter of the text, and read five times as fast. */
 interface Packed {
   names: string[];
-  /** name, kind, exported, line, column, last line, last column, count of the container, its names. */
+  /** name, kind, exported, line, column, last line, last column, count of the container, its names, count of the other names + 1 or 0, these. */
   symbols: number[];
   /** name, qualifier + 1 or 0, kind, line, column. */
   references: number[];
@@ -22,9 +22,10 @@ export function packFacts({ symbols, references, imports, has_errors, cut }: Fil
     return known;
   };
   const packed: Omit<Packed, 'names'> = {
-    symbols: symbols.flatMap(({ name, kind, container, exported, start, end }) => [
+    symbols: symbols.flatMap(({ name, kind, container, exported, exported_as, start, end }) => [
       ...[of(name), symbolKinds.indexOf(kind), Number(exported), start.line, start.column, end.line, end.column],
-      ...[container.length, ...container.map(of)],
+      ...[container.length, ...container.map(of), exported_as === undefined ? 0 : exported_as.length + 1],
+      ...(exported_as ?? []).map(of),
     ]),
     references: references.flatMap(({ name, qualifier, kind, start }) => [
       ...[of(name), qualifier === undefined ? 0 : of(qualifier) + 1],
@@ -45,15 +46,21 @@ export function unpackFacts(text: string): FileFacts {
       at,
       at + 8,
     );
+    at += 8;
+    const container = all.slice(at, at + depth).map(nameAt);
+    at += depth;
+    const others = all[at] ?? 0;
+    const exported_as = others === 0 ? undefined : all.slice(at + 1, at + others).map(nameAt);
+    at += Math.max(others, 1);
     symbols.push({
       name: nameAt(name),
       kind: symbolKinds[kind] ?? 'variable',
-      container: all.slice(at + 8, at + 8 + depth).map(nameAt),
+      container,
       exported: exported === 1,
+      ...(exported_as && { exported_as }),
       start: { line, column },
       end: { line: lastLine, column: lastColumn },
     });
-    at += 8 + depth;
   }
   const references: FileFacts['references'] = [];
   for (let at = 0; at < used.length; at += 5) {

@@ -9,7 +9,9 @@ import { afterAll, beforeAll } from 'vitest';
 import { type GraphQuery, type Graphs, type GraphsOptions, openGraphs } from '../open-graphs.ts';
 import type { Row } from '../query/row.ts';
 
-export type Asking = Partial<Omit<GraphQuery, 'runId' | 'params' | 'query'>> & { params?: Record<string, Json> };
+type GraphsSettings = Pick<GraphsOptions, 'program' | 'maxBytes' | 'fileMs'>;
+
+type Asking = Partial<Omit<GraphQuery, 'runId' | 'params' | 'query'>> & { params?: Record<string, Json> };
 
 /** A run with a workspace, whose tree a test changes by hand. */
 export interface GraphRun {
@@ -35,13 +37,15 @@ export interface GraphHost {
   workspaces: Workspaces;
   graphs: Graphs;
   /** Other graphs on the same data, as another worker has them. */
-  reopen(more?: Pick<GraphsOptions, 'program' | 'maxBytes'>): Graphs;
+  reopen(more?: GraphsSettings): Graphs;
   run(files: FileTree, on?: { graphs?: Graphs; id?: string }): Promise<GraphRun>;
   fork(from: GraphRun): Promise<GraphRun>;
 }
 
+export const bwrapPath = join(import.meta.dirname, '../../../../.cache/bubblewrap/usr/bin/bwrap');
+
 /** Real workspaces, sandbox and graphs for all tests of a file. Empty before the first test. */
-export function useGraphHost(usual: Pick<GraphsOptions, 'program'> = {}): GraphHost {
+export function useGraphHost(usual: GraphsSettings = {}): GraphHost {
   const host = {} as GraphHost;
   const opened: Graphs[] = [];
   beforeAll(async () => {
@@ -50,7 +54,7 @@ export function useGraphHost(usual: Pick<GraphsOptions, 'program'> = {}): GraphH
     mkdirSync(dataDir, { mode: 0o711 });
     const sandbox = await openTestSandbox(join(directory, 'sandbox'));
     const workspaces = openWorkspaces({ dataDir, allocateOwner: () => owner });
-    const reopen = (more: Pick<GraphsOptions, 'program' | 'maxBytes'> = {}) => {
+    const reopen = (more: GraphsSettings = {}) => {
       const graphs = openGraphs({ sandbox, snapshots: workspaces, ...more });
       opened.push(graphs);
       return graphs;
@@ -77,7 +81,7 @@ export function useGraphHost(usual: Pick<GraphsOptions, 'program'> = {}): GraphH
 const openTestSandbox = (stateDir: string): Promise<Sandbox> =>
   openSandbox({
     ...{ policy: 'require', allowUnsandboxed: false, stateDir },
-    bwrapPath: join(import.meta.dirname, '../../../../.cache/bubblewrap/usr/bin/bwrap'),
+    bwrapPath,
   });
 
 function runsOf({ directory, workspaces, graphs }: Pick<GraphHost, 'directory' | 'workspaces' | 'graphs'>) {

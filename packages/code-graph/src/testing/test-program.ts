@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { HostProgram } from '@holdpoint/sandbox';
 
 /** A program in place of the parser. */
-export function testProgram(main: string): HostProgram {
+function testProgram(main: string): HostProgram {
   return {
     ...{ name: 'parser of the test', main, files: [{ host: dirname(main), inside: '/opt/holdpoint/test' }] },
     ...{ memory_bytes: 2 ** 31, maxLineBytes: 16 * 1024 * 1024, idleMs: 60_000 },
@@ -33,6 +33,7 @@ export function hostileParser(answer: string): HostProgram {
          if (rest.length < end + 1 + bytes) return;
          const text = rest.subarray(end + 1, end + 1 + bytes).toString();
          rest = rest.subarray(end + 1 + bytes);
+         if (bytes === 0) { say({ unparsed: 'unknown_language' }); continue; }
          n++;
          ${answer}
        }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callerKindSchema } from '../caller.ts';
+import { modesSchema } from '../permissions.ts';
 import {
   callPartSchema,
   policyActionSchema,
@@ -9,6 +10,7 @@ import {
   storedPolicySchema,
   verdictSchema,
 } from '../policy.ts';
+import { settingsSchema } from '../run-spec.ts';
 import { decisionKindSchema } from '../vocabulary.ts';
 import { integerParameter, listOf, pageOf } from './page.ts';
 
@@ -46,6 +48,8 @@ export const imaginedCallSchema = z.strictObject({
   tool: z.string().min(1).max(200),
   args: z.json().default({}),
   network: z.array(z.string().max(300)).max(100).default([]).describe('Hosts that the run may reach'),
+  settings: settingsSchema.default({}),
+  modes: modesSchema.prefault({}),
   labels: z.record(z.string(), z.string()).default({}),
   submitted_by: z.strictObject({ name: z.string(), kind: callerKindSchema }).optional(),
 });

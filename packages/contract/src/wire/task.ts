@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { taskMergeSchema } from '../task.ts';
 import { problemSchema, taskKindSchema, taskStatusSchema } from '../vocabulary.ts';
 import { integerParameter, listOf } from './page.ts';
 
@@ -16,6 +17,7 @@ export const taskSchema = z
     exit_code: z.int().nullable().describe('For a command that ended by itself; a killed one has none'),
     reason: problemSchema.nullable(),
     message: z.string().nullable().describe('The last message of a sub-agent'),
+    merged: taskMergeSchema.nullable(),
     child: z
       .strictObject({ run_id: z.string(), status: z.string() })
       .nullable()

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { killWithParent } from './kill-with-parent.ts';
 import { installedBinaries } from './test-redis.ts';
 
 /** A Redis with any settings, as a user may have one. */
@@ -28,6 +29,7 @@ export async function startPlainRedis(settings: Readonly<Record<string, string>>
     Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]),
     { stdio: 'ignore' },
   );
+  if (child.pid !== undefined) killWithParent(child.pid);
   const ended = once(child, 'exit');
   const admin = new Redis(socket, { retryStrategy: () => 50, maxRetriesPerRequest: null });
   admin.on('error', () => undefined);

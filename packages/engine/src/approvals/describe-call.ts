@@ -1,16 +1,15 @@
-import { hasNetwork, type Json, type RunSpec } from '@holdpoint/contract';
+import { type CallDescription, hasNetwork, type Json, type RunSpec } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import type { Description } from '../ports/index.ts';
 
-type Known = Extract<Description, { ok: true }>;
+type Known = Extract<CallDescription, { ok: true }>;
 
 /** What a call would be in its run. */
 export function describeCall(
   { catalog }: Pick<EngineDeps, 'catalog'>,
-  { toolset, settings, network, modes }: RunSpec,
+  { toolset, settings, network, modes }: Pick<RunSpec, 'toolset' | 'settings' | 'network' | 'modes'>,
   { run: { parent }, ...call }: { run: Pick<RunState, 'parent'>; tool: string; args: Json },
-): Description {
+): CallDescription {
   const described = catalog.describe({
     ...{ toolset, settings, ...call },
     ...{ network: hasNetwork(network), unattended: parent !== undefined },

@@ -1,7 +1,6 @@
-import type { Json } from '@holdpoint/contract';
+import type { CallDescription, Json } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { readSpec } from '../log/index.ts';
-import type { Description } from '../ports/index.ts';
 import { describeCall } from './describe-call.ts';
 import type { StepApproval } from './view-approval.ts';
 
@@ -10,6 +9,6 @@ export async function describeEdit(
   deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
   { run, step }: StepApproval,
   args: Json,
-): Promise<Description> {
+): Promise<CallDescription> {
   return describeCall(deps, await readSpec(deps, run), { run, tool: step.call.tool, args });
 }

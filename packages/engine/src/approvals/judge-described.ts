@@ -1,16 +1,19 @@
-import type { Json, RunSpec, Verdict } from '@holdpoint/contract';
+import type { CallDescription, Json, RunSpec, Touches, Verdict } from '@holdpoint/contract';
 import { type CallFacts, describeTouches, nothingTouched, type ToolsetPolicy, toolsetPolicy } from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
 import { judgeCall, judgeGrants, policiesInForce } from '../domain/index.ts';
-import type { Description, ToolCatalog } from '../ports/index.ts';
+import type { ToolCatalog } from '../ports/index.ts';
 
-type Described = Extract<Description, { ok: true }>;
+/** `touches`: absent for a tool that is gone. Then a policy can match the tool and its effect only. */
+type Described = Pick<Extract<CallDescription, { ok: true }>, 'effect' | 'risk' | 'gate'> & {
+  touches?: Touches | undefined;
+};
 
 /** The verdict of the run's permissions and of the policies in force on a call, with the name of the policies. @param args as the caller wrote them */
 export function judgeDescribed(
   { operatorPolicy, catalog }: Pick<EngineDeps, 'operatorPolicy' | 'catalog'>,
   spec: RunSpec,
-  call: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'gate' | 'touches'> },
+  call: { tool: string; args: Json; described: Described },
 ): { verdict: Verdict; policies: string } {
   const current = operatorPolicy?.();
   const facts = factsOf(spec, call);
@@ -28,7 +31,7 @@ export const toolsetPolicyOf = (
 /** What the policies know of a call. @param args as the caller wrote them */
 export const factsOf = (
   { toolset, labels, submitted_by }: Pick<RunSpec, 'toolset' | 'labels' | 'submitted_by'>,
-  { tool, args, described }: { tool: string; args: Json; described: Pick<Described, 'effect' | 'risk' | 'touches'> },
+  { tool, args, described }: { tool: string; args: Json; described: Omit<Described, 'gate'> },
 ): CallFacts => {
   const { effect, risk, touches } = described;
   return {

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, RunSpec, Verdict } from '@holdpoint/contract';
+import type { CallDescription, Json, RunSpec, Verdict } from '@holdpoint/contract';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import { policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
-import type { Description } from '../ports/index.ts';
 import { askTool } from './ask-tool.ts';
 import { describeCall } from './describe-call.ts';
 import { judgeDescribed, toolsetPolicyOf } from './judge-described.ts';
@@ -18,7 +17,7 @@ export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, 
   const isEdited = step.approval !== undefined;
   const inForce = policiesInForce(spec, deps.operatorPolicy?.(), toolsetPolicyOf(deps.catalog, spec));
   if (verdict !== undefined && !isEdited && policies === inForce) return verdict;
-  const describe = (given: Json): Description => describeCall(deps, spec, { run, tool, args: given });
+  const describe = (given: Json): CallDescription => describeCall(deps, spec, { run, tool, args: given });
   const checked = await fromPayload(deps.blobs, step.args);
   const described = describe(checked);
   const args = await asWritten(deps, step, { checked, describe });
@@ -32,7 +31,7 @@ export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, 
 async function asWritten(
   { blobs }: Pick<EngineDeps, 'blobs'>,
   { call: { written }, approval }: StepState,
-  { checked, describe }: { checked: Json; describe: (args: Json) => Description },
+  { checked, describe }: { checked: Json; describe: (args: Json) => CallDescription },
 ): Promise<Json> {
   if (written === undefined) return checked;
   const given = await fromPayload(blobs, written);

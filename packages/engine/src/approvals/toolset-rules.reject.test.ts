@@ -104,7 +104,15 @@ test('an explanation of an imagined call has the rules of its toolset', async ()
   const spec = specOf([[call('a')]], { policy: allowAll });
   const explained = explainCall(
     deps,
-    { toolset: 'holdpoint', tool: 'count', args: { effect: 'workspace' }, labels: {}, network: { allow: [] } },
+    {
+      toolset: 'holdpoint',
+      tool: 'count',
+      args: { effect: 'workspace' },
+      labels: {},
+      network: { allow: [] },
+      settings: {},
+      modes: { read_only: false, dry_run: false, deterministic: false },
+    },
     { policy: spec.policy, operator: 'current' },
   );
   expect(explained).toMatchObject({ ok: true, explanation: { verdict: { action: 'hold' } } });

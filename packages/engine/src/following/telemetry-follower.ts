@@ -5,7 +5,7 @@ import { runField } from '../domain/index.ts';
 import { activeIndex, lastEventAt, pagesOf, pagesOfRuns, readLog } from '../log/index.ts';
 import { stateKey } from '../log/keys.ts';
 import type { Logger, TelemetryPort } from '../ports/index.ts';
-import { addEvent, openTrace, type TraceState } from '../tracing/index.ts';
+import { addEvent, openTrace, spanIdOf, spanKeys, type TraceState } from '../tracing/index.ts';
 import type { Follower } from './follow-runs.ts';
 import { readCursors, writeCursors } from './telemetry-cursors.ts';
 import { openSince } from './telemetry-since.ts';
@@ -114,7 +114,12 @@ function endedBy(progress: Progress, event: LoggedEvent, since: number): EndedSp
   }
   const isNew = event.seq > progress.cursor && Date.parse(event.time) >= since;
   progress.cursor = Math.max(progress.cursor, event.seq);
-  return { run_id: trace.runId, trace_id: trace.traceId, ...progress.caller, spans: isNew ? ended : [] };
+  const spans = isNew ? ended : [];
+  return {
+    ...{ run_id: trace.runId, trace_id: trace.traceId, ...progress.caller, spans },
+    run_span_id: spans.length === 0 ? undefined : spanIdOf(trace.runId, spanKeys.run(trace.life)),
+    segments: spans.map((span) => trace.segmentOf.get(span) ?? 0),
+  };
 }
 
 function orUnreadable<Result>(act: () => Result): Result {

@@ -1,12 +1,15 @@
-import { hasNetwork, type RunSpec } from '@holdpoint/contract';
+import type { CallDescription, RunSpec } from '@holdpoint/contract';
 import { type Explanation, explain } from '@holdpoint/policy';
+import { describeCall } from '../approvals/describe-call.ts';
 import { factsOf, toolsetPolicyOf, withQuestion } from '../approvals/judge-described.ts';
 import type { EngineDeps } from '../deps.ts';
 import { type Bound, type OperatorInForce, policiesOf } from '../domain/index.ts';
-import type { Call, Description } from '../ports/index.ts';
+import type { Call } from '../ports/index.ts';
 
 /** A call of a run that need not exist. */
-export interface ImaginedCall extends Call, Pick<RunSpec, 'labels' | 'network' | 'submitted_by'> {}
+export interface ImaginedCall
+  extends Call,
+    Pick<RunSpec, 'labels' | 'network' | 'settings' | 'modes' | 'submitted_by'> {}
 
 /**
  * What the policies would say about a call, with the reason for every rule.
@@ -17,8 +20,8 @@ export function explainCall(
   deps: Pick<EngineDeps, 'catalog' | 'operatorPolicy'>,
   { tool, args, ...run }: ImaginedCall,
   { operator, ...bound }: Pick<Bound, 'policy' | 'policy_pin'> & { operator: OperatorInForce | 'current' },
-): { ok: true; explanation: Explanation } | Extract<Description, { ok: false }> {
-  const described = deps.catalog.describe({ toolset: run.toolset, tool, args, network: hasNetwork(run.network) });
+): { ok: true; explanation: Explanation } | Extract<CallDescription, { ok: false }> {
+  const described = describeCall(deps, run, { run: { parent: undefined }, tool, args });
   if (!described.ok) return described;
   const current = operator === 'current' ? deps.operatorPolicy?.() : operator;
   const policies = { ...policiesOf(bound, current), toolset: toolsetPolicyOf(deps.catalog, run) };

@@ -1,5 +1,5 @@
 /** What the engine needs of tools, workspaces and planners. The worker passes the real ones. */
-export type { Call, Description, ToolCatalog } from './catalog.ts';
+export type { Call, ToolCatalog } from './catalog.ts';
 export type { ExecutionContext, Executor, TaskContext, TaskEnd } from './executor.ts';
 export type {
   PastTurn,

@@ -52,10 +52,13 @@ export const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
   answer: (_, words) => ({ value: { answer: words } }),
   instructions: () => undefined,
   describe({ tool, args }) {
-    if (tool !== 'count') return { ok: false, error: { code: 'EUNKNOWNTOOL', message: `no tool ${tool}` } };
+    if (tool !== 'count') {
+      return { ok: false, error: { code: 'EUNKNOWNTOOL', message: `no tool ${tool}` }, issues: [] };
+    }
     const { effect, gate, kills, shell } = argsOf({ args });
     const beside = shell === undefined ? undefined : true;
+    const touches = { paths: [], hosts: [] };
     const sequential = kills === undefined ? undefined : true;
-    return { ok: true, args, effect, risk: 'low', gate, sequential, beside, looks: faults.asks && true };
+    return { ok: true, args, effect, risk: 'low', gate, sequential, beside, touches, looks: faults.asks && true };
   },
 });

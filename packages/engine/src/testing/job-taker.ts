@@ -14,7 +14,7 @@ export const queuesInOrder = ['turns', 'steps', 'workspaces', 'tasks'] as const;
 export type QueueName = (typeof queuesInOrder)[number];
 
 /** A job that a worker has: an add with its id is ignored until `end` is over. */
-export interface TakenJob {
+interface TakenJob {
   queue: QueueName;
   handle(deps: WorkerDeps): Promise<JobEnd>;
   end(deps: WorkerDeps, end: JobEnd): Promise<void>;

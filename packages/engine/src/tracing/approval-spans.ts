@@ -4,7 +4,7 @@ import { spanKeys } from './ids.ts';
 import { close, note, open, set } from './spans.ts';
 import type { SpansOf } from './spans-of.ts';
 
-/** The waits for people, and what was decided by whom. Without a step they are about the publish. */
+/** The waits for people, what was decided, and who decided it. Without a step they are about the publish. */
 export const approvalSpans: SpansOf<EventsOf<'approval' | 'rule'>> = {
   'approval.requested': (trace, { step_id, data: { approval_id, kind, changed } }) => {
     const what = kind === 'input' ? 'question' : 'approval';

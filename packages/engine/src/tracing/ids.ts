@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { attribute, partsOfTraceparent } from '@holdpoint/contract';
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+const digest = (text: string): string => hash('sha256', text);
 
 /** The trace of a run: that of its caller, or one of its own. */
 export const traceIdOf = (runId: string, traceparent?: string): string =>

@@ -1,4 +1,4 @@
-import { attribute, type EventOf, linkType, partsOfTraceparent } from '@holdpoint/contract';
+import { attribute, type EventOf, general, linkType, partsOfTraceparent } from '@holdpoint/contract';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { linkToRun, spanKeys, traceIdOf } from './ids.ts';
 import { beginLife, changeState, endLife } from './segments.ts';
@@ -40,7 +40,7 @@ export const runSpans: SpansOf<EventsOf<'run'>> = {
     endWaitForCalls(trace);
     if (!trace.isAlive) beginLife(trace, { attributes: {}, links: [] });
     changeState(trace, data.status);
-    note(trace, spanKeys.run(trace.life), 'run resumed', { after: data.after });
+    note(trace, spanKeys.run(trace.life), 'run resumed', { [attribute.resumedAfter]: data.after });
     if (data.status === 'running' && trace.left === 0) trace.due = trace.now;
   },
   'run.extended': (trace) => note(trace, spanKeys.run(trace.life), 'run extended'),
@@ -51,7 +51,7 @@ export const runSpans: SpansOf<EventsOf<'run'>> = {
   'run.rewound': (trace, { data }) => {
     for (const { id } of data.undone) stepIsUndone(trace, id);
     if (!trace.isAlive) beginLife(trace, { attributes: {}, links: [] });
-    note(trace, spanKeys.run(trace.life), 'run rewound', { undone_steps: data.undone.length });
+    note(trace, spanKeys.run(trace.life), 'run rewound', { [attribute.undoneSteps]: data.undone.length });
     trace.left = data.open;
     trace.rewinds += 1;
   },
@@ -71,7 +71,7 @@ export const runSpans: SpansOf<EventsOf<'run'>> = {
   'run.canceled': (trace) => endLife(trace, 'canceled', {}),
   'run.succeeded': (trace) => endLife(trace, 'succeeded', { status: 'ok' }),
   'run.failed': (trace, { data: { reason } }) =>
-    endLife(trace, 'failed', { status: 'error', code: reason.code, attributes: { 'error.type': reason.code } }),
+    endLife(trace, 'failed', { status: 'error', code: reason.code, attributes: { [general.errorType]: reason.code } }),
   'run.repaired': (trace, { seq, data }) => {
     const attributes = { [attribute.repairClass]: data.class };
     const subject = [data.subject, spanKeys.run(trace.life), spanKeys.publish(trace.publishes)];

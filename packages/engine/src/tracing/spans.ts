@@ -8,14 +8,16 @@ type Link = TraceSpan['links'][number];
 
 /** A tool that no toolset has is named by a model: its name may be as long as the model likes. */
 const longestName = 100;
-/** OpenTelemetry's default of both. */
+/** Codes and names of callers are far shorter. */
+const longestText = 200;
+/** OpenTelemetry's default, of events and of links. */
 const mostEvents = 128;
 
 /** Attributes that have a value. */
 export function known(given: Given): Attributes {
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined) attributes[name] = typeof value === 'string' ? value.slice(0, 200) : value;
+    if (value !== undefined) attributes[name] = typeof value === 'string' ? value.slice(0, longestText) : value;
   }
   return attributes;
 }
@@ -35,11 +37,18 @@ export function open(trace: TraceState, key: string, span: NewSpan): void {
   const { kind, name, parent = null, start = trace.now, attributes = {}, links = [] } = span;
   const parentStart = (parent === null ? undefined : trace.open.get(parent)?.start) ?? lifeStart(trace);
   trace.open.set(key, {
-    ...{ kind, parent, links, events: [] },
+    ...{ kind, parent, links, events: [], segment: segmentOf(trace, kind, parent) },
     name: name.slice(0, longestName),
     start: Math.min(Math.max(start, parentStart), trace.now),
     attributes: known(attributes),
   });
+}
+
+function segmentOf(trace: TraceState, kind: TraceSpan['kind'], parent: string | null): number {
+  if (kind === 'run') return 0;
+  const above = parent === null ? undefined : trace.open.get(parent);
+  if (above !== undefined && above.kind !== 'run') return above.segment;
+  return trace.isAlive ? trace.segments : 0;
 }
 
 /** Nothing lies before the life that it belongs to. After a run's end, nothing lies before its own beginning. */
@@ -62,12 +71,12 @@ export function close(trace: TraceState, key: string, end: SpanEnd = {}): void {
   trace.open.delete(key);
   const { status = 'unset', code, attributes = {} } = end;
   const all = { ...span, attributes: { ...span.attributes, ...known(attributes) } };
-  const closed = record(trace, key, all, { end: trace.now, status, message: code });
+  const closed = record(trace, key, all, { end: trace.now, status, message: code?.slice(0, longestText) });
   if (closed.parent_id === spanIdOf(trace.runId, spanKeys.segment(trace.segments))) trace.segmentIsUsed = true;
   trace.closed.push(closed);
 }
 
-/** A span whose beginning and end the log tells at once. */
+/** A span that is known with its end. */
 export function add(trace: TraceState, key: string, span: NewSpan, end: SpanEnd = {}): void {
   open(trace, key, span);
   close(trace, key, end);
@@ -115,7 +124,7 @@ export function record(
   { end, status, message }: { end: number | undefined; status: TraceSpan['status']; message?: string | undefined },
 ): TraceSpan {
   const { kind, name, start, parent, attributes, events, links } = span;
-  return {
+  const recorded: TraceSpan = {
     span_id: spanIdOf(trace.runId, key),
     parent_id:
       kind === 'run' ? trace.remoteParent : parent === null ? home(trace, start) : spanIdOf(trace.runId, parent),
@@ -125,6 +134,8 @@ export function record(
     ...{ status, message, events, links },
     attributes: { [attribute.runId]: trace.runId, ...attributes },
   };
+  trace.segmentOf.set(recorded, span.segment);
+  return recorded;
 }
 
-export const iso = (time: number): string => new Date(time).toISOString();
+const iso = (time: number): string => new Date(time).toISOString();

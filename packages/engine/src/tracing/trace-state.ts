@@ -7,9 +7,11 @@ export interface OpenSpan extends Pick<TraceSpan, 'kind' | 'name' | 'attributes'
   start: number;
   /** The key of its parent. Null: the segment in which it lies, or the run when it lies in several. */
   parent: string | null;
+  /** The segment in which it began, or its outermost span that has one; 0: none. */
+  segment: number;
 }
 
-/** What the log of one run has told so far. It grows with what is open in the run, and not with its length. */
+/** What is known from the log of one run so far. It grows with what is open in the run, and not with the length of the log. */
 export interface TraceState {
   runId: string;
   traceId: string;
@@ -50,6 +52,8 @@ export interface TraceState {
   /** When the copy of the source began, as far as the log says. */
   copying: number | undefined;
   closed: TraceSpan[];
+  /** Of what was recorded: `OpenSpan.segment`. */
+  segmentOf: WeakMap<TraceSpan, number>;
 }
 
 export type SegmentState = 'queued' | 'running' | 'waiting' | 'paused' | 'canceling';
@@ -61,5 +65,5 @@ export const emptyTrace = (runId: string): TraceState => ({
   ...{ now: 0, seq: 0, planner: 'scripted', toolset: '', model: undefined, origin: undefined, open: new Map() },
   ...{ life: 0, isAlive: false, segments: 0, segmentIsUsed: false, segmentSteps: 0, state: 'queued' },
   ...{ due: undefined, left: 0, steps: 0, turns: 0, messages: new Map(), received: 0 },
-  ...{ rewinds: 0, publishes: 0, copying: undefined, closed: [] },
+  ...{ rewinds: 0, publishes: 0, copying: undefined, closed: [], segmentOf: new WeakMap() },
 });

@@ -36,14 +36,24 @@ export function explain(policies: BoundPolicies, facts: CallFacts): Explanation 
     const byBuiltin = explainPolicy(builtin(), facts, part);
     const operator = policies.operator.map((policy) => explainPolicy(policy, facts, part));
     const isAllowed = operator.length > 0 && operator.every((one) => decidedAction(one) === 'allow');
-    const counts = decidedAction(own) === undefined || (decidedAction(byBuiltin) === 'deny' && !isAllowed);
-    const builtins = counts ? [byBuiltin] : [];
     const isNamed = [policies.run, ...policies.operator].some((policy) => namedBy(policy, facts, part));
     const toolset = policies.toolset && explainToolset(policies.toolset, { facts, part, isNamed });
+    const isAuto = policies.toolset !== undefined && isLet(policies.toolset, toolset);
+    const counts =
+      decidedAction(byBuiltin) === 'deny'
+        ? decidedAction(own) === undefined || !isAllowed
+        : decidedAction(own) === undefined && !(decidedAction(byBuiltin) === 'hold' && isAuto);
+    const builtins = counts ? [byBuiltin] : [];
     return { part: describePart(part), policies: [own, ...builtins, ...operator, ...(toolset ? [toolset] : [])] };
   });
   return { verdict: judge(policies, facts), parts };
 }
+
+/** Whether the toolset lets the part run by itself. */
+const isLet = ({ autoFrom }: ToolsetPolicy, explained: { rules: RuleExplanation[] } | undefined): boolean =>
+  explained?.rules.some(
+    ({ index, action, outcome }) => index >= autoFrom && action === 'allow' && outcome === 'decides',
+  ) === true;
 
 const decidedAction = ({ rules }: { rules: RuleExplanation[] }): PolicyAction | undefined =>
   rules.find(({ outcome }) => outcome === 'decides')?.action;
@@ -61,7 +71,8 @@ function explainToolset(
 ): PartExplanation['policies'][number] {
   const explained = explainPolicy(policy, facts, part);
   const rules = explained.rules.map((rule): RuleExplanation => {
-    if (!isNamed || rule.index < policy.asksFrom || rule.outcome !== 'decides') return rule;
+    if (!isNamed || rule.index < policy.asksFrom || rule.index >= policy.autoFrom || rule.outcome !== 'decides')
+      return rule;
     const detail = 'a rule of the run or the operator names the tool, and decides in its place';
     return { ...rule, outcome: 'no_match', because: [{ pointer: '/match/tool', detail }] };
   });

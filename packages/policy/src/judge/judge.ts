@@ -52,15 +52,22 @@ export function judge({ run, operator, toolset }: BoundPolicies, facts: CallFact
   const isAllowed = (part: Part): boolean =>
     byOperator.length > 0 &&
     byOperator.every((found) => found.some((one) => one.part === part && one.rule.rule.action === 'allow'));
-  const byBuiltin = decide(builtin(), facts, parts, budget).found.filter(
-    ({ part, rule }) => own.left.includes(part) || (rule.rule.action === 'deny' && !isAllowed(part)),
+  const ofToolset = toolset === undefined ? [] : decide(toolset, facts, parts, budget).found;
+  const isAuto = (part: Part): boolean =>
+    ofToolset.some(
+      ({ rule: { index, rule }, ...one }) =>
+        one.part === part && rule.action === 'allow' && toolset !== undefined && index >= toolset.autoFrom,
+    );
+  const byBuiltin = decide(builtin(), facts, parts, budget).found.filter(({ part, rule: { rule } }) =>
+    rule.action === 'deny'
+      ? own.left.includes(part) || !isAllowed(part)
+      : own.left.includes(part) && !(rule.action === 'hold' && isAuto(part)),
   );
   const isNamed = ({ part }: Decided) =>
     [...own.found, ...ofOperator].some((one) => one.part === part && namesTool(one.rule, facts));
-  const ofToolset = toolset === undefined ? [] : decide(toolset, facts, parts, budget).found;
   const [questions, rules] = partition(
     ofToolset,
-    ({ rule }) => toolset !== undefined && rule.index >= toolset.asksFrom,
+    ({ rule }) => toolset !== undefined && rule.index >= toolset.asksFrom && rule.index < toolset.autoFrom,
   );
   const decided = rules.concat(
     own.found,

@@ -1,4 +1,4 @@
-import { type PolicyRule, policySchema } from '@holdpoint/contract';
+import { type PolicyRule, policySchema, type ToolsetRules } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { CallFacts } from './call-facts.ts';
 import { compilePolicy } from './compile-policy.ts';
@@ -80,4 +80,30 @@ test('an explanation has the rules of the toolset and says why a question is not
   });
   const asked = explain(bound([], { rules: [noSudo], asks: ['run'] }), callOf('ls')).parts[0];
   expect(asked?.policies.at(-1)?.rules[1]).toMatchObject({ outcome: 'decides', action: 'hold' });
+});
+
+test('what a toolset lets run by itself is not held by the built-in rules, and by all others', () => {
+  const post = (host: string, more: Partial<CallFacts> = {}): CallFacts => ({
+    ...{ toolset: 'web', tool: 'post', effect: 'external', risk: 'low', args: {}, labels: {} },
+    ...{ touches: describeTouches({ paths: [], hosts: [host] }), ...more },
+  });
+  const auto = [{ match: { tool: 'post', hosts: ['a.example'] }, action: 'allow' as const }];
+  const under = (more: Partial<ToolsetRules>, ...rules: PolicyRule[]) => ({
+    run: { name: 'run', policy: compilePolicy({ rules }) },
+    operator: [],
+    toolset: toolsetPolicy('web', { rules: [], asks: [], auto, ...more }),
+  });
+  const action = (policies: BoundPolicies, facts: CallFacts) => judge(policies, facts).action;
+  expect(action(under({}), post('a.example:443'))).toBe('allow');
+  expect(action(under({}), post('b.example:443'))).toBe('hold');
+  expect(action(under({}), post('a.example:443', { tool: 'put' }))).toBe('hold');
+  const both = describeTouches({ paths: [], hosts: ['a.example:443', 'b.example:443'] });
+  expect(action(under({}), post('', { touches: both }))).toBe('hold');
+  expect(action(under({}, { match: { effect: 'external' }, action: 'hold' }), post('a.example:443'))).toBe('hold');
+  expect(action(under({ asks: ['post'] }), post('a.example:443'))).toBe('hold');
+  const killing = describeTouches({ paths: [], hosts: [], command: 'rm -rf /' });
+  const all = [{ match: { tool: 'post' }, action: 'allow' as const }];
+  expect(action(under({ auto: all }), post('', { touches: killing }))).toBe('deny');
+  const explained = explain(under({}), post('a.example:443'));
+  expect(explained.parts[0]?.policies.map(({ name }) => name)).toEqual(['run', 'toolset:web']);
 });

@@ -1,7 +1,7 @@
 import type { PolicyRule, ToolsetRules } from '@holdpoint/contract';
 import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
 
-/** The rules of a toolset, and behind them one that holds for each tool whose every call asks. */
+/** The rules of a toolset, behind them one that holds for each tool whose every call asks, and behind those what runs by itself. */
 export interface ToolsetPolicy {
   /** `toolset:` and the name of the toolset. */
   name: string;
@@ -9,6 +9,8 @@ export interface ToolsetPolicy {
   policy: CompiledPolicy;
   /** The index of the first question. */
   asksFrom: number;
+  /** The index of the first rule that keeps the built-in ones from holding a call. */
+  autoFrom: number;
 }
 
 export const toolsetPrefix = 'toolset:';
@@ -17,12 +19,13 @@ const known = new WeakMap<ToolsetRules, ToolsetPolicy>();
 
 /** Compiled once per object, which must not change afterwards. @returns undefined when the toolset says nothing */
 export function toolsetPolicy(toolset: string, says: ToolsetRules): ToolsetPolicy | undefined {
-  const { rules, asks } = says;
-  if (rules.length === 0 && asks.length === 0) return undefined;
+  const { rules, asks, auto = [] } = says;
+  if (rules.length === 0 && asks.length === 0 && auto.length === 0) return undefined;
   const made = known.get(says) ?? {
     name: `${toolsetPrefix}${toolset}`,
-    policy: compilePolicy({ rules: [...rules, ...asks.map(question)] }),
+    policy: compilePolicy({ rules: [...rules, ...asks.map(question), ...auto] }),
     asksFrom: rules.length,
+    autoFrom: rules.length + asks.length,
   };
   known.set(says, made);
   return made;

@@ -1,5 +1,6 @@
 import type { WorkerDeps } from '@holdpoint/engine/worker';
 import { type Job, Worker, type WorkerOptions } from 'bullmq';
+import type { InJob } from '../traces/trace-jobs.ts';
 import { type JobKind, processor } from './processor.ts';
 
 export interface QueueWorker<Data> {
@@ -10,6 +11,12 @@ export interface QueueWorker<Data> {
   looked(): Promise<unknown>;
 }
 
+interface Options<Data> extends WorkerOptions {
+  isHeld?: (worker: Worker<Data>) => boolean;
+  /** Puts the work of a job below the span that it is about. Undefined: no traces are exported. */
+  inJob?: InJob | undefined;
+}
+
 /**
  * Opens the worker of a queue. An add is ignored while a job with its id exists, and a job exists until BullMQ has removed it, which is after
  * the last look of its handler. So each job that is done looks at its run once more when it is gone.
@@ -18,12 +25,12 @@ export function openWorker<Data extends { run_id: string }>(
   deps: WorkerDeps,
   queue: string,
   kind: JobKind<Data>,
-  { isHeld, ...options }: WorkerOptions & { isHeld?: (worker: Worker<Data>) => boolean },
+  { isHeld, inJob, ...options }: Options<Data>,
 ): QueueWorker<Data> {
   const running = new Set<Job<Data>>();
   const seen = new WeakMap<Job<Data>, number>();
   const looks = new Set<Promise<void>>();
-  const handle = processor(deps, kind, { running, seen, isHeld: () => isHeld?.(worker) ?? false });
+  const handle = processor(deps, kind, { running, seen, inJob, isHeld: () => isHeld?.(worker) ?? false });
   const worker: Worker<Data> = new Worker<Data>(queue, handle, options);
   worker.on('completed', (job) => {
     const at = seen.get(job);

@@ -1,5 +1,6 @@
 import { capDelay, HandBack, type JobContext, type JobEnd, type WorkerDeps } from '@holdpoint/engine/worker';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
+import type { InJob } from '../traces/trace-jobs.ts';
 
 /** What is done with the jobs of a queue. */
 export interface JobKind<Data> {
@@ -13,7 +14,7 @@ export interface JobKind<Data> {
  * A handler as BullMQ calls it. A sleeping job moves to the delayed set. A wake-up between its look at the log and that move would be
  * lost, so the job looks once more and promotes itself.
  */
-export function processor<Data>(
+export function processor<Data extends { run_id: string }>(
   deps: WorkerDeps,
   { handle, mayStillSleep }: Pick<JobKind<Data>, 'handle' | 'mayStillSleep'>,
   options: {
@@ -22,6 +23,8 @@ export function processor<Data>(
     seen: WeakMap<Job<Data>, number>;
     /** Whether this worker takes no jobs now. A job that it was already waiting for still arrives. */
     isHeld?: () => boolean;
+    /** Undefined: no traces are exported. */
+    inJob?: InJob | undefined;
   },
 ) {
   const run = async (job: Job<Data>, token: string | undefined, context: JobContext): Promise<void> => {
@@ -29,11 +32,15 @@ export function processor<Data>(
       await job.moveToWait(token);
       throw new WaitingError();
     }
-    const end = await handle(deps, job.data, context).catch(async (error: unknown) => {
-      if (!(error instanceof HandBack)) throw error;
-      await job.moveToWait(token);
-      throw new WaitingError();
-    });
+    const { inJob } = options;
+    const work = () => handle(deps, job.data, context);
+    const end = await (inJob === undefined ? work() : inJob(job.queueName, job.data, work)).catch(
+      async (error: unknown) => {
+        if (!(error instanceof HandBack)) throw error;
+        await job.moveToWait(token);
+        throw new WaitingError();
+      },
+    );
     if (end.kind === 'done') {
       if (end.seen !== undefined) options.seen.set(job, end.seen);
       return;

@@ -22,6 +22,7 @@ import {
 import type { Traces } from '@holdpoint/telemetry';
 import type { Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
+import type { InJob } from '../traces/trace-jobs.ts';
 import { backOffFromRefusals } from './back-off.ts';
 import { type HoldReason, Intake } from './intake.ts';
 import { logged } from './log-job.ts';
@@ -66,7 +67,9 @@ interface Start {
   /** Called when the audit log finds that Redis lost events of this many runs. */
   onLosses?: (runs: number) => void;
   /** Undefined: no traces are exported. */
-  traces?: Traces | undefined;
+  traces?: Pick<Traces, 'take' | 'queues'> | undefined;
+  /** Puts the work of a job below the span that it is about. */
+  inJob?: InJob | undefined;
   /** Counts the spans of runs. Undefined: no metrics are kept. */
   counted?: Pick<Traces, 'take'> | undefined;
   /** For lines of the log. */
@@ -83,6 +86,7 @@ export async function startQueueWorkers({
   config,
   connections,
   traces,
+  inJob,
   counted,
   traceIds = new TraceIds(),
   onStalled = () => undefined,
@@ -108,13 +112,13 @@ export async function startQueueWorkers({
     deps,
     queueNames.turns,
     logged<TurnJob>({ handle: handleTurn, lookAgain: lookAgain.turn }, traceIds),
-    { ...options(config.turns), isHeld },
+    { ...options(config.turns), isHeld, inJob },
   );
   const steps = openWorker<StepJob>(
     deps,
     queueNames.steps,
     logged<StepJob>({ handle: handleStep, lookAgain: lookAgain.step, mayStillSleep }, traceIds),
-    { ...options(config.steps), isHeld },
+    { ...options(config.steps), isHeld, inJob },
   );
   const workspaces = openWorker<WorkspaceJob>(
     deps,
@@ -123,13 +127,13 @@ export async function startQueueWorkers({
       { handle: handleWorkspace, lookAgain: lookAgain.workspace, mayStillSleep: mayPublicationSleep },
       traceIds,
     ),
-    options(workspaceSlots),
+    { ...options(workspaceSlots), inJob },
   );
   const tasks = openWorker<TaskJob>(
     deps,
     queueNames.tasks,
     logged<TaskJob>({ handle: handleTask, lookAgain: lookAgain.task }, traceIds),
-    { ...options(config.tasks), isHeld },
+    { ...options(config.tasks), isHeld, inJob },
   );
   const opened = [turns, steps, workspaces, tasks];
   const all = opened.map(({ worker }) => worker);

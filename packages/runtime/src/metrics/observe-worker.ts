@@ -21,4 +21,5 @@ export function observeWorker(metrics: Metrics, { workers, loop, capabilities }:
   metrics.observe('sandboxIsolated', () => [{ value: isIsolated(capabilities) ? 1 : 0 }]);
   // From 0 on, so that the first one is an increase.
   metrics.count('auditLosses', {}, 0);
+  for (const { queue } of workers.slots()) metrics.count('stalled', { queue }, 0);
 }

@@ -3,13 +3,15 @@ import { context, type DiagLogger, DiagLogLevel, diag, propagation, trace } from
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
-import { BullMQOtel } from 'bullmq-otel';
 import { resourceOf } from '../resource.ts';
 import { openBoundedProcessor } from './bounded-processor.ts';
+import { noLiveSpans, openLiveSpans } from './live-spans.ts';
 import { openExporters } from './open-exporters.ts';
 import { openSampler } from './open-sampler.ts';
+import { openQueueTelemetry } from './queue-telemetry.ts';
 import { reportDrops } from './report-drops.ts';
-import { openRunSpanExporter } from './run-span-exporter.ts';
+import { openRequestSpan } from './request-spans.ts';
+import { isSampled, openRunSpanExporter } from './run-span-exporter.ts';
 import { openSender } from './sender.ts';
 import type { TraceDeps, Traces } from './start-traces.ts';
 import type { TraceSettings } from './trace-settings.ts';
@@ -30,8 +32,9 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   context.setGlobalContextManager(contexts);
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);
+  const tracer = provider.getTracer('holdpoint', service.version);
   const origin = { resource, instrumentationScope: { name: 'holdpoint', version: service.version } };
-  const runs = openRunSpanExporter({ origin, sampler, senders });
+  const runs = openRunSpanExporter({ origin, sampler, senders, per: settings.per });
   const stop = async (): Promise<void> => {
     const over = new AbortController();
     const late = delay(stopMs, undefined, { signal: over.signal }).catch(() => undefined);
@@ -43,7 +46,16 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   let stopped: Promise<void> | undefined;
   return {
     take: runs.take,
-    queues: new BullMQOtel({ tracerName: 'holdpoint', version: service.version }),
+    request: (method, caller) => openRequestSpan(tracer, method, caller),
+    // Which segment a process works for is not known to it.
+    live:
+      settings.per === 'segment'
+        ? noLiveSpans
+        : openLiveSpans({
+            tracer,
+            isSampled: (place) => isSampled(sampler, place),
+          }),
+    queues: openQueueTelemetry(service),
     stop() {
       stopped ??= stop();
       return stopped;

@@ -4,11 +4,15 @@ import { parseTraceParent, TraceState } from '@opentelemetry/core';
 import { type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
 import { readableSpan, type SpanOrigin } from './readable-span.ts';
 import type { Sender } from './sender.ts';
+import { splitTrace } from './split-trace.ts';
+import type { TraceSettings } from './trace-settings.ts';
+import { withoutContent } from './without-content.ts';
 
 interface Deps {
   origin: SpanOrigin;
   sampler: Sampler;
   senders: readonly Sender[];
+  per: TraceSettings['per'];
 }
 
 /** Where the spans of runs leave the process: a `TelemetryPort` of the engine. */
@@ -20,14 +24,16 @@ export interface RunSpanExporter {
 const mostSpans = 512;
 
 /** Sends the spans of runs, those of sampled traces alone. */
-export function openRunSpanExporter({ origin, sampler, senders }: Deps): RunSpanExporter {
+export function openRunSpanExporter({ origin, sampler, senders, per }: Deps): RunSpanExporter {
   return {
     async take(batch, signal) {
       const spans = batch
         .filter((run) => isSampled(sampler, run))
         .flatMap((run) => {
-          const of = { traceId: run.trace_id, traceState: traceStateOf(run) };
-          return run.spans.map((span) => readableSpan(origin, of, span));
+          const traceState = traceStateOf(run);
+          const placed =
+            per === 'segment' ? splitTrace(run) : run.spans.map((span) => ({ traceId: run.trace_id, span }));
+          return placed.map(({ traceId, span }) => readableSpan(origin, { traceId, traceState }, withoutContent(span)));
         });
       for (let from = 0; from < spans.length; from += mostSpans) {
         const some = spans.slice(from, from + mostSpans);

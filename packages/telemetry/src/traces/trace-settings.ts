@@ -1,9 +1,7 @@
 /** Whether and how a process exports traces. Exporters read their endpoint, headers and certificates from OTEL_* by themselves. */
 export interface TraceSettings {
-  /** `segment`: a long run becomes several traces, of 50 turns each. */
+  /** `segment`: a run becomes several traces, one for each of its segments. */
   per: 'run' | 'segment';
-  /** Prompts, arguments and outputs become attributes, redacted and cut. */
-  content: boolean;
   exporters: ('otlp' | 'console')[];
   protocol: 'grpc' | 'http/json' | 'http/protobuf';
   sampler: { name: SamplerName; ratio: number };
@@ -29,12 +27,11 @@ const protocols = ['grpc', 'http/json', 'http/protobuf'] as const;
 /** @returns undefined: traces are off. @throws Error naming the variable */
 export function traceSettingsFrom(env: Environment): TraceSettings | undefined {
   const per = oneOf(env, 'HOLDPOINT_TRACE', ['run', 'segment']) ?? 'run';
-  const content = oneOf(env, 'HOLDPOINT_TRACE_CONTENT', ['off', 'on']) === 'on';
   const exporters = exportersFrom(env);
   if (exporters.length === 0) return undefined;
   const size = positive(env, 'OTEL_BSP_MAX_QUEUE_SIZE') ?? 2048;
   return {
-    ...{ per, content, exporters },
+    ...{ per, exporters },
     protocol:
       oneOf(env, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', protocols) ??
       oneOf(env, 'OTEL_EXPORTER_OTLP_PROTOCOL', protocols) ??

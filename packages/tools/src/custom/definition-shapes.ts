@@ -45,6 +45,7 @@ const toolsetFields = {
     .array(policyRuleSchema.pick({ name: true, match: true, surely: true }).extend({ reason: z.string() }))
     .optional(),
   asking: fn.optional(),
+  auto: fn.optional(),
   instructions: z.string().optional(),
   present: fn.optional(),
   approvalText: fn.optional(),

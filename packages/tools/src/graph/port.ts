@@ -1,5 +1,5 @@
 import type { Json } from '@holdpoint/contract';
-import type { ToolContext } from '../tool.ts';
+import type { TextWork } from '../text-work/text-work.ts';
 
 export interface GraphRequest {
   query: string;
@@ -14,7 +14,7 @@ export interface GraphRequest {
 /** A graph of the code. It holds files and symbols, and what they have to do with each other, in whatever language its queries are. */
 export interface GraphPort {
   /** @throws GraphError; every other error is one of the infrastructure */
-  query(context: Pick<ToolContext, 'text' | 'signal'>, request: GraphRequest): Promise<GraphAnswer>;
+  query(context: { text: TextWork; signal: AbortSignal }, request: GraphRequest): Promise<GraphAnswer>;
 }
 
 export interface GraphAnswer {

@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
 import {
-  type Effect,
+  type CallDescription,
   FileError,
   type Json,
   type Modes,
   type Preview,
   type Problem,
-  type Risk,
   type Settings,
   type SettledCall,
   type ToolOutcome,
   type ToolsetRules,
-  type Touches,
   touchesSchema,
 } from '@holdpoint/contract';
 import { ToolsError } from '../errors.ts';
@@ -30,24 +28,6 @@ import type { ArgumentIssue } from './invalid-args.ts';
 import { presentCall } from './present-call.ts';
 import { runBeside } from './run-beside.ts';
 import { rulesOf } from './toolset-rules.ts';
-
-/** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults: JSON, as the log keeps them. */
-export type CallDescription =
-  | {
-      ok: true;
-      args: Json;
-      effect: Effect;
-      risk: Risk;
-      gate?: 'input';
-      sequential?: true;
-      beside?: true;
-      touches: Touches;
-      /** The tool looks at the workspace before it runs (`asks`). */
-      looks?: true;
-      /** The tool brings rules of the network for its calls. */
-      reaches?: true;
-    }
-  | { ok: false; error: Problem; issues: ArgumentIssue[] };
 
 export interface Registry {
   /** Names of the toolsets, in the order they were given. */

@@ -20,8 +20,9 @@ export function rulesOf(
     const asks = toolset.asking?.(settings) ?? alwaysAsking(toolset);
     const { rules: given = [] } = toolset;
     const rules = typeof given === 'function' ? given({ settings, modes }) : given;
-    const key = JSON.stringify([name, asks, typeof given === 'function' && rules]);
-    const known = made.get(key) ?? { rules, asks };
+    const auto = toolset.auto?.({ settings, modes });
+    const key = JSON.stringify([name, asks, typeof given === 'function' && rules, auto]);
+    const known = made.get(key) ?? { rules, asks, auto };
     made.delete(key);
     made.set(key, known);
     const [oldest] = made.keys();

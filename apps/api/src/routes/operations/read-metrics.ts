@@ -6,7 +6,8 @@ export function readMetricsRoute(app: App, { metrics, metricsAccess }: ServerDep
   app.get(
     '/metrics',
     {
-      config: { access: metricsAccess === 'open' ? 'open' : 'queues:admin' },
+      // Prometheus has to see that Redis is away.
+      config: { access: metricsAccess === 'open' ? 'open' : 'queues:admin', withoutRedis: true },
       logLevel: 'warn',
       schema: {
         tags: ['operations'],

@@ -174,10 +174,19 @@ describe('a test', () => {
     });
     const document = await api.client.testPolicy({ call: write, policy: hold('bash') });
     expect(document.verdict).toMatchObject({ action: 'allow', rule: { policy: 'builtin' } });
+    const bash = { toolset: 'sage', tool: 'Bash', args: { command: 'make' } };
+    const settings = { bash_allowlist: ['make'] };
+    const actions = [];
+    for (const more of [{}, { settings }, { settings, modes: { read_only: true } }]) {
+      actions.push((await api.client.testPolicy({ call: { ...bash, ...more }, policy: { rules: [] } })).verdict.action);
+    }
+    expect(actions).toEqual(['deny', 'allow', 'deny']);
   });
 
   test.for([
     [{ call: { tool: 'wirte_file' } }, '/call/tool', 'invalid_request'],
+    [{ call: { ...write, settings: { a: 1 } } }, '/call/settings/a', 'invalid_settings'],
+    [{ call: { ...write, modes: { reed_only: true } } }, '/call/modes/reed_only', 'invalid_request'],
     [
       { call: write, policy: { rules: [{ match: { tol: 'a' }, action: 'hold' }] } },
       '/policy/rules/0/match/tol',

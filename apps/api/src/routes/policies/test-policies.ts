@@ -10,6 +10,7 @@ import type { Engine } from '@holdpoint/engine';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { checkSettings } from '../runs/check-settings.ts';
 import { checkDocument } from './validate-policy.ts';
 
 const tags = ['policies'];
@@ -70,11 +71,12 @@ async function boundOf({ engine }: Pick<ApiDeps, 'engine'>, name: string, versio
 }
 
 function explainCall(
-  { engine }: Pick<ApiDeps, 'engine'>,
+  { engine, catalog }: Pick<ApiDeps, 'engine' | 'catalog'>,
   { network, ...call }: z.output<typeof testNamedPolicySchema>['call'],
   policies: Policies,
 ): PolicyExplanation {
-  const imagined = { ...call, network: { allow: network } satisfies RunSpec['network'] };
+  const settings = catalog.toolsets().includes(call.toolset) ? checkSettings({ catalog }, call, '/call') : {};
+  const imagined = { ...call, settings, network: { allow: network } satisfies RunSpec['network'] };
   const explained = engine.policies.explain(imagined, policies);
   if (explained.ok) return explained.explanation;
   const { error, issues = [] } = explained;

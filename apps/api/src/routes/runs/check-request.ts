@@ -9,6 +9,7 @@ import { checkModel, checkModels } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
 import { checkPolicy } from './check-policy.ts';
 import { checkSecrets } from './check-secrets.ts';
+import { checkSettings } from './check-settings.ts';
 import { checkSource } from './check-source.ts';
 
 /**
@@ -55,17 +56,6 @@ function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): v
   const nearest = nearestNames(toolset, known).join(', ');
   const detail = `there is no toolset ${toolset}. Nearest: ${nearest}. All: ${known.join(', ')}`;
   throw new ApiProblem('unknown_toolset', detail, { errors: [{ pointer: '/toolset', detail }] });
-}
-
-function checkSettings(
-  { catalog }: Pick<ApiDeps, 'catalog'>,
-  { toolset, settings }: Pick<CreateRunBody, 'toolset' | 'settings'>,
-): void {
-  const checked = catalog.checkSettings(toolset, settings);
-  if (checked.ok) return;
-  const errors = checked.errors.map(({ pointer, detail }) => ({ pointer: `/settings${pointer}`, detail }));
-  const [first] = errors;
-  throw new ApiProblem('invalid_settings', `${first?.pointer}: ${first?.detail}`, { errors });
 }
 
 function checkTask(

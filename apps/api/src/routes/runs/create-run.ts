@@ -1,6 +1,7 @@
 import type { Goal, RunSpec, TraceContext } from '@holdpoint/contract';
 import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contract/wire';
-import { cutAtCeilings, type Idempotency } from '@holdpoint/engine';
+import { cutAtCeilings, type Idempotency, spanIdOf, spanKeys, traceIdOf } from '@holdpoint/engine';
+import type { FastifyRequest } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkRequest } from './check-request.ts';
 import { checkSpace } from './check-space.ts';
@@ -33,14 +34,27 @@ export function createRunRoute(app: App): void {
       const key = idempotencyKey(request);
       const submitted = await submit(deps, body, {
         idempotency: key === undefined ? undefined : { key, body },
-        trace: traceContext(request),
+        trace: contextOfRun(request),
       });
+      if (submitted.created) request.span?.about(placeOfRun(submitted.runId, contextOfRun(request)));
       const run = toRun(await findRun(deps, submitted.runId));
       reply.header('location', `/v1/runs/${run.id}`);
       return reply.code(submitted.created ? 201 : 200).send(run);
     },
   );
 }
+
+/** The trace of a run continues that of the caller: below the span of this request, when it has one. */
+function contextOfRun(request: FastifyRequest): TraceContext | undefined {
+  const caller = traceContext(request);
+  return caller && (request.span?.context() ?? caller);
+}
+
+const placeOfRun = (runId: string, context: TraceContext | undefined) => ({
+  run_id: runId,
+  trace_id: traceIdOf(runId, context?.traceparent),
+  span_id: spanIdOf(runId, spanKeys.run()),
+});
 
 async function submit(
   deps: ApiDeps,

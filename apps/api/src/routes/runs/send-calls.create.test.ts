@@ -1,6 +1,7 @@
 import type { Json } from '@holdpoint/contract';
 import { receivedCallsSchema } from '@holdpoint/contract/wire';
-import { openEngine } from '@holdpoint/engine';
+import { notificationChannel, openEngine } from '@holdpoint/engine';
+import { logKey, stateKey } from '@holdpoint/engine/testing';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
@@ -10,7 +11,7 @@ import { showReceived } from './received-calls.ts';
 let api: TestApi;
 let worker: TestWorker;
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ heartbeatMs: 200 });
   worker = testWorker(api.engine, api.dataDir);
 });
 afterAll(() => api.stop());
@@ -151,4 +152,23 @@ test('an answer leaves out what is too much for it, and the step has the whole',
   ]);
   expect((await api.client.getStep(shown.steps[1]?.id ?? '')).args).toMatchObject({ path: 'b', content });
   expect((await api.client.getCalls(id, 1)).steps.every(({ left_out }) => !left_out)).toBe(true);
+});
+
+test('a wait ends although the notification of the outcome is lost', { timeout: 30_000 }, async () => {
+  const id = await openRun();
+  const { redis } = api.engine;
+  const keys = [stateKey(id), logKey(id)];
+  const dump = () => Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+  const restore = (all: (Buffer | null)[]) =>
+    Promise.all(all.map((copy, place) => copy && redis.restore(keys[place] ?? '', 0, copy, 'REPLACE')));
+  await post(id, { calls: [write('c')] });
+  const before = await dump();
+  await worker.drive(id);
+  const settled = await dump();
+  await restore(before);
+  const waiting = api.client.getCalls(id, 1, { waitS: 60 });
+  await expect.poll(() => redis.pubsub('NUMSUB', notificationChannel(id))).toEqual([notificationChannel(id), 1]);
+  // Nothing is published.
+  await restore(settled);
+  expect(await waiting).toMatchObject({ settled: true, steps: [{ status: 'succeeded' }] });
 });

@@ -129,7 +129,8 @@ async function awaitCalls(
       const isOver = areSettled(received) || timeoutMs <= 0 || signal.aborted;
       // What they returned is read once: it may be long, and a run has many events.
       if (isOver) return await showReceived(deps, { runId, number, received });
-      await subscription.next({ timeoutMs, signal });
+      // As a quiet stream does, it looks once per heartbeat, in case a notification was lost.
+      await subscription.next({ timeoutMs: Math.min(timeoutMs, deps.heartbeatMs), signal });
     }
   } finally {
     subscription.close();

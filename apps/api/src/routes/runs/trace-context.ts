@@ -5,6 +5,6 @@ import type { FastifyRequest } from 'fastify';
 export const traceContext = ({ headers }: Pick<FastifyRequest, 'headers'>): TraceContext | undefined =>
   readTraceContext({ traceparent: textOf(headers.traceparent), tracestate: textOf(headers.tracestate) });
 
-/** Of several headers Node makes one. Two `traceparent` are not valid; several `tracestate` are one list. */
+/** Node joins several headers of one name. Two `traceparent` are not valid; several `tracestate` are one list. */
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(',') : header;

@@ -16,6 +16,7 @@ export function toTask(runId: string, task: TaskState, child: RunState | undefin
     exit_code: outcome?.exit_code ?? null,
     reason: outcome?.reason ?? null,
     message: outcome?.message ?? null,
+    merged: outcome?.merged ?? null,
     child: child === undefined ? null : { run_id: child.id, status: child.status },
     duration_ms: outcome?.duration_ms ?? null,
     created_at: task.created_at,

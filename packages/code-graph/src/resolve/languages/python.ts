@@ -22,8 +22,15 @@ export function pythonImports({ paths, configuration }: ImportContext): ResolveI
     const below = rest.replaceAll('.', '/');
     if (dots !== '') return joinPath(folderOf(from), `${'../'.repeat(dots.length - 1)}${below || '.'}`);
     const first = below.split('/')[0] ?? below;
-    const root = [packageRoot(from), ...roots, folderOf(from)].find((one) => isModule(joinPath(one, first)));
-    return root === undefined ? undefined : joinPath(root, below);
+    const root = [packageRoot(from), ...roots].find((one) => isModule(joinPath(one, first)));
+    return root === undefined || first === '__main__' ? undefined : attribute(joinPath(root, below));
+  }
+
+  /** `os.path` is a name in `os.py`. */
+  function attribute(module: string | undefined): string | undefined {
+    let path = module;
+    while (path !== undefined && path !== '' && !isModule(path) && isModule(folderOf(path))) path = folderOf(path);
+    return path;
   }
 
   function packageRoot(from: string): string {

@@ -20,7 +20,7 @@ export function asFastGlob(pattern: string, { dot }: { dot: boolean }): string {
 /**
  * Characters that fast-glob would not take for themselves:
  * - a `+` behind a class or parentheses repeats them
- * - a pattern that ends in an escaped bracket or brace (`app/\[id\]`) is taken for a directory; as a class it is not
+ * - fast-glob reads a pattern that ends in an escaped bracket or brace (`app/\[id\]`) as a directory, and the same as a class as a name
  */
 export function withLiterals(pattern: string): string {
   if (!/[[\](){}]/.test(pattern)) return pattern;

@@ -183,3 +183,20 @@ test('a person who decides sees what a call would change', async () => {
     await workspace().preview('replace_string_in_file', { path: 'a.txt', old_string: 'old', new_string: 'new' }),
   ).toMatchObject({ kind: 'diff', patch: expect.stringContaining('+new') });
 });
+
+// covers S0-42, S0-92
+test('a directory that the caller may not use is named as the contract names it', async () => {
+  await workspace().put('shut/a.txt', 'a');
+  await chmod(join(workspace().path, 'shut'), 0o000);
+  for (const [tool, path, what] of [
+    ['list_dir', 'shut', 'Cannot list directory'],
+    ['create_directory', 'shut/d', 'Cannot create directory'],
+    ['create_file', 'shut/f', "Cannot create file 'shut/f'"],
+  ] as const) {
+    const args = tool === 'create_file' ? { path, content: '' } : { path };
+    expect(await workspace().result(tool, args)).toMatchObject({
+      ...{ success: false, output: `Error: ${what} - permission denied`, error: { code: 'permission_denied' } },
+    });
+  }
+  await chmod(join(workspace().path, 'shut'), 0o700);
+});

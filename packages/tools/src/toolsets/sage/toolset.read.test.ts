@@ -12,9 +12,9 @@ const registry = createRegistry([sage]);
 // covers S4-01, S4-11
 test('each tool has a name, a description, both schemas and a version', () => {
   expect(sage.tools.map(({ name }) => name)).toEqual(['Read', 'Write', 'Edit', 'Bash', 'GraphQuery']);
-  for (const { description, input, output, version } of sage.tools) {
+  for (const { name, description, input, output, version } of sage.tools) {
     expect(description).not.toBe('');
-    expect(version).toBe('1.0.0');
+    expect(version).toBe(name === 'GraphQuery' ? '1.1.0' : '1.0.0');
     expect(toJsonSchema(input)).toMatchObject({ type: 'object', additionalProperties: false });
     expect(output && toJsonSchema(output)).toMatchObject({ type: 'object', additionalProperties: false });
   }

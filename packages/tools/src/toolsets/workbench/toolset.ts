@@ -1,5 +1,5 @@
-import type { Json } from '@holdpoint/contract';
-import { defineToolset, type Toolset } from '../../toolset.ts';
+import type { Json, PolicyRule } from '@holdpoint/contract';
+import { defineToolset, type RuledRun, type Toolset } from '../../toolset.ts';
 import { duckDuckGoHtml } from '../../web/search/duckduckgo-html.ts';
 import type { SearchPort } from '../../web/search/port.ts';
 import { deleteFile } from './delete-file.ts';
@@ -9,6 +9,7 @@ import { presentWorkbench } from './present.ts';
 import { readFile } from './read-file.ts';
 import { runCode } from './run-code.ts';
 import { workbenchSettings } from './settings.ts';
+import { networkRules } from './url-list.ts';
 import { webFetch } from './web-fetch.ts';
 import { createWebSearch } from './web-search.ts';
 import { writeFile } from './write-file.ts';
@@ -19,12 +20,19 @@ export function createWorkbenchToolset({ search }: { search: SearchPort }): Tool
     name: 'workbench',
     tools: [...[listDirectory, readFile, writeFile, deleteFile, moveFile, runCode, webFetch], createWebSearch(search)],
     settings: workbenchSettings,
+    auto: listedFetches,
     present: presentWorkbench,
     forms: {
       'openai-functions': (tools) =>
         tools.map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema as Json })),
     },
   });
+}
+
+/** A POST is an effect outside of the workspace. The list of addresses answers for it; web_fetch itself asks about every other address. */
+function listedFetches({ settings }: RuledRun): PolicyRule[] {
+  const hosts = networkRules(workbenchSettings.parse(settings ?? {}).url_allowlist);
+  return hosts.length === 0 ? [] : [{ name: 'listed-address', match: { tool: 'web_fetch', hosts }, action: 'allow' }];
 }
 
 /** Uses the search engine that needs no account. */

@@ -2,6 +2,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useWorkspace } from '../../../testing/workspace.ts';
+import type { ToolContext } from '../../../tool.ts';
 import { workbench } from '../toolset.ts';
 import { workbenchExtra } from './index.ts';
 
@@ -128,4 +129,39 @@ test('install_package fails where it cannot reach the registry, and takes neithe
   for (const args of [{ name: '../evil' }, { name: '-g' }, { name: 'https://x/y.tgz' }, { name: 'a', version: '-x' }]) {
     expect(await result('install_package', args)).toMatchObject(failed('INVALID_ARGS'));
   }
+});
+
+// covers S2-99
+test('install_package names the package and its version as words, and runs none of its scripts', async () => {
+  const ran: unknown[] = [];
+  const capture: ToolContext['run'] = async ({ argv }) => {
+    ran.push(argv);
+    return workspace()
+      .context()
+      .run({ argv: ['echo', 'installed'] });
+  };
+  for (const args of [
+    { name: '@a/b' },
+    { name: 'a', version: '^1.0.0' },
+    { name: 'a', manager: 'pip' },
+    { name: 'a', version: '1', manager: 'pip' },
+  ]) {
+    expect(await workspace().result('install_package', args, { run: capture })).toMatchObject({
+      ...{ ok: true, value: { exitCode: 0, stdout: 'installed\n' } },
+    });
+  }
+  const npm = ['npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--'];
+  const pip = ['python3', '-m', 'pip', 'install', '--target', '.packages', '--'];
+  expect(ran).toEqual([
+    [...npm, '@a/b'],
+    [...npm, 'a@^1.0.0'],
+    [...pip, 'a'],
+    [...pip, 'a==1'],
+  ]);
+});
+
+test('a sandbox that is lost is no missing file', async () => {
+  const { files } = workspace().context();
+  const lost = { ...files, stat: () => Promise.reject(new Error('lost')) };
+  await expect(workspace().call('run_tests', {}, { files: lost })).rejects.toThrow('lost');
 });

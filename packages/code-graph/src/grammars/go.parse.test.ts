@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { readLines } from '../testing/read-facts.ts';
+
+describe('go', () => {
+  it('reads declarations, imports and uses', async () => {
+    expect(
+      await readLines(
+        'go',
+        `package shapes
+
+import (
+	"fmt"
+	r "math/rand"
+	. "dotted"
+	_ "side"
+	"gopkg.in/yaml.v3"
+)
+
+const (
+	First = iota
+	second
+)
+var X, y int = 1, 2
+type Shape struct { Base; *pkg.Other; Size, width int; inner struct { deep int } }
+type Named interface { Name(to string) error; fmt.Stringer }
+type Alias = Shape
+type Box[K comparable] struct { items map[K]int }
+func Make[T any](a, b int) (out T, err error) {
+	z := 1
+	for i, v := range items { fmt.Println(i, v, z, second) }
+	return helper(Shape{Size: a}), nil }
+func (s *Shape) Area() int { return s.Size * r.Int() }
+func (b Box[K]) get() {}
+`,
+      ),
+    ).toEqual({
+      symbols: [
+        '+module shapes',
+        '+constant First',
+        'constant second',
+        '+variable X',
+        'variable y',
+        '+class Shape',
+        '+field Shape.Size',
+        'field Shape.width',
+        'field Shape.inner',
+        '+interface Named',
+        '+method Named.Name',
+        '+type Alias',
+        '+class Box',
+        'field Box.items',
+        '+function Make',
+        '+method Shape.Area',
+        'method Box.get',
+      ],
+      imports: ['fmt as fmt', 'math/rand as r', 'dotted {*}', 'side', 'gopkg.in/yaml.v3 as yaml'],
+      references: [
+        'extends Base',
+        'extends pkg.Other',
+        'extends fmt.Stringer',
+        'type Shape',
+        'value items',
+        'value fmt',
+        'call fmt.Println',
+        'value second',
+        'call helper',
+        'type Shape',
+        'type Shape',
+        'value s.Size',
+        'value r',
+        'call r.Int',
+        'type Box',
+        'type K',
+      ],
+    });
+  });
+});

@@ -1,0 +1,48 @@
+import { attribute, type Connection } from '@holdpoint/contract';
+import { type Executor, spanKeys } from '@holdpoint/engine/worker';
+import type { LiveSpans } from '@holdpoint/telemetry';
+import type { RunPlaces } from './run-places.ts';
+
+/** The same executor: what its calls do is below their attempt, and each connection is a span. */
+export function traceExecutor(executor: Executor, live: LiveSpans, places: RunPlaces): Executor {
+  const withConnections = <Context extends { onConnection(connection: Connection): void }>(
+    context: Context,
+    place: Parameters<LiveSpans['within']>[0],
+  ): Context => ({
+    ...context,
+    onConnection(connection) {
+      live.within(place, () => live.add(spanOfConnection(connection)));
+      context.onConnection(connection);
+    },
+  });
+  return {
+    ...executor,
+    async execute(call, context) {
+      const attempt = await places.at(context.runId, spanKeys.attempt(context.stepId, context.attempt));
+      const place = { ...attempt, attributes: { [attribute.stepId]: context.stepId } };
+      return live.within(place, () => executor.execute(call, withConnections(context, place)));
+    },
+    async runTask(spec, context) {
+      const place = await places.at(context.runId, context.taskId);
+      return live.within(place, () => executor.runTask(spec, withConnections(context, place)));
+    },
+  };
+}
+
+function spanOfConnection(connection: Connection) {
+  // Without the host: it is part of what a call asked for.
+  const { port, verdict, reason, bytes_up, bytes_down, duration_ms } = connection;
+  const endTime = Date.now();
+  return {
+    name: `egress ${verdict}`,
+    kind: 'client' as const,
+    ...{ startTime: endTime - duration_ms, endTime },
+    attributes: {
+      'server.port': port,
+      'holdpoint.network.verdict': verdict,
+      'holdpoint.network.bytes_up': bytes_up,
+      'holdpoint.network.bytes_down': bytes_down,
+    },
+    error: verdict === 'allowed' ? undefined : (reason ?? verdict),
+  };
+}

@@ -1,0 +1,30 @@
+import { attribute, genAi, genAiOperation } from '@holdpoint/contract';
+import { type Planner, spanKeys } from '@holdpoint/engine/worker';
+import type { Model } from '@holdpoint/models';
+import type { LiveSpans } from '@holdpoint/telemetry';
+import type { RunPlaces } from './run-places.ts';
+
+/** The same model: each request to the provider is a span. Tokens and cost are on the span of the turn, or of the step that asked. */
+export const traceModel = (model: Model, live: LiveSpans): Model => ({
+  generate(request) {
+    const name = request.model;
+    const attributes = {
+      [genAi.operation]: genAiOperation.chat,
+      [genAi.provider]: name.includes('/') ? name.slice(0, name.indexOf('/')) : name,
+      [genAi.requestModel]: name.slice(name.indexOf('/') + 1),
+    };
+    return live.during({ name: 'model request', kind: 'client', attributes }, async (set) => {
+      const answer = await model.generate(request);
+      set({ [genAi.finishReasons]: [answer.finish], [genAi.outputTokens]: answer.usage.output_tokens });
+      return answer;
+    });
+  },
+});
+
+/** The same planner: what it asks a model is below the run, because a turn that fails has no span. */
+export const tracePlanner = (planner: Planner, live: LiveSpans, places: RunPlaces): Planner => ({
+  async next(input, signal) {
+    const place = await places.at(input.runId, spanKeys.run());
+    return live.within({ ...place, attributes: { [attribute.turn]: input.turn } }, () => planner.next(input, signal));
+  },
+});

@@ -1,0 +1,82 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  createContextKey,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { TraceState } from '@opentelemetry/core';
+import type { LiveSpans, NewLiveSpan, SpanPlace } from './start-traces.ts';
+
+interface Deps {
+  tracer: Tracer;
+  isSampled(place: SpanPlace): boolean;
+}
+
+/** Attributes of all live spans below a place. */
+const commonKey = createContextKey('holdpoint common attributes');
+
+/** Spans that are recorded as they happen, below a span whose id is computed. None without such a span, so each belongs to a run. */
+export function openLiveSpans({ tracer, isSampled }: Deps): LiveSpans {
+  const contextOf = (place: SpanPlace): Context => {
+    const { run_id, trace_id: traceId, span_id: spanId, tracestate, attributes } = place;
+    const parent = {
+      ...{ traceId, spanId, isRemote: true },
+      traceFlags: isSampled(place) ? TraceFlags.SAMPLED : TraceFlags.NONE,
+      ...(tracestate !== undefined && { traceState: new TraceState(tracestate) }),
+    };
+    return trace
+      .setSpanContext(ROOT_CONTEXT, parent)
+      .setValue(commonKey, { 'holdpoint.run.id': run_id, ...attributes });
+  };
+  const start = ({ name, kind = 'internal', attributes }: NewLiveSpan, startTime?: number) => {
+    const active = context.active();
+    const common = active.getValue(commonKey);
+    if (common === undefined) return undefined;
+    const options = { kind: kinds[kind], attributes: { ...common, ...attributes } };
+    return tracer.startSpan(name, startTime === undefined ? options : { ...options, startTime }, active);
+  };
+  return {
+    within: (place, work) => context.with(contextOf(place), work),
+    async during(about, work) {
+      const span = start(about);
+      if (span === undefined) return work(() => undefined);
+      try {
+        return await context.with(trace.setSpan(context.active(), span), () =>
+          work((attributes) => void span.setAttributes(attributes as Attributes)),
+        );
+      } catch (error) {
+        const code = codeOf(error);
+        span.setAttribute('error.type', code).setStatus({ code: SpanStatusCode.ERROR, message: code });
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    add({ startTime, endTime, error, ...about }) {
+      const span = start(about, startTime);
+      if (error !== undefined)
+        span?.setAttribute('error.type', error).setStatus({ code: SpanStatusCode.ERROR, message: error });
+      span?.end(endTime);
+    },
+  };
+}
+
+export const noLiveSpans: LiveSpans = {
+  within: (_place, work) => work(),
+  during: (_span, work) => work(() => undefined),
+  add: () => undefined,
+};
+
+const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER };
+
+/** The code alone: the message of an error may have content. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'error';
+  return 'code' in error && typeof error.code === 'string' ? error.code.slice(0, 100) : error.name;
+}

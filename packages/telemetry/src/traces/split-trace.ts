@@ -1,0 +1,39 @@
+import { hash } from 'node:crypto';
+import { attribute, type EndedSpans, linkType, type TraceSpan } from '@holdpoint/contract';
+
+/** A span, and the trace that it is exported in. */
+export interface PlacedSpan {
+  traceId: string;
+  span: TraceSpan;
+}
+
+/**
+ * A trace per segment, for runs of thousands of steps. What began in a segment is in its trace, below the span of the segment, which links
+ * to the run and to the segment before. The span of the run is in the trace of the run.
+ */
+export const splitTrace = (run: EndedSpans): PlacedSpan[] =>
+  run.spans.map((span, at) => {
+    const segment = run.segments?.[at] ?? 0;
+    if (segment === 0) return { traceId: run.trace_id, span };
+    const traceId = traceOfSegment(run.run_id, segment);
+    return { traceId, span: span.kind === 'segment' ? asRoot(run, span, segment) : inSegment(run, span, segment) };
+  });
+
+const traceOfSegment = (runId: string, segment: number): string =>
+  hash('sha256', `${runId}/trace/${segment}`).slice(0, 32);
+const spanOfSegment = (runId: string, segment: number): string =>
+  hash('sha256', `${runId}/segment/${segment}`).slice(0, 16);
+
+function asRoot({ run_id, trace_id }: EndedSpans, span: TraceSpan, segment: number): TraceSpan {
+  const toRun = { trace_id, span_id: span.parent_id ?? '', attributes: { [attribute.linkType]: linkType.run } };
+  const links = span.links.map((link) =>
+    link.attributes[attribute.linkType] === linkType.previous
+      ? { ...link, trace_id: traceOfSegment(run_id, segment - 1) }
+      : link,
+  );
+  return { ...span, parent_id: null, links: [...(span.parent_id === null ? [] : [toRun]), ...links] };
+}
+
+/** What lies in several segments is below the run; here it is below the first of them. */
+const inSegment = ({ run_id, run_span_id }: EndedSpans, span: TraceSpan, segment: number): TraceSpan =>
+  span.parent_id === run_span_id ? { ...span, parent_id: spanOfSegment(run_id, segment) } : span;

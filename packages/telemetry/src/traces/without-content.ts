@@ -1,0 +1,10 @@
+import { genAi, general, spanName, type TraceSpan } from '@holdpoint/contract';
+
+/** A call of a tool that no toolset has is named by the model that made it, so the name is content. */
+export function withoutContent(span: TraceSpan): TraceSpan {
+  if (span.attributes[general.errorType] !== unknownTool || span.kind !== 'step') return span;
+  const { [genAi.toolName]: _name, ...attributes } = span.attributes;
+  return { ...span, name: spanName.step('unknown'), attributes };
+}
+
+const unknownTool = 'EUNKNOWNTOOL';

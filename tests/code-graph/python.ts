@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { ImportFact } from '@holdpoint/code-graph';
+import { projectDir } from '../harness/processes.ts';
+import { type FileReport, readTree, type Tree } from './read-tree.ts';
+
+/** The standard library of the python3 of this machine, without its tests and what is installed. */
+export async function readPython(): Promise<{ ours: Tree; theirs: Map<string, FileReport> }> {
+  const root = run(['-c', 'import sysconfig; print(sysconfig.get_path("stdlib"), end="")']);
+  const isMeant = (path: string) =>
+    path.endsWith('.py') && !/(^|\/)(tests?|site-packages|dist-packages|lib2to3|config-[^/]*)\//.test(path);
+  const ours = await readTree({ root, isMeant, importLine });
+  const script = join(projectDir, 'tests/code-graph/python-facts.py');
+  const theirs = run([script, root], JSON.stringify([...ours.reports.keys()]));
+  return { ours, theirs: new Map(Object.entries(JSON.parse(theirs) as Record<string, FileReport>)) };
+}
+
+function importLine({ start, source, names, whole }: ImportFact, target: string): string {
+  const listed = names.map(({ name, as }) => `${name} as ${as}`).join(', ');
+  return `${start.line} ${source} ${whole === undefined ? `{${listed}}` : `as ${whole}`} → ${target}`;
+}
+
+function run(args: string[], input = ''): string {
+  return execFileSync('python3', args, { encoding: 'utf8', input, maxBuffer: 256 * 1024 * 1024 });
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** Symbols and imports of real repositories, compared with what each language's own tool says. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['tests/code-graph/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: 500_000,
+    hookTimeout: 500_000,
+    reporters: ['verbose'],
+  },
+});
