@@ -33,7 +33,7 @@ export interface Link {
   url: string;
 }
 
-export interface Row {
+interface Row {
   title: string;
   panels: Panel[];
 }

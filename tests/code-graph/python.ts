@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { ImportFact } from '@holdpoint/code-graph';
+import type { ImportFact } from '@holdpoint/code-graph/extract';
 import { projectDir } from '../harness/processes.ts';
 import { type FileReport, readTree, type Tree } from './read-tree.ts';
 

@@ -8,7 +8,7 @@ import {
   languageOf,
   openExtractor,
   openImportResolver,
-} from '@holdpoint/code-graph';
+} from '@holdpoint/code-graph/extract';
 
 /** What both sides say about a file. */
 export interface FileReport {

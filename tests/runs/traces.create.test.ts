@@ -217,3 +217,22 @@ test('by segment a run has a trace for each of its segments, linked to the run a
     ),
   );
 });
+
+test.each(['hang', 'drip', { status: 503, retryAfter: 60 }] as const)(
+  'a receiver that answers %j holds up neither a run nor the end of a worker',
+  async (how) => {
+    receiver.behave(how);
+    const other = await system.startWorker({ OTEL_EXPORTER_OTLP_TIMEOUT: '1000' });
+    await worker.signal('SIGTERM');
+    const { run } = await client.createRun({ plan: plan([bash('true')], [bash('true')]) });
+    expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
+    await other.signal('SIGTERM');
+    expect(other.isAlive()).toBe(false);
+    receiver.behave('ok');
+    worker = await system.startWorker();
+    // Spans that no receiver got are given up: a later run is exported.
+    const { run: later } = await client.createRun({ plan: plan([bash('true')]) });
+    await finished(client, later.id);
+    await traceOf(later.id);
+  },
+);

@@ -17,6 +17,12 @@ import {
 import { doEverything } from './do-everything.ts';
 import { type Prometheus, startPrometheus } from './start-prometheus.ts';
 
+/** A worker on a busy machine does not count as dead while its locks live this long. */
+const times = {
+  ...{ HOLDPOINT_LOCK_MS: '10000', HOLDPOINT_STALLED_MS: '2000' },
+  ...{ HOLDPOINT_SWEEP_MS: '1000', HOLDPOINT_DRAIN_MS: '500' },
+};
+
 export interface FaultySystem {
   system: System;
   /** One of them was killed in a step. */
@@ -30,17 +36,20 @@ export async function startFaultySystem(): Promise<FaultySystem> {
   const model = await startModel();
   const site = createServer((_request, response) => void response.end('hello'));
   await new Promise<void>((ready) => site.listen(0, '127.0.0.1', ready));
-  const system = await startSystem({
-    HOLDPOINT_METRICS: '127.0.0.1:0',
-    HOLDPOINT_MODEL: 'openai-compatible/local',
-    HOLDPOINT_MODEL_PRICES: JSON.stringify({ 'openai-compatible/local': { input: 3, output: 15 } }),
-    OPENAI_COMPATIBLE_BASE_URL: `${model.url}/v1`,
-    HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32',
-    // No collector listens there: telemetry is lost, and nothing else.
-    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
-    OTEL_METRICS_EXPORTER: 'none',
-    OTEL_BSP_SCHEDULE_DELAY: '500',
-  });
+  const system = await startSystem(
+    {
+      HOLDPOINT_METRICS: '127.0.0.1:0',
+      HOLDPOINT_MODEL: 'openai-compatible/local',
+      HOLDPOINT_MODEL_PRICES: JSON.stringify({ 'openai-compatible/local': { input: 3, output: 15 } }),
+      OPENAI_COMPATIBLE_BASE_URL: `${model.url}/v1`,
+      HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32',
+      // No collector listens there: telemetry is lost, and nothing else.
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_METRICS_EXPORTER: 'none',
+      OTEL_BSP_SCHEDULE_DELAY: '500',
+    },
+    times,
+  );
   const workers = [await system.startWorker(), await system.startWorker()];
   const prometheus = await startPrometheus({
     directory: join(system.directory, 'prometheus'),

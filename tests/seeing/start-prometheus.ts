@@ -8,12 +8,12 @@ import { projectDir, until } from '../harness/index.ts';
 import { programOf } from './prometheus.ts';
 import { rulesFile } from './read-rules.ts';
 
-export interface Sample {
+interface Sample {
   metric: Record<string, string>;
   value: number;
 }
 
-export interface Exemplar {
+interface Exemplar {
   labels: Record<string, string>;
 }
 

@@ -10,6 +10,7 @@ export { type MetricsSettings, metricsSettingsFrom } from './metrics/metrics-set
 export { observeProcess } from './metrics/observe-process.ts';
 export { MetricsPlaceError, type MetricsServer, serveMetrics } from './metrics/serve-metrics.ts';
 export { startMetrics } from './metrics/start-metrics.ts';
-export { type LiveSpans, type RequestSpan, startTraces, type Traces } from './traces/start-traces.ts';
+export { startTraces } from './traces/start-traces.ts';
 export { type TraceSettings, traceSettingsFrom } from './traces/trace-settings.ts';
+export type { LiveSpans, RequestSpan, Traces } from './traces/traces.ts';
 export { type LoopDelay, type LoopWatch, watchLoop } from './watch-loop.ts';

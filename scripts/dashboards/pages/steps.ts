@@ -69,7 +69,7 @@ export const steps: Page = {
           as: 'lines',
           unit: 's',
           queries: [
-            { promql: quantile(0.95, 'turnDuration', { by: ['planner'] }), legend: '{{planner}}', exemplars: true },
+            { promql: quantile(0.95, 'turnDuration', { by: ['operation'] }), legend: '{{operation}}', exemplars: true },
           ],
         },
         {

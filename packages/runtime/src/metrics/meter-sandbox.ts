@@ -1,16 +1,18 @@
-import type { Sandbox } from '@holdpoint/sandbox';
+import type { Command, Sandbox } from '@holdpoint/sandbox';
 import type { Metrics } from '@holdpoint/telemetry';
 
-/** The same sandbox, whose set-ups are timed: until a command begins to run. */
+/** The same sandbox, whose set-ups are timed: from the call until the command begins. */
 export function meterSandbox(sandbox: Sandbox, metrics: Metrics): Sandbox {
   if (!metrics.isOn) return sandbox;
-  const run: Sandbox['run'] = (command) => {
-    const began = performance.now();
-    const onBegun = (): void => {
-      metrics.record('sandboxSetup', (performance.now() - began) / 1000, { kind: 'command' });
-      command.onBegun?.();
-    };
-    return sandbox.run({ ...command, onBegun });
+  const run = (command: Command): ReturnType<Sandbox['run']> => {
+    const called = performance.now();
+    return sandbox.run({
+      ...command,
+      onBegun() {
+        metrics.record('sandboxSetup', (performance.now() - called) / 1000, { kind: 'command' });
+        command.onBegun?.();
+      },
+    });
   };
   return new Proxy(sandbox, {
     get(target, name) {

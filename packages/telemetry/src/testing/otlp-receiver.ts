@@ -30,14 +30,14 @@ export interface ReceivedSpan extends Received {
   events: { name: string; time: number; attributes: Attributes }[];
   links: { trace_id: string; span_id: string; attributes: Attributes }[];
 }
-export interface ReceivedPoint extends Received {
+interface ReceivedPoint extends Received {
   name: string;
   unit: string | undefined;
   /** The count of a histogram. */
   value: number;
   sum: number | undefined;
 }
-export interface ReceivedLog extends Received {
+interface ReceivedLog extends Received {
   body: unknown;
   severity: string | undefined;
   trace_id: string | undefined;

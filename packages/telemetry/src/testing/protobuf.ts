@@ -1,6 +1,6 @@
 /** A message: field numbers with their names and types. An array type is a repeated field. */
 export type MessageShape = { readonly [field: number]: readonly [name: string, type: FieldType] };
-export type FieldType = Scalar | (() => MessageShape) | readonly [Scalar | (() => MessageShape)];
+type FieldType = Scalar | (() => MessageShape) | readonly [Scalar | (() => MessageShape)];
 type Scalar = 'string' | 'hex' | 'bytes' | 'varint' | 'int64' | 'bool' | 'double' | 'fixed32' | 'fixed64' | 'sfixed64';
 export type Message = Record<string, unknown>;
 

@@ -1,8 +1,9 @@
 import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type OtlpReceiver, startOtlpReceiver } from '../testing/otlp-receiver.ts';
-import { startTraces, type Traces } from './start-traces.ts';
+import { startTraces } from './start-traces.ts';
 import { type TraceSettings, traceSettingsFrom } from './trace-settings.ts';
+import type { Traces } from './traces.ts';
 
 let receiver: OtlpReceiver;
 let traces: Traces | undefined;

@@ -11,7 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { TraceState } from '@opentelemetry/core';
-import type { LiveSpans, NewLiveSpan, SpanPlace } from './start-traces.ts';
+import type { LiveSpans, NewLiveSpan, SpanPlace } from './traces.ts';
 
 interface Deps {
   tracer: Tracer;

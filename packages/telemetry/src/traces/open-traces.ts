@@ -13,8 +13,8 @@ import { reportDrops } from './report-drops.ts';
 import { openRequestSpan } from './request-spans.ts';
 import { isSampled, openRunSpanExporter } from './run-span-exporter.ts';
 import { openSender } from './sender.ts';
-import type { TraceDeps, Traces } from './start-traces.ts';
 import type { TraceSettings } from './trace-settings.ts';
+import type { TraceDeps, Traces } from './traces.ts';
 
 /** Registers the SDK with OpenTelemetry's API. One at a time in a process. */
 export async function openTraces(deps: TraceDeps, settings: TraceSettings): Promise<Traces> {
@@ -63,7 +63,7 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   };
 }
 
-/** The SDK's own lines. They would go to the console otherwise, and standard output belongs to whoever started the process. */
+/** The SDK's own lines. They would go to the console otherwise, and standard output belongs to the program that started this one. */
 function logTo(logger: TraceDeps['logger']): DiagLogger {
   const at =
     (level: 'warn' | 'debug') =>

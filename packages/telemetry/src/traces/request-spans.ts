@@ -9,7 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { parseTraceParent, TraceState } from '@opentelemetry/core';
-import type { RequestSpan } from './start-traces.ts';
+import type { RequestSpan } from './traces.ts';
 
 /** A span of a request to a server, in the trace of its caller if it named one. */
 export function openRequestSpan(tracer: Tracer, method: string, caller: TraceContext | undefined): RequestSpan {

@@ -10,7 +10,7 @@ export interface TraceSettings {
   timeoutMs: number;
 }
 
-export type SamplerName = (typeof samplers)[number];
+type SamplerName = (typeof samplers)[number];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -70,7 +70,6 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
   'run.rewound': (state, { data }) => {
     const { turn, steps, open, snapshot, undone, lost_tasks = [] } = data;
     state.set(runField.turn, turn);
-    state.increase(runField.rewinds);
     state.set(runField.turn_steps, steps);
     state.set(runField.open, open);
     state.set(runField.snapshot, snapshot);

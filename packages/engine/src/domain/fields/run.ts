@@ -37,7 +37,6 @@ export const runTable = {
   started_at: optional(text(z.string(), 'Time of run.started.')),
   ended_at: optional(text(z.string(), 'Time of the end; cleared when the run is resumed.')),
   turn: integer('Number of the last planned turn; 0 before the first.'),
-  rewinds: integer('How often it was taken back. Turns made after that have numbers that earlier ones had.'),
   turn_steps: json(z.array(stepIdSchema), 'Ids of the steps of that turn, in order.'),
   open: integer('Steps of that turn that are not settled.'),
   parked: integer('Pending approvals.'),
