@@ -2,7 +2,7 @@ export { logOptions, openDestination } from './log.ts';
 export { type LogContext, withLogContext } from './logs/log-context.ts';
 export { LogDrops } from './logs/log-drops.ts';
 export { type LogExportSettings, logExportFrom } from './logs/log-export-settings.ts';
-export { type LogExport, startLogExport } from './logs/start-log-export.ts';
+export { startLogExport } from './logs/start-log-export.ts';
 export { boundLabel } from './metrics/bound-label.ts';
 export { countSpans } from './metrics/count-spans.ts';
 export { type Metrics, noMetrics } from './metrics/metrics.ts';

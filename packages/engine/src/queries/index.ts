@@ -6,6 +6,6 @@ export { getStep, listSteps } from './list-steps.ts';
 export { listAgents } from './list-tree.ts';
 export { presentStep } from './present-step.ts';
 export { readCalls, type WaitingCall } from './read-calls.ts';
-export { readTotals, type Totals } from './read-totals.ts';
+export { readTotals } from './read-totals.ts';
 export { readTrace } from './read-trace.ts';
 export { findRewindPoint, type RewindPoint } from './rewind-point.ts';

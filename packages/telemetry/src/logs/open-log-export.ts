@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Attributes, type Context, isSpanContextValid, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
 import { BatchLogRecordProcessor, LoggerProvider, type LogRecordExporter } from '@opentelemetry/sdk-logs';
 import { resourceOf } from '../resource.ts';
+import type { LogExport, LogExportDeps } from './log-export.ts';
 import type { LogExportSettings } from './log-export-settings.ts';
 import { severityOf } from './log-levels.ts';
-import type { LogExport, LogExportDeps } from './start-log-export.ts';
 
 const stopMs = 3000;
 

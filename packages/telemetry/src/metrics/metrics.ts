@@ -4,10 +4,10 @@ type KeyOf<Kind> = { [Key in MetricKey]: (typeof metric)[Key]['kind'] extends Ki
 
 export type CounterKey = KeyOf<'counter'>;
 export type HistogramKey = KeyOf<'histogram'>;
-export type GaugeKey = KeyOf<'gauge'>;
+type GaugeKey = KeyOf<'gauge'>;
 
 /** A label that has no value is left out. */
-export type Labels<Key extends MetricKey> = { readonly [Label in (typeof metric)[Key]['labels'][number]]?: string };
+type Labels<Key extends MetricKey> = { readonly [Label in (typeof metric)[Key]['labels'][number]]?: string };
 
 /** Which span a measurement belongs to: an exemplar leads from a panel to it. */
 export interface Origin {
@@ -41,7 +41,7 @@ export interface Metrics {
   stop(): Promise<void>;
 }
 
-export type Readings<Key extends MetricKey> = readonly Reading<Key>[];
+type Readings<Key extends MetricKey> = readonly Reading<Key>[];
 
 export const noMetrics: Metrics = {
   isOn: false,

@@ -1,0 +1,16 @@
+import type { Service } from '../resource.ts';
+
+export interface LogExport {
+  /** Takes a line as it was logged: redacted, one JSON object. */
+  write(line: string): void;
+  /** Sends what is left, in bounded time. */
+  stop(): Promise<void>;
+}
+
+export interface LogExportDeps {
+  service: Service;
+  /** The span of the run or step that a line is about. */
+  spanOf(about: { run_id: string; step_id?: string | undefined }): string;
+  /** @param reason the receiver is too slow, or it refused them or is gone */
+  onDropped(lines: number, reason: 'queue_full' | 'not_sent'): void;
+}
