@@ -33,9 +33,11 @@ export interface FaultySystem {
 
 /** A system on this machine that Prometheus scrapes, after one of everything and the faults without which some series do not exist. */
 export async function startFaultySystem(): Promise<FaultySystem> {
-  const model = await startModel();
+  await using started = new AsyncDisposableStack();
+  const model = started.use(await startModel());
   const site = createServer((_request, response) => void response.end('hello'));
   await new Promise<void>((ready) => site.listen(0, '127.0.0.1', ready));
+  started.defer(() => void site.close());
   const system = await startSystem(
     {
       HOLDPOINT_METRICS: '127.0.0.1:0',
@@ -50,6 +52,7 @@ export async function startFaultySystem(): Promise<FaultySystem> {
     },
     times,
   );
+  started.use(system);
   const workers = [await system.startWorker(), await system.startWorker()];
   const prometheus = await startPrometheus({
     directory: join(system.directory, 'prometheus'),
@@ -57,8 +60,10 @@ export async function startFaultySystem(): Promise<FaultySystem> {
     workers: workers.map(placeOf),
     key: system.key,
   });
+  started.defer(() => prometheus.stop());
   const everything = { system, site: `127.0.0.1:${(site.address() as AddressInfo).port}` };
   const ending = new AbortController();
+  started.defer(() => ending.abort());
   await holdOne(system, ending.signal);
   // Twice: a counter that was seen once has no rate yet.
   await doEverything(everything);
@@ -66,16 +71,8 @@ export async function startFaultySystem(): Promise<FaultySystem> {
   await doEverything(everything);
   await loseWorker({ system, workers, prometheus });
   await loseQueues({ system, prometheus });
-  return {
-    ...{ system, workers, prometheus },
-    async stop() {
-      ending.abort();
-      await prometheus.stop();
-      await system[Symbol.asyncDispose]();
-      await model[Symbol.asyncDispose]();
-      site.close();
-    },
-  };
+  const parts = started.move();
+  return { ...{ system, workers, prometheus }, stop: () => parts.disposeAsync() };
 }
 
 const placeOf = ({ ready }: AppProcess): string => new URL(String(ready.metrics)).host;
