@@ -120,13 +120,16 @@ const typescriptOnly = `
 (extends_type_clause (generic_type name: (type_identifier) @extends))
 (extends_type_clause (nested_type_identifier module: (_) @qualifier name: (type_identifier) @extends))
 (nested_type_identifier module: (_) @qualifier name: (type_identifier) @type)
-(type_query (identifier) @type)
+`;
+
+/** After the declarations: the first pattern counts. */
+const types = `
 (type_identifier) @type
 `;
 
 export const javascript = grammar('tree-sitter-javascript.wasm', javascriptOnly + jsx + common);
-export const typescript = grammar('tree-sitter-typescript.wasm', typescriptOnly + common);
-export const tsx = grammar('tree-sitter-tsx.wasm', typescriptOnly + jsx + common);
+export const typescript = grammar('tree-sitter-typescript.wasm', typescriptOnly + common + types);
+export const tsx = grammar('tree-sitter-tsx.wasm', typescriptOnly + jsx + common + types);
 
 function grammar(wasm: string, query: string): Grammar {
   return { wasm, query, readImports, readExports, isExported, seesOtherFiles: false, self: ['this', 'super'] };
