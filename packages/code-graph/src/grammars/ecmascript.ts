@@ -106,6 +106,7 @@ const typescriptOnly = `
 (public_field_definition name: [(property_identifier) (private_property_identifier) (string)] @name) @symbol.field
 (required_parameter (accessibility_modifier) pattern: (identifier) @name) @symbol.field
 (ambient_declaration) @mark.ambient
+[(function_type) (constructor_type) (call_signature) (construct_signature)] @block
 (required_parameter pattern: (identifier) @local)
 (optional_parameter pattern: (identifier) @local)
 (type_parameter name: (type_identifier) @local)
