@@ -54,7 +54,7 @@ function reportOf(project: Project, source: SourceFile): FileReport {
   for (const [index, { line, text, verb }] of specifiers.entries()) {
     const path = symbols[index]?.declarations[0]?.path;
     const isOwn = path?.startsWith(`${projectDir}/`) && !path.includes('/node_modules/');
-    report.imports.push(`${line} ${verb} ${text} → ${isOwn ? relative(projectDir, path) : 'outside'}`);
+    report.imports.push(`${line} ${verb} ${text} → ${isOwn && path !== undefined ? relative(projectDir, path) : 'outside'}`);
   }
   return report;
 
