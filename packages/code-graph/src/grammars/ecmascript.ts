@@ -32,7 +32,7 @@ const common = `
 (export_statement) @mark.export
 (export_statement "default") @mark.default
 (lexical_declaration kind: "const") @mark.const
-[(arrow_function) (function_expression) (generator_function) (class_static_block) (for_in_statement) (catch_clause)] @block
+[(arrow_function) (function_expression) (generator_function) (class_static_block) (for_in_statement) (for_statement) (catch_clause)] @block
 (statement_block) @block
 
 (shorthand_property_identifier_pattern) @binding
