@@ -5,7 +5,7 @@
 #
 # apt checks the signatures and resolves against the installed packages, so it adds only missing libraries. Its lists and
 # archives are in STATE, which the caller may keep for the next call and delete afterwards. Prints the name of the chosen
-# package; exits with 3 when the distribution has none of them.
+# package; with KEEP_SHARE=1 it leaves usr/share, where Go has its library; exits with 3 when the distribution has none of them.
 set -eu
 destination=$1 state=$2
 shift 2
@@ -45,7 +45,8 @@ for group in "$@"; do
   for archive in "$archives"/*.deb; do
     dpkg-deb -x "$archive" "$destination"
   done
-  rm -rf "$destination/etc" "$destination/var" "$destination/usr/share" "$destination/usr/lib/sysctl.d"
+  [ -n "${KEEP_SHARE:-}" ] || rm -rf "$destination/usr/share"
+  rm -rf "$destination/etc" "$destination/var" "$destination/usr/lib/sysctl.d"
   echo "$package"
   exit 0
 done

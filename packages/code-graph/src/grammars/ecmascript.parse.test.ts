@@ -18,6 +18,7 @@ export abstract class Shape<T> extends base.Thing<T> implements Named {
   abstract area(): number;
   get name(): string { return 'x'; }
 }
+class Plain extends Shape<Color> { method() {} }
 interface Named { readonly name: string; greet(to: Person): void }
 export type Pair = { left: string; swap(): Pair };
 enum Color { Red, Green = 2 }
@@ -40,6 +41,8 @@ export { two as three, Color };
         'field Shape.size',
         '+method Shape.area',
         '+method Shape.name',
+        'class Plain',
+        'method Plain.method',
         'interface Named',
         'field Named.name',
         'method Named.greet',
@@ -64,6 +67,8 @@ export { two as three, Color };
         'extends base.Thing',
         'extends Named',
         'value this.size',
+        'extends Shape',
+        'type Color',
         'type Person',
         'type Pair',
         'value two',

@@ -32,7 +32,7 @@ const common = `
 (export_statement) @mark.export
 (export_statement "default") @mark.default
 (lexical_declaration kind: "const") @mark.const
-[(arrow_function) (function_expression) (generator_function) (class_static_block) (for_in_statement) (catch_clause)] @block
+[(arrow_function) (function_expression) (generator_function) (class_static_block) (for_in_statement) (for_statement) (catch_clause)] @block
 (statement_block) @block
 
 (shorthand_property_identifier_pattern) @binding
@@ -106,6 +106,7 @@ const typescriptOnly = `
 (public_field_definition name: [(property_identifier) (private_property_identifier) (string)] @name) @symbol.field
 (required_parameter (accessibility_modifier) pattern: (identifier) @name) @symbol.field
 (ambient_declaration) @mark.ambient
+[(function_type) (constructor_type) (call_signature) (construct_signature)] @block
 (required_parameter pattern: (identifier) @local)
 (optional_parameter pattern: (identifier) @local)
 (type_parameter name: (type_identifier) @local)
@@ -123,14 +124,14 @@ const typescriptOnly = `
 (type_query (identifier) @type)
 `;
 
-/** Behind all others: the name of a class is a type identifier, too. */
-const otherTypes = `
+/** After the declarations: the first pattern counts. */
+const types = `
 (type_identifier) @type
 `;
 
 export const javascript = grammar('tree-sitter-javascript.wasm', javascriptOnly + jsx + common);
-export const typescript = grammar('tree-sitter-typescript.wasm', typescriptOnly + common + otherTypes);
-export const tsx = grammar('tree-sitter-tsx.wasm', typescriptOnly + jsx + common + otherTypes);
+export const typescript = grammar('tree-sitter-typescript.wasm', typescriptOnly + common + types);
+export const tsx = grammar('tree-sitter-tsx.wasm', typescriptOnly + jsx + common + types);
 
 function grammar(wasm: string, query: string): Grammar {
   return { wasm, query, readImports, readExports, isExported, seesOtherFiles: false, self: ['this', 'super'] };

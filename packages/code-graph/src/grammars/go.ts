@@ -3,14 +3,14 @@ import type { Grammar, WrittenImport } from './grammar.ts';
 
 const query = `
 (package_clause (package_identifier) @name) @symbol.module
-(function_declaration name: (identifier) @name) @symbol.function
+(function_declaration name: (identifier) @name (#not-eq? @name "_")) @symbol.function
 (method_declaration receiver: (parameter_list (parameter_declaration type: [(type_identifier) @in (pointer_type (type_identifier) @in) (generic_type type: (type_identifier) @in) (pointer_type (generic_type type: (type_identifier) @in))])) name: (field_identifier) @name) @symbol.method
 (method_declaration name: (field_identifier) @name) @symbol.method
 (type_spec name: (type_identifier) @name type: (struct_type)) @symbol.class
 (type_spec name: (type_identifier) @name type: (interface_type)) @symbol.interface
 (type_spec name: (type_identifier) @name) @symbol.type
 (type_alias name: (type_identifier) @name) @symbol.type
-(type_spec type: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name @symbol.field))))
+(type_spec type: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name @symbol.field (#not-eq? @name "_")))))
 (type_spec type: (interface_type (method_elem name: (field_identifier) @name) @symbol.method))
 (const_spec name: (identifier) @name @symbol.constant (#not-eq? @name "_"))
 (var_spec name: (identifier) @name @symbol.variable (#not-eq? @name "_"))
