@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ImportFact } from '@holdpoint/code-graph';
+import type { ImportFact } from '@holdpoint/code-graph/extract';
 import { projectDir } from '../harness/processes.ts';
 import { type FileReport, readTree, type Tree } from './read-tree.ts';
 

@@ -63,7 +63,7 @@ export async function readTree({ root, isMeant, symbolLine = lineOf, importLine 
   return { reports, broken: new Set(files.filter(({ facts }) => facts.has_errors).map(({ path }) => path)), unparsed };
 }
 
-export function lineOf({ start, kind, container, name }: FileFacts['symbols'][number]): string {
+function lineOf({ start, kind, container, name }: FileFacts['symbols'][number]): string {
   return `${start.line} ${kind} ${[...container, name].join('.')}`;
 }
 

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { ImportFact } from '@holdpoint/code-graph';
+import type { ImportFact } from '@holdpoint/code-graph/extract';
 import {
   type Identifier,
   isArrayBindingPattern,
@@ -54,7 +54,9 @@ function reportOf(project: Project, source: SourceFile): FileReport {
   for (const [index, { line, text, verb }] of specifiers.entries()) {
     const path = symbols[index]?.declarations[0]?.path;
     const isOwn = path?.startsWith(`${projectDir}/`) && !path.includes('/node_modules/');
-    report.imports.push(`${line} ${verb} ${text} → ${isOwn && path !== undefined ? relative(projectDir, path) : 'outside'}`);
+    report.imports.push(
+      `${line} ${verb} ${text} → ${isOwn && path !== undefined ? relative(projectDir, path) : 'outside'}`,
+    );
   }
   return report;
 
@@ -78,24 +80,34 @@ function reportOf(project: Project, source: SourceFile): FileReport {
       const text = name.replace(/^(['"])(.*)\1$/, '$2') || 'constructor';
       if (kind === 'parameter') {
         add(node, 'field', text, around.names.slice(0, -1));
-        return walk(node, around);
+        walk(node, around);
+        return;
       }
-      if (text.startsWith('[')) return walk(node, { ...around, inFunction: around.inFunction || isBody(node) });
+      if (text.startsWith('[')) {
+        walk(node, { ...around, inFunction: around.inFunction || isBody(node) });
+        return;
+      }
       add(node, kind, text, around.names);
       const names = [...around.names, text];
-      return walk(node, { names, inFunction: isBody(node) || (around.inFunction && !isHolder(node)) });
+      walk(node, { names, inFunction: isBody(node) || (around.inFunction && !isHolder(node)) });
+      return;
     }
     if (isBinaryExpression(node) && isFunction(node.right) && isPropertyAccessExpression(node.left)) {
       // A function that is assigned to a property is a method here.
       const { expression, name: property } = node.left;
       if (isIdentifier(expression)) {
         add(node, 'method', `${expression.text}.${property.text}`, around.names);
-        return walk(node, { names: [...around.names, expression.text, property.text], inFunction: true });
+        walk(node, { names: [...around.names, expression.text, property.text], inFunction: true });
+        return;
       }
     }
-    if (node.kind === SyntaxKind.VariableDeclaration) return variable(node, named, around);
+    if (node.kind === SyntaxKind.VariableDeclaration) {
+      variable(node, named, around);
+      return;
+    }
     if (isFunction(node) || node.kind === SyntaxKind.Block || node.kind === SyntaxKind.ForOfStatement) {
-      return walk(node, { ...around, inFunction: true });
+      walk(node, { ...around, inFunction: true });
+      return;
     }
     walk(node, around);
   }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 const placeSchema = z.strictObject({ line: z.int(), column: z.int() });
 
 /** A declaration. */
-export const symbolFactSchema = z.strictObject({
+const symbolFactSchema = z.strictObject({
   name: z.string(),
   kind: z.enum(['function', 'method', 'class', 'interface', 'type', 'enum', 'variable', 'constant', 'field', 'module']),
   /** The names of the declarations around it, outermost first. */
@@ -19,7 +19,7 @@ export const symbolFactSchema = z.strictObject({
 export type SymbolFact = z.infer<typeof symbolFactSchema>;
 
 /** An import, an include, or a re-export of another file. */
-export const importFactSchema = z.strictObject({
+const importFactSchema = z.strictObject({
   /** As it is written: `./a.ts`, `os.path`, `fmt`. */
   source: z.string(),
   /** The names that it brings, and what they are called here. Empty: the module as a whole, or only its effects. */

@@ -58,7 +58,7 @@ export type Trace = z.infer<typeof traceSchema>;
 export interface EndedSpans {
   run_id: string;
   trace_id: string;
-  /** Of the caller, as its request had it: `trace_id` is from it then. */
+  /** What the caller sent in its request: `trace_id` is from it then. */
   traceparent?: string | undefined;
   tracestate?: string | undefined;
   spans: readonly TraceSpan[];

@@ -1,7 +1,7 @@
 import type { FileFacts } from '../facts.ts';
 import type { Language } from '../grammars/language.ts';
 
-export interface SourceFile {
+interface SourceFile {
   path: string;
   language: Language;
   bytes: Uint8Array;
@@ -18,7 +18,7 @@ export interface ExtractLimits {
  * Why a file has no facts. `too_large`, `minified` and `binary` are seen before parsing. `timeout`: not parsed in time.
  * `parser_failed`: the parser broke, as when its memory is used up; then `isBroken` is set.
  */
-export type UnparsedReason = 'too_large' | 'minified' | 'binary' | 'timeout' | 'parser_failed';
+type UnparsedReason = 'too_large' | 'minified' | 'binary' | 'timeout' | 'parser_failed';
 export interface Unparsed {
   unparsed: UnparsedReason;
 }

@@ -12,7 +12,7 @@ export interface Found {
   start: number;
   end: number;
   startPlace: Place;
-  /** Of symbols. */
+  /** Symbols have one. */
   endPlace?: Place;
   pattern: number;
   kind?: SymbolKind;

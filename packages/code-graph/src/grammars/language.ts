@@ -1,4 +1,4 @@
-/** The languages of which the graph has facts. */
+/** The graph has facts of these languages. */
 export const languages = [
   'typescript',
   'tsx',

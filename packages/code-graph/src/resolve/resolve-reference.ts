@@ -5,8 +5,6 @@ import { findByMember } from './references/by-member.ts';
 import { findByName, findInPackage } from './references/by-name.ts';
 import { findInFile } from './references/in-file.ts';
 
-export { findings, type ReadableGraph, type SymbolPlace } from './readable-graph.ts';
-
 const maxCandidates = 50;
 const typeKinds: readonly SymbolFact['kind'][] = ['class', 'interface', 'type', 'enum', 'module'];
 

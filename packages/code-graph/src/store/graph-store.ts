@@ -61,7 +61,7 @@ export class GraphStore {
     }
   }
 
-  /** Does something on one state of the database, whatever other processes write meanwhile. @throws StoreChangedError */
+  /** Does something on one state of the database, whatever other processes write. @throws StoreChangedError */
   reading<Result>(act: () => Result): Result {
     this.#database.exec('BEGIN');
     try {

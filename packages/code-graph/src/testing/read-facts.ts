@@ -5,7 +5,7 @@ import type { Language } from '../grammars/language.ts';
 let opened: ReturnType<typeof openExtractor> | undefined;
 
 /** The facts of a text, with one parser for all tests of a file. */
-export async function readFacts(language: Language, text: string | Uint8Array): Promise<FileFacts> {
+async function readFacts(language: Language, text: string | Uint8Array): Promise<FileFacts> {
   opened ??= openExtractor();
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   const facts = await (await opened).extract(

@@ -52,7 +52,7 @@ export interface TraceState {
   /** When the copy of the source began, as far as the log says. */
   copying: number | undefined;
   closed: TraceSpan[];
-  /** Of what was recorded: `OpenSpan.segment`. */
+  /** `OpenSpan.segment` of what was recorded. */
   segmentOf: WeakMap<TraceSpan, number>;
 }
 

@@ -10,7 +10,7 @@ export interface ImportContext {
   filesOfModule(name: string): readonly string[];
 }
 
-export interface ImportInput {
+interface ImportInput {
   path: string;
   language: Language;
   fact: ImportFact;
