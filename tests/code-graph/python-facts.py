@@ -58,10 +58,12 @@ class Reader(ast.NodeVisitor):
     def inside(self, node, name, kind):
         for decorator in getattr(node, "decorator_list", []):
             self.visit(decorator)
+        outer, self.seen = self.seen, set()
         self.around.append((name, kind))
         for child in node.body:
             self.visit(child)
         self.around.pop()
+        self.seen = outer
 
     def visit_ClassDef(self, node):
         self.add(node.lineno, "class", node.name)
@@ -91,10 +93,9 @@ class Reader(ast.NodeVisitor):
             return
         for target in targets:
             for name in self.names(target):
-                key = (tuple(self.around), name.id)
-                if key in self.seen:
+                if name.id in self.seen:
                     continue
-                self.seen.add(key)
+                self.seen.add(name.id)
                 is_field = bool(self.around)
                 is_constant = name.id == name.id.upper() and name.id[0].isalpha() and name.id.isascii()
                 self.add(name.lineno, "field" if is_field else "constant" if is_constant else "variable", name.id)

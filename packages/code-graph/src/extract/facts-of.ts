@@ -67,7 +67,7 @@ function symbolsOf(
 ): SymbolFact[] {
   const exportedNames = Map.groupBy(exports, ({ name }) => name);
   const exported = new Map<Nested, boolean>();
-  const variables = new Set<string>();
+  const isRepeated = openRepeats();
   return nested.flatMap((one) => {
     const kind = kindOf(grammar, one);
     if (kind === undefined || isVariable(one)) {
@@ -84,7 +84,7 @@ function symbolsOf(
       names !== undefined ||
       grammar.isExported({ name: one.name, kind, head, marks: one.marks, ...(around && { parent: around }) });
     exported.set(one, isExported);
-    if ((kind === 'variable' || kind === 'constant' || kind === 'field') && isRepeated(variables, one)) return [];
+    if ((kind === 'variable' || kind === 'constant' || kind === 'field') && isRepeated(one)) return [];
     const as = new Set(names?.map((each) => each.as).filter((each) => each !== one.name));
     if (one.marks.has('default') && one.name !== 'default') as.add('default');
     return [
@@ -101,12 +101,20 @@ function symbolsOf(
   });
 }
 
-/** The second assignment to a variable of a Python module declares nothing. */
-function isRepeated(variables: Set<string>, { container, name }: Nested): boolean {
-  const key = [...container, name].join('\0');
-  if (variables.has(key)) return true;
-  variables.add(key);
-  return false;
+/**
+ * The second assignment to a variable of a Python module declares nothing. Two declarations of one name each have their
+ * own fields: as a class in both branches of an `if`, or a Go type in two cases of a `switch`.
+ */
+function openRepeats(): (one: Nested) => boolean {
+  const seen = new Map<Nested | undefined, Set<string>>();
+  return ({ parent, container, name }) => {
+    const names = seen.get(parent) ?? new Set();
+    seen.set(parent, names);
+    const key = [...container, name].join('\0');
+    const isKnown = names.has(key);
+    names.add(key);
+    return isKnown;
+  };
 }
 
 function kindOf(grammar: Grammar, { role, kind, name, parent, marks }: Nested): SymbolFact['kind'] | undefined {

@@ -12,7 +12,7 @@ const query = `
 (type_alias name: (type_identifier) @name) @symbol.type
 (type_spec type: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name @symbol.field (#not-eq? @name "_")))))
 (type_spec type: (interface_type (method_elem name: (field_identifier) @name) @symbol.method))
-(const_spec name: (identifier) @name @symbol.constant (#not-eq? @name "_"))
+(const_spec (identifier) @name @symbol.constant (#not-eq? @name "_"))
 (var_spec name: (identifier) @name @symbol.variable (#not-eq? @name "_"))
 [(func_literal) (block)] @block
 
