@@ -1,15 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ImportFact } from '@holdpoint/code-graph/extract';
 import { projectDir } from '../harness/processes.ts';
-import { type FileReport, readTree, type Tree } from './read-tree.ts';
+import type { Readings } from './expect-agreement.ts';
+import { MissingTool } from './missing-tool.ts';
+import { type FileReport, readTree } from './read-tree.ts';
 
 /** Where the packages of the distribution are unpacked: 300 MB, kept for the next time. */
 const unpacked = join(projectDir, '.cache/go');
 
 /** The standard library of Go, without its tests. */
-export async function readGo(): Promise<{ ours: Tree; theirs: Map<string, FileReport> }> {
+export async function readGo(): Promise<Readings> {
   const goroot = installGo();
   const root = realpathSync(join(goroot, 'src'));
   const isMeant = (path: string) =>
@@ -23,6 +25,7 @@ export async function readGo(): Promise<{ ours: Tree; theirs: Map<string, FileRe
       input: JSON.stringify([...ours.reports.keys()]),
       env: { ...process.env, GOROOT: goroot, GOCACHE: join(projectDir, '.cache/go-build'), GOFLAGS: '-mod=mod' },
       maxBuffer: 256 * 1024 * 1024,
+      timeout: 60_000,
     },
   );
   return { ours, theirs: new Map(Object.entries(JSON.parse(printed) as Record<string, FileReport>)) };
@@ -34,11 +37,23 @@ function importLine({ start, source }: ImportFact, target: string): string {
   return `${start.line} ${source} → ${first.endsWith('.go') ? dirname(first) : first}`;
 }
 
+/** Unpacked beside its place first: an interrupted installation leaves nothing that looks whole. */
 function installGo(): string {
-  const script = join(projectDir, 'scripts/get-debian-package.sh');
-  if (!existsSync(join(unpacked, 'usr/lib/go'))) {
-    const env = { ...process.env, KEEP_SHARE: '1' };
-    execFileSync('sh', [script, unpacked, join(projectDir, '.cache/apt'), 'golang-go'], { env, stdio: 'inherit' });
+  if (!existsSync(unpacked)) {
+    const [unfinished, state] = [`${unpacked}.unfinished`, join(projectDir, '.cache/apt-go')];
+    rmSync(unfinished, { recursive: true, force: true });
+    try {
+      // `timeout` ends apt with the script.
+      const command = ['sh', join(projectDir, 'scripts/get-debian-package.sh'), unfinished, state, 'golang-go'];
+      const env = { ...process.env, KEEP_SHARE: '1' };
+      const { status, stderr, error } = spawnSync('timeout', ['-k', '5', '120', ...command], { env, encoding: 'utf8' });
+      if (status === 124) throw new MissingTool('no Go: apt did not bring golang-go within 120 s');
+      if (status !== 0) throw new MissingTool(`no Go: ${error?.message ?? stderr.trim()}`);
+      renameSync(unfinished, unpacked);
+    } finally {
+      rmSync(state, { recursive: true, force: true });
+      rmSync(unfinished, { recursive: true, force: true });
+    }
   }
   return realpathSync(join(unpacked, 'usr/lib/go'));
 }

@@ -2,10 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { ImportFact } from '@holdpoint/code-graph/extract';
 import { projectDir } from '../harness/processes.ts';
-import { type FileReport, readTree, type Tree } from './read-tree.ts';
+import type { Readings } from './expect-agreement.ts';
+import { MissingTool } from './missing-tool.ts';
+import { type FileReport, readTree } from './read-tree.ts';
 
 /** The standard library of the python3 of this machine, without its tests and what is installed. */
-export async function readPython(): Promise<{ ours: Tree; theirs: Map<string, FileReport> }> {
+export async function readPython(): Promise<Readings> {
   const root = run(['-c', 'import sysconfig; print(sysconfig.get_path("stdlib"), end="")']);
   const isMeant = (path: string) =>
     path.endsWith('.py') && !/(^|\/)(tests?|site-packages|dist-packages|lib2to3|config-[^/]*)\//.test(path);
@@ -21,5 +23,10 @@ function importLine({ start, source, names, whole }: ImportFact, target: string)
 }
 
 function run(args: string[], input = ''): string {
-  return execFileSync('python3', args, { encoding: 'utf8', input, maxBuffer: 256 * 1024 * 1024 });
+  try {
+    return execFileSync('python3', args, { encoding: 'utf8', input, maxBuffer: 256 * 1024 * 1024, timeout: 60_000 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new MissingTool('python3 is not installed');
+    throw error;
+  }
 }

@@ -18,10 +18,11 @@ import {
 } from 'typescript/unstable/ast';
 import { API, type Project } from 'typescript/unstable/sync';
 import { projectDir } from '../harness/processes.ts';
-import { type FileReport, readTree, type Tree } from './read-tree.ts';
+import type { Readings } from './expect-agreement.ts';
+import { type FileReport, readTree } from './read-tree.ts';
 
 /** This repository, as its own tsconfig.json reads it. */
-export async function readTypeScript(): Promise<{ ours: Tree; theirs: Map<string, FileReport> }> {
+export async function readTypeScript(): Promise<Readings> {
   const api = new API({ cwd: projectDir });
   try {
     const project = api.updateSnapshot({ openProjects: [`${projectDir}/tsconfig.json`] }).getProjects()[0];

@@ -7,8 +7,8 @@ export default defineConfig({
     include: ['tests/code-graph/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 1,
-    testTimeout: 500_000,
-    hookTimeout: 500_000,
+    // Seconds each, and at most 120 more to bring Go.
+    testTimeout: 180_000,
     reporters: ['verbose'],
   },
 });

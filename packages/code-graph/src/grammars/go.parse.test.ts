@@ -74,4 +74,33 @@ func (b Box[K]) get() {}
       ],
     });
   });
+
+  it('reads lists of names, and what two types of one name declare', async () => {
+    const { symbols } = await readLines(
+      'go',
+      `package lists
+const (
+	a, b = 1, 2
+	c, _ = 1, 2
+	_, d = 1, 2
+)
+const e, f int = 1, 2
+var g, _, h = 1, 2, 3
+func _() {}
+func choose() {
+	switch {
+	case a: type u struct { x, y int }
+	case b: type u struct { x int }
+	}
+}
+`,
+    );
+    expect(symbols).toEqual([
+      '+module lists',
+      ...['constant a', 'constant b', 'constant c', 'constant d', 'constant e', 'constant f'],
+      ...['variable g', 'variable h'],
+      ...['function choose', 'class choose.u', 'field choose.u.x', 'field choose.u.y'],
+      ...['class choose.u', 'field choose.u.x'],
+    ]);
+  });
 });

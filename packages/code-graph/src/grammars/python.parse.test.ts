@@ -94,4 +94,11 @@ def lazy():
       references: ['call thing', 'value p', 'call p.join', 'value a', 'value a.b', 'call a.b.c'],
     });
   });
+
+  it('reads the fields of each class of one name, once', async () => {
+    const text =
+      'if x:\n    class A:\n        a = 1\n        a = 2\nelse:\n    class A:\n        a = 3\nb = 1\nb = 2\n';
+    const { symbols } = await readLines('python', text);
+    expect(symbols).toEqual(['+class A', '+field A.a', '+class A', '+field A.a', '+variable b']);
+  });
 });
