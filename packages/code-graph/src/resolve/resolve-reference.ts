@@ -24,7 +24,7 @@ export function resolveReference(
   for (const [how, find] of steps) {
     const places = find(use);
     if (places === 'outside') return [];
-    const fitting = preferTypes(graph, reference, places);
+    const fitting = preferTypes(graph, reference, unique(places));
     if (fitting.length > 0) return fitting.slice(0, maxCandidates).map((place) => ({ ...place, how }));
   }
   return [];
@@ -43,6 +43,11 @@ const qualified: readonly Step[] = [
   ['member', findByMember],
   ['name', findByName],
 ];
+
+/** A class can be found more than once: around a method, and by what declares the method. */
+function unique(places: SymbolPlace[]): SymbolPlace[] {
+  return [...new Map(places.map((place) => [`${place.path}\0${place.index}`, place])).values()];
+}
 
 /** A name can be a type and a value; what is extended or stands as a type means the type. */
 function preferTypes(graph: ReadableGraph, { kind }: ReferenceFact, places: SymbolPlace[]): SymbolPlace[] {

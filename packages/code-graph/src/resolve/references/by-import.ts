@@ -20,9 +20,9 @@ export function findByImport({ graph, path, facts, language, reference: { name }
     const wanted = imported?.name ?? 'default';
     places.push(...target.files.flatMap((file) => exportedFrom(graph, file, wanted)));
   }
-  if (places.length > 0) return unique(places);
+  if (places.length > 0) return places;
   if (isOutside) return 'outside';
-  return unique(fromWholeFiles(graph, language, { path, facts, name }));
+  return fromWholeFiles(graph, language, { path, facts, name });
 }
 
 /** `import *`, and languages that include whole files. */
@@ -88,8 +88,4 @@ function reexported(graph: ReadableGraph, path: string, facts: FileFacts, wanted
     const files = targets[index]?.files ?? [];
     return named.flatMap(({ name, as }) => files.map((file) => ({ file, name: as === '*' ? wanted : name })));
   });
-}
-
-function unique(places: SymbolPlace[]): SymbolPlace[] {
-  return [...new Map(places.map((place) => [`${place.path}\0${place.index}`, place])).values()];
 }

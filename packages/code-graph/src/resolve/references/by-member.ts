@@ -2,7 +2,7 @@ import { grammarOf } from '../../grammars/grammar-of.ts';
 import type { Found, ReadableGraph, SymbolPlace, Use } from '../readable-graph.ts';
 import { exportedFrom, findByImport } from './by-import.ts';
 import { findInPackage } from './by-name.ts';
-import { findInFile, holdersAround } from './in-file.ts';
+import { findInFile, holdersAround, isAfter } from './in-file.ts';
 import { isClassLike, lastName, membersOf } from './symbols.ts';
 
 /** Superclasses of superclasses are followed this far. */
@@ -59,9 +59,11 @@ function inherited(use: Use, path: string, holder: string, depth: number): Symbo
   const facts = use.graph.factsOf(path);
   const declaration = facts?.symbols.find((symbol) => symbol.name === holder && isClassLike(symbol));
   if (facts === undefined || declaration === undefined || depth > maxDepth) return [];
+  // A namespace holds classes, whose superclasses are not its own. A module of Ruby includes others.
+  if (declaration.kind === 'module' && use.language !== 'ruby') return [];
   const { start, end } = declaration;
   const parents = facts.references.filter(
-    (one) => one.kind === 'extends' && one.start.line >= start.line && one.start.line <= end.line,
+    (one) => one.kind === 'extends' && !isAfter(start, one.start) && isAfter(end, one.start),
   );
   return parents.slice(0, 20).flatMap((reference) => {
     const asClass: Use = { ...use, path, facts, reference };

@@ -1,5 +1,6 @@
 import type { FileFacts, SymbolFact } from '../../facts.ts';
 import { grammarOf } from '../../grammars/grammar-of.ts';
+import type { Language } from '../../grammars/language.ts';
 import { folderOf } from '../index-paths.ts';
 import type { Found, SymbolPlace, Use } from '../readable-graph.ts';
 import { areRelated, isTopLevel } from './symbols.ts';
@@ -34,15 +35,21 @@ function namespacesOf({ symbols }: FileFacts): string[] {
 export function findByName(use: Use): Found {
   const { facts, language, reference, path } = use;
   const isMember = reference.qualifier !== undefined;
-  const isScript = language === 'javascript' && facts.imports.length === 0;
+  const usesGlobals = isScript(language, facts);
   const isImporting = !grammarOf(language).seesOtherFiles || language === 'go';
-  if (!isMember && isImporting && !isScript) return [];
+  if (!isMember && isImporting && !usesGlobals) return [];
   return candidates(use, reference.name)
     .filter(({ place, symbol, facts: other }) => {
-      if (!symbol.exported && place.path !== path) return false;
+      const isShared = usesGlobals && isScript(language, other);
+      if (!symbol.exported && place.path !== path && !isShared) return false;
       return isMember ? !isTopLevel(other, symbol) || isImporting === false : isNameable(use, other, symbol);
     })
     .map(({ place }) => place);
+}
+
+/** Scripts of a page are no modules: they share what they declare. */
+function isScript(language: Language, { imports, symbols }: FileFacts): boolean {
+  return language === 'javascript' && imports.length === 0 && !symbols.some(({ exported }) => exported);
 }
 
 function isNameable({ language }: Use, facts: FileFacts, symbol: SymbolFact): boolean {

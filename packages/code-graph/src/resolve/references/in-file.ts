@@ -56,6 +56,6 @@ function containersAround({ facts, reference: { start } }: Use): SymbolFact[] {
   return facts.symbols.filter((symbol) => !isAfter(symbol.start, start) && isAfter(symbol.end, start));
 }
 
-function isAfter(a: SymbolFact['start'], b: SymbolFact['start']): boolean {
+export function isAfter(a: SymbolFact['start'], b: SymbolFact['start']): boolean {
   return a.line > b.line || (a.line === b.line && a.column > b.column);
 }
