@@ -324,6 +324,26 @@ function toFact(written: string): ImportFact {
   return { source, names: listed, reexport: false, start: { line: 1, column: 1 } };
 }
 
+const long = 300_000;
+const twentyTimes = (name: string) => JSON.stringify({ extends: Array<string>(20).fill(name) });
+
+test.each<[what: string, path: string, text: string]>([
+  ['comments that never end', 'tsconfig.json', '/*'.repeat(long)],
+  ['strings that never end', 'tsconfig.json', `"${'\\"'.repeat(long)}\\`],
+  ['a file that extends itself twenty times', 'tsconfig.json', twentyTimes('./tsconfig.json')],
+  ['empty lines', 'go.mod', '\n'.repeat(long)],
+  ['dots', 'go.mod', `require ${'.'.repeat(long)}`],
+  ['empty lines of a package', 'Cargo.toml', `[package]${'\n'.repeat(long)}`],
+])('%s in %s end in time', (_, path, text) => {
+  const language = path === 'go.mod' ? 'go' : path === 'Cargo.toml' ? 'rust' : 'typescript';
+  const resolver = openImportResolver({
+    paths: [path, 'a'],
+    configuration: new Map([[path, text]]),
+    filesOfModule: () => [],
+  });
+  expect(resolver.resolve({ path: 'a', language, fact: toFact('other') })).toEqual({ files: [], external: 'other' });
+});
+
 it('names at most 100 files of a package, sorted', () => {
   const paths = Array.from({ length: 300 }, (_, n) => `p/${String(n).padStart(3, '0')}.go`);
   const resolver = openImportResolver({

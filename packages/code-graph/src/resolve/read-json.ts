@@ -2,13 +2,17 @@
 export function readJson(text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined) return undefined;
   try {
+    // What is never closed matches up to the end: otherwise each beginning is tried, in a time that grows with the square.
     const plain = text
       .replace(/^\uFEFF/, '')
       .replaceAll(
-        /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
+        /("(?:\\[\s\S]|[^"\\])*(?:"|\\?$))|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
         (_all, string: string | undefined) => string ?? '',
       )
-      .replaceAll(/("(?:\\.|[^"\\])*")|,(?=\s*[}\]])/g, (_all, string: string | undefined) => string ?? '');
+      .replaceAll(
+        /("(?:\\[\s\S]|[^"\\])*(?:"|\\?$))|,(?=\s*[}\]])/g,
+        (_all, string: string | undefined) => string ?? '',
+      );
     return asObject(JSON.parse(plain));
   } catch {
     return undefined;

@@ -61,12 +61,18 @@ function below(name: string, path: string): string | undefined {
   return path.startsWith(`${name}/`) ? path.slice(name.length + 1) : undefined;
 }
 
+/** By line and word: a hostile file must not take longer than its length. */
 function readModule(folder: string, text: string): Module {
-  const name = /^\s*module\s+"?([^\s"]+)/m.exec(text)?.[1] ?? '\0';
-  const required = [...text.matchAll(/^\s*(?:require\s+)?([\w.-]+\.[\w.-]+\/?[^\s=]*)\s+v\d/gm)].map(
-    (match) => match[1] ?? '',
-  );
-  const replaces = text.matchAll(/^\s*(?:replace\s+)?(\S+)(?:\s+v\S+)?\s*=>\s*(\.{1,2}\/\S*)/gm);
-  const replaced = new Map([...replaces].map((match) => [match[1] ?? '', match[2] ?? '']));
-  return { folder, name, required: required.sort((a, b) => b.length - a.length), replaced };
+  const module: Module = { folder, name: '\0', required: [], replaced: new Map() };
+  for (const line of text.split('\n')) {
+    const words = (line.split('//')[0] ?? '').trim().split(/\s+/);
+    const isVerb = words[0] === 'module' || words[0] === 'require' || words[0] === 'replace';
+    const [first = '', second = ''] = isVerb ? words.slice(1) : words;
+    const target = words[words.indexOf('=>') + 1] ?? '';
+    if (words[0] === 'module' && module.name === '\0') module.name = first.replaceAll('"', '');
+    else if (words.includes('=>') && /^\.{1,2}\//.test(target)) module.replaced.set(first, target);
+    else if (/^v\d/.test(second) && first.includes('.')) module.required.push(first);
+  }
+  module.required.sort((a, b) => b.length - a.length);
+  return module;
 }

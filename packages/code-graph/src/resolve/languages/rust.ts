@@ -81,6 +81,6 @@ function childFolder(path: string): string {
 
 function readCrate(folder: string, text: string): Crate[] {
   const section = /^\[package\]([\s\S]*?)(?=^\[|$(?![\s\S]))/m.exec(text)?.[1] ?? '';
-  const name = /^\s*name\s*=\s*"([^"]+)"/m.exec(section)?.[1];
+  const name = /^[ \t]*name[ \t]*=[ \t]*"([^"\n]+)"/m.exec(section)?.[1];
   return name === undefined ? [] : [{ name: name.replaceAll('-', '_'), folder }];
 }

@@ -10,13 +10,15 @@ interface Project {
 /** Where the nearest tsconfig.json or jsconfig.json looks for a name, best first. */
 export function readProjects(configuration: ReadonlyMap<string, string>) {
   const read = new Map<string, Project | undefined>();
+  /** Each file is read once, however often and in whatever circle others extend it. */
+  const byPath = new Map<string, Project | undefined>();
 
   function projectOf(folder: string): Project | undefined {
     for (const around of foldersAround(folder)) {
       if (!read.has(around)) {
         const names = ['tsconfig.json', 'jsconfig.json'].map((name) => joinPath(around, name) ?? '');
         const path = names.find((name) => configuration.has(name));
-        read.set(around, path === undefined ? undefined : readProject(configuration, path, 0));
+        read.set(around, path === undefined ? undefined : readProject({ configuration, byPath }, path, 0));
       }
       const project = read.get(around);
       if (project) return project;
@@ -45,21 +47,34 @@ function match(pattern: string, targets: readonly string[], source: string): { p
   return [{ prefix: before.length, bases: targets.map((target) => target.replace('*', () => middle)) }];
 }
 
-function readProject(configuration: ReadonlyMap<string, string>, path: string, depth: number): Project | undefined {
+interface Reading {
+  configuration: ReadonlyMap<string, string>;
+  byPath: Map<string, Project | undefined>;
+}
+
+/** Longer chains are not written by people. */
+const maxDepth = 50;
+
+function readProject(reading: Reading, path: string, depth: number): Project | undefined {
+  const { configuration, byPath } = reading;
+  if (byPath.has(path)) return byPath.get(path);
+  byPath.set(path, undefined);
   const json = readJson(configuration.get(path));
   if (json === undefined) return undefined;
   const folder = folderOf(path);
   const options = asObject(json.compilerOptions);
   const parents = [json.extends].flat().flatMap((name) => {
-    const parent = typeof name === 'string' && depth < 8 ? extended(configuration, folder, name) : undefined;
-    return parent === undefined ? [] : [readProject(configuration, parent, depth + 1)];
+    const parent = typeof name === 'string' && depth < maxDepth ? extended(configuration, folder, name) : undefined;
+    return parent === undefined ? [] : [readProject(reading, parent, depth + 1)];
   });
   const parent = parents.findLast((one) => one !== undefined);
   const baseUrl = asString(options?.baseUrl);
   const baseFolder = baseUrl === undefined ? parent?.baseFolder : joinPath(folder, baseUrl);
   const paths = asObject(options?.paths);
   const mappings = paths ? readMappings(paths, baseFolder ?? folder) : (parent?.mappings ?? []);
-  return { mappings, ...(baseFolder !== undefined && { baseFolder }) };
+  const project = { mappings, ...(baseFolder !== undefined && { baseFolder }) };
+  byPath.set(path, project);
+  return project;
 }
 
 function readMappings(paths: Record<string, unknown>, folder: string): Project['mappings'] {
