@@ -8,7 +8,7 @@ interface Options extends FollowDeps, FollowPace {
   now: () => number;
   /** Each gets all spans. A cursor moves when all of them are done. */
   ports: readonly TelemetryPort[];
-  /** Spans get prompts, arguments and results, as it returns them. Absent: they have none. */
+  /** Spans get prompts, arguments and results, as it returns them. Undefined: they have none. */
   redactContent?: ContentRedactor | undefined;
 }
 

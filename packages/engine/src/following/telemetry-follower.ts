@@ -15,7 +15,7 @@ interface Deps {
   logger: Logger;
   now: () => number;
   ports: readonly TelemetryPort[];
-  /** Spans get content, as it returns it. Absent: they have none. */
+  /** Spans get content, as it returns it. Undefined: they have none. */
   redactContent?: ContentRedactor | undefined;
 }
 

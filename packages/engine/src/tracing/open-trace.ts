@@ -25,7 +25,7 @@ const spansByType: SpansOf<EventType> = {
 
 /**
  * The trace of a run, before its first event. Give it all events of the run's log, in order.
- * @param redact spans get the beginnings of prompts, arguments and results, as it returns them. Absent: they have none of these
+ * @param redact spans get the beginnings of prompts, arguments and results, as it returns them. Undefined: they have none of these
  */
 export const openTrace = (runId: string, redact?: ContentRedactor): TraceState => emptyTrace(runId, redact);
 
