@@ -5,12 +5,12 @@ import { LongestFirst } from './scripts/test-order.ts';
 export default defineConfig({
   test: {
     include: ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'],
-    // `npm run test:faults`, `test:crash` and `test:seeing` have what takes minutes. CI runs them, the last one bounded.
+    // `npm run test:faults`, `test:crash`, `test:seeing` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded.
     exclude: [
       '**/node_modules/**',
       '**/.cache/**',
       'examples/repos/**',
-      'tests/{crash,faults,power,repositories,seeing}/**',
+      'tests/{crash,faults,power,repositories,seeing,code-graph}/**',
     ],
     // Tests start real servers and sandboxes: processes of their own, and no more of them than a small machine bears. Many wait for
     // a lock to expire or a process to die; three keep two cores busy.

@@ -218,6 +218,35 @@ test('by segment a run has a trace for each of its segments, linked to the run a
   );
 });
 
+test('on request, spans have the prompt, arguments and results, without secrets', async () => {
+  const value = 'planted-in-a-prompt-81';
+  await worker.signal('SIGTERM');
+  worker = await system.startWorker({ HOLDPOINT_TRACE_CONTENT: 'on', HOLDPOINT_SECRET_PLANTED: value });
+  mock.on(
+    { userMessage: /whisper/, hasToolResult: false },
+    { toolCalls: [{ name: 'bash', arguments: '{"command":"echo loud"}' }] },
+  );
+  mock.on({ userMessage: /whisper/, hasToolResult: true }, { content: 'said' });
+  const { run } = await client.createRun({ prompt: `whisper ${value}` });
+  await finished(client, run.id);
+  const spans = await traceOf(run.id);
+  const contents = spans.flatMap(({ name, attributes }) =>
+    Object.entries(attributes)
+      .filter(([key]) => /^gen_ai\.(input|output)\.messages$|^gen_ai\.tool\.call\.(arguments|result)$/.test(key))
+      .map(([key, text]) => [name.split(' ')[0], key.slice('gen_ai.'.length), text]),
+  );
+  const message = (role: string, content: string) => JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
+  expect(contents).toEqual(
+    expect.arrayContaining([
+      ['invoke_agent', 'input.messages', message('user', 'whisper [secret PLANTED]')],
+      ['execute_tool', 'tool.call.arguments', expect.stringMatching(/^\{"command":"echo loud"/)],
+      ['execute_tool', 'tool.call.result', expect.stringContaining('"stdout":"loud')],
+      ['chat', 'output.messages', message('assistant', 'said')],
+    ]),
+  );
+  expect(JSON.stringify(spans)).not.toContain(value);
+});
+
 test.each(['hang', 'drip', { status: 503, retryAfter: 60 }] as const)(
   'a receiver that answers %j holds up neither a run nor the end of a worker',
   async (how) => {

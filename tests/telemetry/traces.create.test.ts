@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { bash, plan, startSystem, succeed } from '../harness/index.ts';
 
-test('queue and job spans reach an OTLP endpoint; API and worker share one trace', async () => {
+test('on request, queue and job spans reach an OTLP endpoint; API and worker share one trace', async () => {
   const bodies: string[] = [];
   const collector = createServer(async (request, response) => {
     let body = '';
@@ -18,6 +18,7 @@ test('queue and job spans reach an OTLP endpoint; API and worker share one trace
     await using system = await startSystem({
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      HOLDPOINT_TRACE_QUEUES: 'on',
       OTEL_METRICS_EXPORTER: 'none',
       OTEL_LOGS_EXPORTER: 'none',
     });

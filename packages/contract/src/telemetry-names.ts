@@ -3,7 +3,7 @@
  *
  * GenAI names follow version 0.1.0 of OpenTelemetry's GenAI conventions, general names version 1.45.0 of its semantic conventions (the npm
  * package `@opentelemetry/semantic-conventions` 1.45.0, `/incubating`). Both are in development, so a new version is a change of this file.
- * Names that no convention has begin with `holdpoint.`. None of these attributes has the content of a prompt, an argument or an output.
+ * Names that no convention has begin with `holdpoint.`. Those that have content say so.
  */
 export const genAi = {
   operation: 'gen_ai.operation.name',

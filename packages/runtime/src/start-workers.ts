@@ -157,6 +157,7 @@ export async function startWorkers(
     onStalled: (queue) => metrics.count('stalled', { queue }),
     onLosses: (runs) => metrics.count('auditLosses', {}, runs),
     ...{ deps, config, connections, traces, traceIds, inJob: traced.inJob },
+    tracesContent: config.traces?.content === true,
     counted: metrics.isOn
       ? countSpans(metrics, { tools: namesOf(tools.list), models: namedModels(config) })
       : undefined,

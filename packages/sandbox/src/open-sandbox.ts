@@ -85,8 +85,6 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
     tmpBytes: options.tmpBytes ?? 64 * 1024 * 1024,
   };
   mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
-  const emptyDirectory = join(options.stateDir, 'empty');
-  mkdirSync(emptyDirectory, { recursive: true, mode: 0o755 });
   const { driver, capabilities } = await chooseDriver(deps, options);
   // Left by workers that were killed with SIGKILL while they started sandboxes: about one in fifty such kills.
   killProcesses(driver.findOrphans());
@@ -94,7 +92,7 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
   const now = () => performance.now();
   return new HostSandbox({
     ...{ driver, capabilities, records: deps.records, freezeLocks: deps.freezeLocks, limits: options.limits, now },
-    emptyDirectory,
+    emptyDirectory: join(options.stateDir, 'empty'),
     sizes: new WorkspaceSizes(now),
     guard: new SpaceGuard({ floor: options.freeBytes ?? 0, now, onLow: options.onLowSpace }),
     toolHostIdleMs: options.toolHostIdleMs ?? 60_000,

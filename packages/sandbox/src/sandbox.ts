@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import type { CapabilityReport, CommandResult, ProcessLimits, WorkspaceFiles } from '@holdpoint/contract';
 import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { Connection, type ConnectionDeps } from './files/connection.ts';
@@ -66,7 +67,9 @@ export class HostSandbox implements Sandbox {
   start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): StartedProgram {
     this.#assertOpen();
     const { id, uid, gid } = run;
-    const workspace = { id, uid, gid, path: this.#deps.emptyDirectory, readOnly: true };
+    const path = this.#deps.emptyDirectory;
+    mkdirSync(path, { recursive: true, mode: 0o755 });
+    const workspace = { id, uid, gid, path, readOnly: true };
     const started = new StartedProgram(this.#deps.driver, { workspace, program });
     this.#programs.add(started);
     const forget = () => this.#programs.delete(started);

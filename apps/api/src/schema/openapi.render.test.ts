@@ -53,6 +53,7 @@ const routes = [
   'delete /v1/rules/{id}',
   'delete /v1/secrets/{name}',
   'get /healthz',
+  'get /metrics',
   'get /readyz',
   'get /v1/approvals',
   'get /v1/approvals/{id}',
@@ -83,6 +84,7 @@ const routes = [
   'get /v1/runs/{id}/snapshots',
   'get /v1/runs/{id}/steps',
   'get /v1/runs/{id}/tasks',
+  'get /v1/runs/{id}/trace',
   'get /v1/runs/{id}/validation',
   'get /v1/secrets',
   'get /v1/steps/{id}',
@@ -117,6 +119,7 @@ const routes = [
   'post /v1/runs/{id}/retry',
   'post /v1/runs/{id}/undo',
   'post /v1/tasks/{id}/kill',
+  'put /v1/log-level',
   'put /v1/policies/{name}',
   'put /v1/secrets/{name}',
 ];

@@ -1,4 +1,5 @@
 import type { TelemetryPort } from '../ports/index.ts';
+import type { ContentRedactor } from '../tracing/index.ts';
 import { type FollowDeps, type Following, type FollowPace, followRuns } from './follow-runs.ts';
 import { openTelemetryFollower } from './telemetry-follower.ts';
 
@@ -7,6 +8,8 @@ interface Options extends FollowDeps, FollowPace {
   now: () => number;
   /** Each gets all spans. A cursor moves when all of them are done. */
   ports: readonly TelemetryPort[];
+  /** Spans get prompts, arguments and results, as it returns them. Undefined: they have none. */
+  redactContent?: ContentRedactor | undefined;
 }
 
 /** Hands the ended spans of all runs to the ports, in one process of many. */

@@ -5,7 +5,7 @@ import { runField } from '../domain/index.ts';
 import { activeIndex, lastEventAt, pagesOf, pagesOfRuns, readLog } from '../log/index.ts';
 import { stateKey } from '../log/keys.ts';
 import type { Logger, TelemetryPort } from '../ports/index.ts';
-import { addEvent, openTrace, spanIdOf, spanKeys, type TraceState } from '../tracing/index.ts';
+import { addEvent, type ContentRedactor, openTrace, spanIdOf, spanKeys, type TraceState } from '../tracing/index.ts';
 import type { Follower } from './follow-runs.ts';
 import { readCursors, writeCursors } from './telemetry-cursors.ts';
 import { openSince } from './telemetry-since.ts';
@@ -15,6 +15,8 @@ interface Deps {
   logger: Logger;
   now: () => number;
   ports: readonly TelemetryPort[];
+  /** Spans get content, as it returns it. Undefined: they have none. */
+  redactContent?: ContentRedactor | undefined;
 }
 
 interface Progress {
@@ -43,7 +45,7 @@ export async function openTelemetryFollower(deps: Deps): Promise<Follower> {
     known.delete(runId);
     if (found) return found;
     const [cursor = 0] = await readCursors(redis, [runId]);
-    return { trace: openTrace(runId), caller: {}, cursor };
+    return { trace: openTrace(runId, deps.redactContent), caller: {}, cursor };
   };
   const keep = (runId: string, progress: Progress): void => {
     if (progress.trace.open.size === 0) return;

@@ -1,5 +1,6 @@
 import type { EventType, LoggedEvent, TraceSpan } from '@holdpoint/contract';
 import { approvalSpans } from './approval-spans.ts';
+import type { ContentRedactor } from './content.ts';
 import { publishSpans } from './publish-spans.ts';
 import { runSpans } from './run-spans.ts';
 import { record } from './spans.ts';
@@ -22,8 +23,11 @@ const spansByType: SpansOf<EventType> = {
   ...publishSpans,
 };
 
-/** The trace of a run, before its first event. Give it all events of the run's log, in order. */
-export const openTrace = (runId: string): TraceState => emptyTrace(runId);
+/**
+ * The trace of a run, before its first event. Give it all events of the run's log, in order.
+ * @param redact spans get the beginnings of prompts, arguments and results, as it returns them. Undefined: they have none of these
+ */
+export const openTrace = (runId: string, redact?: ContentRedactor): TraceState => emptyTrace(runId, redact);
 
 /**
  * Adds the next event of the log. Pure but for the state that it is given: the same log makes the same spans, however it is cut.

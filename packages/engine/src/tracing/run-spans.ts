@@ -1,5 +1,14 @@
-import { attribute, type EventOf, general, linkType, partsOfTraceparent } from '@holdpoint/contract';
+import {
+  attribute,
+  type EventOf,
+  genAi,
+  general,
+  linkType,
+  type Payload,
+  partsOfTraceparent,
+} from '@holdpoint/contract';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
+import { messageOf } from './content.ts';
 import { linkToRun, spanKeys, traceIdOf } from './ids.ts';
 import { beginLife, changeState, endLife } from './segments.ts';
 import { add, close, link, note, open } from './spans.ts';
@@ -13,12 +22,13 @@ export const runSpans: SpansOf<EventsOf<'run'>> = {
     const { planner, toolset, model, traceparent, tenant, priority, dry_run, parent } = data;
     trace.traceId = traceIdOf(trace.runId, traceparent);
     trace.remoteParent = traceparent === undefined ? null : partsOfTraceparent(traceparent).spanId;
-    Object.assign(trace, { planner, toolset, model });
+    Object.assign(trace, { planner, toolset, model, tenant: tenant ?? 'default' });
     if (data.forked_from !== undefined)
       trace.origin = { runId: data.forked_from.run_id, traceId: data.linked_trace_id };
     beginLife(trace, {
       attributes: {
-        [attribute.tenant]: tenant ?? 'default',
+        [attribute.tenant]: trace.tenant,
+        [genAi.inputMessages]: messageOf(trace, 'user', promptOf(data.spec)),
         [attribute.priority]: priority ?? 'normal',
         [attribute.dryRun]: dry_run,
         [attribute.runDepth]: parent?.depth,
@@ -97,4 +107,10 @@ function linksOf({ forked_from, parent, linked_trace_id }: EventOf<'run.created'
     links.push(linkToRun(parent.run_id, linkType.worksFor, to));
   }
   return links;
+}
+
+/** The prompt of a run with a model, when its specification is short enough to be in the log. */
+function promptOf(spec: Payload): string | undefined {
+  const read = 'json' in spec ? (spec.json as { goal?: { prompt?: unknown } } | null) : null;
+  return typeof read?.goal?.prompt === 'string' ? read.goal.prompt : undefined;
 }

@@ -1,4 +1,5 @@
 import { attribute, type TraceSpan } from '@holdpoint/contract';
+import { contentNames } from './content.ts';
 import { spanIdOf, spanKeys } from './ids.ts';
 import type { OpenSpan, TraceState } from './trace-state.ts';
 
@@ -17,7 +18,9 @@ const mostEvents = 128;
 export function known(given: Given): Attributes {
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined) attributes[name] = typeof value === 'string' ? value.slice(0, longestText) : value;
+    if (value === undefined) continue;
+    const isShort = typeof value !== 'string' || contentNames.has(name);
+    attributes[name] = isShort ? value : value.slice(0, longestText);
   }
   return attributes;
 }

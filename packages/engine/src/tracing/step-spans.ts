@@ -9,6 +9,7 @@ import {
   spanName,
 } from '@holdpoint/contract';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
+import { contentOf } from './content.ts';
 import { linkToRun, spanKeys } from './ids.ts';
 import { cutSegment } from './segments.ts';
 import { close, link, note, open, set } from './spans.ts';
@@ -26,6 +27,7 @@ export const stepSpans: SpansOf<EventsOf<'step'>> = {
         [genAi.operation]: genAiOperation.executeTool,
         [genAi.toolName]: tool,
         [genAi.toolCallId]: call_id,
+        [genAi.toolArguments]: contentOf(trace, data.args),
         [attribute.toolset]: trace.toolset,
         [attribute.stepId]: step_id,
         [attribute.stepIndex]: index,
@@ -123,6 +125,7 @@ function settleAs(outcome: Outcome) {
       code: error?.code,
       attributes: {
         [attribute.stepOutcome]: outcome,
+        [genAi.toolResult]: contentOf(trace, data.value),
         [general.errorType]: error?.code,
         [attribute.instead]: instead,
         [attribute.inheritedFrom]: inherited_from,

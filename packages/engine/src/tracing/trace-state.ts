@@ -1,4 +1,5 @@
 import type { EventOf, TraceSpan } from '@holdpoint/contract';
+import type { ContentRedactor } from './content.ts';
 import { traceIdOf } from './ids.ts';
 
 /** A span that has not ended. */
@@ -23,6 +24,9 @@ export interface TraceState {
   seq: number;
   planner: EventOf<'run.created'>['data']['planner'];
   toolset: string;
+  tenant: string;
+  /** Undefined: no span has content. */
+  redact: ContentRedactor | undefined;
   model: string | undefined;
   /** The run that this one continues, and its trace when it is that of a caller. */
   origin: { runId: string; traceId: string | undefined } | undefined;
@@ -58,10 +62,11 @@ export interface TraceState {
 
 export type SegmentState = 'queued' | 'running' | 'waiting' | 'paused' | 'canceling';
 
-export const emptyTrace = (runId: string): TraceState => ({
+export const emptyTrace = (runId: string, redact?: ContentRedactor): TraceState => ({
   runId,
   traceId: traceIdOf(runId),
   remoteParent: null,
+  ...{ tenant: 'default', redact },
   ...{ now: 0, seq: 0, planner: 'scripted', toolset: '', model: undefined, origin: undefined, open: new Map() },
   ...{ life: 0, isAlive: false, segments: 0, segmentIsUsed: false, segmentSteps: 0, state: 'queued' },
   ...{ due: undefined, left: 0, steps: 0, turns: 0, messages: new Map(), received: 0 },

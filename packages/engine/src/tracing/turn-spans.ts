@@ -1,5 +1,6 @@
 import { attribute, genAi, genAiOperation, spanName } from '@holdpoint/contract';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
+import { messageOf } from './content.ts';
 import { spanKeys } from './ids.ts';
 import { add, close, note, open } from './spans.ts';
 import type { SpansOf } from './spans-of.ts';
@@ -28,6 +29,7 @@ export const turnSpans: SpansOf<EventsOf<'turn' | 'calls' | 'message'>> = {
           [genAi.operation]: byModel ? genAiOperation.chat : genAiOperation.plan,
           ...(byModel && { [genAi.provider]: answered?.provider ?? providerOf(trace.model) }),
           ...(byModel && { [genAi.requestModel]: modelName(trace.model) }),
+          [genAi.outputMessages]: messageOf(trace, 'assistant', data.message),
           [genAi.responseModel]: answered?.model,
           [genAi.responseId]: answered?.id,
           [genAi.finishReasons]: answered?.finish_reason === undefined ? undefined : [answered.finish_reason],

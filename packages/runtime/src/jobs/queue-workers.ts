@@ -68,6 +68,8 @@ interface Start {
   onLosses?: (runs: number) => void;
   /** Undefined: no traces are exported. */
   traces?: Pick<Traces, 'take' | 'queues'> | undefined;
+  /** Spans have prompts, arguments and results. */
+  tracesContent?: boolean;
   /** Puts the work of a job below the span that it is about. */
   inJob?: InJob | undefined;
   /** Counts the spans of runs. Undefined: no metrics are kept. */
@@ -86,6 +88,7 @@ export async function startQueueWorkers({
   config,
   connections,
   traces,
+  tracesContent = false,
   inJob,
   counted,
   traceIds = new TraceIds(),
@@ -159,7 +162,12 @@ export async function startQueueWorkers({
   const periodic = startPeriodic(deps, config);
   const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
   const ports = [traces, counted].filter((port) => port !== undefined);
-  const following = { ...deps, subscriber: connections.subscriber, ports };
+  const following = {
+    ...deps,
+    subscriber: connections.subscriber,
+    ports,
+    redactContent: tracesContent ? redact : undefined,
+  };
   const follower = ports.length === 0 ? undefined : startTelemetryFollower(following);
 
   return {

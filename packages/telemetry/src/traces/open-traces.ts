@@ -57,7 +57,7 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
             tracer,
             isSampled: (place) => isSampled(sampler, place),
           }),
-    queues: openQueueTelemetry(service),
+    queues: openQueueTelemetry(service, settings.queues),
     stop() {
       stopped ??= stop();
       return stopped;

@@ -2,11 +2,13 @@ import type { Telemetry } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 
 /**
- * BullMQ's metrics without its spans. A no-op step would have ten of them, half of them about an idle worker, and an error in one of them is
- * recorded with its message, which may have content. What a job waits and does is in the spans of the log.
+ * BullMQ's metrics, and its spans on request alone. A no-op step would have ten of them, half of them about an idle worker, and an error in one
+ * of them is recorded with its message, which may have content. What a job waits and does is in the spans of the log.
  */
-export function openQueueTelemetry(service: { version: string }): Telemetry {
-  const { meter } = new BullMQOtel({ tracerName: 'holdpoint', version: service.version, enableMetrics: true });
+export function openQueueTelemetry(service: { version: string }, spans: boolean): Telemetry {
+  const telemetry = new BullMQOtel({ tracerName: 'holdpoint', version: service.version, enableMetrics: true });
+  if (spans) return telemetry;
+  const { meter } = telemetry;
   const span = {
     setSpanOnContext: (context: unknown) => context,
     ...{ setAttribute: ignore, setAttributes: ignore, addEvent: ignore, recordException: ignore, end: ignore },

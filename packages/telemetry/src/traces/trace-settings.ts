@@ -2,6 +2,10 @@
 export interface TraceSettings {
   /** `segment`: a run becomes several traces, one for each of its segments. */
   per: 'run' | 'segment';
+  /** Spans of runs have the beginnings of prompts, arguments and results, redacted. */
+  content: boolean;
+  /** The spans that BullMQ makes. */
+  queues: boolean;
   exporters: ('otlp' | 'console')[];
   protocol: 'grpc' | 'http/json' | 'http/protobuf';
   sampler: { name: SamplerName; ratio: number };
@@ -27,11 +31,13 @@ const protocols = ['grpc', 'http/json', 'http/protobuf'] as const;
 /** @returns undefined: traces are off. @throws Error naming the variable */
 export function traceSettingsFrom(env: Environment): TraceSettings | undefined {
   const per = oneOf(env, 'HOLDPOINT_TRACE', ['run', 'segment']) ?? 'run';
+  const queues = oneOf(env, 'HOLDPOINT_TRACE_QUEUES', ['on', 'off']) === 'on';
+  const content = oneOf(env, 'HOLDPOINT_TRACE_CONTENT', ['on', 'off']) === 'on';
   const exporters = exportersFrom(env);
   if (exporters.length === 0) return undefined;
   const size = positive(env, 'OTEL_BSP_MAX_QUEUE_SIZE') ?? 2048;
   return {
-    ...{ per, exporters },
+    ...{ per, content, queues, exporters },
     protocol:
       oneOf(env, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', protocols) ??
       oneOf(env, 'OTEL_EXPORTER_OTLP_PROTOCOL', protocols) ??

@@ -28,6 +28,7 @@ const rows: Record<string, Record<string, [args: Json, touched: string[]]>> = {
     list_directory: [{ path: 'd' }, ['read d']],
     glob: [{ pattern: '*', path: 'd' }, ['read d']],
     grep: [{ pattern: 'x', path: '/workspace/d' }, ['read d']],
+    code_graph: [{ query: 'files' }, []],
     bash: [{ command: 'ls d' }, ['ls d']],
     web_fetch: [{ url }, ['a.example:443']],
     web_search: [{ query: 'q' }, [engine]],

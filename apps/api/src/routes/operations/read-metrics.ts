@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { App, ServerDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
@@ -15,6 +16,7 @@ export function readMetricsRoute(app: App, { metrics, metricsAccess }: ServerDep
         summary: 'Read the metrics of this process and of the whole installation',
         description:
           'Prometheus text, or OpenMetrics where the client accepts it. 404 unless HOLDPOINT_METRICS is set. HOLDPOINT_METRICS_ACCESS=open lets requests without a key read them. docs/metrics.md lists them.',
+        response: { 200: { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } } },
       },
     },
     async (request, reply) => {
