@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readLines } from '../testing/read-facts.ts';
+import { sources } from '../testing/sources.ts';
 
 describe('ecmascript', () => {
   it('reads declarations of TypeScript', async () => {
@@ -114,21 +115,7 @@ import(computed);
   });
 
   it('reads CommonJS', async () => {
-    expect(
-      await readLines(
-        'javascript',
-        `
-const fs = require('fs'), { join: j, resolve } = require('path');
-const once = require('./once').once;
-exports.read = function () { return fs.read(j('a')); };
-function plain() {}
-Plain.prototype.go = function () {};
-class Widget extends EventEmitter { handle = 1; }
-module.exports = { plain, Thing: Widget };
-(function () { const hidden = 1; var x = require('./inside'); })();
-`,
-      ),
-    ).toEqual({
+    expect(await readLines('javascript', sources.javascript)).toEqual({
       symbols: [
         '+function read',
         '+function plain',
@@ -142,15 +129,7 @@ module.exports = { plain, Thing: Widget };
   });
 
   it('reads elements', async () => {
-    expect(
-      await readLines(
-        'tsx',
-        `
-import { Card } from './card';
-export const Page = ({ title }: Props) => <Card.Header><div>{title}</div><Card size={title} /></Card.Header>;
-`,
-      ),
-    ).toEqual({
+    expect(await readLines('tsx', sources.tsx)).toEqual({
       symbols: ['+function Page'],
       imports: ['./card {Card}'],
       references: ['type Props', 'value Card', 'call Card.Header', 'call Card'],

@@ -1,39 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readLines } from '../testing/read-facts.ts';
+import { sources } from '../testing/sources.ts';
 
 describe('go', () => {
   it('reads declarations, imports and uses', async () => {
-    expect(
-      await readLines(
-        'go',
-        `package shapes
-
-import (
-	"fmt"
-	r "math/rand"
-	. "dotted"
-	_ "side"
-	"gopkg.in/yaml.v3"
-)
-
-const (
-	First = iota
-	second
-)
-var X, y int = 1, 2
-type Shape struct { Base; *pkg.Other; Size, width int; inner struct { deep int } }
-type Named interface { Name(to string) error; fmt.Stringer }
-type Alias = Shape
-type Box[K comparable] struct { items map[K]int }
-func Make[T any](a, b int) (out T, err error) {
-	z := 1
-	for i, v := range items { fmt.Println(i, v, z, second) }
-	return helper(Shape{Size: a}), nil }
-func (s *Shape) Area() int { return s.Size * r.Int() }
-func (b Box[K]) get() {}
-`,
-      ),
-    ).toEqual({
+    expect(await readLines('go', sources.go)).toEqual({
       symbols: [
         '+module shapes',
         '+constant First',

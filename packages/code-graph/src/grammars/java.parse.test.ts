@@ -1,28 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readLines } from '../testing/read-facts.ts';
+import { sources } from '../testing/sources.ts';
 
 describe('java', () => {
   it('reads declarations, imports and uses', async () => {
-    expect(
-      await readLines(
-        'java',
-        `package com.example.shapes;
-import java.util.List;
-import static java.lang.Math.abs;
-import java.io.*;
-@Named("private") public class Shape<T extends Base> extends Parent<T> implements Drawable, other.Sized {
-  private static final int LIMIT = 1, OTHER = 2;
-  private Color color; String label;
-  Shape(int size) { this.size = new Size<>(size); }
-  @Override public void draw(Canvas... to) throws Failure { int local = abs(LIMIT); to.draw(local); Runnable r = k -> run(k); super.draw(); }
-  private void hidden() {}
-  interface Part extends Piece { int weight(); }
-  enum Kind { BIG, SMALL; int order; }
-  record Point(int x, String y) {}
-}
-`,
-      ),
-    ).toEqual({
+    expect(await readLines('java', sources.java)).toEqual({
       symbols: [
         '+module com.example.shapes',
         '+class Shape',

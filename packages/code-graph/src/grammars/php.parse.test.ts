@@ -1,26 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readLines } from '../testing/read-facts.ts';
+import { sources } from '../testing/sources.ts';
 
 describe('php', () => {
   it('reads declarations, imports and uses', async () => {
-    expect(
-      await readLines(
-        'php',
-        `<?php
-namespace App\\Shapes;
-use Lib\\Base; use Lib\\Canvas as Board; use function Lib\\paint; use Lib\\{One, Two as Second};
-require_once 'boot.php'; include __DIR__ . '/more.php';
-abstract class Shape extends Base implements Drawable { use Named; const LIMIT = 1; public static $count = 1; private $hidden;
-  public function __construct(private int $size) {}
-  protected function draw(Board ...$to): ?Result { $l = new Size(); paint($l); $this->draw(); self::make(); Other::LIMIT; $a->b->c(); } }
-interface Drawable extends Part { public function area(); }
-trait Named { function name() {} }
-enum Suit: string { case Hearts = 'h'; }
-function top($x) { return fn($y) => $y; }
-const TOP = 1; define('OLD', 2);
-`,
-      ),
-    ).toEqual({
+    expect(await readLines('php', sources.php)).toEqual({
       symbols: [
         '+module App\\Shapes',
         '+class App\\Shapes.Shape',

@@ -1,31 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readLines } from '../testing/read-facts.ts';
+import { sources } from '../testing/sources.ts';
 
 describe('ruby', () => {
   it('reads declarations, imports and uses', async () => {
-    expect(
-      await readLines(
-        'ruby',
-        `
-require 'json'
-require_relative '../a'
-autoload :Late, 'late'
-module Outer::Inner
-  class Shape < Base::Thing
-    LIMIT = 1
-    attr_accessor :size, :color
-    include Named
-    def initialize(a, b = 1, *rest, key: 2, &block); @a = a; draw(a); Other.new.run; end
-    def self.build; end
-    class << self; def make; end; end
-    alias_method :create, :make
-  end
-end
-def top; y = 1; y; [1].each { |z| use(z) }; end
-Point = Struct.new(:x) do def sum; end end
-`,
-      ),
-    ).toEqual({
+    expect(await readLines('ruby', sources.ruby)).toEqual({
       symbols: [
         '+module Outer.Inner',
         '+class Outer.Inner.Shape',

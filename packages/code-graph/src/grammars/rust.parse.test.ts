@@ -1,30 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readLines } from '../testing/read-facts.ts';
+import { sources } from '../testing/sources.ts';
 
 describe('rust', () => {
   it('reads declarations, imports and uses', async () => {
-    expect(
-      await readLines(
-        'rust',
-        `
-use std::{io::{self, Read as R}, fmt::*};
-pub use crate::shapes::Circle;
-use super::parent;
-extern crate serde as s;
-mod child;
-pub struct Shape<T> { pub size: T, hidden: u8 }
-pub enum Kind { Small, Big { weight: i32 } }
-pub trait Named: Super { fn name(&self) -> String; const MAX: u8; type Item; }
-impl<T> Named for Shape<T> { fn name(&self) -> String { let local = 1; self.size.show(local); child::run::<u8>(); shout!(parent); Self::build() } }
-impl Shape<u8> { const LOW: u8 = 1; pub(crate) fn build() -> Self { Kind::Small } fn own() {} }
-pub const LIMIT: u8 = 1;
-static STATE: u8 = 2;
-type Alias = Shape<u8>;
-macro_rules! shout { () => {} }
-mod tests { use super::*; use super::super::up; use self::x::y; fn check() {} }
-`,
-      ),
-    ).toEqual({
+    expect(await readLines('rust', sources.rust)).toEqual({
       symbols: [
         '+class Shape',
         '+field Shape.size',

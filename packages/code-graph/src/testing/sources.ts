@@ -1,6 +1,6 @@
 import type { Language } from '../grammars/language.ts';
 
-/** A text of each language with most of what it declares. */
+/** A text of each language with most of what it declares. The tests of the grammars say what the facts of each are. */
 export const sources: Record<Language, string> = {
   typescript: `
 export const one = 1;
