@@ -1,10 +1,11 @@
-import type { Command, Sandbox } from '@holdpoint/sandbox';
+import type { Sandbox } from '@holdpoint/sandbox';
 import type { Metrics } from '@holdpoint/telemetry';
+import { withRun } from '../adapters/with-run.ts';
 
 /** The same sandbox, whose set-ups are timed: from the call until the command begins. */
 export function meterSandbox(sandbox: Sandbox, metrics: Metrics): Sandbox {
   if (!metrics.isOn) return sandbox;
-  const run = (command: Command): ReturnType<Sandbox['run']> => {
+  return withRun(sandbox, (command) => {
     const called = performance.now();
     return sandbox.run({
       ...command,
@@ -13,12 +14,5 @@ export function meterSandbox(sandbox: Sandbox, metrics: Metrics): Sandbox {
         command.onBegun?.();
       },
     });
-  };
-  return new Proxy(sandbox, {
-    get(target, name) {
-      if (name === 'run') return run;
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
   });
 }

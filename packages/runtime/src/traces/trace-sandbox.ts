@@ -1,15 +1,10 @@
 import type { Command, Sandbox } from '@holdpoint/sandbox';
 import type { LiveSpans } from '@holdpoint/telemetry';
+import { withRun } from '../adapters/with-run.ts';
 
 /** The same sandbox: each command has a span for its set-up, and one for the time that it runs. */
 export const traceSandbox = (sandbox: Sandbox, live: LiveSpans): Sandbox =>
-  new Proxy(sandbox, {
-    get(target, name) {
-      if (name === 'run') return (command: Command) => run(target, live, command);
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
+  withRun(sandbox, (command) => run(sandbox, live, command));
 
 async function run(sandbox: Sandbox, live: LiveSpans, command: Command): ReturnType<Sandbox['run']> {
   const startTime = Date.now();
