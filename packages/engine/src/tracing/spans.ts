@@ -19,8 +19,8 @@ export function known(given: Given): Attributes {
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
-    const isShort = typeof value !== 'string' || contentNames.has(name);
-    attributes[name] = isShort ? value : value.slice(0, longestText);
+    const isWhole = typeof value !== 'string' || contentNames.has(name);
+    attributes[name] = isWhole ? value : value.slice(0, longestText);
   }
   return attributes;
 }

@@ -2,8 +2,8 @@ import type { Telemetry } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 
 /**
- * BullMQ's metrics, and its spans on request alone. A no-op step would have ten of them, half of them about an idle worker, and an error in one
- * of them is recorded with its message, which may have content. What a job waits and does is in the spans of the log.
+ * BullMQ's metrics, and its spans on request alone. A no-op step would have ten such spans, half about an idle worker. BullMQ records an error
+ * with its message, which may have content. The spans of the log tell what a job waits and does.
  */
 export function openQueueTelemetry(service: { version: string }, spans: boolean): Telemetry {
   const telemetry = new BullMQOtel({ tracerName: 'holdpoint', version: service.version, enableMetrics: true });
