@@ -1,4 +1,4 @@
-import { checkDataDirFormat } from '@holdpoint/engine/installation';
+import { checkDataDirFormat, makeDataDirectory } from '@holdpoint/engine/installation';
 import { freeBytes, releaseReserve } from '@holdpoint/engine/space';
 import { Command } from 'commander';
 import { keyFileOf, readKey } from '../connection.ts';
@@ -42,6 +42,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
   await checkOperatorSettings(config);
   await checkDataDirFormat(config.dataDir);
+  makeDataDirectory(config.dataDir);
   let record = newRecord();
   await makeSpace(config);
   const claimed = claim(config.dataDir, record);
