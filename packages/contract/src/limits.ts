@@ -14,7 +14,11 @@ export const commandLimitsSchema = z.strictObject({
   file_bytes: z.int().min(mebibyte).optional().describe('Largest file that it may write'),
   workspace_bytes: z.int().min(mebibyte).optional().describe('Size of the whole workspace'),
   open_files: z.int().min(32).max(1_000_000).optional(),
-  output_bytes: z.int().min(1024).optional().describe('stdout and stderr together'),
+  output_bytes: z
+    .int()
+    .min(1024)
+    .optional()
+    .describe('Kept of stdout and stderr together; the beginning and the end of a longer output'),
 });
 export type CommandLimits = z.infer<typeof commandLimitsSchema>;
 

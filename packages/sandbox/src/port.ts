@@ -53,7 +53,7 @@ export interface Command extends CommandRequest {
   output?: CommandOutput;
   /**
    * Opens a filter for stdout or stderr: what it returns is captured, or written to `output`, instead of what the command prints.
-   * `output_bytes` counts what the command prints.
+   * `over_output` counts what the command prints.
    */
   filter?: () => OutputFilter;
   /** Called when the command begins to run. */
