@@ -4,12 +4,13 @@ export class EngineError extends Error {
   readonly retryable: boolean;
   readonly next: string;
 
-  constructor(code: EngineErrorCode, message: string, options: { cause?: unknown } = {}) {
+  /** @param options.next what to do, where the code alone does not say it */
+  constructor(code: EngineErrorCode, message: string, options: { cause?: unknown; next?: string } = {}) {
     super(message, options);
     this.name = 'EngineError';
     this.code = code;
     this.retryable = registry[code].retryable;
-    this.next = registry[code].next;
+    this.next = options.next ?? registry[code].next;
   }
 }
 
