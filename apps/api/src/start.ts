@@ -116,7 +116,7 @@ export async function startApi(
     metrics,
     metricsAccess: accessTo(config),
     traceIds,
-    notifications: new RunNotifications(connections.subscriber),
+    notifications: new RunNotifications(connections.subscriber, now),
     host: config.host,
     hostNames: config.hostNames,
     closing: closing.signal,

@@ -350,9 +350,28 @@ export function createClient(options: ClientOptions) {
       return followRun(transport, at('runs', runId, '/events'), after, signal);
     },
 
-    /** Each run as it is whenever one changes, from now on. Quick changes of one run may arrive as one. Never ends by itself. */
+    /**
+     * One page of the events of all runs, oldest run first. A page may be empty and still have a `next_cursor`. Events that are appended to a run
+     * before the cursor are on no later page.
+     */
+    listAllEvents: async (
+      query: PageQuery & { since?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<Page<RunEvent>> =>
+      (await ask({ path: '/v1/events', query: { ...query }, signal }, eventPageSchema)).body,
+
+    /**
+     * Each run as it is whenever one changes, from now on, past lost connections. Quick changes of one run may arrive as one, and after a lost
+     * connection a run may arrive again with the same `seq`. Never ends by itself.
+     */
     async *changes({ signal }: Options = {}): AsyncGenerator<Run> {
-      for await (const { event, data } of follow(transport, () => ({ path: '/v1/events' }), signal)) {
+      let last: string | undefined;
+      const requestFor = () => ({
+        path: '/v1/events',
+        headers: { accept: 'text/event-stream', 'last-event-id': last },
+      });
+      for await (const { id, event, data } of follow(transport, requestFor, signal)) {
+        last = id ?? last;
         if (event === runChanged) yield read(runSchema, data, 200);
       }
     },
@@ -670,6 +689,7 @@ async function* followRun(
   const requestFor = () => ({ path, headers: { 'last-event-id': String(seen) } });
   for await (const { event, data } of follow(transport, requestFor, signal)) {
     if (event === endOfStream) return;
+    if (event === '') continue;
     const next = read(runEventSchema, data, 200);
     if (next.seq <= seen) continue;
     seen = next.seq;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventSchema, type LoggedEvent } from '../events.ts';
+import { runIdSchema } from '../ids.ts';
 import { integerParameter, pageOf } from './page.ts';
 
 const seq = z.int().min(1).describe('Dense, from 1, per run');
@@ -23,6 +24,19 @@ export const listEventsQuerySchema = z.strictObject({
     .optional()
     .describe('Return events after this sequence number. Default: from the start, or Last-Event-ID when streaming'),
   limit: integerParameter(1, 1000).default(200).describe('Events per page; a stream has no limit'),
+});
+
+/** GET /v1/events. */
+export const listAllEventsQuerySchema = z.strictObject({
+  since: z.iso.datetime({ offset: true }).optional().describe('Leaves out the events before this time'),
+  limit: integerParameter(1, 1000).default(200).describe('Events per page; a stream has no limit'),
+  cursor: z
+    .string()
+    .regex(/^[^:]+:\d{1,15}$/, 'expected the next_cursor of a page')
+    .transform((text) => ({ runId: text.slice(0, text.indexOf(':')), seq: Number(text.slice(text.indexOf(':') + 1)) }))
+    .pipe(z.strictObject({ runId: runIdSchema, seq: z.int() }))
+    .optional()
+    .describe('`next_cursor` of the previous page'),
 });
 
 /** Name of the server-sent event after which a run's stream ends for good. Its data: the last sequence number. */

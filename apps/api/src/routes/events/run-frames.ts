@@ -20,7 +20,7 @@ export async function* runFrames(
   // Before the log is read, so that no event is missed in between.
   const subscription = await deps.notifications.subscribe(notificationChannel(runId));
   try {
-    yield opening;
+    yield opening();
     let seq = after;
     while (!signal.aborted) {
       const events = await deps.engine.events.list(runId, { after: seq, limit: page });
@@ -36,7 +36,7 @@ export async function* runFrames(
         return;
       }
       const notified = await subscription.next({ timeoutMs: deps.heartbeatMs, signal });
-      if (notified.size === 0 && !signal.aborted) yield heartbeat;
+      if (notified.size === 0 && !signal.aborted) yield heartbeat();
     }
   } finally {
     subscription.close();
