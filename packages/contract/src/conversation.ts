@@ -24,7 +24,7 @@ export const compactionSchema = z.strictObject({
 });
 export type Compaction = z.infer<typeof compactionSchema>;
 
-/** What a model is told before its task. Written once, before its first turn, so that the beginning of its requests stays the same. */
+/** Instructions of a model. Written once, before its first turn, so that the beginning of its requests stays the same. */
 export const instructedSchema = z.strictObject({
   system: payloadSchema.describe('The whole text'),
   files: z

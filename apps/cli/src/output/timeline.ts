@@ -166,7 +166,7 @@ function detailOf(event: RunEvent, call: string): string {
       return `${call} → ${event.data.counts.map(countText).join('; ')}`;
     case 'context.instructed':
       return event.data.files.length === 0
-        ? 'what the model is told before its task'
+        ? 'the instructions of the model'
         : `with ${event.data.files.map(({ path }) => path).join(', ')}`;
     case 'context.compacted': {
       const { through_turn, tokens_before, tokens_after } = event.data;

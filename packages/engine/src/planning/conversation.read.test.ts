@@ -100,7 +100,7 @@ test('an undo and a fork go behind a compaction', async () => {
   for (const id of [runId, early.runId, late.runId]) await soundLog(deps, id);
 });
 
-test('what the model is told is written once, and a fork writes its own', async () => {
+test('instructions are written once, and a fork writes its own', async () => {
   const instructed = { system: 'You are careful.', files: [{ path: 'AGENTS.md', bytes: 5 }], environment: {} };
   const { deps, told, runId } = await deciding({ kind: 'instructed', instructed }, call);
   expect(told.at(0)?.instructed).toBeUndefined();

@@ -133,7 +133,7 @@ const costUnknown = ({ goal }: RunSpec): Problem => ({
   next: 'Have the operator set its price (HOLDPOINT_MODEL_PRICES), or fork the run with a limit in tokens.',
 });
 
-/** What the model is told from now on. */
+/** Instructions or a compaction, which later requests have. */
 async function recorded(deps: EngineDeps, run: RunState, decision: Recorded): Promise<Planned> {
   const again = { ...nothing, again: true } as const;
   if (decision.kind === 'instructed') {

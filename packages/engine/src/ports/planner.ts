@@ -39,7 +39,7 @@ export type PlannerDecision =
   | (Said & { kind: 'again'; note: TurnNote })
   /** The turn is recorded, and the run pauses. */
   | (Said & { kind: 'pause'; note?: TurnNote; reason: Problem })
-  /** What the model is told was written, or shortened: it is recorded, and the planner is asked again at once. */
+  /** The instructions were written, or older turns shortened: it is recorded, and the planner is asked again at once. */
   | { kind: 'instructed'; instructed: Fresh<Instructed, 'system', string> }
   | { kind: 'compacted'; compacted: Fresh<Compaction, 'summary', string | undefined> };
 
@@ -81,7 +81,7 @@ export interface PastTurn {
   refused?: Problem;
   /** What people wrote to the run before this turn was planned, and after the one before. */
   readMessages: string[];
-  /** What the model was told about this answer. */
+  /** A note about this answer, for the model. */
   note?: TurnNote;
   /** When it was planned. ISO 8601. */
   at: string;

@@ -1,7 +1,7 @@
 import { runField } from '../model.ts';
 import { type ChangesOf, countUsage, type EventsOf, noChange } from './state-changes.ts';
 
-/** The changes of what a model is told, and of the wait for it. */
+/** The changes of the instructions and the context of a model, and of the wait for it. */
 export const conversationChanges: ChangesOf<EventsOf<'context' | 'model'>> = {
   'context.instructed': noChange,
   'context.compacted': (state, { data: { usage } }) => {
