@@ -195,6 +195,7 @@ async function describe(app: App): Promise<void> {
         version: '0.1.0',
         description: 'Durable agent runs: every tool call is a job, every risky step waits for a person.',
       },
+      servers: [{ url: '/', description: 'The server of this document' }],
       security: [{ key: [] }],
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
     },

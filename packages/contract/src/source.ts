@@ -16,23 +16,25 @@ const selection = {
  * Where a run's files come from. Wire shape of `workspace.source`. Paths that `include` and `exclude` leave out do not exist in the
  * workspace, and a publish leaves them unchanged at the source.
  */
-export const sourceSchema = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('directory'),
-    path: path.describe('Absolute path of a directory on the worker host'),
-    ...selection,
-  }),
-  z.strictObject({
-    type: z.literal('git'),
-    path: path.describe('Absolute path of a git work tree or bare repository on the worker host'),
-    ref: line.min(1).max(1000).optional().describe('Branch, tag or commit. Default: HEAD'),
-    ...selection,
-  }),
-  z.strictObject({
-    type: z.literal('archive'),
-    path: path.describe('Absolute path of a .tar, .tar.gz or .zip file on the worker host'),
-    ...selection,
-  }),
-  z.strictObject({ type: z.literal('empty') }),
-]);
+export const sourceSchema = z
+  .discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('directory'),
+      path: path.describe('Absolute path of a directory on the worker host'),
+      ...selection,
+    }),
+    z.strictObject({
+      type: z.literal('git'),
+      path: path.describe('Absolute path of a git work tree or bare repository on the worker host'),
+      ref: line.min(1).max(1000).optional().describe('Branch, tag or commit. Default: HEAD'),
+      ...selection,
+    }),
+    z.strictObject({
+      type: z.literal('archive'),
+      path: path.describe('Absolute path of a .tar, .tar.gz or .zip file on the worker host'),
+      ...selection,
+    }),
+    z.strictObject({ type: z.literal('empty') }),
+  ])
+  .meta({ id: 'Source' });
 export type Source = z.infer<typeof sourceSchema>;

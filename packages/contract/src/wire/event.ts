@@ -7,10 +7,9 @@ const seq = z.int().min(1).describe('Dense, from 1, per run');
 const options = eventSchema.options.map((option: z.ZodObject) => option.extend({ seq }));
 
 /** A logged event with its sequence number, as the API sends it. */
-export const runEventSchema: z.ZodType<LoggedEvent, LoggedEvent> = z.discriminatedUnion(
-  'type',
-  options as unknown as [EventOption, ...EventOption[]],
-);
+export const runEventSchema: z.ZodType<LoggedEvent, LoggedEvent> = z
+  .discriminatedUnion('type', options as unknown as [EventOption, ...EventOption[]])
+  .meta({ id: 'RunEvent' });
 /** The compiler cannot follow `extend` over a union of forty members: the schema is `eventSchema` with one more field. */
 type EventOption = z.ZodType<LoggedEvent, LoggedEvent> & z.core.$ZodTypeDiscriminable;
 

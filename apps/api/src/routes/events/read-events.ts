@@ -17,7 +17,7 @@ export function readEventsRoutes(app: App): void {
   app.get(
     '/v1/runs/:id/events',
     {
-      config: { access: 'runs:read' },
+      config: { access: 'runs:read', headers: ['last-event-id'] },
       schema: {
         tags: ['events'],
         operationId: 'listEvents',
@@ -56,7 +56,7 @@ export function readEventsRoutes(app: App): void {
   app.get(
     '/v1/events',
     {
-      config: { access: 'runs:read' },
+      config: { access: 'runs:read', headers: ['last-event-id'] },
       schema: {
         tags: ['events'],
         operationId: 'followRuns',
