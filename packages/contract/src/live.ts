@@ -24,7 +24,9 @@ export const liveFrameSchema = liveSourceSchema.extend({
   offset: z
     .int()
     .min(0)
-    .describe('Where `text` begins, in UTF-16 units of the whole text. Above the end of the last piece: the text between is not kept'),
+    .describe(
+      'Where `text` begins, in UTF-16 units of the whole text. Above the end of the last piece: the text between is not kept',
+    ),
   text: z.string(),
   ended: z.literal(true).optional().describe('Nothing follows'),
 });
@@ -35,7 +37,10 @@ export const liveKey = ({ kind, turn, index, step_id, attempt }: LiveSource): st
   [kind, turn ?? step_id, attempt, index].join('/');
 
 /** Frames of one run, from the worker that makes them. `whole`: they begin where what is kept begins. */
-export const liveMessageSchema = z.strictObject({ whole: z.literal(true).optional(), frames: z.array(liveFrameSchema) });
+export const liveMessageSchema = z.strictObject({
+  whole: z.literal(true).optional(),
+  frames: z.array(liveFrameSchema),
+});
 export type LiveMessage = z.infer<typeof liveMessageSchema>;
 
 /** Asks the workers for the live text of a run. `fresh`: for all that is kept of it. */

@@ -8,17 +8,19 @@ interface About {
   tool: string;
 }
 
+export interface LiveOutput extends Disposable {
+  write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
+}
+
 /** What the commands of one call print, both streams in the order in which they arrive. Opened by the first byte. */
-export function liveOutput(live: Live, { runId, stepId, attempt, tool }: About) {
+export function liveOutput(live: Live, { runId, stepId, attempt, tool }: About): LiveOutput {
   let text: LiveText | undefined;
   const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   return {
-    write(stream: 'stdout' | 'stderr', chunk: Buffer): void {
+    write(stream, chunk) {
       text ??= live.open(runId, { kind: 'command.output', step_id: stepId, attempt, tool });
       text.write(decoders[stream].write(chunk));
     },
-    end(): void {
-      text?.end();
-    },
+    [Symbol.dispose]: () => text?.end(),
   };
 }
