@@ -32,9 +32,8 @@ export const liveFrameSchema = liveSourceSchema.extend({
 });
 export type LiveFrame = z.infer<typeof liveFrameSchema>;
 
-/** Two frames with the same key are of the same text, when they have the same `since` as well. */
-export const liveKey = ({ kind, turn, index, step_id, attempt }: LiveSource): string =>
-  [kind, turn ?? step_id, attempt, index].join('/');
+/** Frames with the same key and the same `since` are of one text. With another `since`, that text takes the place of the one before. */
+export const liveKey = ({ kind, turn, index, step_id }: LiveSource): string => [kind, turn ?? step_id, index].join('/');
 
 /** Frames of one run, from the worker that makes them. `whole`: they begin where what is kept begins. */
 export const liveMessageSchema = z.strictObject({
