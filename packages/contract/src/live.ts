@@ -25,9 +25,10 @@ export const liveFrameSchema = liveSourceSchema.extend({
     .int()
     .min(0)
     .describe(
-      'Where `text` begins, in UTF-16 units of the whole text. Above the end of the last piece: the text between is not kept',
+      'Where `text` begins, in UTF-16 units of the whole text. Above the end of the last piece: the text between is gone',
     ),
   text: z.string(),
+  cut: z.literal(true).optional().describe('What was written since the last piece is longer than what is kept'),
   ended: z.literal(true).optional().describe('Nothing follows'),
 });
 export type LiveFrame = z.infer<typeof liveFrameSchema>;
@@ -42,8 +43,11 @@ export const liveMessageSchema = z.strictObject({
 });
 export type LiveMessage = z.infer<typeof liveMessageSchema>;
 
-/** Asks the workers for the live text of a run. `fresh`: for all that is kept of it. */
-export const liveJoinSchema = z.strictObject({ run_id: z.string(), fresh: z.literal(true).optional() });
+/** Asks the workers for the live text of a run. `fresh`: for all that is kept of it. Or a worker that has just begun wants to be asked. */
+export const liveJoinSchema = z.union([
+  z.strictObject({ run_id: z.string(), fresh: z.literal(true).optional() }),
+  z.strictObject({ begun: z.string() }),
+]);
 
 /** UTF-16 units that are kept of one source; the oldest are dropped first. */
 export const keptLiveText = 64 * 1024;

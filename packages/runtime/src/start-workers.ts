@@ -122,7 +122,13 @@ export async function startWorkers(
     metrics,
     namedModels(config),
   );
-  const live = await openLiveHub({ redis: connections.state, subscriber: connections.subscriber, now, logger });
+  const live = await openLiveHub({
+    workerId,
+    redis: connections.state,
+    subscriber: connections.subscriber,
+    now,
+    logger,
+  });
   const deps = traced.deps({
     workerId,
     redis: connections.state,

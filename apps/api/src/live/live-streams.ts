@@ -33,13 +33,15 @@ export class LiveStreams {
   constructor(deps: Deps) {
     this.#deps = deps;
     const { subscriber } = deps;
+    const askAll = (): void => {
+      for (const run of this.#runs.values()) run.ask('fresh');
+    };
     subscriber.on('message', (channel, text) => {
-      if (this.#runs.size > 0 && channel.endsWith(':live')) this.#runs.get(runOfChannel(channel))?.receive(text);
+      if (channel === liveJoinChannel && text.includes('"begun"')) askAll();
+      else if (this.#runs.size > 0 && channel.endsWith(':live')) this.#runs.get(runOfChannel(channel))?.receive(text);
     });
     // What was published while the connection was away is asked for.
-    subscriber.on('ready', () => {
-      for (const run of this.#runs.values()) run.ask('fresh');
-    });
+    subscriber.on('ready', askAll);
   }
 
   /** @param wake called when there is something to take */
@@ -52,7 +54,7 @@ export class LiveStreams {
       void this.#deps.subscriber.unsubscribe(liveChannel(runId)).catch(connectionLost);
     });
     if (known === undefined) {
-      await this.#deps.subscriber.subscribe(liveChannel(runId)).catch(connectionLost);
+      await this.#deps.subscriber.subscribe(liveJoinChannel, liveChannel(runId)).catch(connectionLost);
       run.ask('fresh');
     }
     return reader;
@@ -66,6 +68,7 @@ class LiveRun {
   readonly #wakes = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
   #askedAt = Number.NEGATIVE_INFINITY;
+  #lost: NodeJS.Timeout | undefined;
 
   constructor(deps: Deps, runId: string) {
     this.#deps = deps;
@@ -81,12 +84,21 @@ class LiveRun {
       close: () => {
         if (!this.#wakes.delete(wake) || this.#wakes.size > 0) return;
         clearInterval(this.#timer);
+        clearTimeout(this.#lost);
         onLast();
       },
     };
   }
 
+  /** Not before the last request can have been answered. */
+  #askSoon(): void {
+    const wait = Math.max(0, this.#askedAt + askAgainMs - this.#deps.now());
+    this.#lost ??= setTimeout(() => this.ask('fresh'), wait).unref();
+  }
+
   ask(_: 'fresh'): void {
+    clearTimeout(this.#lost);
+    this.#lost = undefined;
     this.#askedAt = this.#deps.now();
     this.#publish({ run_id: this.#runId, fresh: true });
   }
@@ -104,7 +116,7 @@ class LiveRun {
   receive(message: string): void {
     const { whole = false, frames } = liveMessageSchema.parse(JSON.parse(message));
     const lost = frames.filter((frame) => !this.#add(frame, whole));
-    if (lost.length > 0 && this.#deps.now() - this.#askedAt > askAgainMs) this.ask('fresh');
+    if (lost.length > 0) this.#askSoon();
     if (lost.length < frames.length) for (const wake of this.#wakes) wake();
   }
 
@@ -116,7 +128,7 @@ class LiveRun {
     if (known !== undefined && known.about.since === frame.since) return known.add(frame, { whole, heardAt });
     // A text that ended while nobody knew of it is in the log by now.
     if (frame.ended === true && frame.text === '') return true;
-    if (!whole && frame.offset > 0) return false;
+    if (!whole && !frame.cut && frame.offset > 0) return false;
     this.#texts.set(key, new Text(frame, heardAt));
     return true;
   }
@@ -130,7 +142,7 @@ class Text {
   #text: string;
   #ended: boolean;
 
-  constructor({ offset, text, ended = undefined, ...about }: LiveFrame, heardAt: number) {
+  constructor({ offset, text, cut: _, ended, ...about }: LiveFrame, heardAt: number) {
     this.about = about;
     this.heardAt = heardAt;
     this.#from = offset;
@@ -142,10 +154,10 @@ class Text {
     return this.#from + this.#text.length;
   }
 
-  add({ offset, text, ended }: LiveFrame, { whole, heardAt }: { whole: boolean; heardAt: number }): boolean {
+  add({ offset, text, cut, ended }: LiveFrame, { whole, heardAt }: { whole: boolean; heardAt: number }): boolean {
     this.heardAt = heardAt;
     if (offset > this.#end) {
-      if (!whole) return false;
+      if (!whole && !cut) return false;
       this.#from = offset;
       this.#text = text;
     } else {

@@ -14,6 +14,7 @@ export interface Live {
 }
 
 interface Deps {
+  workerId: string;
   /** Publishes. */
   redis: Pick<Redis, 'publish'>;
   subscriber: Pick<Redis, 'on' | 'off' | 'subscribe'>;
@@ -31,7 +32,7 @@ const listenedMs = 30_000;
  * readers it costs no command of Redis. The log does not have it, so what is lost with this process is lost.
  */
 export async function openLiveHub(deps: Deps): Promise<Live & { stop(): void }> {
-  const { redis, subscriber, now, logger } = deps;
+  const { workerId, redis, subscriber, now, logger } = deps;
   const runs = new Map<string, RunTexts>();
   /** Until when somebody reads the run, by run. Its texts may begin later. */
   const listened = new Map<string, number>();
@@ -48,7 +49,7 @@ export async function openLiveHub(deps: Deps): Promise<Live & { stop(): void }> 
   const onMessage = (channel: string, text: string): void => {
     if (channel !== liveJoinChannel) return;
     const join = liveJoinSchema.safeParse(JSON.parse(text));
-    if (!join.success) return;
+    if (!join.success || 'begun' in join.data) return;
     const { run_id, fresh } = join.data;
     const isNew = fresh || !isListened(run_id);
     for (const [id, until] of listened) if (until <= now()) listened.delete(id);
@@ -60,6 +61,7 @@ export async function openLiveHub(deps: Deps): Promise<Live & { stop(): void }> 
   };
   subscriber.on('message', onMessage);
   await subscriber.subscribe(liveJoinChannel);
+  await redis.publish(liveJoinChannel, JSON.stringify({ begun: workerId }));
 
   return {
     open(runId, about) {
@@ -146,9 +148,11 @@ class Kept {
   }
 
   unsent(): LiveFrame {
-    const offset = Math.max(this.#from, this.#sent ?? 0);
+    const sent = this.#sent ?? 0;
+    const offset = Math.max(this.#from, sent);
     this.#sent = this.#from + this.#text.length;
-    return { ...this.#about, offset, text: this.#text.slice(offset - this.#from) };
+    const frame = { ...this.#about, offset, text: this.#text.slice(offset - this.#from) };
+    return offset > sent ? { ...frame, cut: true } : frame;
   }
 
   whole(): LiveFrame {
