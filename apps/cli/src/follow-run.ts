@@ -96,18 +96,18 @@ const redrawMs = 1000;
 function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortController): Reader {
   const { shell } = deps;
   const screen = openScreen({ write: shell.write, width: shell.width });
-  const view = openRunView({ screen, colors: shell.colors, now: Date.now });
+  const asks = shell.interactive && wait !== false;
+  const view = openRunView({ screen, colors: shell.colors, asks, now: Date.now });
   const timer = setInterval(view.tick, redrawMs);
-  const desk =
-    shell.interactive && wait !== false
-      ? openApprovalDesk(deps, {
-          runId,
-          hold: screen.hold,
-          release: screen.release,
-          leave: () => left.abort(new Interrupted('SIGINT')),
-          fail: (error) => left.abort(error),
-        })
-      : undefined;
+  const desk = asks
+    ? openApprovalDesk(deps, {
+        runId,
+        hold: screen.hold,
+        release: screen.release,
+        leave: () => left.abort(new Interrupted('SIGINT')),
+        fail: (error) => left.abort(error),
+      })
+    : undefined;
   const close = async (): Promise<void> => {
     clearInterval(timer);
     await desk?.close();

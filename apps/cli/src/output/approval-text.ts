@@ -84,6 +84,8 @@ function effectLines(approval: Approval, { colors, now }: { colors: Colors; now:
 export function briefApproval(approval: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
   const { action, preview, reaches, readable } = approval;
   const shown = z.looseObject({ kind: z.string() }).safeParse(preview).data?.kind ?? '';
+  // The question says all.
+  if (approval.kind === 'input' && shown === 'question') return effectLines(approval, { colors, now });
   const isShown = shown === 'diff' || shown === 'command' || shown === 'question';
   return [
     `${colors.yellow('?')} ${colors.bold(fit(`${nameText(action.tool)} ${codeText(argsInWords(action.args).words).replace(/\s+/g, ' ')}`.trim(), 110))}`,

@@ -20,8 +20,9 @@ export function markdownLines(text: string, style: Style): string[] {
 
 function blocks(tokens: readonly Token[], style: Style): string[] {
   const lines = tokens.filter(({ type }) => type !== 'def').flatMap((token) => block(token as Tokens.Generic, style));
-  while (lines.at(-1) === '') lines.pop();
-  return lines;
+  // Tokens and the space between them both end with an empty line.
+  const once = lines.filter((line, index) => line !== '' || (index > 0 && lines[index - 1] !== ''));
+  return once.at(-1) === '' ? once.slice(0, -1) : once;
 }
 
 function block(token: Tokens.Generic, style: Style): string[] {

@@ -11,6 +11,8 @@ import { runUsageText, usageText } from './usage-text.ts';
 export interface RunViewOptions {
   screen: Screen;
   colors: Colors;
+  /** The person is asked for approvals, so nothing is said of them here. */
+  asks: boolean;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -30,7 +32,7 @@ interface Running extends PlannedCall {
   output: GrowingText;
 }
 
-export function openRunView({ screen, colors, now }: RunViewOptions): RunView {
+export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunView {
   const calls = new Map<string, PlannedCall>();
   const running = new Map<string, Running>();
   const used = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, cost_usd: 0 };
@@ -129,6 +131,7 @@ export function openRunView({ screen, colors, now }: RunViewOptions): RunView {
       case 'step.canceled':
         return callLines(one, calls.get(one.step_id) ?? { tool: '', text: one.step_id }, style);
       case 'approval.requested':
+        if (asks) return [];
         return [
           `  ${colors.yellow('⏸')} ${fit(callOf(one), screen.width - 24)}${colors.yellow(' waits for a decision')}`,
         ];

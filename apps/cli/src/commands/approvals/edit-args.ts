@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
+import { readYaml } from '@holdpoint/policy';
 import { hasUnseen, plainJson } from '@holdpoint/readable';
 import { execa } from 'execa';
-import { parseDocument, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { CliError, type Shell } from '../../shell/index.ts';
 
 type Args = NonNullable<Decide['args']>;
@@ -55,10 +56,9 @@ async function openEditor({ config }: Shell, file: string): Promise<void> {
 
 /** @throws CliError `usage` */
 function argsIn(text: string): Args {
-  const document = parseDocument(text, { stringKeys: true });
-  const [problem] = document.errors;
-  if (problem !== undefined) throw new CliError('usage', `This is neither YAML nor JSON: ${problem.message}`);
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  const read = readYaml(text);
+  if (!read.ok) throw new CliError('usage', `This is neither YAML nor JSON: ${read.detail}`);
+  const { value } = read;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Args;
   throw new CliError('usage', 'The arguments are a mapping of names to values.');
 }
