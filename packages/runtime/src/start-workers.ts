@@ -39,6 +39,7 @@ import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
+import { openLiveHub } from './live/live-hub.ts';
 import { meterExecutor } from './metrics/meter-executor.ts';
 import { meterModel } from './metrics/meter-model.ts';
 import { meterSandbox } from './metrics/meter-sandbox.ts';
@@ -122,6 +123,13 @@ export async function startWorkers(
     metrics,
     namedModels(config),
   );
+  const live = await openLiveHub({
+    workerId,
+    redis: connections.state,
+    subscriber: connections.subscriber,
+    now,
+    logger,
+  });
   const deps = traced.deps({
     workerId,
     redis: connections.state,
@@ -137,6 +145,7 @@ export async function startWorkers(
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },
+        live,
       }),
       metrics,
     ),
@@ -147,7 +156,7 @@ export async function startWorkers(
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: createModelPlanner({
-        ...{ model, registry, secrets, workspaces, now, prices: config.prices },
+        ...{ model, registry, secrets, workspaces, now, live, prices: config.prices },
         describe: (name) => describeModel(name, {}),
         operatorText: config.instructions,
       }),
@@ -211,6 +220,7 @@ export async function startWorkers(
     await workers.drain(config.drainMs);
     space.stop();
     cancels.stop();
+    live.stop();
     level.stop();
     await watch.stop();
     operator.stop();

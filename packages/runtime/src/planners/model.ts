@@ -1,21 +1,18 @@
 import type { Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
-import { type Model, type ModelAnswer, ModelError, type ModelFacts, type ModelTool } from '@holdpoint/models';
-import type { Redactor, Secrets } from '@holdpoint/secrets';
+import { type ModelAnswer, ModelError, type ModelFacts, type ModelTool } from '@holdpoint/models';
+import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
-import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
+import { usageOf } from '../adapters/model-usage.ts';
 import { redactErrors } from '../adapters/redact-executor.ts';
-import { type Budget, budgetOf, parts } from './context/budget.ts';
-import { type BuiltRequest, buildRequest } from './context/build-request.ts';
+import { type AskingDeps, askModel } from './ask-model.ts';
+import { budgetOf, parts } from './context/budget.ts';
+import { buildRequest } from './context/build-request.ts';
 import { compact } from './context/compact.ts';
 import { ContextFullError, learnFrom } from './context/refused.ts';
 import { type InstructionSources, instruct } from './instructions/instruct.ts';
-import { readAnswer } from './read-answer.ts';
 
-interface Deps extends InstructionSources {
-  model: Model;
-  registry: Registry;
+interface Deps extends InstructionSources, AskingDeps {
   secrets: Secrets;
-  prices: ModelPrices;
   /** What is known of a model. */
   describe: (model: string) => ModelFacts;
   now: () => number;
@@ -46,7 +43,7 @@ export function createModelPlanner(deps: Deps): Planner {
           if (compacted !== undefined) return { kind: 'compacted', compacted };
         }
         try {
-          return await ask(deps, input, { request, system, tools, budget, redactor, signal });
+          return await askModel(deps, input, { request, system, tools, budget, redactor, signal });
         } catch (error) {
           if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;
           const shown = learnFrom(error, input.model, request);
@@ -59,37 +56,6 @@ export function createModelPlanner(deps: Deps): Planner {
       });
     },
   };
-}
-
-interface Asking {
-  request: BuiltRequest;
-  system: string;
-  tools: readonly ModelTool[];
-  budget: Budget;
-  redactor: Redactor;
-  signal: AbortSignal;
-}
-
-async function ask(
-  { model, prices }: Pick<Deps, 'model' | 'prices'>,
-  input: PlannerInput,
-  { request, system, tools, budget, redactor, signal }: Asking,
-): Promise<PlannerDecision> {
-  const { goal } = input.spec;
-  const options = goal.planner === 'model' ? goal.options : undefined;
-  const given = await model.generate({
-    model: input.model,
-    system: redactor.text(system),
-    messages: redactor.json(request.messages),
-    tools,
-    maxOutputTokens: budget.answer,
-    temperature: options?.temperature,
-    reasoningEffort: options?.reasoning_effort,
-    signal,
-  });
-  const { answered: by, ...answer } = redactor.json(given);
-  const answered = { ...by, finish_reason: answer.finish };
-  return readAnswer({ answer, given, usage: usageOf(answer, prices), answered });
 }
 
 const toolLists = new WeakMap<Registry, Map<string, readonly ModelTool[]>>();
