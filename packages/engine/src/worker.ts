@@ -19,6 +19,7 @@ export type {
   ExecutionContext,
   Executor,
   MadeWorkspace,
+  PastCompaction,
   PastConversation,
   PastTurn,
   PlannedCall,
@@ -31,6 +32,8 @@ export type {
   TaskContext,
   TaskEnd,
   WorkspacePort,
+  WrittenCompaction,
+  WrittenInstructions,
 } from './ports/index.ts';
 export {
   backoffOf,

@@ -16,6 +16,7 @@ import { bindInstallation, confirmInstallation } from '@holdpoint/engine/install
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner } from '@holdpoint/engine/worker';
+import { describeModel } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
@@ -154,7 +155,11 @@ export async function startWorkers(
     workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
-      model: createModelPlanner({ model, registry, secrets, prices: config.prices, live }),
+      model: createModelPlanner({
+        ...{ model, registry, secrets, workspaces, now, live, prices: config.prices },
+        describe: (name) => describeModel(name, {}),
+        operatorText: config.instructions,
+      }),
     },
     defaultModel: config.models.defaultModel,
     retention: config.retention,
