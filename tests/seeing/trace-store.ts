@@ -20,8 +20,8 @@ export function bringTraceStore(): string | undefined {
       ...{ cwd: place, stdio: 'pipe', timeout: 240_000 },
     });
   } catch (error) {
-    const [line = 'npm failed'] = String((error as { stderr?: Buffer }).stderr ?? error).split('\n');
-    return `${packageName}@${version} cannot be installed: ${line}`;
+    const said = String((error as { stderr?: Buffer }).stderr ?? error).split('\n');
+    return `${packageName}@${version} cannot be installed: ${said.find((line) => line.startsWith('npm error')) ?? said[0]}`;
   }
   writeFileSync(join(place, 'ready'), '');
   return undefined;
