@@ -64,33 +64,43 @@ const quantile = (values: readonly number[], at: number): number => {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.round((sorted.length - 1) * at)] ?? Number.NaN;
 };
-const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** Runs in turns, in another order each time. The first rounds warm up. */
+/** Runs in turns, in another order each time: what ran just before leaves its traces in the caches. The first rounds warm up. */
 async function compare(variants: Record<string, Record<string, string>>): Promise<Map<string, Measured[]>> {
   const opened = new Map<string, Awaited<ReturnType<typeof openSystem>>>();
   for (const [name, env] of Object.entries(variants)) opened.set(name, await openSystem(env));
   const measured = new Map([...opened.keys()].map((name) => [name, [] as Measured[]]));
-  const names = [...opened.keys()];
-  for (let round = -3; round < rounds; round++) {
-    for (const at of names.keys()) {
-      const name = names[(at + round + 3) % names.length] ?? '';
-      const one = await opened.get(name)?.measure();
-      if (round >= 0 && one) measured.get(name)?.push(one);
+  for (let round = -2; round < rounds; round++) {
+    const order = [...opened].map((entry) => ({ entry, at: Math.random() })).sort((a, b) => a.at - b.at);
+    for (const {
+      entry: [name, system],
+    } of order) {
+      const one = await system.measure();
+      if (round >= 0) measured.get(name)?.push(one);
     }
   }
   for (const system of opened.values()) await system.end();
   return measured;
 }
 
-/** The overhead over another system: the median of the rounds, and its 95 % interval by resampling them. */
+/**
+ * The overhead over another system in percent, and its 95 % interval by resampling the rounds. Of time, the first quartiles are compared:
+ * other work on the machine only adds to it.
+ */
 function overhead(of: readonly Measured[], over: readonly Measured[], key: keyof Measured): string {
-  const ratios = of.map((one, round) => (one[key] / (over[round]?.[key] ?? Number.NaN) - 1) * 100);
-  const medians = Array.from({ length: 2000 }, () =>
-    median(ratios.map(() => ratios[Math.floor(Math.random() * ratios.length)] ?? Number.NaN)),
+  const at = key === 'mb' ? 0.5 : 0.25;
+  const typical = (all: readonly Measured[], sample: readonly number[]): number =>
+    quantile(
+      sample.map((round) => all[round]?.[key] ?? Number.NaN),
+      at,
+    );
+  const ratio = (sample: readonly number[]): number => (typical(of, sample) / typical(over, sample) - 1) * 100;
+  const every = [...of.keys()];
+  const resampled = Array.from({ length: 2000 }, () =>
+    ratio(every.map(() => Math.floor(Math.random() * every.length))),
   );
-  const [middle, low, high] = [median(ratios), quantile(medians, 0.025), quantile(medians, 0.975)];
-  return `${middle.toFixed(1)} % (${low.toFixed(1)} to ${high.toFixed(1)})`;
+  const [low, high] = [quantile(resampled, 0.025), quantile(resampled, 0.975)];
+  return `${ratio(every).toFixed(1)} % (${low.toFixed(1)} to ${high.toFixed(1)})`;
 }
 
 interface Target {
@@ -102,7 +112,16 @@ const units = { ms: 'latency', cpu: 'processor', mb: 'memory' } as const;
 
 function report(measured: Map<string, Measured[]>, targets: Record<string, Target>): void {
   for (const [name, all] of measured) {
-    const [ms, cpu, mb] = (['ms', 'cpu', 'mb'] as const).map((key) => median(all.map((one) => one[key])));
+    const [ms, cpu] = (['ms', 'cpu'] as const).map((key) =>
+      quantile(
+        all.map((one) => one[key]),
+        0.25,
+      ),
+    );
+    const mb = quantile(
+      all.map((one) => one.mb),
+      0.5,
+    );
     say(`  ${name.padEnd(18)} ${ms?.toFixed(2)} ms per step, processor ${cpu?.toFixed(2)} ms, ${mb?.toFixed(0)} MB`);
   }
   for (const [name, { base, percent }] of Object.entries(targets)) {
