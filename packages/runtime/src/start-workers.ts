@@ -38,6 +38,7 @@ import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
+import { openLiveHub } from './live/live-hub.ts';
 import { meterExecutor } from './metrics/meter-executor.ts';
 import { meterModel } from './metrics/meter-model.ts';
 import { meterSandbox } from './metrics/meter-sandbox.ts';
@@ -121,6 +122,13 @@ export async function startWorkers(
     metrics,
     namedModels(config),
   );
+  const live = await openLiveHub({
+    workerId,
+    redis: connections.state,
+    subscriber: connections.subscriber,
+    now,
+    logger,
+  });
   const deps = traced.deps({
     workerId,
     redis: connections.state,
@@ -136,6 +144,7 @@ export async function startWorkers(
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },
+        live,
       }),
       metrics,
     ),
@@ -145,7 +154,7 @@ export async function startWorkers(
     workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
-      model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
+      model: createModelPlanner({ model, registry, secrets, prices: config.prices, live }),
     },
     defaultModel: config.models.defaultModel,
     retention: config.retention,
@@ -206,6 +215,7 @@ export async function startWorkers(
     await workers.drain(config.drainMs);
     space.stop();
     cancels.stop();
+    live.stop();
     level.stop();
     await watch.stop();
     operator.stop();

@@ -4,6 +4,8 @@ import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
 import { redactErrors } from '../adapters/redact-executor.ts';
+import { liveAnswer } from '../live/live-answer.ts';
+import type { Live } from '../live/live-hub.ts';
 import { conversation } from './conversation.ts';
 import { readAnswer } from './read-answer.ts';
 import { systemText } from './system-text.ts';
@@ -13,16 +15,18 @@ interface Deps {
   registry: Registry;
   secrets: Secrets;
   prices: ModelPrices;
+  live: Live;
 }
 
 /** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
-export function createModelPlanner({ model, registry, secrets, prices }: Deps): Planner {
+export function createModelPlanner({ model, registry, secrets, prices, live }: Deps): Planner {
   return {
     async next(input, signal) {
       const { goal, toolset } = input.spec;
       if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
       const history = await input.history();
       const redactor = secrets.redactor(input.scope.tenant);
+      using shown = liveAnswer(live, redactor, { runId: input.runId, turn: input.turn, model: input.model });
       const given = await redactErrors(redactor, () =>
         model.generate({
           model: input.model,
@@ -32,6 +36,7 @@ export function createModelPlanner({ model, registry, secrets, prices }: Deps): 
             .list(toolset, { unattended: input.unattended })
             .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema })),
           signal,
+          onDelta: shown.onDelta,
         }),
       );
       const { answered: by, ...answer } = redactor.json(given);
