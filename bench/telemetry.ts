@@ -84,7 +84,7 @@ async function compare(variants: Record<string, Record<string, string>>): Promis
 }
 
 /**
- * The overhead over another system in percent, and its 95 % interval by resampling the rounds. Of time, the first quartiles are compared:
+ * The overhead over another system in percent, and its 95 % interval by resampling the rounds. For time it compares first quartiles:
  * other work on the machine only adds to it.
  */
 function overhead(of: readonly Measured[], over: readonly Measured[], key: keyof Measured): string {
