@@ -231,9 +231,8 @@ export async function startWorkers(
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();
-    await traces?.stop();
     await served?.close();
-    await metrics.stop();
+    await Promise.all([traces?.stop(), metrics.stop()]);
     logger.info('worker ended; nothing is lost');
   };
 }
