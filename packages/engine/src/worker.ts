@@ -25,6 +25,7 @@ export type {
   Planner,
   PlannerDecision,
   PlannerInput,
+  PrepareEnd,
   PublishCall,
   RunDecision,
   SettledStep,
