@@ -54,8 +54,8 @@ export function writeEntry(entry: Entry): string {
 /** An entry whose every byte is as it was written; `damaged` when one is not. Undefined: there is none. */
 export async function readEntry(folder: string, key: string): Promise<Entry | 'damaged' | undefined> {
   try {
-    const [digest = '', body = ''] = readFileSync(entryFile(folder), 'utf8').split('\n');
-    if (digestOf(body) !== digest) return 'damaged';
+    const [digest = '', body = '', ...rest] = readFileSync(entryFile(folder), 'utf8').split('\n');
+    if (digestOf(body) !== digest || rest.join('\n') !== '') return 'damaged';
     const entry = entrySchema.parse(JSON.parse(body));
     if (entry.key !== key) return 'damaged';
     const { pack } = entry;
