@@ -7,6 +7,9 @@ import { clock, duration } from './units.ts';
 
 const typeWidth = 'workspace.publish_requested'.length;
 
+/** What an event says, in words that are not yet safe for a terminal. */
+export const eventText = (event: RunEvent, call: string): string => detailOf(event, call);
+
 export interface TimelineOptions {
   colors: Colors;
   /** Columns of a line. */
@@ -166,7 +169,7 @@ function detailOf(event: RunEvent, call: string): string {
       return `${call} → ${event.data.counts.map(countText).join('; ')}`;
     case 'context.instructed':
       return event.data.files.length === 0
-        ? 'what the model is told before its task'
+        ? 'the instructions of the model'
         : `with ${event.data.files.map(({ path }) => path).join(', ')}`;
     case 'context.compacted': {
       const { through_turn, tokens_before, tokens_after } = event.data;

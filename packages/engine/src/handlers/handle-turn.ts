@@ -40,7 +40,7 @@ async function readStarted(deps: WorkerDeps, job: TurnJob, context: JobContext):
 }
 
 /**
- * @returns `again`: this job has more to do. What the model is told was recorded; or the run received calls while it was about to wait for
+ * @returns `again`: this job has more to do. A record about the context of the model was appended; or the run received calls while it was about to wait for
  * some, and the job that they asked for is this one
  */
 async function takeTurn(

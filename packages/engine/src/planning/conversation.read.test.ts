@@ -1,4 +1,3 @@
-import type { Compaction } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { forkRun, requestPause, requestResume, submitRun, undoSteps } from '../commands/index.ts';
 import { readLog } from '../log/index.ts';
@@ -19,7 +18,7 @@ const compacted = (through_turn: number): PlannerDecision => ({
   compacted: {
     ...{ through_turn, how: 'summarised', summary: `up to ${through_turn}`, kept: { messages: 0 } },
     ...{ tokens_before: 90, tokens_after: 10, usage: { input_tokens: 80, output_tokens: 5 } },
-  } satisfies Omit<Compaction, 'summary'> & { summary: string },
+  },
 });
 
 /** A model that decides these one after the other, and what it got to read before each. */
@@ -100,7 +99,7 @@ test('an undo and a fork go behind a compaction', async () => {
   for (const id of [runId, early.runId, late.runId]) await soundLog(deps, id);
 });
 
-test('what the model is told is written once, and a fork writes its own', async () => {
+test('instructions are written once, and a fork writes its own', async () => {
   const instructed = { system: 'You are careful.', files: [{ path: 'AGENTS.md', bytes: 5 }], environment: {} };
   const { deps, told, runId } = await deciding({ kind: 'instructed', instructed }, call);
   expect(told.at(0)?.instructed).toBeUndefined();

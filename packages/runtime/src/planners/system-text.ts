@@ -2,7 +2,7 @@ import type { SecretScope } from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
 
-/** What a model is told before its task. */
+/** The instructions of a model. */
 export const systemText = (registry: Registry, { spec, scope }: Pick<PlannerInput, 'spec' | 'scope'>): string =>
   [systemPrompt, ...toolsetPrompt(registry, spec.toolset), ...secretsPrompt(scope)].join('\n');
 

@@ -4,7 +4,13 @@ import { openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { describe, makeTree } from '../materialise/materialise.ts';
 import { preparedSnapshot, writeMark } from '../prepared/mark.ts';
-import { checkoutSnapshot, createBaseObjects, loadRepositories, repositoryMounts } from '../repository/index.ts';
+import {
+  checkoutSnapshot,
+  createBaseObjects,
+  loadRepositories,
+  repositoryMounts,
+  shareHistory,
+} from '../repository/index.ts';
 import {
   createRunFolder,
   type RunFolder,
@@ -63,6 +69,7 @@ async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
   await createShadow(deps.git, folder);
   deps.onPoint('fork.folder');
   await copyHistory(deps, { folder, from, origin, snapshot: input.snapshot, signal: input.signal });
+  await shareHistory(from, folder);
   deps.onPoint('fork.objects');
   const built = await buildTree(deps, input);
   deps.onPoint('fork.filled');

@@ -4,7 +4,7 @@ import { type PlannerOutput, planTurn } from './plan-turn.ts';
 
 const betweenTurns = (run: RunState) => [runIs('running'), turnIs(run.turn), openIs(0)];
 
-/** What the model is told before its task. */
+/** The instructions of the model. */
 export const instruct = (run: RunState, data: EventOf<'context.instructed'>['data']): Transition => ({
   if: betweenTurns(run),
   events: [{ type: 'context.instructed', data }],
