@@ -34,6 +34,7 @@ export * from './source.ts';
 export * from './task.ts';
 export * from './telemetry-names.ts';
 export * from './tool.ts';
+export * from './toolchain.ts';
 export * from './touches.ts';
 export * from './trace.ts';
 export * from './trace-context.ts';

@@ -50,6 +50,7 @@ import { createModelPlanner } from './planners/model.ts';
 import { redactPlanner } from './planners/redact-planner.ts';
 import { reportLate } from './report-late.ts';
 import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
+import { openToolchains } from './toolchains/project-toolchains.ts';
 import { openWorkerTraces } from './traces/open-worker-traces.ts';
 import { watchRedis } from './watch-redis.ts';
 
@@ -142,6 +143,7 @@ export async function startWorkers(
     executor: meterExecutor(
       createExecutor({
         ...{ registry, workspaces, texts, graphs, secrets, now },
+        toolchains: openToolchains(sandbox, workspaces),
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },

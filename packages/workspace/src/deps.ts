@@ -57,6 +57,8 @@ export interface Limits extends ScanLimits {
   freeBytes: number;
   /** All files of a source together, bytes. */
   sourceBytes: number;
+  /** What `prepare` made and is kept for other runs, bytes. 0: nothing is. */
+  preparedBytes: number;
   /** How long the folders of unknown runs stay in the trash, milliseconds. */
   trashMs: number;
   /** Output of one diff or patch, bytes. */

@@ -18,6 +18,11 @@ import { findSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
 import { mergeRun } from './merge.ts';
 import { patchSnapshots } from './patch.ts';
+import { applyPrepared } from './prepared/apply-prepared.ts';
+import { measurePrepared } from './prepared/evict-prepared.ts';
+import { inputDigest } from './prepared/input-digest.ts';
+import { keepPrepared } from './prepared/keep-prepared.ts';
+import { markPrepared } from './prepared/mark.ts';
 import { applyPreview, dropPreviews, keepPreview } from './preview.ts';
 import { branchName } from './publish/git/git-input.ts';
 import { planPublish, previewPublish, publish } from './publish/publish.ts';
@@ -67,6 +72,7 @@ const defaultLimits: Omit<Limits, 'fileBytes'> = {
   freeBytes: 0,
   sourceBytes: 10 * 1024 ** 3,
   entries: 500_000,
+  preparedBytes: 5 * 1024 ** 3,
   trashMs: 7 * 24 * 3_600_000,
   diffBytes: 64 * 1024 * 1024,
   hunkBytes: 1024 * 1024,
@@ -106,9 +112,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     locate: ({ runId, epoch }) =>
       asWorkspaceError(async () => {
         const folder = runFolder(dataDir, runId, epoch);
-        requireRecord(folder);
+        const { owner, base } = requireRecord(folder);
         assertCurrent(folder);
-        return { path: folder.tree, owner: requireRecord(folder).owner, repository: repositoryMounts(folder) };
+        return { path: folder.tree, owner, repository: repositoryMounts(folder), base };
       }),
     inspect: (input) =>
       asWorkspaceError(async () => {
@@ -121,6 +127,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     restore: (input) => serialised(input.runId, () => restoreTree(deps, input)),
     takeOver: (input) => serialised(input.runId, () => takeOver(deps, input)),
     merge: (input) => serialised(input.runId, () => mergeRun(deps, input)),
+    inputDigest: (input) => serialised(input.runId, () => inputDigest(deps, input)),
+    applyPrepared: (input) => serialised(input.runId, () => applyPrepared(deps, input)),
+    keepPrepared: (input) => serialised(input.runId, () => keepPrepared(deps, input)),
+    markPrepared: (input) => serialised(input.runId, () => markPrepared(deps, input)),
+    prepared: () => asWorkspaceError(() => measurePrepared(deps)),
     keepPreview: (input) => serialised(input.runId, () => keepPreview(deps, input)),
     applyPreview: (input) => serialised(input.runId, () => applyPreview(deps, input)),
     dropPreviews: (input) => serialised(input.runId, () => dropPreviews(deps, input)),

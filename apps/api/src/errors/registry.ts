@@ -199,6 +199,7 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   workspace_discarded: { status: 410, title: 'The workspace is gone' },
   external_effects: { status: 409, title: 'Effects that cannot be undone' },
   fork_pending: { status: 409, title: 'A fork still needs the workspace' },
+  prepare_refused: { status: 422, title: 'Prepare refused' },
   invalid_fork: { status: 422, title: 'Invalid fork' },
   run_not_finished: { status: 409, title: 'The run has not ended' },
   run_not_succeeded: { status: 409, title: 'The run did not succeed' },

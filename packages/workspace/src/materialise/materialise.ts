@@ -5,6 +5,7 @@ import type { Call, Deps, Materialised, Owner } from '../deps.ts';
 import { assertFreeSpace, openTree, syncFolder } from '../files/index.ts';
 import { createObjectWriter, Deflater, PackStream } from '../git-objects/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
+import { preparedSnapshot } from '../prepared/mark.ts';
 import {
   baseCommitContent,
   createBaseObjects,
@@ -61,7 +62,9 @@ export async function materialise(deps: Deps, input: Call<'materialise'>): Promi
   deps.logger.info({ run_id: input.runId, files, bytes }, 'workspace materialised');
   // Reuse the loaded snapshot: git lists 100,000 files in 70 MB.
   const isOurs = first?.id === placed.record.base;
-  return isOurs && first ? toMaterialised(placed.record, first) : describe(deps, placed.folder, placed.record);
+  return isOurs && first
+    ? toMaterialised(placed.folder, placed.record, first)
+    : describe(deps, placed.folder, placed.record);
 }
 
 type MakeInput = Call<'materialise'> & { folder: RunFolder; found: FoundSource; owner: Owner };
@@ -169,13 +172,15 @@ export function makeTree(deps: Pick<Deps, 'holder'>, folder: RunFolder): void {
 
 export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {
   const state = deps.states.of(folder);
-  return toMaterialised(record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
+  return toMaterialised(folder, record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
 }
 
-function toMaterialised(record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
+function toMaterialised(folder: RunFolder, record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
+  const prepared = preparedSnapshot(folder);
   return {
     id: first.id,
-    base: record.base,
+    base: prepared ?? record.base,
+    prepared: prepared !== undefined,
     parent: record.start === undefined ? null : first.parent,
     files_changed: countChanges(undefined, first.root),
     skipped: skippedPaths(first.manifest),
