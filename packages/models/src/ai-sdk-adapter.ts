@@ -17,6 +17,9 @@ import { parseModelName } from './model-name.ts';
 import type { Model, ModelAnswer, ModelRequest } from './port.ts';
 import { openProviderModel, type ProviderDeps } from './providers.ts';
 import { type AnswerPart, type RawAnswer, readAnswer } from './read-answer.ts';
+import { streamed } from './stream.ts';
+import { readStreamFailure } from './stream-failure.ts';
+import { defaultStreamLimits, streamFetch } from './stream-fetch.ts';
 
 type Generated = Awaited<ReturnType<typeof generateText>>;
 
@@ -32,7 +35,10 @@ export function createAiSdkModel(deps: AdapterDeps): Model {
 }
 
 async function generate(deps: AdapterDeps, request: ModelRequest): Promise<ModelAnswer> {
-  const { model, options } = openProviderModel(deps, request.model);
+  const { onDelta } = request;
+  const limits = deps.settings.stream ?? defaultStreamLimits;
+  const fetch = onDelta === undefined ? deps.fetch : streamFetch({ fetch: deps.fetch, limits, model: request.model });
+  const { model, options } = openProviderModel({ ...deps, fetch }, request.model);
   request.signal.throwIfAborted();
   // Without `execute` the SDK stops after the first answer, so it sends one request.
   const tools: ToolSet = Object.fromEntries(
@@ -42,7 +48,10 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     ]),
   );
   const result = await generateText({
-    model: wrapLanguageModel({ model, middleware: [boundArgsDepth, uniqueCallIds(request.messages)] }),
+    model: wrapLanguageModel({
+      model,
+      middleware: [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta)] : [])],
+    }),
     instructions: request.system || undefined,
     messages: toSentMessages(request.messages, request.model),
     tools,
@@ -112,8 +121,11 @@ function answerPart(part: Generated['content'][number]): AnswerPart[] {
 }
 
 function toModelError(deps: AdapterDeps, error: unknown, model: string): ModelError {
-  if (error instanceof ModelError) return error;
+  const own = modelErrorIn(error);
+  if (own !== undefined) return own;
   if (APICallError.isInstance(error)) return describeFailure(deps, readFailure(error), model);
+  const broken = readStreamFailure(error);
+  if (broken !== undefined) return describeFailure(deps, broken, model);
   const message = error instanceof Error ? error.message : String(error);
   if (InvalidResponseDataError.isInstance(error)) {
     return describeFailure(deps, { kind: 'unreadable', status: 200, headers: {}, body: error.data, message }, model);
@@ -128,6 +140,16 @@ function toModelError(deps: AdapterDeps, error: unknown, model: string): ModelEr
     { code: 'EMODELUNKNOWN', message: `Asking ${model} failed: ${message}`, next },
     { cause: error },
   );
+}
+
+/** The SDK wraps an error that ends the body of an answer. */
+function modelErrorIn(error: unknown): ModelError | undefined {
+  let at = error;
+  for (let depth = 0; depth < 10 && at instanceof Error; depth++) {
+    if (at instanceof ModelError) return at;
+    at = at.cause;
+  }
+  return undefined;
 }
 
 function readFailure(error: APICallError): Failure {

@@ -44,11 +44,17 @@ export function openProviderModel({ settings, fetch }: ProviderDeps, name: strin
       // No default path: such servers differ.
       const baseURL = baseUrl(settings.openaiCompatible?.baseUrl, '', '');
       const apiKey = key(settings.openaiCompatible);
-      return { model: createOpenAICompatible({ name: provider, apiKey, baseURL, fetch })(model), options: none };
+      return {
+        model: createOpenAICompatible({ name: provider, apiKey, baseURL, fetch, includeUsage: true })(model),
+        options: none,
+      };
     }
     case 'ollama': {
       const baseURL = baseUrl(settings.ollama?.baseUrl, 'http://127.0.0.1:11434', '/v1');
-      return { model: createOpenAICompatible({ name: provider, apiKey: '', baseURL, fetch })(model), options: none };
+      return {
+        model: createOpenAICompatible({ name: provider, apiKey: '', baseURL, fetch, includeUsage: true })(model),
+        options: none,
+      };
     }
     default:
       return provider satisfies never;
