@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
 import { callerKindSchema, tenantSchema } from './caller.ts';
 import { capabilityReportSchema } from './capabilities.ts';
+import { compactionSchema, instructedSchema, modelRetryingSchema, turnNoteSchema } from './conversation.ts';
 import { pathChangeSchema } from './diff.ts';
 import { grantSchema } from './grant.ts';
 import {
@@ -145,6 +146,7 @@ const runEvents = [
     turn: z.int(),
     used: usageSchema.optional().describe('After a pause: limits count from here'),
     tools: toolVersionsSchema.optional().describe('The versions that the run continues with, when they changed'),
+    model: z.string().optional().describe('The model that it continues with, when a person changed it'),
     by: z.string().optional(),
   }),
   event('run.extended', {
@@ -182,7 +184,11 @@ const runEvents = [
     received: z.int().min(1).optional().describe('The number of the received calls that it makes'),
     asked_at: z.iso.datetime().optional().describe('When the planner was asked'),
     answered: modelAnsweredSchema.optional(),
+    note: turnNoteSchema.optional().describe('What the model reads after this answer, before its next turn'),
   }),
+  event('context.instructed', instructedSchema.shape),
+  event('context.compacted', compactionSchema.shape),
+  event('model.retrying', modelRetryingSchema.shape),
   event('calls.received', {
     number: z.int().min(1).describe('Each request of calls to the run has a number, from 1'),
     by: z.string(),

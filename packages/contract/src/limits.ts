@@ -58,6 +58,11 @@ const bounds = {
     .describe('Sub-agents in total, including those of sub-agents; a resume grants as many again'),
   max_depth: z.int().min(0).max(5).describe('Levels of sub-agents; 0: none at all'),
   task_wall_s: z.int().min(1).max(604_800).describe('Seconds that one background command may take'),
+  model_patience_s: z
+    .int()
+    .min(0)
+    .max(31_536_000)
+    .describe('Seconds that a run waits for a model that cannot be reached until it pauses'),
   step_wall_s: z.int().min(1).max(86_400).describe('Seconds of wall time that one command may take'),
 };
 
@@ -75,6 +80,7 @@ export const limitsSchema = z.strictObject({
   max_agents: bounds.max_agents.default(64),
   max_depth: bounds.max_depth.default(2),
   task_wall_s: bounds.task_wall_s.default(3600),
+  model_patience_s: bounds.model_patience_s.default(86_400),
   step_wall_s: bounds.step_wall_s.default(600),
   command: commandLimitsSchema.optional(),
 });

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { callerSchema } from './caller.ts';
 import { limitsSchema } from './limits.ts';
+import { modelGoalShape } from './model-options.ts';
 import { grantsShape } from './permissions.ts';
 import { planSchema } from './plan.ts';
 import { operatorPolicySchema, policyPinSchema, policySchema } from './policy.ts';
+import { prepareSchema } from './prepare.ts';
 import { secretUsesSchema } from './secret.ts';
 import { sourceSchema } from './source.ts';
 import { prioritySchema } from './vocabulary.ts';
@@ -54,7 +56,12 @@ export const publishDefaultsSchema = z.strictObject({
 
 const plannedGoals = [
   z.strictObject({ planner: z.literal('scripted'), plan: planSchema }),
-  z.strictObject({ planner: z.literal('model'), model: z.string(), prompt: z.string().min(1).max(200_000) }),
+  z.strictObject({
+    planner: z.literal('model'),
+    model: z.string(),
+    prompt: z.string().min(1).max(200_000),
+    ...modelGoalShape,
+  }),
 ] as const;
 
 /** The goal of a sub-agent: a plan of tool calls, or a prompt for a model. */
@@ -102,6 +109,7 @@ export const runSpecSchema = z.strictObject({
   models: modelsSchema.default([]),
   validators: validatorsSchema.default([]),
   publish: publishDefaultsSchema.prefault({}),
+  prepare: prepareSchema.optional(),
   submitted_by: callerSchema.pick({ name: true, kind: true }).optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)),
   priority: prioritySchema.default('normal'),

@@ -164,6 +164,19 @@ function detailOf(event: RunEvent, call: string): string {
     }
     case 'network.counted':
       return `${call} → ${event.data.counts.map(countText).join('; ')}`;
+    case 'context.instructed':
+      return event.data.files.length === 0
+        ? 'the instructions of the model'
+        : `with ${event.data.files.map(({ path }) => path).join(', ')}`;
+    case 'context.compacted': {
+      const { through_turn, tokens_before, tokens_after } = event.data;
+      return `up to turn ${through_turn}: about ${tokens_before} tokens became ${tokens_after}`;
+    }
+    case 'model.retrying': {
+      const { model, next, failures, until, reason } = event.data;
+      const other = next === model ? '' : `, ${next}`;
+      return `${model} could not be asked (${failures} in a row); again at ${until}${other}: ${problemText(reason)}`;
+    }
     case 'graph.progress':
       return `${call}: ${event.data.files} of ${event.data.total} files are in the code graph`;
     case 'workspace.progress':

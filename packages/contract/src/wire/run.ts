@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { tenantSchema } from '../caller.ts';
 import { runIdSchema } from '../ids.ts';
 import { givenLimitsSchema, limitsSchema } from '../limits.ts';
+import { modelGoalShape } from '../model-options.ts';
 import { grantsShape, modesSchema, permissionsSchema, protectedPathsSchema } from '../permissions.ts';
 import { planSchema } from '../plan.ts';
 import { givenPolicySchema, operatorPolicySchema, policyPinSchema, policySchema } from '../policy.ts';
+import { prepareSchema } from '../prepare.ts';
 import { conflictSummarySchema } from '../publish.ts';
 import { modelsSchema, networkSchema, publishDefaultsSchema, settingsSchema, validatorsSchema } from '../run-spec.ts';
 import { secretUsesSchema } from '../secret.ts';
@@ -23,6 +25,9 @@ export const labelsSchema = z
   .record(z.string().min(1).max(63), z.string().max(255))
   .refine((labels) => Object.keys(labels).length <= 64, 'a run has at most 64 labels');
 
+/** What only a run with a prompt may have. */
+const ofPrompts = ['model', 'system', 'images', 'fallbacks', 'options', 'output_schema'] as const;
+
 /** POST /v1/runs. The goal is a `prompt` for a model, a `plan` of tool calls, or `open`: exactly one of them. */
 export const createRunSchema = z
   .strictObject({
@@ -33,6 +38,7 @@ export const createRunSchema = z
     plan: planSchema.optional().describe('The tool calls, one group after the other'),
     open: z.literal(true).optional().describe('Its calls come with POST /v1/runs/{id}/calls, until it is finished'),
     model: z.string().min(1).max(200).optional().describe('provider/model, for a prompt. Default: HOLDPOINT_MODEL'),
+    ...modelGoalShape,
     models: modelsSchema.optional(),
     workspace: z.strictObject({ source: sourceSchema }).default({ source: { type: 'empty' } }),
     policy: givenPolicySchema.prefault({}),
@@ -42,6 +48,7 @@ export const createRunSchema = z
     secrets: secretUsesSchema.default([]),
     validators: validatorsSchema.default([]),
     publish: publishDefaultsSchema.prefault({}),
+    prepare: prepareSchema.optional(),
     labels: labelsSchema.default({}),
     priority: prioritySchema.default('normal').describe('The order of jobs when all workers are busy'),
   })
@@ -51,7 +58,8 @@ export const createRunSchema = z
     const [, second] = given;
     if (given.length === 0) refuse([], 'give a prompt, a plan, or open: true');
     if (second !== undefined) refuse([second], `give one of prompt, plan and open, not ${given.join(' and ')}`);
-    if (body.prompt === undefined && body.model !== undefined) refuse(['model'], 'a model belongs to a prompt');
+    if (body.prompt !== undefined) return;
+    for (const field of ofPrompts) if (body[field] !== undefined) refuse([field], `${field} belongs to a prompt`);
   });
 /** The body as a caller writes it: fields with a default may be absent. */
 export type CreateRun = z.input<typeof createRunSchema>;

@@ -38,7 +38,10 @@ async function readStarted(deps: WorkerDeps, job: TurnJob, { signal }: JobContex
   return readRun(deps.redis, job.run_id);
 }
 
-/** @returns `again`: the run received calls while it was about to wait for some, and the job that they asked for is this one */
+/**
+ * @returns `again`: this job has more to do. A record about the context of the model was appended; or the run received calls while it was about to wait for
+ * some, and the job that they asked for is this one
+ */
 async function takeTurn(
   deps: WorkerDeps,
   job: TurnJob,
@@ -50,6 +53,7 @@ async function takeTurn(
   const spec = await readSpec(deps, run);
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
   const appended = await recordPlan(deps, run, planned);
+  if (appended.ok && planned.again) return 'again';
   if (appended.ok) return planned.nothingElsePending ? 'under way' : undefined;
   if (spec.goal.planner === 'open') return 'again';
   // A message that arrived while the model decided to end is answered first.

@@ -18,7 +18,7 @@ import {
   readTurnSteps,
   readWholeLog,
 } from '../log/index.ts';
-import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports/index.ts';
+import type { PastConversation, PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports/index.ts';
 import { presentStep } from '../queries/present-step.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog' | 'ceilings'>;
@@ -54,8 +54,12 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
     },
     async history() {
       const past = await history(deps, run);
-      return { turns: past.turns, unread: past.readMessages };
+      const { turns, readMessages: unread, instructed, compactions } = past;
+      return { turns, unread, instructed, compacted: compactions.at(-1) };
     },
+    model: run.model ?? (spec.goal.planner === 'model' ? spec.goal.model : ''),
+    modelWait: run.model_wait,
+    openTasks: run.open_tasks,
     unattended: run.parent !== undefined,
     scope: scopeOf(run, spec),
   };
@@ -106,6 +110,9 @@ type Settled = EventOf<
 interface History {
   turns: PastTurn[];
   readMessages: string[];
+  instructed?: PastConversation['instructed'];
+  /** Those that no undo took back, oldest first. */
+  compactions: NonNullable<PastConversation['compacted']>[];
 }
 
 /** The turns so far, in the log: a fork's past is the other run's, up to where it left it. */
@@ -117,16 +124,26 @@ async function history(deps: Deps, run: Past): Promise<History> {
   let read = 0;
   // Messages of an undone turn stay.
   let carried: string[] = [];
+  let instructed: PastConversation['instructed'];
+  let compactions: NonNullable<PastConversation['compacted']>[] = [];
   for await (const event of readWholeLog(deps.redis, run.id)) {
     if (run.until !== undefined && event.seq > run.until) break;
     if (event.type === 'run.created' && event.data.forked_from !== undefined) {
       const { run_id, seq, turn } = event.data.forked_from;
       const past = await history(deps, { id: run_id, until: seq });
       turns.push(...past.turns.filter((one) => one.turn <= turn));
+      compactions.push(...past.compactions.filter((one) => one.through_turn < turn));
     } else if (event.type === 'message.received') {
       messages.push(event.data.text);
     } else if (event.type === 'run.rewound') {
       carried.push(...rewind(turns, event.data));
+      const { turn } = event.data;
+      compactions = compactions.filter((one) => one.through_turn < turn);
+    } else if (event.type === 'context.instructed') {
+      instructed = { ...event.data, system: String(await fromPayload(deps.blobs, event.data.system)) };
+    } else if (event.type === 'context.compacted') {
+      const { summary, ...data } = event.data;
+      compactions.push({ ...data, summary: summary && String(await fromPayload(deps.blobs, summary)) });
     } else if (event.type === 'turn.planned') {
       const { turn, message, answer, messages_read = read } = event.data;
       turns.push({
@@ -134,6 +151,7 @@ async function history(deps: Deps, run: Past): Promise<History> {
         message,
         answer: answer && (await fromPayload(deps.blobs, answer)),
         refused: event.data.refused?.error,
+        note: event.data.note,
         steps: [],
         readMessages: [...carried, ...messages.slice(read, messages_read)],
         at: event.time,
@@ -166,7 +184,7 @@ async function history(deps: Deps, run: Past): Promise<History> {
     }
   }
   await addResults(deps, run.id, steps);
-  return { turns, readMessages: [...carried, ...messages.slice(read)] };
+  return { turns, readMessages: [...carried, ...messages.slice(read)], instructed, compactions };
 }
 
 /** The state has what a result is made of. The status then is that of the log: an undo after a fork is no part of the fork's past. */

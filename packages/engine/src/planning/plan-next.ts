@@ -7,10 +7,13 @@ import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import {
   changedTools,
   closeRun,
+  compact,
   endRun,
+  instruct,
   isLooping,
   limitReached,
   type PlannerOutput,
+  pauseAfterTurn,
   pauseRun,
   planTurn,
   type RunEnd,
@@ -41,6 +44,8 @@ export interface Planned {
   nothingElsePending: boolean;
   /** Appended instead of the end when a message arrived during planning. */
   unlessHeard?: Transition;
+  /** The planner is asked again at once, for the same turn. */
+  again?: true;
 }
 
 /** Asks the planner for the next turn, unless a limit, changed tools or a model that gets nowhere stop the run. Records nothing. */
@@ -65,10 +70,12 @@ export async function planNext(
   if (lost !== undefined) return pausing(run, lost);
   const askedAt = new Date(deps.now()).toISOString();
   const decision = scripted ?? (await deps.planners.model.next(input, signal));
-  const { usage } = decision;
+  if (decision.kind === 'instructed') return recorded(deps, run, decision);
+  const { usage } = decision.kind === 'compacted' ? decision.compacted : decision;
   if (spec.limits.max_cost_usd !== undefined && usage !== undefined && usage.cost_micros === undefined) {
     return pausing(run, costUnknown(spec));
   }
+  if (decision.kind === 'compacted') return recorded(deps, run, decision);
   const output = {
     message: decision.message,
     answer: decision.answer === undefined ? undefined : await toPayload(deps.blobs, decision.answer),
@@ -126,11 +133,25 @@ const costUnknown = ({ goal }: RunSpec): Problem => ({
   next: 'Have the operator set its price (HOLDPOINT_MODEL_PRICES), or fork the run with a limit in tokens.',
 });
 
+/** Instructions or a compaction, which later requests have. */
+async function recorded(deps: EngineDeps, run: RunState, decision: Recorded): Promise<Planned> {
+  const again = { ...nothing, again: true } as const;
+  if (decision.kind === 'instructed') {
+    const { system, ...data } = decision.instructed;
+    return { ...again, transition: instruct(run, { ...data, system: await toPayload(deps.blobs, system) }) };
+  }
+  const { summary, ...data } = decision.compacted;
+  const written = summary === undefined ? undefined : await toPayload(deps.blobs, summary);
+  return { ...again, transition: compact(run, { ...data, summary: written }) };
+}
+
+type Recorded = Extract<PlannerDecision, { kind: 'instructed' | 'compacted' }>;
+
 async function planned(
   deps: EngineDeps,
   run: RunState,
   spec: RunSpec,
-  decision: PlannerDecision,
+  decision: Exclude<PlannerDecision, Recorded>,
   output: PlannerOutput,
 ): Promise<Planned> {
   switch (decision.kind) {
@@ -138,6 +159,10 @@ async function planned(
       return ending(run, { as: 'succeeded', message: decision.message }, output);
     case 'give_up':
       return ending(run, { as: 'failed', message: decision.message, reason: decision.reason }, output);
+    case 'again':
+      return { transition: planTurn(run, { ...output, note: decision.note, steps: [] }), ...nothing };
+    case 'pause':
+      return { transition: pauseAfterTurn(run, decision.reason, { ...output, note: decision.note }), ...nothing };
     case 'calls': {
       const { calls, refused } = await withinRoom(deps, run, decision.calls, spec);
       const planned = await Promise.all(calls.map((call) => turnStep(deps, run, spec, call)));

@@ -1,4 +1,4 @@
-import { type Json, limitsSchema, type RunSpec } from '@holdpoint/contract';
+import { type Json, limitsSchema, type ModelUsage, type RunSpec } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
 import { requestCancel, requestPause, requestResume, retryRun, sendMessage, submitRun } from '../commands/index.ts';
@@ -34,7 +34,7 @@ async function modelRun(
   };
   return { ...made, deps, runId: (await submitRun(deps, { spec, by: 'test' })).runId };
 }
-const calling = (args: Json, usage?: PlannerDecision['usage']): PlannerDecision => ({
+const calling = (args: Json, usage?: ModelUsage): PlannerDecision => ({
   ...{ kind: 'calls', message: 'on', answer: {}, calls: [{ tool: 'count', args }], usage },
 });
 const finish: PlannerDecision = { kind: 'finish', message: 'done', answer: {} };

@@ -1,4 +1,16 @@
-import type { Json, ModelAnswered, ModelUsage, Problem, RunSpec, SecretScope, StepStatus } from '@holdpoint/contract';
+import type {
+  Compaction,
+  Instructed,
+  Json,
+  ModelAnswered,
+  ModelRetrying,
+  ModelUsage,
+  Problem,
+  RunSpec,
+  SecretScope,
+  StepStatus,
+  TurnNote,
+} from '@holdpoint/contract';
 
 /** A call that a planner wants made. With `error`, the step settles with it and nothing runs. */
 export interface PlannedCall {
@@ -11,11 +23,28 @@ export interface PlannedCall {
   error?: Problem;
 }
 
-export type PlannerDecision = { message: string; answer?: Json; usage?: ModelUsage; answered?: ModelAnswered } & (
-  | { kind: 'calls'; calls: PlannedCall[]; concurrent?: boolean | undefined }
-  | { kind: 'finish' }
-  | { kind: 'give_up'; reason: Problem }
-);
+/** What a planner said with its decision. */
+interface Said {
+  message: string;
+  answer?: Json;
+  usage?: ModelUsage;
+  answered?: ModelAnswered;
+}
+
+export type PlannerDecision =
+  | (Said & { kind: 'calls'; calls: PlannedCall[]; concurrent?: boolean | undefined })
+  | (Said & { kind: 'finish' })
+  | (Said & { kind: 'give_up'; reason: Problem })
+  /** A turn without steps. The model reads the note before its next turn. */
+  | (Said & { kind: 'again'; note: TurnNote })
+  /** The turn is recorded, and the run pauses. */
+  | (Said & { kind: 'pause'; note?: TurnNote; reason: Problem })
+  /** The instructions were written, or older turns shortened: it is recorded, and the planner is asked again at once. */
+  | { kind: 'instructed'; instructed: Fresh<Instructed, 'system', string> }
+  | { kind: 'compacted'; compacted: Fresh<Compaction, 'summary', string | undefined> };
+
+/** A record whose payload is not stored yet. */
+type Fresh<Data, Field extends keyof Data, Value> = Omit<Data, Field> & { [Name in Field]: Value };
 
 /** A decision that let a call run. */
 export interface RunDecision {
@@ -52,8 +81,22 @@ export interface PastTurn {
   refused?: Problem;
   /** What people wrote to the run before this turn was planned, and after the one before. */
   readMessages: string[];
+  /** A note about this answer, for the model. */
+  note?: TurnNote;
   /** When it was planned. ISO 8601. */
   at: string;
+}
+
+/** What a model may read of its run, as far as nothing was taken back. */
+export interface PastConversation {
+  /** Oldest first. */
+  turns: PastTurn[];
+  /** Messages that no turn has answered yet. */
+  unread: string[];
+  /** The text before the conversation, when it was written. That of a run which was forked is not its fork's. */
+  instructed?: Fresh<Instructed, 'system', string>;
+  /** The last one that counts. */
+  compacted?: Fresh<Compaction, 'summary', string | undefined>;
 }
 
 export interface PlannerInput {
@@ -65,8 +108,14 @@ export interface PlannerInput {
   named(name: string): Promise<SettledStep | undefined>;
   /** The steps of the turn before; empty before the first. */
   previous(): Promise<SettledStep[]>;
-  /** The whole history, oldest first: grows with the run. `unread`: messages that no turn has answered yet. */
-  history(): Promise<{ turns: PastTurn[]; unread: string[] }>;
+  /** The whole history: grows with the run. */
+  history(): Promise<PastConversation>;
+  /** The model of the goal, or the one that a person changed it to. Empty when the goal has no model. */
+  model: string;
+  /** The wait for a model that could not be asked, while it lasts. */
+  modelWait?: ModelRetrying | undefined;
+  /** Background commands and sub-agents that are not over. */
+  openTasks: number;
   /** The run is a sub-agent: no person answers questions. */
   unattended: boolean;
   scope: SecretScope;

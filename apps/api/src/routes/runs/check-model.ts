@@ -17,9 +17,9 @@ export function checkModel({ models }: Pick<ApiDeps, 'models'>, asked: string | 
   return model;
 }
 
-/** The models of a run's sub-agents, which stand at `/models`. @throws as `checkModel` */
-export function checkModels({ models }: Pick<ApiDeps, 'models'>, asked: readonly string[]): void {
-  for (const [index, model] of asked.entries()) checkName(models, model, `/models/${index}`);
+/** A list of models, which stands at `place` of the request. @throws as `checkModel` */
+export function checkModels({ models }: Pick<ApiDeps, 'models'>, asked: readonly string[], place = '/models'): void {
+  for (const [index, model] of asked.entries()) checkName(models, model, `${place}/${index}`);
 }
 
 function checkName(models: ModelSettings, model: string, pointer: string): void {

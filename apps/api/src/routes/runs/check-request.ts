@@ -58,12 +58,15 @@ function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): v
   throw new ApiProblem('unknown_toolset', detail, { errors: [{ pointer: '/toolset', detail }] });
 }
 
-function checkTask(
-  deps: Pick<ApiDeps, 'catalog' | 'models'>,
-  { toolset, plan, prompt, open, model }: Pick<CreateRunBody, 'toolset' | 'plan' | 'prompt' | 'open' | 'model'>,
-): Goal {
+function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, body: Omit<CreateRunBody, 'policy'>): Goal {
+  const { toolset, plan, prompt, open, model } = body;
   if (open) return { planner: 'open' };
-  if (plan === undefined) return { planner: 'model', prompt: prompt ?? '', model: checkModel(deps, model) };
+  if (plan === undefined) {
+    const { system, images, fallbacks, options, output_schema } = body;
+    checkModels(deps, fallbacks ?? [], '/fallbacks');
+    const asked = { model: checkModel(deps, model), fallbacks, options };
+    return { planner: 'model', prompt: prompt ?? '', ...asked, system, images, output_schema };
+  }
   checkPlan(deps, toolset, plan);
   return { planner: 'scripted', plan };
 }

@@ -85,6 +85,7 @@ const specOf = (
     models = [],
     validators,
     publish,
+    prepare,
     labels,
     priority,
   }: CreateRunBody,
@@ -104,6 +105,7 @@ const specOf = (
   models,
   validators,
   publish,
+  prepare,
   labels,
   priority,
 });

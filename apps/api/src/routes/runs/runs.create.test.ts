@@ -65,7 +65,7 @@ describe('a run that is submitted', () => {
         secrets: [],
         operator_policies: [],
         limits: {
-          ...{ max_turns: 200, step_wall_s: 600, loop_after: 5, idle_s: 86_400 },
+          ...{ max_turns: 200, step_wall_s: 600, loop_after: 5, idle_s: 86_400, model_patience_s: 86_400 },
           ...{ max_tasks: 8, max_agents: 64, max_depth: 2, task_wall_s: 3600 },
         },
         models: [],

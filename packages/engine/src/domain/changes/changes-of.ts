@@ -1,6 +1,7 @@
 import type { EventType, RunEvent } from '@holdpoint/contract';
 import { runField } from '../model.ts';
 import { approvalChanges } from './approval.ts';
+import { conversationChanges } from './conversation.ts';
 import { publicationChanges } from './publication.ts';
 import { ruleChanges } from './rule.ts';
 import { runChanges } from './run.ts';
@@ -12,6 +13,7 @@ import { workspaceChanges } from './workspace.ts';
 /** The only place that defines what an event does to the state. The compiler finds an event that is missing here. */
 const changesByType: ChangesOf<EventType> = {
   ...runChanges,
+  ...conversationChanges,
   ...stepChanges,
   ...approvalChanges,
   ...ruleChanges,

@@ -45,13 +45,15 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     if (data.for === 'calls') state.set(runField.awaits_calls, time);
     stopClock(state, time);
   },
-  'run.resumed': (state, { time, data: { status, used, tools, after } }) => {
+  'run.resumed': (state, { time, data: { status, used, tools, after, model } }) => {
     state.set(runField.status, status);
     if (after === 'calls') state.clear(runField.awaits_calls);
     state.set(runField.budget_from, used);
     state.set(runField.tools, tools);
+    state.set(runField.model, model);
     if (after === 'pause' || after === 'end') {
       state.clear(runField.reason);
+      state.clear(runField.model_wait);
       state.clear(runField.repetition);
     }
     if (after === 'end') {
@@ -121,6 +123,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     state.set(runField.repetition, repetition);
     state.set(runField.messages_read, messages_read);
     state.set(runField.taken, received);
+    state.clear(runField.model_wait);
     if (usage !== undefined) countUsage(state, usage);
   },
   'calls.received': (state, { time, data: { number, by: _, key, request, ...posted } }) => {

@@ -3,6 +3,7 @@ import {
   closingSchema,
   conflictSummarySchema,
   forkedFromSchema,
+  modelRetryingSchema,
   parentSchema,
   payloadSchema,
   postedCallsSchema,
@@ -50,6 +51,13 @@ export const runTable = {
   cost_micros: integer('Cost of the models, in millionths of a US dollar.'),
   repetition: optional(json(repetitionSchema, 'How often the last turns were the same, or failed altogether.')),
   tools: optional(json(toolVersionsSchema, 'Version of each tool when the run began or accepted new versions.')),
+  model: optional(text(z.string(), 'The model that it continues with, when a person changed it.')),
+  model_wait: optional(
+    json(
+      modelRetryingSchema,
+      'Since when, and until when, it waits for a model that cannot be asked; cleared by a turn.',
+    ),
+  ),
   messages: integer('Messages that people sent.'),
   messages_read: integer('Messages that the planner has read.'),
   open_tasks: integer('Tasks that are not over.'),

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { payloadSchema } from './payload.ts';
+import { modelAnsweredSchema, modelUsageSchema, problemSchema } from './vocabulary.ts';
+
+/** Words of Holdpoint that the model reads after its answer, and why. */
+export const turnNoteSchema = z.strictObject({
+  code: z.enum(['cut_off', 'empty', 'open_tasks', 'output_invalid']),
+  text: z.string().max(20_000),
+});
+export type TurnNote = z.infer<typeof turnNoteSchema>;
+
+/** What stands for the turns up to `through_turn` in later requests. The log keeps them. */
+export const compactionSchema = z.strictObject({
+  through_turn: z.int().min(0).describe('The last turn that it stands for'),
+  how: z.enum(['results_cut', 'summarised']),
+  summary: payloadSchema.optional().describe('The text that stands for these turns; absent when only results were cut'),
+  kept: z.record(z.string(), z.int()).describe('How many of what stays word for word, by kind'),
+  tokens_before: z.int().describe('Estimate of the request without it'),
+  tokens_after: z.int(),
+  window: z.int().optional().describe('Tokens that the model can read, as far as it is known'),
+  model: z.string().optional().describe('The model that wrote the summary'),
+  usage: modelUsageSchema.optional(),
+  answered: modelAnsweredSchema.optional(),
+});
+export type Compaction = z.infer<typeof compactionSchema>;
+
+/** Instructions of a model. Written once, before its first turn, so that the beginning of its requests stays the same. */
+export const instructedSchema = z.strictObject({
+  system: payloadSchema.describe('The whole text'),
+  files: z
+    .array(z.strictObject({ path: z.string(), bytes: z.int(), cut: z.int().optional().describe('Bytes left out') }))
+    .describe('Files of the workspace that it has'),
+  environment: z.record(z.string(), z.json()).describe('Facts: date, platform, tools, network, limits'),
+});
+export type Instructed = z.infer<typeof instructedSchema>;
+
+/** A model that could not be asked is asked again later. */
+export const modelRetryingSchema = z.strictObject({
+  model: z.string().describe('The model that could not be asked'),
+  next: z.string().describe('The model that is asked next'),
+  failures: z.int().min(1).describe('In a row, over all models'),
+  since: z.iso.datetime().describe('When the first of them was'),
+  until: z.iso.datetime().describe('When it is asked again'),
+  reason: problemSchema,
+});
+export type ModelRetrying = z.infer<typeof modelRetryingSchema>;

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+export const reasoningEffortSchema = z.enum(['none', 'low', 'medium', 'high', 'max']);
+export type ReasoningEffort = z.infer<typeof reasoningEffortSchema>;
+
+/** How a model is asked. An absent option is the default of the model. */
+export const modelOptionsSchema = z.strictObject({
+  max_output_tokens: z.int().min(1).max(10_000_000).optional().describe('Tokens that one answer may have'),
+  temperature: z.number().min(0).max(2).optional().describe('Not sent to models that take none'),
+  reasoning_effort: reasoningEffortSchema.optional(),
+});
+export type ModelOptions = z.infer<typeof modelOptionsSchema>;
+
+export const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
+
+/** An image in a prompt. */
+export const imageSchema = z.strictObject({
+  media_type: z.enum(imageTypes),
+  data: z.base64().min(4).max(7_000_000).describe('Base64; at most 5 MiB of image'),
+});
+export type Image = z.infer<typeof imageSchema>;
+
+/** What the goal of a model has beside its prompt. */
+export const modelGoalShape = {
+  system: z.string().min(1).max(100_000).optional().describe('Instructions of the run, before those of the workspace'),
+  images: z.array(imageSchema).min(1).max(20).optional().describe('Images of the prompt'),
+  fallbacks: z
+    .array(z.string().min(1).max(200))
+    .min(1)
+    .max(10)
+    .optional()
+    .describe('provider/model, asked in this order while the model before it cannot be reached'),
+  options: modelOptionsSchema.optional(),
+  output_schema: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe('JSON Schema of the final answer. The model is asked again with the error when its answer does not fit'),
+};

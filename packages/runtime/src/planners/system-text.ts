@@ -1,0 +1,31 @@
+import type { SecretScope } from '@holdpoint/contract';
+import type { PlannerInput } from '@holdpoint/engine/worker';
+import type { Registry } from '@holdpoint/tools';
+
+/** The instructions of a model. */
+export const systemText = (registry: Registry, { spec, scope }: Pick<PlannerInput, 'spec' | 'scope'>): string =>
+  [systemPrompt, ...toolsetPrompt(registry, spec.toolset), ...secretsPrompt(scope)].join('\n');
+
+const systemPrompt = [
+  'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',
+  'Use the tools to do the task; look before you change, and check what you changed (run the tests where there are any).',
+  'The calls of one answer take effect in the order you write them: a call sees what the calls before it changed.',
+  'A call may be held for a person’s approval: you simply get its result later. When a call was rejected or denied, do not repeat it as it was. A person may also change a call before it runs, or say something about it: its result then begins or ends with that.',
+  'When the task is done, or cannot be done, answer in plain words without calling a tool: say what you changed and how you checked it.',
+].join('\n');
+
+const toolsetPrompt = (registry: Registry, toolset: string): string[] => {
+  const instructions = registry.instructions(toolset);
+  return instructions === undefined ? [] : [instructions];
+};
+
+/** What a model has to know to use secrets that it never sees. */
+function secretsPrompt({ secrets: uses }: SecretScope): string[] {
+  const lines = uses.flatMap(({ name, as }) => {
+    if ('env' in as) return [`the variable ${as.env} of every command holds the secret ${name}`];
+    if ('header' in as) return [`requests to ${as.header.host} get the header ${as.header.name} by themselves`];
+    return [`write $ENV.${name} where an argument needs the secret ${name}`];
+  });
+  if (lines.length === 0) return [];
+  return [`Secrets: ${lines.join('; ')}. Their values are shown as [secret NAME], and must not be written to files.`];
+}
