@@ -10,11 +10,12 @@ import {
 } from 'ai';
 import { boundArgsDepth } from './call-args.ts';
 import { uniqueCallIds } from './call-ids.ts';
-import { toSentMessages } from './conversation.ts';
+import { sentPrompt } from './conversation.ts';
+import { describeModel, type ModelFacts } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { parseModelName } from './model-name.ts';
-import type { Model, ModelAnswer, ModelRequest } from './port.ts';
+import type { Model, ModelAnswer, ModelRequest, ReasoningEffort } from './port.ts';
 import { openProviderModel, type ProviderDeps } from './providers.ts';
 import { type AnswerPart, type RawAnswer, readAnswer } from './read-answer.ts';
 import { streamed } from './stream.ts';
@@ -38,7 +39,13 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
   const { onDelta } = request;
   const limits = deps.settings.stream ?? defaultStreamLimits;
   const fetch = onDelta === undefined ? deps.fetch : streamFetch({ fetch: deps.fetch, limits, model: request.model });
-  const { model, options } = openProviderModel({ ...deps, fetch }, request.model);
+  const isCached = request.cache ?? true;
+  const { model, options } = openProviderModel(
+    { ...deps, fetch },
+    request.model,
+    isCached ? request.cacheKey : undefined,
+  );
+  const facts = describeModel(request.model, deps.settings.known ?? {});
   request.signal.throwIfAborted();
   // Without `execute` the SDK stops after the first answer, so it sends one request.
   const tools: ToolSet = Object.fromEntries(
@@ -52,13 +59,12 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
       model,
       middleware: [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta)] : [])],
     }),
-    instructions: request.system || undefined,
-    messages: toSentMessages(request.messages, request.model),
+    ...sentPrompt(request, { isCached, showsImages: facts.images ?? false }),
     tools,
     maxRetries: 0,
-    maxOutputTokens: request.maxOutputTokens ?? 8192,
+    maxOutputTokens: outputLimit(request, facts),
     temperature: request.temperature,
-    reasoning: request.reasoningEffort,
+    reasoning: effortOf(request),
     abortSignal: request.signal,
     providerOptions: options,
   }).catch((error: unknown) => {
@@ -67,6 +73,22 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     throw toModelError(deps, error, request.model);
   });
   return readAnswer(rawAnswer(request.model, result), request.messages);
+}
+
+/** An answer of the default length leaves most of the window to the conversation. */
+const defaultShare = 8;
+const leastDefault = 8192;
+
+function outputLimit({ maxOutputTokens }: ModelRequest, { maxOutput = Infinity, window = 0 }: ModelFacts): number {
+  const share = Math.max(leastDefault, Math.floor(window / defaultShare));
+  return Math.min(maxOutputTokens ?? share, maxOutput);
+}
+
+/** The SDK finds the nearest effort for the models that it knows; other servers know no more than `high`. */
+function effortOf({ model, reasoningEffort }: ModelRequest): ReasoningEffort | undefined {
+  const { provider } = parseModelName(model);
+  const isImitation = provider === 'openai-compatible' || provider === 'ollama';
+  return isImitation && reasoningEffort === 'max' ? 'high' : reasoningEffort;
 }
 
 function rawAnswer(model: string, result: Generated): RawAnswer {

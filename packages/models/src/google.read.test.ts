@@ -12,7 +12,7 @@ testParallelCalls({
   ids: [expect.any(String), expect.any(String)],
   headers: (headers) => expect(headers.get('x-goog-api-key')).toBe(apiKey),
   body: (ids) => ({
-    generationConfig: { maxOutputTokens: 8192 },
+    generationConfig: { maxOutputTokens: 65_536 },
     systemInstruction: { parts: [{ text: 'Work carefully.' }] },
     tools: [{ functionDeclarations: [{ name, description, parametersJsonSchema: parameters }] }],
     contents: [

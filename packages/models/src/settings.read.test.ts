@@ -23,6 +23,7 @@ test('reads each variable; an empty one counts as unset', () => {
     openaiCompatible: { apiKey: 'd', baseUrl: 'http://x' },
     ollama: { baseUrl: 'http://l:1' },
     stream: { startMs: 600_000, idleMs: 300_000 },
+    known: {},
   });
   const both = { GOOGLE_GENERATIVE_AI_API_KEY: 'first', GEMINI_API_KEY: 'second' };
   expect(modelSettingsFrom(both).google?.apiKey).toBe('first');

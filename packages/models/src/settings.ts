@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { ModelOverrides } from './describe-model.ts';
 import { ModelError } from './errors.ts';
+import { overridesFrom } from './overrides-setting.ts';
 import { defaultStreamLimits, type StreamLimits } from './stream-fetch.ts';
 
 export interface ProviderSettings {
@@ -23,6 +25,8 @@ export interface ModelSettings {
   ollama?: ProviderSettings | undefined;
   /** How long a streamed answer may keep silent. @default 600 s before its first byte, 300 s between two */
   stream?: StreamLimits | undefined;
+  /** What the operator says of models. @default {} */
+  known?: ModelOverrides | undefined;
 }
 
 /**
@@ -50,6 +54,7 @@ export function modelSettingsFrom(env: Record<string, string | undefined>): Mode
     openaiCompatible: { apiKey: given.OPENAI_COMPATIBLE_API_KEY, baseUrl: given.OPENAI_COMPATIBLE_BASE_URL },
     ollama: { baseUrl: given.OLLAMA_BASE_URL },
     stream: { startMs: given.HOLDPOINT_MODEL_START_MS, idleMs: given.HOLDPOINT_MODEL_IDLE_MS },
+    known: overridesFrom(env),
   };
 }
 

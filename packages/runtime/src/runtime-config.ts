@@ -44,8 +44,6 @@ export interface RuntimeConfig {
   bootId: string | undefined;
   path: string;
   models: ModelSettings;
-  /** US dollars per million tokens, by `provider/model`. */
-  prices: Readonly<Record<string, { input: number; output: number }>>;
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
   /** What no run may pass. */

@@ -116,6 +116,7 @@ export async function startWorkers(
     { redis: connections.state, logger },
     { file: config.policyFile, tools: tools.list },
   );
+  const prices = config.models.known ?? {};
   const model = meterModel(
     traced.model(openModels({ settings: config.models, fetch: modelFetch(texts) })),
     metrics,
@@ -135,7 +136,7 @@ export async function startWorkers(
         ...{ registry, workspaces, texts, graphs, secrets, now },
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
-        models: { model, prices: config.prices },
+        models: { model, prices },
       }),
       metrics,
     ),
@@ -145,7 +146,7 @@ export async function startWorkers(
     workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
-      model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
+      model: createModelPlanner({ model, registry, secrets, prices }),
     },
     defaultModel: config.models.defaultModel,
     retention: config.retention,
@@ -226,8 +227,8 @@ export async function startWorkers(
 const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
 
 /** Models that the operator named. */
-const namedModels = ({ prices, models }: RuntimeConfig): string[] => [
-  ...Object.keys(prices),
+const namedModels = ({ models }: RuntimeConfig): string[] => [
+  ...Object.keys(models.known ?? {}).filter((name) => !name.includes('*')),
   ...(models.defaultModel === undefined ? [] : [models.defaultModel]),
 ];
 
