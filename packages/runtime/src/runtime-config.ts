@@ -44,6 +44,8 @@ export interface RuntimeConfig {
   bootId: string | undefined;
   path: string;
   models: ModelSettings;
+  /** The operator's instructions for every model. */
+  instructions?: string | undefined;
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
   /** What no run may pass. */
