@@ -44,8 +44,6 @@ export interface RuntimeConfig {
   bootId: string | undefined;
   path: string;
   models: ModelSettings;
-  /** US dollars per million tokens, by `provider/model`. */
-  prices: Readonly<Record<string, { input: number; output: number }>>;
   /** The operator's instructions for every model. */
   instructions?: string | undefined;
   /** What must stay free on the disk of the data directory. */

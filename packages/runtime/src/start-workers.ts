@@ -119,6 +119,7 @@ export async function startWorkers(
     { redis: connections.state, logger },
     { file: config.policyFile, tools: tools.list },
   );
+  const prices = config.models.known ?? {};
   const model = meterModel(
     traced.model(openModels({ settings: config.models, fetch: modelFetch(texts) })),
     metrics,
@@ -146,7 +147,7 @@ export async function startWorkers(
         toolchains: openToolchains(sandbox, workspaces),
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
-        models: { model, prices: config.prices },
+        models: { model, prices },
         live,
       }),
       metrics,
@@ -158,8 +159,8 @@ export async function startWorkers(
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: createModelPlanner({
-        ...{ model, registry, secrets, workspaces, now, live, prices: config.prices },
-        describe: (name) => describeModel(name, {}),
+        ...{ model, registry, secrets, workspaces, now, live, prices },
+        describe: (name) => describeModel(name, prices),
         operatorText: config.instructions,
       }),
     },
@@ -242,8 +243,8 @@ export async function startWorkers(
 const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
 
 /** Models that the operator named. */
-const namedModels = ({ prices, models }: RuntimeConfig): string[] => [
-  ...Object.keys(prices),
+const namedModels = ({ models }: RuntimeConfig): string[] => [
+  ...Object.keys(models.known ?? {}).filter((name) => !name.includes('*')),
   ...(models.defaultModel === undefined ? [] : [models.defaultModel]),
 ];
 

@@ -71,14 +71,14 @@ export function waitingText({ run_id, title, status, reason, approvals }: Waitin
   return oneLine(`${run_id} (${title}) ${status}: ${why}`, 200);
 }
 
-function usageText({ steps, input_tokens, output_tokens, cost_usd, agents }: Run['usage']): string {
-  const text = (of: Pick<Run['usage'], 'steps' | 'input_tokens' | 'output_tokens' | 'cost_usd'>): string =>
+function usageText({ agents, ...own }: Run['usage']): string {
+  const text = (of: Omit<Run['usage'], 'agents' | 'active_ms'>): string =>
     [
       `${of.steps} steps`,
-      `${of.input_tokens + of.output_tokens} tokens`,
+      `${of.input_tokens + of.output_tokens} tokens${of.cached_input_tokens === 0 ? '' : ` (${of.cached_input_tokens} cached)`}`,
       ...(of.cost_usd === 0 ? [] : [`$${of.cost_usd.toFixed(4)}`]),
     ].join(', ');
-  const all = text({ steps, input_tokens, output_tokens, cost_usd });
+  const all = text(own);
   return agents.count === 0 ? all : `${all} (of ${agents.count} sub-agents: ${text(agents)})`;
 }
 

@@ -49,6 +49,7 @@ export const runTable = {
   ),
   input_tokens: integer('Tokens that models read.'),
   output_tokens: integer('Tokens that models wrote.'),
+  cached_input_tokens: integer('Tokens that models read from the caches of their providers; part of `input_tokens`.'),
   cost_micros: integer('Cost of the models, in millionths of a US dollar.'),
   repetition: optional(json(repetitionSchema, 'How often the last turns were the same, or failed altogether.')),
   tools: optional(json(toolVersionsSchema, 'Version of each tool when the run began or accepted new versions.')),
