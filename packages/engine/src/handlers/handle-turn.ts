@@ -1,4 +1,4 @@
-import { fixedTime } from '@holdpoint/contract';
+import { defaultTenant, fixedTime } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { pauseRun, type RunState, recordProgress, startRun } from '../domain/index.ts';
 import { abortReason, doneAt, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
@@ -69,7 +69,7 @@ async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Prom
   const from = run.forked_from ?? run.parent;
   const made =
     from === undefined
-      ? await deps.workspaces.materialise({ ...making, source })
+      ? await deps.workspaces.materialise({ ...making, source, tenant: run.tenant ?? defaultTenant })
       : await deps.workspaces.fork({ ...making, from: { runId: from.run_id, snapshot: from.snapshot } });
   await append(deps, run.id, startRun({ ...made, began_at: beganAt }));
 }
