@@ -39,7 +39,7 @@ export function openRemoteGit(deps: Deps): RemoteGit {
       let isTooLarge = false;
       const onConnection = (connection: Connection) => {
         deps.logger.info({ run_id: runId, connection }, 'a connection to a remote ended');
-        if (connection.verdict === 'refused') refused ??= reasonOf(connection);
+        refused ??= reasonOf(connection);
         isTooLarge ||= connection.reason === 'ETOOLARGE';
       };
       await using proxy = await openProxy(deps, access, onConnection);
@@ -142,7 +142,8 @@ function headersFor(deps: Deps, { remote, credentials, tenant }: RemoteAccess): 
   };
 }
 
-function reasonOf({ host, port, reason }: Connection): string {
+/** Why the guard refused it; undefined for anything else that ended it. */
+function reasonOf({ host, port, reason }: Connection): string | undefined {
   const where = `${host}:${port}`;
   switch (reason) {
     case 'EHOSTNOTALLOWED':
@@ -150,6 +151,6 @@ function reasonOf({ host, port, reason }: Connection): string {
     case 'EADDRESSREFUSED':
       return `${where} is not at a public address`;
     default:
-      return `no connection to ${where} (${reason})`;
+      return undefined;
   }
 }
