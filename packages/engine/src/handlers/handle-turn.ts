@@ -1,4 +1,4 @@
-import { fixedTime } from '@holdpoint/contract';
+import { defaultTenant, fixedTime } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { pauseRun, type RunState, recordProgress, startRun } from '../domain/index.ts';
 import { abortReason, doneAt, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
@@ -74,7 +74,7 @@ async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Prom
   const from = run.forked_from ?? run.parent;
   const { prepared, ...made } =
     from === undefined
-      ? await deps.workspaces.materialise({ ...making, source })
+      ? await deps.workspaces.materialise({ ...making, source, tenant: run.tenant ?? defaultTenant })
       : await deps.workspaces.fork({ ...making, from: { runId: from.run_id, snapshot: from.snapshot } });
   const toolchains = await deps.executor.toolchains({ runId: run.id, epoch: 1, signal });
   const due = prepare !== undefined && !prepared;
