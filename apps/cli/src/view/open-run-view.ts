@@ -136,7 +136,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
           `  ${colors.yellow('⏸')} ${fit(callOf(one), screen.width - 24)}${colors.yellow(' waits for a decision')}`,
         ];
       case 'approval.decided':
-        return note(eventText(one, callOf(one)));
+        return note(decidedText(one.data, callOf(one)));
       case 'message.received':
         return note(`» ${eventText(one, '')}`, colors.bold);
       case 'run.paused':
@@ -231,6 +231,17 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
 
   return { event, frame, tick, end };
 }
+
+type Decided = Extract<RunEvent, { type: 'approval.decided' }>['data'];
+const decidedWords: Record<Decided['decision'], string> = {
+  approve: 'approved',
+  edit: 'edited',
+  reject: 'rejected',
+  respond: 'answered',
+};
+
+const decidedText = ({ decision, by, message }: Decided, call: string): string =>
+  `${call}: ${decidedWords[decision]} by ${by}${message === undefined ? '' : `: ${message}`}`;
 
 const growingLines = 6;
 
