@@ -110,8 +110,11 @@ export type ApprovalKind = z.infer<typeof approvalKindSchema>;
 
 /** What a model used for one answer. */
 export const modelUsageSchema = z.strictObject({
-  input_tokens: z.int(),
+  input_tokens: z.int().describe('All tokens of the request, the cached ones included'),
   output_tokens: z.int(),
+  cached_input_tokens: z.int().optional().describe('Tokens of the request that the provider read from its cache'),
+  cache_write_tokens: z.int().optional().describe('Tokens of the request that the provider wrote to its cache'),
+  reasoning_tokens: z.int().optional().describe('Tokens of the answer that are reasoning'),
   cost_micros: z.int().optional().describe('Millionths of a US dollar, where the price is known'),
 });
 export type ModelUsage = z.infer<typeof modelUsageSchema>;

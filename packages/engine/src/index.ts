@@ -24,7 +24,15 @@ export { newId } from './domain/new-id.ts';
 export type { ApprovalState, RunState, StepState, TaskState } from './domain/state.ts';
 export { createDurably } from './files/write-durably.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
-export { notificationChannel, notificationPattern, runOfChannel, workerIndex, workerKey } from './log/keys.ts';
+export {
+  liveChannel,
+  liveJoinChannel,
+  notificationChannel,
+  notificationPattern,
+  runOfChannel,
+  workerIndex,
+  workerKey,
+} from './log/keys.ts';
 export { type Engine, type OpenEngine, openEngine } from './open-engine.ts';
 export { type OutputStore, openOutputStore } from './outputs/output-store.ts';
 export {

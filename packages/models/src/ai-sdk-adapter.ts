@@ -48,6 +48,8 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     tools,
     maxRetries: 0,
     maxOutputTokens: request.maxOutputTokens ?? 8192,
+    temperature: request.temperature,
+    reasoning: request.reasoningEffort,
     abortSignal: request.signal,
     providerOptions: options,
   }).catch((error: unknown) => {
@@ -68,11 +70,24 @@ function rawAnswer(model: string, result: Generated): RawAnswer {
     finish: result.finishReason,
     droppedCall: dropped ? String(note ?? 'the provider says no more about it') : undefined,
     argsAsText: provider !== 'anthropic' && provider !== 'google',
-    inputTokens: result.usage.inputTokens,
-    outputTokens: result.usage.outputTokens,
+    usage: usedBy(result.usage),
     answered: answeredBy(result),
   };
 }
+
+function usedBy({ inputTokens, outputTokens, inputTokenDetails, outputTokenDetails }: Generated['usage']) {
+  return {
+    input_tokens: count(inputTokens) ?? 0,
+    output_tokens: count(outputTokens) ?? 0,
+    cached_input_tokens: count(inputTokenDetails.cacheReadTokens),
+    cache_write_tokens: count(inputTokenDetails.cacheWriteTokens),
+    reasoning_tokens: count(outputTokenDetails.reasoningTokens),
+  };
+}
+
+/** A server may write any number. */
+const count = (tokens: number | undefined): number | undefined =>
+  tokens === undefined || !Number.isFinite(tokens) ? undefined : Math.min(Math.max(0, Math.round(tokens)), 2 ** 40);
 
 const longestName = 200;
 

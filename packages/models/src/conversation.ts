@@ -1,20 +1,31 @@
 import { isJsonObject } from './call-args.ts';
 import { usedIds } from './call-ids.ts';
-import type { ModelAnswer, ModelMessage } from './port.ts';
+import type { ModelAnswer, ModelImage, ModelMessage } from './port.ts';
 import { type ReplayPart, unpackReplay } from './replay.ts';
 
 type Result = (ModelMessage & { role: 'tool' })['results'][number];
+
+interface TextPart {
+  type: 'text';
+  text: string;
+}
+
+interface ImagePart {
+  type: 'file';
+  data: { type: 'data'; data: string };
+  mediaType: string;
+}
 
 interface ResultPart {
   type: 'tool-result';
   toolCallId: string;
   toolName: string;
-  output: { type: 'text' | 'error-text'; value: string };
+  output: { type: 'text' | 'error-text'; value: string } | { type: 'content'; value: (TextPart | ImagePart)[] };
 }
 
 /** A message in the form of the SDK. */
 export type SentMessage =
-  | { role: 'user'; content: string }
+  | { role: 'user'; content: string | (TextPart | ImagePart)[] }
   | { role: 'assistant'; content: ReplayPart[] }
   | { role: 'tool'; content: ResultPart[] };
 
@@ -30,7 +41,7 @@ export function toSentMessages(messages: readonly ModelMessage[], model: string)
   return messages.flatMap((message): SentMessage[] => {
     switch (message.role) {
       case 'user':
-        return [{ role: 'user', content: message.text }];
+        return [{ role: 'user', content: withImages(message.text, message.images) ?? message.text }];
       case 'assistant':
         return [{ role: 'assistant', content: sentAnswer(message.answer, model, { ids, taken }) }];
       case 'tool':
@@ -87,8 +98,12 @@ function sentResults(results: readonly Result[], ids: Map<string, string>): Sent
     const value = worded(result);
     if (toolCallId === undefined) orphans.push(`Result of your call ${result.tool}: ${value}`);
     else {
-      const type = result.is_error ? 'error-text' : 'text';
-      content.push({ type: 'tool-result', toolCallId, toolName: result.tool, output: { type, value } });
+      const shown = withImages(value, result.images);
+      const output: ResultPart['output'] =
+        shown === undefined
+          ? { type: result.is_error ? 'error-text' : 'text', value }
+          : { type: 'content', value: shown };
+      content.push({ type: 'tool-result', toolCallId, toolName: result.tool, output });
     }
   }
   const sent: SentMessage[] = [];
@@ -100,4 +115,12 @@ function sentResults(results: readonly Result[], ids: Map<string, string>): Sent
 /** Results for OpenAI-compatible servers have no error flag, so the text must name the error. */
 function worded(result: Result): string {
   return result.is_error && !/^error\b/i.test(result.text) ? `Error: ${result.text}` : result.text;
+}
+
+function withImages(text: string, images: readonly ModelImage[] = []): (TextPart | ImagePart)[] | undefined {
+  if (images.length === 0) return undefined;
+  const shown = images.map(
+    ({ media_type, data }): ImagePart => ({ type: 'file', data: { type: 'data', data }, mediaType: media_type }),
+  );
+  return [{ type: 'text', text }, ...shown];
 }

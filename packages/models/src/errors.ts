@@ -13,6 +13,8 @@ export type ModelErrorCode =
   | 'EMODELAUTH'
   /** The account has no credit left. */
   | 'EMODELQUOTA'
+  /** The request is longer than the window of the model. */
+  | 'EMODELCONTEXT'
   /** The provider refuses this request. */
   | 'EMODELREQUEST'
   /** The received body is not an answer of this provider. */
@@ -34,6 +36,8 @@ export interface ModelErrorDetails {
   status?: number | undefined;
   /** Milliseconds that the provider asks to wait. */
   retryAfterMs?: number | undefined;
+  /** The window of the model in tokens, when the provider names it. */
+  window?: number | undefined;
 }
 
 /** A failed model request. Carries no prompt, no answer and no key, so it may be logged and shown. */
@@ -44,6 +48,8 @@ export class ModelError extends Error {
   readonly next: string;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
+  /** With EMODELCONTEXT: the window of the model in tokens, when the provider names it. */
+  readonly window: number | undefined;
 
   constructor(details: ModelErrorDetails, options?: { cause?: unknown }) {
     super(details.message, options);
@@ -52,6 +58,7 @@ export class ModelError extends Error {
     this.next = details.next;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
+    this.window = details.window;
   }
 }
 

@@ -21,7 +21,7 @@ test.each([
   [404, 'EMODELREQUEST', false],
   [408, 'EMODELUNAVAILABLE', true],
   [409, 'EMODELUNAVAILABLE', true],
-  [413, 'EMODELREQUEST', false],
+  [413, 'EMODELCONTEXT', false],
   [422, 'EMODELREQUEST', false],
   [429, 'EMODELRATELIMIT', true],
   [500, 'EMODELUNAVAILABLE', true],

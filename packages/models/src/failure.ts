@@ -1,3 +1,4 @@
+import { readContextRefusal } from './context-refusal.ts';
 import { ModelError, type ModelErrorCode, unusableNext } from './errors.ts';
 import { type Problem, readProblem, readRetryAfter } from './read-problem.ts';
 import type { ModelSettings } from './settings.ts';
@@ -21,7 +22,11 @@ export function describeFailure(
 ): ModelError {
   const problem = readProblem(failure.body);
   const status = statusOf(failure, problem);
-  const code = codeOf(failure, problem, status);
+  const { words: names, window } = problem;
+  const refusal = { status, words: names, message: problem.message ?? textOf(failure.body), window };
+  // A server that has trouble of its own or no room for more requests may say similar words.
+  const tooLong = status !== undefined && status >= 400 && status < 500 ? readContextRefusal(refusal) : null;
+  const code = tooLong === null ? codeOf(failure, problem, status) : 'EMODELCONTEXT';
   const words = hideKeys(deps.settings, problem.message ?? failure.message).slice(0, 500);
   const retryAfterMs = readRetryAfter(deps, { headers: failure.headers, details: problem.details });
   return new ModelError({
@@ -30,8 +35,11 @@ export function describeFailure(
     next: nextSteps[code],
     status,
     retryAfterMs,
+    window: tooLong?.window,
   });
 }
+
+const textOf = (body: unknown): string => (typeof body === 'string' ? body : '');
 
 function codeOf(failure: Failure, problem: Problem, status: number | undefined): ModelErrorCode {
   if (failure.kind === 'unreachable') return 'EMODELUNAVAILABLE';
@@ -83,6 +91,7 @@ const nextSteps: Readonly<Record<ModelErrorCode, string>> = {
   EMODELCUTOFF: 'Ask again; no part of the answer was used.',
   EMODELAUTH: 'Check the API key and its permissions.',
   EMODELQUOTA: 'Add credit to the account, or use another key.',
+  EMODELCONTEXT: 'Shorten the conversation, or use a model with a larger window.',
   EMODELREQUEST:
     'Compare the model name, the base URL, the tools and the length of the conversation with the message of the provider.',
   EMODELANSWER: 'Check that the base URL leads to the API of this provider.',

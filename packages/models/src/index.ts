@@ -1,13 +1,17 @@
 // The settings, errors and shapes of models. `open-models` is an entry point of its own: the AI SDK takes 0.6 s to load, and only the worker asks models.
+export { describeModel, type ModelFacts, type ModelOverrides, type ModelRates } from './describe-model.ts';
 export { ModelError, type ModelErrorCode, unusableAnswer } from './errors.ts';
 export { describeModelProblem } from './model-name.ts';
 export {
   type Model,
   type ModelAnswer,
+  type ModelDelta,
+  type ModelImage,
   type ModelMessage,
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
   modelMessageSchema,
+  type ReasoningEffort,
 } from './port.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';

@@ -28,7 +28,17 @@ export const modelAnswerSchema = z.strictObject({
   /** `length`: the output limit cut the answer. The cut call is `invalid`; the other calls are complete. */
   finish: z.enum(['stop', 'tool_calls', 'length', 'content_filter', 'other']),
   /** Tokens; 0 when the provider does not report them. */
-  usage: z.strictObject({ input_tokens: z.int(), output_tokens: z.int() }),
+  usage: z.strictObject({
+    /** All tokens of the request, the cached ones included. */
+    input_tokens: z.int(),
+    /** All tokens of the answer, its reasoning included. */
+    output_tokens: z.int(),
+    /** Tokens of the request that the provider read from its cache. */
+    cached_input_tokens: z.int().optional(),
+    /** Tokens of the request that the provider wrote to its cache. */
+    cache_write_tokens: z.int().optional(),
+    reasoning_tokens: z.int().optional(),
+  }),
   /** The answer in the adapter's own shape (signatures, item ids, encrypted reasoning), for an exact replay. Opaque. */
   provider: z.json(),
   /** The model that answered and the id of the answer, as the provider names them. No part of the conversation. */
@@ -36,17 +46,46 @@ export const modelAnswerSchema = z.strictObject({
 });
 export type ModelAnswer = z.infer<typeof modelAnswerSchema>;
 
+const modelImageSchema = z.strictObject({
+  media_type: z.string(),
+  /** Base64. */
+  data: z.string(),
+});
+export type ModelImage = z.infer<typeof modelImageSchema>;
+
 /** The conversation in our format. It is persisted and survives `JSON.parse(JSON.stringify(…))` unchanged. */
 export const modelMessageSchema = z.discriminatedUnion('role', [
-  z.strictObject({ role: z.literal('user'), text: z.string() }),
+  z.strictObject({
+    role: z.literal('user'),
+    text: z.string(),
+    /** Shown after the text. */
+    images: z.array(modelImageSchema).optional(),
+  }),
   z.strictObject({ role: z.literal('assistant'), answer: modelAnswerSchema }),
   z.strictObject({
     role: z.literal('tool'),
     /** One result for each call of the previous answer, including `invalid` calls: providers refuse a call without a result. */
-    results: z.array(z.strictObject({ id: z.string(), tool: z.string(), text: z.string(), is_error: z.boolean() })),
+    results: z.array(
+      z.strictObject({
+        id: z.string(),
+        tool: z.string(),
+        text: z.string(),
+        is_error: z.boolean(),
+        images: z.array(modelImageSchema).optional(),
+      }),
+    ),
   }),
 ]);
 export type ModelMessage = z.infer<typeof modelMessageSchema>;
+
+/** How much a model thinks before it answers. */
+export type ReasoningEffort = 'none' | 'low' | 'medium' | 'high' | 'max';
+
+/** What a streamed answer adds. */
+export type ModelDelta =
+  | { type: 'text' | 'reasoning'; text: string }
+  /** `index` counts the calls of the answer from 0. `args` continues the JSON text of the arguments. The first delta of a call has `tool`. */
+  | { type: 'call'; index: number; tool?: string; args: string };
 
 export interface ModelRequest {
   /** `provider/model`, e.g. `anthropic/claude-sonnet-4-5`. */
@@ -54,9 +93,17 @@ export interface ModelRequest {
   system: string;
   messages: readonly ModelMessage[];
   tools: readonly ModelTool[];
-  /** @default 8192 */
-  maxOutputTokens?: number;
+  /** @default the most that the model writes, else 8192 */
+  maxOutputTokens?: number | undefined;
+  /** Left out for a model that takes none. */
+  temperature?: number | undefined;
+  /** The nearest effort that the model has. @default the provider's */
+  reasoningEffort?: ReasoningEffort | undefined;
+  /** Whether the provider should cache the conversation. @default true */
+  cache?: boolean | undefined;
   signal: AbortSignal;
+  /** Asks for a stream and is called for each part of the answer as it arrives. The answer is the same as without. */
+  onDelta?: ((delta: ModelDelta) => void) | undefined;
 }
 
 export interface Model {

@@ -16,8 +16,7 @@ export interface RawAnswer {
   droppedCall?: string | undefined;
   /** Whether call arguments arrive as JSON text, which is complete when it parses, or as parsed values. */
   argsAsText: boolean;
-  inputTokens: number | undefined;
-  outputTokens: number | undefined;
+  usage: ModelAnswer['usage'];
   /** As the provider names them. */
   answered?: ModelAnswer['answered'];
 }
@@ -56,7 +55,7 @@ export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): M
     text: textOf(raw.parts),
     calls,
     finish: finishOf(raw.finish, calls.length > 0),
-    usage: { input_tokens: raw.inputTokens ?? 0, output_tokens: raw.outputTokens ?? 0 },
+    usage: raw.usage,
     provider: packReplay(parts),
     answered: raw.answered,
   };

@@ -5,6 +5,8 @@ export interface Problem {
   words: string[];
   status?: number | undefined;
   details: readonly unknown[];
+  /** The window of the model in tokens (llama.cpp's `n_ctx`). */
+  window?: number | undefined;
 }
 
 /** Reads `{error: {message, code, type, status, details}}` or `{error: "…"}`, as text or parsed. Never throws. */
@@ -21,11 +23,13 @@ export function readProblem(body: unknown): Problem {
   ];
   const message = field(error, 'message');
   const status = Number(field(error, 'code'));
+  const window = field(error, 'n_ctx');
   return {
     message: typeof message === 'string' ? message : undefined,
     words: names.filter((name) => typeof name === 'string'),
     status: Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined,
     details: list,
+    window: Number.isSafeInteger(window) ? Number(window) : undefined,
   };
 }
 

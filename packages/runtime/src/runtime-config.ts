@@ -46,6 +46,8 @@ export interface RuntimeConfig {
   models: ModelSettings;
   /** US dollars per million tokens, by `provider/model`. */
   prices: Readonly<Record<string, { input: number; output: number }>>;
+  /** The operator's instructions for every model. */
+  instructions?: string | undefined;
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
   /** What no run may pass. */

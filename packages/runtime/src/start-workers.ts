@@ -16,6 +16,7 @@ import { bindInstallation, confirmInstallation } from '@holdpoint/engine/install
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner } from '@holdpoint/engine/worker';
+import { describeModel } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
@@ -38,6 +39,7 @@ import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
+import { openLiveHub } from './live/live-hub.ts';
 import { meterExecutor } from './metrics/meter-executor.ts';
 import { meterModel } from './metrics/meter-model.ts';
 import { meterSandbox } from './metrics/meter-sandbox.ts';
@@ -121,6 +123,13 @@ export async function startWorkers(
     metrics,
     namedModels(config),
   );
+  const live = await openLiveHub({
+    workerId,
+    redis: connections.state,
+    subscriber: connections.subscriber,
+    now,
+    logger,
+  });
   const deps = traced.deps({
     workerId,
     redis: connections.state,
@@ -136,6 +145,7 @@ export async function startWorkers(
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },
+        live,
       }),
       metrics,
     ),
@@ -145,7 +155,11 @@ export async function startWorkers(
     workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
-      model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
+      model: createModelPlanner({
+        ...{ model, registry, secrets, workspaces, now, live, prices: config.prices },
+        describe: (name) => describeModel(name, {}),
+        operatorText: config.instructions,
+      }),
     },
     defaultModel: config.models.defaultModel,
     retention: config.retention,
@@ -206,6 +220,7 @@ export async function startWorkers(
     await workers.drain(config.drainMs);
     space.stop();
     cancels.stop();
+    live.stop();
     level.stop();
     await watch.stop();
     operator.stop();
@@ -216,9 +231,8 @@ export async function startWorkers(
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();
-    await traces?.stop();
     await served?.close();
-    await metrics.stop();
+    await Promise.all([traces?.stop(), metrics.stop()]);
     logger.info('worker ended; nothing is lost');
   };
 }

@@ -1,42 +1,75 @@
-import type { Planner } from '@holdpoint/engine/worker';
-import type { Model } from '@holdpoint/models';
+import type { Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
+import { type ModelAnswer, ModelError, type ModelFacts, type ModelTool } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
-import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
+import { usageOf } from '../adapters/model-usage.ts';
 import { redactErrors } from '../adapters/redact-executor.ts';
-import { conversation } from './conversation.ts';
-import { readAnswer } from './read-answer.ts';
-import { systemText } from './system-text.ts';
+import { type AskingDeps, askModel } from './ask-model.ts';
+import { budgetOf, parts } from './context/budget.ts';
+import { buildRequest } from './context/build-request.ts';
+import { compact } from './context/compact.ts';
+import { ContextFullError, learnFrom } from './context/refused.ts';
+import { type InstructionSources, instruct } from './instructions/instruct.ts';
 
-interface Deps {
-  model: Model;
-  registry: Registry;
+interface Deps extends InstructionSources, AskingDeps {
   secrets: Secrets;
-  prices: ModelPrices;
+  /** What is known of a model. */
+  describe: (model: string) => ModelFacts;
+  now: () => number;
 }
 
 /** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
-export function createModelPlanner({ model, registry, secrets, prices }: Deps): Planner {
+export function createModelPlanner(deps: Deps): Planner {
   return {
     async next(input, signal) {
-      const { goal, toolset } = input.spec;
-      if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
+      const redactor = deps.secrets.redactor(input.scope.tenant);
       const history = await input.history();
-      const redactor = secrets.redactor(input.scope.tenant);
-      const given = await redactErrors(redactor, () =>
-        model.generate({
-          model: input.model,
-          system: systemText(registry, input),
-          messages: redactor.json(conversation(registry, input.spec, goal.prompt, history)),
-          tools: registry
-            .list(toolset, { unattended: input.unattended })
-            .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema })),
-          signal,
-        }),
-      );
-      const { answered: by, ...answer } = redactor.json(given);
-      const answered = { ...by, finish_reason: answer.finish };
-      return readAnswer({ answer, given, usage: usageOf(answer, prices), answered });
+      const facts = deps.describe(input.model);
+      if (history.instructed === undefined) {
+        const instructed = await instruct(deps, input, { window: facts.window, signal });
+        return { kind: 'instructed', instructed: redactor.json(instructed) };
+      }
+      const { system } = history.instructed;
+      const tools = toolsOf(deps.registry, input);
+      const budget = budgetOf(input, facts, history.compactions);
+      const request = buildRequest(deps.registry, input, history, { system, tools });
+      const shortening = {
+        ...{ model: deps.model, registry: deps.registry, redactor, now: deps.now },
+        usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => usageOf(answer, deps.prices),
+      };
+      return redactErrors(redactor, async (): Promise<PlannerDecision> => {
+        if (request.tokens * request.scale > budget.request * parts.full) {
+          const compacted = await compact(shortening, { input, history, request, budget, signal });
+          if (compacted !== undefined) return { kind: 'compacted', compacted };
+        }
+        try {
+          return await askModel(deps, input, { request, system, tools, budget, redactor, signal });
+        } catch (error) {
+          if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;
+          const shown = learnFrom(error, input.model, request);
+          const smaller = budgetOf(input, { ...facts, window: shown.learned.window }, []);
+          const given = { input, history, request: { ...request, scale: shown.scale }, budget: smaller, signal };
+          const compacted = await compact(shortening, { ...given, learned: shown.learned });
+          if (compacted === undefined) throw new ContextFullError(error, shown.learned);
+          return { kind: 'compacted', compacted };
+        }
+      });
     },
   };
+}
+
+const toolLists = new WeakMap<Registry, Map<string, readonly ModelTool[]>>();
+
+/** The same list for all requests of a toolset. */
+function toolsOf(registry: Registry, { spec: { toolset }, unattended }: PlannerInput): readonly ModelTool[] {
+  const known = toolLists.get(registry) ?? new Map<string, readonly ModelTool[]>();
+  toolLists.set(registry, known);
+  const key = `${unattended} ${toolset}`;
+  const list =
+    known.get(key) ??
+    registry
+      .list(toolset, { unattended })
+      .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema }));
+  known.set(key, list);
+  return list;
 }
