@@ -47,10 +47,7 @@ const bounds = {
     .max(31_536_000)
     .describe('Seconds that an open run waits for calls until it ends as failed; a retry opens it again'),
   max_tokens: z.int().min(1).describe('Tokens of models, in and out, until the run pauses'),
-  max_cost_usd: z
-    .number()
-    .positive()
-    .describe('Cost until the run pauses. Counts models whose prices the operator has set'),
+  max_cost_usd: z.number().positive().describe('Cost until the run pauses. Counts models whose prices are known'),
   loop_after: z
     .int()
     .min(2)

@@ -86,6 +86,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     limits,
     stdin: command.stdin ?? null,
     hostFiles: null,
+    tmpBytes: command.tmp_bytes,
     onBegun: command.onBegun,
   });
   let cause = null as KillCause | null;
