@@ -78,7 +78,7 @@ export async function allSteps(client: Client, runId: string): Promise<Step[]> {
   }
 }
 
-/** Arguments and result as `GET /v1/steps/{id}` has them. Of a large value the list has the beginning only: then null, and `args_cut` or `result_cut`. */
+/** Arguments and result as `GET /v1/steps/{id}` has them. The list has only the beginning of a large value: then null, and `args_cut` or `result_cut`. */
 function plainStep({ args, result, ...step }: Step): object {
   return { ...step, ...plainValue('args', args), ...plainValue('result', result) };
 }
