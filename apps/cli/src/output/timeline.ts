@@ -54,6 +54,7 @@ function detailOf(event: RunEvent, call: string): string {
         approval: 'for an approval',
         task: 'for sub-agents that wait or are paused',
         calls: 'for calls from outside',
+        model: 'for its model',
       }[event.data.for];
     case 'run.resumed':
       return {
@@ -62,6 +63,7 @@ function detailOf(event: RunEvent, call: string): string {
         pause: 'after the pause',
         end: 'after its end',
         calls: 'its caller has gone on',
+        model: event.data.by === undefined ? 'the model answered' : `${event.data.by} has the model asked now`,
       }[event.data.after];
     case 'run.extended':
       return `limits count from here, by ${event.data.by}`;

@@ -2,6 +2,7 @@ import {
   type EventOf,
   type Grant,
   isSettled,
+  isTaskOver,
   type LoggedEvent,
   type RunSpec,
   type StepStatus,
@@ -15,10 +16,11 @@ import {
   readFields,
   readSpec,
   readStep,
+  readTasks,
   readTurnSteps,
   readWholeLog,
 } from '../log/index.ts';
-import type { PastConversation, PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports/index.ts';
+import type { OpenTask, PastConversation, PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports/index.ts';
 import { presentStep } from '../queries/present-step.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog' | 'ceilings'>;
@@ -59,10 +61,17 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
     },
     model: run.model ?? (spec.goal.planner === 'model' ? spec.goal.model : ''),
     modelWait: run.model_wait,
+    modelsLeft: run.models_left ?? {},
     openTasks: run.open_tasks,
+    listOpenTasks: () => listOpenTasks(deps, run),
     unattended: run.parent !== undefined,
     scope: scopeOf(run, spec),
   };
+}
+
+async function listOpenTasks({ redis }: Deps, { id }: RunState): Promise<OpenTask[]> {
+  const open = (await readTasks(redis, id)).filter(({ status }) => !isTaskOver(status));
+  return open.map(({ id, about: { kind, title } }) => ({ id, kind, title }));
 }
 
 /** A step with its result. */

@@ -2,6 +2,7 @@
 export type { Call, ToolCatalog } from './catalog.ts';
 export type { ExecutionContext, Executor, TaskContext, TaskEnd } from './executor.ts';
 export type {
+  OpenTask,
   PastConversation,
   PastTurn,
   PlannedCall,

@@ -3,6 +3,7 @@ import {
   closingSchema,
   conflictSummarySchema,
   forkedFromSchema,
+  modelLeftSchema,
   modelRetryingSchema,
   parentSchema,
   payloadSchema,
@@ -58,6 +59,9 @@ export const runTable = {
       'Since when, and until when, it waits for a model that cannot be asked; cleared by a turn.',
     ),
   ),
+  models_left: optional(
+    json(z.record(z.string(), modelLeftSchema), 'The models that it turned from, because they could not be asked.'),
+  ),
   messages: integer('Messages that people sent.'),
   messages_read: integer('Messages that the planner has read.'),
   open_tasks: integer('Tasks that are not over.'),
@@ -70,6 +74,7 @@ export const runTable = {
   base: optional(text(z.string(), 'Snapshot that the change set is counted from.')),
   snapshot: optional(text(z.string(), 'Snapshot that the workspace is at.')),
   message: optional(text(z.string(), 'Last message of a run that succeeded.')),
+  output: optional(json(payloadSchema, 'Final answer of a run whose goal has an `output_schema`.')),
   reason: optional(json(problemSchema, 'Why the run is paused or failed.')),
   lease: integer("Epoch of the run's tree. Each take-over raises it, and trees of lower epochs are stale."),
   writer: text(
