@@ -4,7 +4,7 @@ import { modelAnsweredSchema, modelUsageSchema, problemSchema } from './vocabula
 
 /** Words of Holdpoint that the model reads after its answer, and why. */
 export const turnNoteSchema = z.strictObject({
-  code: z.enum(['cut_off', 'empty', 'open_tasks', 'output_invalid']),
+  code: z.enum(['cut_off', 'empty', 'withheld', 'open_tasks', 'output_invalid']),
   text: z.string().max(20_000),
 });
 export type TurnNote = z.infer<typeof turnNoteSchema>;

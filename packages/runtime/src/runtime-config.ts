@@ -3,6 +3,7 @@ import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
+import type { ProviderRates } from './model-gate/provider-rates.ts';
 
 /** What a worker process is started with. Times in milliseconds. */
 export interface RuntimeConfig {
@@ -46,6 +47,8 @@ export interface RuntimeConfig {
   models: ModelSettings;
   /** US dollars per million tokens, by `provider/model`. */
   prices: Readonly<Record<string, { input: number; output: number }>>;
+  /** Requests to models that all workers together may send, by provider. */
+  rates: ProviderRates;
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
   /** What no run may pass. */

@@ -16,6 +16,7 @@ import { bindInstallation, confirmInstallation } from '@holdpoint/engine/install
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner } from '@holdpoint/engine/worker';
+import { providerAccountOf } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
@@ -44,6 +45,7 @@ import { meterSandbox } from './metrics/meter-sandbox.ts';
 import { meterWorkspaces } from './metrics/meter-workspaces.ts';
 import { observeWorker } from './metrics/observe-worker.ts';
 import { openWorkerMetrics } from './metrics/open-worker-metrics.ts';
+import { openModelGate } from './model-gate/model-gate.ts';
 import { createModelPlanner } from './planners/model.ts';
 import { redactPlanner } from './planners/redact-planner.ts';
 import { reportLate } from './report-late.ts';
@@ -121,6 +123,12 @@ export async function startWorkers(
     metrics,
     namedModels(config),
   );
+  const gate = openModelGate({
+    ...{ redis: connections.state, rates: config.rates, logger },
+    wake: ({ runId, turn }) => queues.wakeTurn({ id: runId, header: {} }, turn),
+  });
+  const accountOf = (name: string) => providerAccountOf(name, config.models);
+  const asking = { gate, accountOf, now, random: Math.random };
   const deps = traced.deps({
     workerId,
     redis: connections.state,
@@ -145,7 +153,7 @@ export async function startWorkers(
     workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
-      model: createModelPlanner({ model, registry, secrets, prices: config.prices }),
+      model: createModelPlanner({ model, registry, secrets, prices: config.prices, texts, asking }),
     },
     defaultModel: config.models.defaultModel,
     retention: config.retention,

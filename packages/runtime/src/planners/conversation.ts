@@ -15,7 +15,8 @@ export function conversation(
   const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
   for (const turn of turns) {
     messages.push(...turn.readMessages.map(fromPerson));
-    messages.push({ role: 'assistant', answer: answerOf(turn) });
+    // Providers refuse an answer without content.
+    if (!isEmpty(answerOf(turn))) messages.push({ role: 'assistant', answer: answerOf(turn) });
     const results = [...turn.steps.map(result), ...refused(turn)];
     if (results.length > 0) messages.push({ role: 'tool', results });
     if (turn.note !== undefined) messages.push({ role: 'user', text: turn.note.text });
@@ -49,6 +50,8 @@ const refusalsOf =
 
 /** The answer that this planner recorded with the turn. */
 const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer;
+
+const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0;
 
 const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });
 
