@@ -62,7 +62,7 @@ export const howToDecide = (approvalId: string): string[] => [
 ];
 
 const needsPerson = (event: RunEvent): boolean =>
-  event.type === 'run.waiting' ||
+  (event.type === 'run.waiting' && event.data.for !== 'model') ||
   event.type === 'run.paused' ||
   (event.type === 'approval.requested' && event.step_id === undefined);
 
@@ -70,7 +70,8 @@ const needsPerson = (event: RunEvent): boolean =>
 async function runIfWaiting(client: Client, runId: string, signal: AbortSignal): Promise<RunDetail | undefined> {
   const run = await client.getRun(runId, { signal });
   const { status, publication } = run;
-  return status === 'waiting' || status === 'paused' || publication.status === 'parked' ? run : undefined;
+  const waits = status === 'waiting' && run.model_wait === null;
+  return waits || status === 'paused' || publication.status === 'parked' ? run : undefined;
 }
 
 /** How a run ended, for scripts. */

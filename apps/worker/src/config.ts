@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
-import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
+import { ConfigError, providerRatesSchema, type RuntimeConfig } from '@holdpoint/runtime';
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace';
@@ -16,8 +16,7 @@ const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 const integer = (min: number, max: number, otherwise: number) =>
   z.coerce.number().int().min(min).max(max).default(otherwise);
 
-/** JSON: `{"provider/model": {"input": 3, "output": 15}}`, in US dollars per million tokens. */
-const prices = z
+const jsonText = z
   .string()
   .default('{}')
   .transform((text, context): unknown => {
@@ -27,8 +26,12 @@ const prices = z
       context.addIssue({ code: 'custom', message: 'expected JSON' });
       return z.NEVER;
     }
-  })
-  .pipe(z.record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0) })));
+  });
+
+/** JSON: `{"provider/model": {"input": 3, "output": 15}}`, in US dollars per million tokens. */
+const prices = jsonText.pipe(
+  z.record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0) })),
+);
 
 const environmentSchema = z.object({
   HOLDPOINT_DATA: z.string().min(1).default(join(projectDir, '.holdpoint')),
@@ -38,6 +41,8 @@ const environmentSchema = z.object({
   HOLDPOINT_WORKER_TURNS: integer(1, 1000, 16),
   HOLDPOINT_WORKER_TASKS: integer(1, 1000, 16),
   HOLDPOINT_MODEL_PRICES: prices,
+  /** JSON: `{"provider": {"per_minute": 50, "at_once": 8}}`, of all workers together. */
+  HOLDPOINT_MODEL_RATE: jsonText.pipe(providerRatesSchema),
   HOLDPOINT_LOCK_MS: integer(1000, 600_000, 13_000),
   HOLDPOINT_STALLED_MS: integer(500, 600_000, 5000),
   HOLDPOINT_SWEEP_MS: integer(250, 600_000, 5000),
@@ -105,6 +110,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     path: of.PATH,
     models: modelSettingsFrom(env),
     prices: of.HOLDPOINT_MODEL_PRICES,
+    rates: of.HOLDPOINT_MODEL_RATE,
     space: spaceLimitsFrom(env),
     ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),

@@ -125,7 +125,7 @@ export async function startWorkers(
   );
   const gate = openModelGate({
     ...{ redis: connections.state, rates: config.rates, logger },
-    wake: ({ runId, turn }) => queues.wakeTurn({ id: runId, header: {} }, turn),
+    wake: ({ runId, turn }) => queues.releaseTurn(runId, turn),
   });
   const accountOf = (name: string) => providerAccountOf(name, config.models);
   const asking = { gate, accountOf, now, random: Math.random };

@@ -176,8 +176,8 @@ function detailOf(event: RunEvent, call: string): string {
     }
     case 'model.retrying': {
       const { model, next, failures, until, reason } = event.data;
-      const other = next === model ? '' : `, ${next}`;
-      return `${model} could not be asked (${failures} in a row); again at ${until}${other}: ${problemText(reason)}`;
+      const why = `${model} ${failures === 0 ? 'is not asked now' : `could not be asked (${failures} in a row)`}: ${problemText(reason)}`;
+      return next === model ? `${why}; asked again at ${until}` : `${why}; ${next} is asked next`;
     }
     case 'graph.progress':
       return `${call}: ${event.data.files} of ${event.data.total} files are in the code graph`;

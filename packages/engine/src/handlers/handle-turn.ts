@@ -1,6 +1,13 @@
 import { fixedTime } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { afterModelWait, isWaitingForModel, pauseRun, type RunState, recordProgress, startRun } from '../domain/index.ts';
+import {
+  afterModelWait,
+  isWaitingForModel,
+  pauseRun,
+  type RunState,
+  recordProgress,
+  startRun,
+} from '../domain/index.ts';
 import { abortReason, doneAt, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
 import { planNext, plannerInput, recordPlan } from '../planning/index.ts';

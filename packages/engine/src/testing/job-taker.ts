@@ -111,12 +111,7 @@ function handle(deps: WorkerDeps, queue: QueueName, { data }: Job): Promise<JobE
   }
 }
 
-async function maySleep(
-  deps: WorkerDeps,
-  queue: QueueName,
-  { data }: Job,
-  end: { seen?: number },
-): Promise<boolean> {
+async function maySleep(deps: WorkerDeps, queue: QueueName, { data }: Job, end: { seen?: number }): Promise<boolean> {
   if (queue === 'turns') return mayTurnSleep(deps, data, end);
   if (queue === 'steps') return mayStillSleep(deps, data);
   return queue !== 'workspaces' || mayPublicationSleep(deps, data);

@@ -62,7 +62,8 @@ export function afterFailure({ input, now, random }: Known, failed: Failed): Pla
   if (other !== undefined) return retrying({ ...said, next: other, until: iso(now) });
   const next = isLeft ? all.find((one) => !isGone(left[one], now)) : model;
   const endsAt = Date.parse(since) + input.spec.limits.model_patience_s * 1000;
-  if (next === undefined || now >= endsAt) return { kind: 'unavailable', reason: exhausted(reason, now - Date.parse(since)) };
+  if (next === undefined || now >= endsAt)
+    return { kind: 'unavailable', reason: exhausted(reason, now - Date.parse(since)) };
   const until = Math.min(now + delay(failures, failed.awayMs, random), endsAt);
   return retrying({ ...said, next, until: iso(until) });
 }

@@ -44,7 +44,9 @@ function howTo(tools: readonly Tool[]): string[] {
   const output = known.get('task_output');
   const wait = output && JSON.stringify(output.input_schema).includes('"wait_s"') ? '"wait_s": 600' : '"wait": true';
   return [
-    ...(output === undefined ? [] : [`To read what it printed, or to wait for its end: task_output {"task_id": …, ${wait}}.`]),
+    ...(output === undefined
+      ? []
+      : [`To read what it printed, or to wait for its end: task_output {"task_id": …, ${wait}}.`]),
     ...(known.has('kill_shell') ? ['To end it: kill_shell {"task_id": …}.'] : []),
   ];
 }

@@ -22,7 +22,9 @@ const mostInARow = { cut_off: 5, empty: 2, withheld: 1, output_invalid: 4 };
 export function readAnswer({ answer, given, usage, answered, past, hasNews }: Read): PlannerDecision {
   const said = { message: answer.text, answer, usage, answered };
   const again = (note: TurnNote, reason: { code: string; message: string; next: string }): PlannerDecision =>
-    mayAskAgain(hasNews ? [] : past, note.code) ? { kind: 'again', ...said, note } : { kind: 'pause', ...said, note, reason };
+    mayAskAgain(hasNews ? [] : past, note.code)
+      ? { kind: 'again', ...said, note }
+      : { kind: 'pause', ...said, note, reason };
   if (answer.calls.length > 0) {
     const isCut = answer.finish === 'length';
     return { kind: 'calls', ...said, calls: answer.calls.map((call, at) => planned(call, given.calls[at], isCut)) };

@@ -41,7 +41,11 @@ export function afterModelWait(run: RunState, transition: Transition): Transitio
   const needsRunning = transition.if.some(({ field, is }) => field === runField.status.name && is.includes('running'));
   if (!isWaitingForModel(run) || !needsRunning) return transition;
   const data = { after: 'model', status: 'running', turn: run.turn } as const;
-  return { ...transition, if: [runIs('waiting'), ...others], events: [{ type: 'run.resumed', data }, ...transition.events] };
+  return {
+    ...transition,
+    if: [runIs('waiting'), ...others],
+    events: [{ type: 'run.resumed', data }, ...transition.events],
+  };
 }
 
 /** A person has the model asked now. */
