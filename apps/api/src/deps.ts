@@ -12,6 +12,7 @@ import type { Registry } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { LiveStreams } from './live/live-streams.ts';
 import type { RunNotifications } from './live/run-notifications.ts';
 
 /** What the server is built with. */
@@ -54,6 +55,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   /** Who may read them; `off`: there are none to read. */
   metricsAccess: 'off' | 'key' | 'open';
   notifications: RunNotifications;
+  live: LiveStreams;
   /** The address that the server is bound to. On loopback, requests must name a loopback host. */
   host: string;
   /** Names that clients may use for the server, beside addresses and the names of this machine. Lower case. */

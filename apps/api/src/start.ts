@@ -27,6 +27,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { openKeyFile } from './auth/key-file.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { App, ServerDeps } from './deps.ts';
+import { LiveStreams } from './live/live-streams.ts';
 import { RunNotifications } from './live/run-notifications.ts';
 import { observeDisk } from './metrics/observe-disk.ts';
 import { observeRedis } from './metrics/observe-redis.ts';
@@ -117,6 +118,7 @@ export async function startApi(
     metricsAccess: accessTo(config),
     traceIds,
     notifications: new RunNotifications(connections.subscriber),
+    live: new LiveStreams({ redis: connections.state, subscriber: connections.subscriber, now: Date.now }),
     host: config.host,
     hostNames: config.hostNames,
     closing: closing.signal,

@@ -25,7 +25,6 @@ import {
   type DryRun,
   decidedManySchema,
   diffSchema,
-  endOfStream,
   eventPageSchema,
   explanationSchema,
   type FileEntry,
@@ -79,7 +78,6 @@ import {
   ruleProposalsSchema,
   runChanged,
   runDetailSchema,
-  runEventSchema,
   runPageSchema,
   runSchema,
   type Secret,
@@ -121,7 +119,8 @@ import {
   type Worker,
   workerListSchema,
 } from '@holdpoint/contract/wire';
-import { type Fetch, openTransport, read, type Transport } from './request.ts';
+import { followLive, followRun, type LiveText } from './follow-run.ts';
+import { type Fetch, openTransport, read } from './request.ts';
 import { follow } from './stream.ts';
 
 export interface ClientOptions {
@@ -347,7 +346,19 @@ export function createClient(options: ClientOptions) {
      * publication is under way.
      */
     events(runId: string, { after = 0, signal }: Options & { after?: number } = {}): AsyncGenerator<RunEvent> {
-      return followRun(transport, at('runs', runId, '/events'), after, signal);
+      return followRun(transport, { path: at('runs', runId, '/events'), after, signal });
+    },
+
+    /**
+     * The same, with `{ type: 'live' }` between the events: pieces of what a model writes and a command prints at this time, from the
+     * beginning that is kept. No log has them, so after a lost connection a text may go on behind a gap (`offset`), and a new `since` means
+     * that it began anew. What a step or a turn came to is in its event.
+     */
+    liveEvents(
+      runId: string,
+      { after = 0, signal }: Options & { after?: number } = {},
+    ): AsyncGenerator<RunEvent | LiveText> {
+      return followLive(transport, { path: at('runs', runId, '/events'), after, signal });
     },
 
     /** Each run as it is whenever one changes, from now on. Quick changes of one run may arrive as one. Never ends by itself. */
@@ -368,7 +379,7 @@ export function createClient(options: ClientOptions) {
     ): Promise<RunDetail> {
       let run = await getRun(runId, { signal });
       if (until(run)) return run;
-      for await (const event of followRun(transport, at('runs', runId, '/events'), run.seq, signal)) {
+      for await (const event of followRun(transport, { path: at('runs', runId, '/events'), after: run.seq, signal })) {
         if (event.seq <= run.seq) continue;
         run = await getRun(runId, { signal });
         if (until(run)) return run;
@@ -659,20 +670,3 @@ export function createClient(options: ClientOptions) {
 }
 
 const hasEnded = (run: Run): boolean => isTerminal(run.status);
-
-async function* followRun(
-  transport: Transport,
-  path: string,
-  after: number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<RunEvent> {
-  let seen = after;
-  const requestFor = () => ({ path, headers: { 'last-event-id': String(seen) } });
-  for await (const { event, data } of follow(transport, requestFor, signal)) {
-    if (event === endOfStream) return;
-    const next = read(runEventSchema, data, 200);
-    if (next.seq <= seen) continue;
-    seen = next.seq;
-    yield next;
-  }
-}

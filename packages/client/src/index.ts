@@ -49,4 +49,5 @@ export type {
 } from '@holdpoint/contract/wire';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export { ApiError, ConnectionError } from './errors.ts';
+export type { LiveText } from './follow-run.ts';
 export { openRunBackend } from './open-run-backend.ts';

@@ -14,6 +14,7 @@ export * from './ids.ts';
 export * from './json-pointer.ts';
 export * from './limits.ts';
 export * from './lineage.ts';
+export * from './live.ts';
 export * from './metric-names.ts';
 export * from './model-options.ts';
 export * from './nearest-names.ts';

@@ -25,7 +25,15 @@ export type { ApprovalState, RunState, StepState, TaskState } from './domain/sta
 export { isWaitingForModel } from './domain/transitions/conversation.ts';
 export { createDurably } from './files/write-durably.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
-export { notificationChannel, notificationPattern, runOfChannel, workerIndex, workerKey } from './log/keys.ts';
+export {
+  liveChannel,
+  liveJoinChannel,
+  notificationChannel,
+  notificationPattern,
+  runOfChannel,
+  workerIndex,
+  workerKey,
+} from './log/keys.ts';
 export { type Engine, type OpenEngine, openEngine } from './open-engine.ts';
 export { type OutputStore, openOutputStore } from './outputs/output-store.ts';
 export {

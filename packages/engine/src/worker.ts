@@ -12,7 +12,7 @@ export { openPeriodicWork } from './handlers/periodic-work.ts';
 export { sweep } from './handlers/sweep.ts';
 export { type AbortReason, abortReason, HandBack, type JobContext, type JobEnd } from './jobs/index.ts';
 export { countRepair } from './log/count-repair.ts';
-export { controlChannel } from './log/keys.ts';
+export { controlChannel, liveChannel, liveJoinChannel } from './log/keys.ts';
 export { readFields, readRun, readTask } from './log/read-state.ts';
 export { scriptedPlanner } from './planners/scripted.ts';
 export type {

@@ -39,6 +39,7 @@ import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
+import { openLiveHub } from './live/live-hub.ts';
 import { meterExecutor } from './metrics/meter-executor.ts';
 import { meterModel } from './metrics/meter-model.ts';
 import { meterSandbox } from './metrics/meter-sandbox.ts';
@@ -129,6 +130,13 @@ export async function startWorkers(
   });
   const accountOf = (name: string) => providerAccountOf(name, config.models);
   const asking = { gate, accountOf, now, random: Math.random };
+  const live = await openLiveHub({
+    workerId,
+    redis: connections.state,
+    subscriber: connections.subscriber,
+    now,
+    logger,
+  });
   const deps = traced.deps({
     workerId,
     redis: connections.state,
@@ -144,6 +152,7 @@ export async function startWorkers(
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
         models: { model, prices: config.prices },
+        live,
       }),
       metrics,
     ),
@@ -153,7 +162,7 @@ export async function startWorkers(
     workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
-      model: createModelPlanner({ model, registry, secrets, prices: config.prices, texts, asking }),
+      model: createModelPlanner({ model, registry, secrets, prices: config.prices, texts, live, asking }),
     },
     defaultModel: config.models.defaultModel,
     retention: config.retention,
@@ -214,6 +223,7 @@ export async function startWorkers(
     await workers.drain(config.drainMs);
     space.stop();
     cancels.stop();
+    live.stop();
     level.stop();
     await watch.stop();
     operator.stop();

@@ -51,6 +51,8 @@ export interface Command extends CommandRequest {
   egress?: CommandEgress;
   /** Receives the output. The streams of the result are then empty, and `output_bytes` does not apply. */
   output?: CommandOutput;
+  /** Receives the same bytes as well, as they arrive. It must not fail. */
+  watch?: CommandOutput | undefined;
   /**
    * Opens a filter for stdout or stderr: what it returns is captured, or written to `output`, instead of what the command prints.
    * `output_bytes` counts what the command prints.

@@ -106,6 +106,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const collect = (stream: Readable, capture: Capture, name: 'stdout' | 'stderr') => {
     const keep = (chunk: Buffer) => {
       capture.push(chunk); // with `output`, it may explain a failed set-up
+      if (chunk.length > 0) command.watch?.write(name, chunk);
       if (output === undefined || chunk.length === 0) return;
       try {
         if (broken === undefined) output.write(name, chunk);

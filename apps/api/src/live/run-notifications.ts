@@ -5,6 +5,8 @@ import type { Redis } from 'ioredis';
 export interface Subscription {
   /** Ids of the runs notified since the last call; waits for one. Empty after `timeoutMs`, and when the signal is aborted. */
   next(options: { timeoutMs: number; signal: AbortSignal }): Promise<ReadonlySet<string>>;
+  /** Ends the wait: `next` returns this name among the ids. */
+  notify(name: string): void;
   close(): void;
 }
 

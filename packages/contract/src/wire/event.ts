@@ -22,10 +22,17 @@ export const listEventsQuerySchema = z.strictObject({
   after: integerParameter(0, Number.MAX_SAFE_INTEGER)
     .optional()
     .describe('Return events after this sequence number. Default: from the start, or Last-Event-ID when streaming'),
+  live: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .describe('Of a stream: also what is written now and is in no log. Default: false'),
   limit: integerParameter(1, 1000).default(200).describe('Events per page; a stream has no limit'),
 });
 
 /** Name of the server-sent event after which a run's stream ends for good. Its data: the last sequence number. */
 export const endOfStream = 'end';
+/** Name of the server-sent events with live text. Their data: a `LiveFrame`. They have no id, and are not sent again. */
+export const liveEvent = 'live';
 /** Name of the server-sent event on GET /v1/events. Its data: the run as it is now. */
 export const runChanged = 'run.changed';

@@ -7,6 +7,9 @@ export const logKey = (runId: string): string => `hp:{${runId}}:log`;
 export const notificationChannel = (runId: string): string => `hp:{${runId}}:notifications`;
 export const notificationPattern = 'hp:{run_*}:notifications';
 export const runOfChannel = (channel: string): string => channel.slice('hp:{'.length, channel.indexOf('}'));
+/** Pub/sub channels of what is streamed while it is made: the pieces of one run, and the requests of readers for them. */
+export const liveChannel = (runId: string): string => `hp:{${runId}}:live`;
+export const liveJoinChannel = 'hp:live';
 /** Pub/sub channel that announces cancellations to workers. A wake-up only: the run's state is the truth. */
 export const controlChannel = 'hp:control';
 

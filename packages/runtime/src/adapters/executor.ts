@@ -7,6 +7,8 @@ import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
+import type { Live } from '../live/live-hub.ts';
+import { type LiveOutput, liveOutput } from '../live/live-output.ts';
 import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
 import { splitSignal } from './command-end.ts';
 import { CallUse } from './command-use.ts';
@@ -25,6 +27,7 @@ interface Deps {
   graphs: Graphs;
   secrets: Secrets;
   models: ToolModels;
+  live: Live;
   /** Addresses beside the public ones that an allowlist may lead to. */
   allowAddresses: readonly string[];
   /** Milliseconds since the epoch. */
@@ -66,6 +69,7 @@ export function createExecutor(deps: Deps): Executor {
           env: { ...fixed?.environment, ...env },
           argv: fixed?.argv(command.argv) ?? command.argv,
           filter: () => secrets.redactor(scope.tenant).stream(),
+          watch: call.output,
           workspace,
           ...splitSignal(signal),
           egress: command.network === false ? undefined : way?.openProxy(),
@@ -120,7 +124,8 @@ export function createExecutor(deps: Deps): Executor {
         { allowAddresses, secrets },
       );
       const use = new CallUse();
-      const bounds = { wallMs, limits, way, scope, readOnly, seed, signal, use };
+      using output = liveOutput(deps.live, { runId, stepId, attempt, tool: call.tool });
+      const bounds = { wallMs, limits, way, scope, readOnly, seed, signal, use, output };
       const asked = openGenerate(deps, { model: rest.model, needsPrice, scope, wallMs, signal });
       const context = {
         ...(await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest })),
@@ -178,6 +183,8 @@ interface CallBounds {
   wallMs: number;
   limits: Partial<ProcessLimits>;
   way?: CallNetwork | undefined;
+  /** Gets what the commands of the call print, as they print it. */
+  output?: LiveOutput;
   /** Counts what the commands of the call use. */
   use?: CallUse;
   /** @default that of `way` */

@@ -4,6 +4,8 @@ import type { Secrets } from '@holdpoint/secrets';
 import type { Registry, TextThreads } from '@holdpoint/tools';
 import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
 import { redactErrors } from '../adapters/redact-executor.ts';
+import { liveAnswer } from '../live/live-answer.ts';
+import type { Live } from '../live/live-hub.ts';
 import { type AskDeps, askModel } from './ask-model.ts';
 import { conversation } from './conversation.ts';
 import { readFinalOutput } from './final-output.ts';
@@ -17,11 +19,12 @@ interface Deps {
   secrets: Secrets;
   prices: ModelPrices;
   texts: TextThreads;
+  live: Live;
   asking: AskDeps;
 }
 
 /** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
-export function createModelPlanner({ model, registry, secrets, prices, texts, asking }: Deps): Planner {
+export function createModelPlanner({ model, registry, secrets, prices, texts, live, asking }: Deps): Planner {
   return {
     async next(input, signal) {
       const { goal, toolset } = input.spec;
@@ -36,12 +39,13 @@ export function createModelPlanner({ model, registry, secrets, prices, texts, as
         ...optionsOf(input),
         signal,
       };
-      const asked = await askModel(
-        asking,
-        input,
-        (name) => redactErrors(redactor, () => model.generate({ ...request, model: name })),
-        signal,
-      );
+      const send = async (name: string) => {
+        using shown = liveAnswer(live, redactor, { runId: input.runId, turn: input.turn, model: name });
+        return await redactErrors(redactor, () =>
+          model.generate({ ...request, model: name, onDelta: shown.onDelta }),
+        );
+      };
+      const asked = await askModel(asking, input, send, signal);
       if ('decision' in asked) return redactor.json(asked.decision);
       const { answered: by, ...answer } = redactor.json(asked.answer);
       const other = asked.model === input.model ? undefined : asked.model;

@@ -18,7 +18,8 @@ export function readEventsRoutes(app: App): void {
         summary: 'Read the events of a run, or follow them',
         description:
           'With `Accept: text/event-stream` the events are streamed: `id` is the sequence number, `event` the type. ' +
-          'A client that comes back with `Last-Event-ID` continues where it stopped. The event `end` is the last one.',
+          'A client that comes back with `Last-Event-ID` continues where it stopped. The event `end` is the last one. ' +
+          'With `live=true` the stream also has events `live` without an id: pieces of what a model writes and a command prints now, which no log has.',
         params: idParamsSchema,
         querystring: listEventsQuerySchema,
         response: {
@@ -32,10 +33,10 @@ export function readEventsRoutes(app: App): void {
     async (request, reply) => {
       const { deps } = request;
       const { id } = await findRun(deps, request.params.id);
-      const { after, limit } = request.query;
+      const { after, limit, live } = request.query;
       if (wantsStream(request)) {
         const from = lastEventId(request) ?? after ?? 0;
-        await sendStream(deps, reply, (signal) => runFrames(deps, id, from, signal));
+        await sendStream(deps, reply, (signal) => runFrames(deps, id, { after: from, live: live ?? false }, signal));
         return reply;
       }
       // One event more than the limit shows whether there is another page.

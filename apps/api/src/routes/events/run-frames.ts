@@ -1,28 +1,39 @@
 import { isTerminal } from '@holdpoint/contract';
-import { endOfStream } from '@holdpoint/contract/wire';
+import { endOfStream, liveEvent } from '@holdpoint/contract/wire';
 import { notificationChannel, type RunState } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 
 /** An event is up to 32 KiB, so at most 1.6 MiB wait for a slow reader. */
 const page = 50;
+/** Names the live text among what a subscription was notified of. */
+const liveText = 'live';
 
 /**
  * A run's events after `after`, as they are logged, until the last one. A notification only says when to read the log. A quiet stream
  * also reads it once per heartbeat, in case a notification was lost.
  */
 export async function* runFrames(
-  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'heartbeatMs'>,
+  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'live' | 'heartbeatMs'>,
   runId: string,
-  after: number,
+  { after, live }: { after: number; live: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   // Before the log is read, so that no event is missed in between.
   const subscription = await deps.notifications.subscribe(notificationChannel(runId));
+  const texts = live ? await deps.live.join(runId, () => subscription.notify(liveText)) : undefined;
   try {
     yield opening;
     let seq = after;
+    let isNews = true;
+    let readAt = performance.now();
     while (!signal.aborted) {
+      for (const text of texts?.take() ?? []) yield frame({ event: liveEvent, data: text });
+      if (!isNews && performance.now() - readAt < deps.heartbeatMs) {
+        isNews = isOfLog(await subscription.next({ timeoutMs: deps.heartbeatMs, signal }));
+        continue;
+      }
+      readAt = performance.now();
       const events = await deps.engine.events.list(runId, { after: seq, limit: page });
       for (const event of events) {
         seq = event.seq;
@@ -37,11 +48,16 @@ export async function* runFrames(
       }
       const notified = await subscription.next({ timeoutMs: deps.heartbeatMs, signal });
       if (notified.size === 0 && !signal.aborted) yield heartbeat;
+      isNews = isOfLog(notified);
     }
   } finally {
+    texts?.close();
     subscription.close();
   }
 }
+
+/** Live text alone is no reason to read the log. A quiet time is one. */
+const isOfLog = (notified: ReadonlySet<string>): boolean => !(notified.size === 1 && notified.has(liveText));
 
 const isLast = (run: RunState): boolean => isTerminal(run.status) && !pending.includes(run.publication);
 

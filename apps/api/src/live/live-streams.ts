@@ -1,0 +1,187 @@
+import { keepEnd, type LiveFrame, type LiveSource, liveKey, liveMessageSchema } from '@holdpoint/contract';
+import { liveChannel, liveJoinChannel, runOfChannel } from '@holdpoint/engine';
+import type { Redis } from 'ioredis';
+
+/** What a run's jobs write while they run, for one reader: from what is kept of it on. */
+export interface LiveReader {
+  /** What the reader has not got yet. */
+  take(): LiveFrame[];
+  close(): void;
+}
+
+interface Deps {
+  subscriber: Redis;
+  redis: Pick<Redis, 'publish'>;
+  now: () => number;
+}
+
+/** Workers publish for a run for 30 s after each of these. */
+const askEveryMs = 10_000;
+/** A text that no worker speaks of any more: the worker is gone. */
+const silentMs = 25_000;
+/** After a lost piece. */
+const askAgainMs = 1000;
+
+/**
+ * Asks the workers for what they write for a run while somebody reads it, and keeps it for readers who come later. It is in memory alone,
+ * and all readers of a run in this process share it: a slow one gets larger pieces.
+ */
+export class LiveStreams {
+  readonly #deps: Deps;
+  readonly #runs = new Map<string, LiveRun>();
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    const { subscriber } = deps;
+    const askAll = (): void => {
+      for (const run of this.#runs.values()) run.ask('fresh');
+    };
+    subscriber.on('message', (channel, text) => {
+      if (channel === liveJoinChannel && text.includes('"begun"')) askAll();
+      else if (this.#runs.size > 0 && channel.endsWith(':live')) this.#runs.get(runOfChannel(channel))?.receive(text);
+    });
+    // What was published while the connection was away is asked for.
+    subscriber.on('ready', askAll);
+  }
+
+  /** @param wake called when there is something to take */
+  async join(runId: string, wake: () => void): Promise<LiveReader> {
+    const known = this.#runs.get(runId);
+    const run = known ?? new LiveRun(this.#deps, runId);
+    this.#runs.set(runId, run);
+    const reader = run.add(wake, () => {
+      this.#runs.delete(runId);
+      void this.#deps.subscriber.unsubscribe(liveChannel(runId)).catch(connectionLost);
+    });
+    if (known === undefined) {
+      await this.#deps.subscriber.subscribe(liveJoinChannel, liveChannel(runId)).catch(connectionLost);
+      run.ask('fresh');
+    }
+    return reader;
+  }
+}
+
+class LiveRun {
+  readonly #deps: Deps;
+  readonly #runId: string;
+  readonly #texts = new Map<string, Text>();
+  readonly #wakes = new Set<() => void>();
+  readonly #timer: NodeJS.Timeout;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #lost: NodeJS.Timeout | undefined;
+
+  constructor(deps: Deps, runId: string) {
+    this.#deps = deps;
+    this.#runId = runId;
+    this.#timer = setInterval(() => this.#ask(), askEveryMs).unref();
+  }
+
+  add(wake: () => void, onLast: () => void): LiveReader {
+    this.#wakes.add(wake);
+    const read = new WeakMap<Text, number>();
+    return {
+      take: () => [...this.#texts.values()].flatMap((text) => text.after(read)),
+      close: () => {
+        if (!this.#wakes.delete(wake) || this.#wakes.size > 0) return;
+        clearInterval(this.#timer);
+        clearTimeout(this.#lost);
+        onLast();
+      },
+    };
+  }
+
+  /** Not before the last request can have been answered. */
+  #askSoon(): void {
+    const wait = Math.max(0, this.#askedAt + askAgainMs - this.#deps.now());
+    this.#lost ??= setTimeout(() => this.ask('fresh'), wait).unref();
+  }
+
+  ask(_: 'fresh'): void {
+    clearTimeout(this.#lost);
+    this.#lost = undefined;
+    this.#askedAt = this.#deps.now();
+    this.#publish({ run_id: this.#runId, fresh: true });
+  }
+
+  #ask(): void {
+    const { now } = this.#deps;
+    for (const [key, text] of this.#texts) if (now() - text.heardAt > silentMs) this.#texts.delete(key);
+    this.#publish({ run_id: this.#runId });
+  }
+
+  #publish(join: object): void {
+    this.#deps.redis.publish(liveJoinChannel, JSON.stringify(join)).catch(connectionLost);
+  }
+
+  receive(message: string): void {
+    const { whole = false, frames } = liveMessageSchema.parse(JSON.parse(message));
+    const lost = frames.filter((frame) => !this.#add(frame, whole));
+    if (lost.length > 0) this.#askSoon();
+    if (lost.length < frames.length) for (const wake of this.#wakes) wake();
+  }
+
+  /** @returns false when a piece before it is missing */
+  #add(frame: LiveFrame, whole: boolean): boolean {
+    const key = liveKey(frame);
+    const known = this.#texts.get(key);
+    const heardAt = this.#deps.now();
+    if (known !== undefined && known.about.since === frame.since) return known.add(frame, { whole, heardAt });
+    // A text that ended while nobody knew of it is in the log by now.
+    if (frame.ended === true && frame.text === '') return true;
+    if (!whole && !frame.cut && frame.offset > 0) return false;
+    this.#texts.set(key, new Text(frame, heardAt));
+    return true;
+  }
+}
+
+/** What is kept of one text. */
+class Text {
+  readonly about: LiveSource;
+  heardAt: number;
+  #from: number;
+  #text: string;
+  #ended: boolean;
+
+  constructor({ offset, text, cut: _, ended, ...about }: LiveFrame, heardAt: number) {
+    this.about = about;
+    this.heardAt = heardAt;
+    this.#from = offset;
+    this.#text = text;
+    this.#ended = ended === true;
+  }
+
+  get #end(): number {
+    return this.#from + this.#text.length;
+  }
+
+  add({ offset, text, cut, ended }: LiveFrame, { whole, heardAt }: { whole: boolean; heardAt: number }): boolean {
+    this.heardAt = heardAt;
+    if (offset > this.#end) {
+      if (!whole && !cut) return false;
+      this.#from = offset;
+      this.#text = text;
+    } else {
+      const kept = keepEnd(this.#text + text.slice(this.#end - offset));
+      this.#from += this.#text.length + Math.max(0, text.length - (this.#end - offset)) - kept.length;
+      this.#text = kept;
+    }
+    this.#ended ||= ended === true;
+    return true;
+  }
+
+  /** What lies behind the place up to which a reader has read; and once, that it ended. */
+  after(read: WeakMap<Text, number>): LiveFrame[] {
+    const at = read.get(this);
+    if (at === Number.POSITIVE_INFINITY) return [];
+    // A reader who comes when it has ended finds it in the log.
+    if (this.#ended && at === undefined) return [];
+    if (at !== undefined && at >= this.#end && !this.#ended) return [];
+    const offset = Math.max(at ?? 0, this.#from);
+    read.set(this, this.#ended ? Number.POSITIVE_INFINITY : this.#end);
+    const frame: LiveFrame = { ...this.about, offset, text: this.#text.slice(offset - this.#from) };
+    return [this.#ended ? { ...frame, ended: true } : frame];
+  }
+}
+
+// Readers of what is live lose nothing that is in the log.
+const connectionLost = (): void => {};

@@ -1,0 +1,44 @@
+import { type LiveFrame, liveFrameSchema } from '@holdpoint/contract';
+import { endOfStream, liveEvent, type RunEvent, runEventSchema } from '@holdpoint/contract/wire';
+import { read, type Transport } from './request.ts';
+import { follow } from './stream.ts';
+
+/** A piece of what a model writes or a command prints at this time. */
+export interface LiveText extends LiveFrame {
+  type: 'live';
+}
+
+interface Following {
+  path: string;
+  /** The sequence number of the last event that is known. */
+  after: number;
+  signal: AbortSignal | undefined;
+}
+
+/** The events of a run, each once and in order, past lost connections, until the last one. */
+export async function* followRun(transport: Transport, following: Following): AsyncGenerator<RunEvent> {
+  for await (const event of followAll(transport, following)) if (event.type !== 'live') yield event;
+}
+
+/** The same, with what is written between the events. */
+export const followLive = (transport: Transport, { path, ...following }: Following) =>
+  followAll(transport, { path: `${path}?live=true`, ...following });
+
+async function* followAll(
+  transport: Transport,
+  { path, after, signal }: Following,
+): AsyncGenerator<RunEvent | LiveText> {
+  let seen = after;
+  const requestFor = () => ({ path, headers: { 'last-event-id': String(seen) } });
+  for await (const { event, data } of follow(transport, requestFor, signal)) {
+    if (event === endOfStream) return;
+    if (event === liveEvent) {
+      yield { type: 'live', ...read(liveFrameSchema, data, 200) };
+      continue;
+    }
+    const next = read(runEventSchema, data, 200);
+    if (next.seq <= seen) continue;
+    seen = next.seq;
+    yield next;
+  }
+}

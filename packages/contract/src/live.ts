@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { stepIdSchema } from './ids.ts';
+
+/** What is streamed while it is made, and is in no log: what a model writes, and what the commands of a call print. */
+export const liveKinds = ['model.asking', 'model.text', 'model.reasoning', 'model.call', 'command.output'] as const;
+
+/** What one stream of text is. */
+export const liveSourceSchema = z.strictObject({
+  kind: z
+    .enum(liveKinds)
+    .describe('`model.asking` has no text: the model is asked since `since`. `model.call`: the arguments as JSON text'),
+  turn: z.int().min(1).optional().describe('Of a model: the turn that it plans'),
+  index: z.int().min(0).optional().describe('Of a call of a model: its place in the answer'),
+  step_id: stepIdSchema.optional().describe('Of a command: the step that runs it'),
+  attempt: z.int().min(1).optional(),
+  model: z.string().optional(),
+  tool: z.string().optional(),
+  since: z.iso.datetime().describe('When it began. Another time with the same turn or step: it began anew'),
+});
+export type LiveSource = z.infer<typeof liveSourceSchema>;
+
+/** A piece of the text of a source. */
+export const liveFrameSchema = liveSourceSchema.extend({
+  offset: z
+    .int()
+    .min(0)
+    .describe(
+      'Where `text` begins, in UTF-16 units of the whole text. Above the end of the last piece: the text between is gone',
+    ),
+  text: z.string(),
+  cut: z.literal(true).optional().describe('What was written since the last piece is longer than what is kept'),
+  ended: z.literal(true).optional().describe('Nothing follows'),
+});
+export type LiveFrame = z.infer<typeof liveFrameSchema>;
+
+/** Frames with the same key and the same `since` are of one text. With another `since`, that text takes the place of the one before. */
+export const liveKey = ({ kind, turn, index, step_id }: LiveSource): string => [kind, turn ?? step_id, index].join('/');
+
+/** Frames of one run, from the worker that makes them. `whole`: they begin where what is kept begins. */
+export const liveMessageSchema = z.strictObject({
+  whole: z.literal(true).optional(),
+  frames: z.array(liveFrameSchema),
+});
+export type LiveMessage = z.infer<typeof liveMessageSchema>;
+
+/** Asks the workers for the live text of a run. `fresh`: for all that is kept of it. Or a worker that has just begun wants to be asked. */
+export const liveJoinSchema = z.union([
+  z.strictObject({ run_id: z.string(), fresh: z.literal(true).optional() }),
+  z.strictObject({ begun: z.string() }),
+]);
+
+/** UTF-16 units that are kept of one source; the oldest are dropped first. */
+export const keptLiveText = 64 * 1024;
+
+/** The last `keptLiveText` units of a text, without half a character at its beginning. */
+export function keepEnd(text: string): string {
+  if (text.length <= keptLiveText) return text;
+  const end = text.slice(-keptLiveText);
+  return /^[\uDC00-\uDFFF]/.test(end) ? end.slice(1) : end;
+}

@@ -1,0 +1,162 @@
+import { keepEnd, type LiveFrame, type LiveMessage, type LiveSource, liveJoinSchema } from '@holdpoint/contract';
+import { liveChannel, liveJoinChannel } from '@holdpoint/engine/worker';
+import type { Redis } from 'ioredis';
+
+/** Where one text goes while it is made. */
+export interface LiveText {
+  write(text: string): void;
+  end(): void;
+}
+
+export interface Live {
+  /** @param about without `since`: now */
+  open(runId: string, about: Omit<LiveSource, 'since'>): LiveText;
+}
+
+interface Deps {
+  workerId: string;
+  /** Publishes. */
+  redis: Pick<Redis, 'publish'>;
+  subscriber: Pick<Redis, 'on' | 'off' | 'subscribe'>;
+  now: () => number;
+  logger: { debug(about: object, text: string): void };
+}
+
+/** Pieces are collected for so long: a person sees no difference, and a stream of tokens costs at most 50 messages a second. */
+const collectMs = 20;
+/** Readers ask again every ten seconds. */
+const listenedMs = 30_000;
+
+/**
+ * What the jobs of this process write while they run. It is kept in memory, and published while somebody reads the run: without
+ * readers it costs no command of Redis. The log does not have it, so what is lost with this process is lost.
+ */
+export async function openLiveHub(deps: Deps): Promise<Live & { stop(): void }> {
+  const { workerId, redis, subscriber, now, logger } = deps;
+  const runs = new Map<string, RunTexts>();
+  /** Until when somebody reads the run, by run. Its texts may begin later. */
+  const listened = new Map<string, number>();
+
+  const isListened = (runId: string): boolean => (listened.get(runId) ?? 0) > now();
+  const publish = (runId: string, message: LiveMessage): void => {
+    if (message.frames.length === 0) return;
+    redis.publish(liveChannel(runId), JSON.stringify(message)).catch((error: unknown) => {
+      // A reader sees the gap, and asks for the whole.
+      logger.debug({ run_id: runId, err: error }, 'live text was not published');
+    });
+  };
+
+  const onMessage = (channel: string, text: string): void => {
+    if (channel !== liveJoinChannel) return;
+    const join = liveJoinSchema.safeParse(JSON.parse(text));
+    if (!join.success || 'begun' in join.data) return;
+    const { run_id, fresh } = join.data;
+    const isNew = fresh || !isListened(run_id);
+    for (const [id, until] of listened) if (until <= now()) listened.delete(id);
+    listened.set(run_id, now() + listenedMs);
+    const texts = runs.get(run_id);
+    if (texts === undefined) return;
+    // An empty piece says that the text is still being made.
+    publish(run_id, isNew ? { whole: true, frames: texts.whole() } : { frames: texts.still() });
+  };
+  subscriber.on('message', onMessage);
+  await subscriber.subscribe(liveJoinChannel);
+  await redis.publish(liveJoinChannel, JSON.stringify({ begun: workerId }));
+
+  return {
+    open(runId, about) {
+      const texts = runs.get(runId) ?? new RunTexts((frames) => isListened(runId) && publish(runId, { frames }));
+      runs.set(runId, texts);
+      return texts.open({ ...about, since: new Date(now()).toISOString() }, () => {
+        if (texts.size === 0) runs.delete(runId);
+      });
+    },
+    stop: () => void subscriber.off('message', onMessage),
+  };
+}
+
+/** The texts that are being made for one run. */
+class RunTexts {
+  readonly #texts = new Set<Kept>();
+  readonly #send: (frames: LiveFrame[]) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #sentAt = Number.NEGATIVE_INFINITY;
+
+  constructor(send: (frames: LiveFrame[]) => void) {
+    this.#send = send;
+  }
+
+  get size(): number {
+    return this.#texts.size;
+  }
+
+  open(about: LiveSource, onEnd: () => void): LiveText {
+    const text = new Kept(about);
+    this.#texts.add(text);
+    this.#soon();
+    return {
+      write: (more) => {
+        text.write(more);
+        this.#soon();
+      },
+      end: () => {
+        if (!this.#texts.delete(text)) return;
+        this.#flush([{ ...text.unsent(), ended: true }]);
+        onEnd();
+      },
+    };
+  }
+
+  whole = (): LiveFrame[] => [...this.#texts].map((text) => text.whole());
+  still = (): LiveFrame[] => [...this.#texts].map((text) => text.unsent());
+
+  /** At once after a quiet time; otherwise together with what follows. */
+  #soon(): void {
+    const wait = this.#sentAt + collectMs - performance.now();
+    this.#timer ??= setTimeout(() => this.#flush(), Math.max(0, wait)).unref();
+  }
+
+  #flush(last: LiveFrame[] = []): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#sentAt = performance.now();
+    this.#send([...[...this.#texts].flatMap((text) => (text.isNews ? [text.unsent()] : [])), ...last]);
+  }
+}
+
+/** The end of a text, and how much of it was sent. */
+class Kept {
+  readonly #about: LiveSource;
+  #text = '';
+  /** Where `#text` begins. */
+  #from = 0;
+  /** Undefined: nothing, not even that it began. */
+  #sent: number | undefined;
+
+  constructor(about: LiveSource) {
+    this.#about = about;
+  }
+
+  get isNews(): boolean {
+    return this.#sent === undefined || this.#sent < this.#from + this.#text.length;
+  }
+
+  write(more: string): void {
+    const kept = keepEnd(this.#text + more);
+    this.#from += this.#text.length + more.length - kept.length;
+    this.#text = kept;
+  }
+
+  unsent(): LiveFrame {
+    const sent = this.#sent ?? 0;
+    const offset = Math.max(this.#from, sent);
+    this.#sent = this.#from + this.#text.length;
+    const frame = { ...this.#about, offset, text: this.#text.slice(offset - this.#from) };
+    return offset > sent ? { ...frame, cut: true } : frame;
+  }
+
+  whole(): LiveFrame {
+    this.#sent = this.#from + this.#text.length;
+    return { ...this.#about, offset: this.#from, text: this.#text };
+  }
+}
