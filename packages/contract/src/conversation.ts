@@ -47,6 +47,7 @@ export const modelRetryingSchema = z.strictObject({
   since: z.iso.datetime().describe('When the wait began'),
   until: z.iso.datetime().describe('When it is asked again'),
   reason: problemSchema,
+  queued: z.literal(true).optional().describe('It waits for its turn at the provider, and may be asked before `until`'),
   left: z.record(z.string(), modelLeftSchema).optional().describe('The models that the run turned from'),
 });
 export type ModelRetrying = z.infer<typeof modelRetryingSchema>;

@@ -90,7 +90,7 @@ const waitingForSchema = z.strictObject({
 });
 export type WaitingFor = z.infer<typeof waitingForSchema>;
 
-const modelWaitSchema = modelRetryingSchema.omit({ left: true, tries: true });
+const modelWaitSchema = modelRetryingSchema.omit({ left: true, tries: true, queued: true });
 
 const runShape = {
   id: z.string(),

@@ -63,7 +63,7 @@ async function takeTurn(
   if (run.status !== 'running' && !isWaiting) return undefined;
   if (run.restore === 'due' || run.closing !== undefined) return undefined;
   if (run.open > 0 || run.turn !== job.turn - 1) return undefined;
-  const notBefore = isWaiting ? Date.parse(run.model_wait?.until ?? '') : 0;
+  const notBefore = isWaiting && !run.model_wait?.queued ? Date.parse(run.model_wait?.until ?? '') : 0;
   if (notBefore > deps.now()) return { kind: 'sleep', until: notBefore, seen: run.seq };
   const spec = await readSpec(deps, run);
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);

@@ -26,11 +26,12 @@ local function keep()
   local ttl = day + math.max(0, number('closed_until', 0) - now)
   for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, math.floor(ttl)) end
 end
-local function wait_for(ticket, ms)
+local function wait_for(ticket, ms, closed)
   redis.call('ZADD', order, 'NX', redis.call('HINCRBY', hash, 'tickets', 1), ticket)
   redis.call('ZADD', due, now + ms + grace, ticket)
   keep()
-  return { 0, math.ceil(ms), redis.call('HGET', hash, 'code') or '', redis.call('HGET', hash, 'message') or '' }
+  local code, message = redis.call('HGET', hash, 'code') or '', redis.call('HGET', hash, 'message') or ''
+  return { 0, math.ceil(ms), math.ceil(closed), code, message }
 end
 local function limit_of(at_once)
   local ramp = number('ramp', math.huge)
@@ -42,19 +43,20 @@ if op == 'enter' then
   local ticket, lease, lease_ms = ARGV[3], ARGV[4], tonumber(ARGV[5])
   local at_once, per_minute = tonumber(ARGV[6]), tonumber(ARGV[7])
   local closed = number('closed_until', 0)
-  if closed > now then return wait_for(ticket, closed - now) end
-  local limit = limit_of(at_once)
   local rank = redis.call('ZRANK', order, ticket) or redis.call('ZCARD', order)
+  -- The first one finds out whether it is open again. The others are woken then; these times count when nobody could wake them.
+  if closed > now then return wait_for(ticket, closed - now + math.min(3600000, 30000 * rank), closed - now) end
+  local limit = limit_of(at_once)
   if limit ~= math.huge then
     local free = limit - redis.call('ZCARD', active)
     -- A request that ends wakes the next ones, so this is only how long one waits whose wake-up was lost.
-    if rank >= free then return wait_for(ticket, math.min(30000, 1000 * (rank - math.max(free, 0) + 1))) end
+    if rank >= free then return wait_for(ticket, math.min(30000, 1000 * (rank - math.max(free, 0) + 1)), 0) end
   end
   if per_minute > 0 then
     local interval = 60000 / per_minute
     local burst = math.max(1, math.floor(per_minute / 10))
     local next_at = math.max(number('next_at', 0), now - interval * (burst - 1))
-    if next_at > now then return wait_for(ticket, math.min(30000, next_at - now + interval * rank)) end
+    if next_at > now then return wait_for(ticket, math.min(30000, next_at - now + interval * rank), 0) end
     redis.call('HSET', hash, 'next_at', next_at + interval)
   end
   redis.call('ZREM', order, ticket)

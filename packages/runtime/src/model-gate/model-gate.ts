@@ -15,8 +15,11 @@ export type Outcome =
 export type Entry =
   /** The request may be sent. `leave` says for how long the provider takes none now; 0: it does. */
   | { kind: 'open'; leave(outcome: Outcome): Promise<{ closedMs: number }> }
-  /** @param waitMs until it makes sense to ask again. @param reason why the provider is left alone; undefined: the operator's rate is used up */
-  | { kind: 'closed'; waitMs: number; reason?: Problem | undefined };
+  /**
+   * @param waitMs until the run may enter again by itself; it is woken when its turn comes before. @param closedMs until the provider is asked again
+   * by any run. @param reason why the provider is left alone; undefined: the operator's rate is used up
+   */
+  | { kind: 'closed'; waitMs: number; closedMs: number; reason?: Problem | undefined };
 
 /** Who waits: a run and the turn that it plans. */
 export interface Ticket {
@@ -74,9 +77,9 @@ export function openModelGate({ redis, rates, wake, logger, now, random = Math.r
       const lease = randomUUID();
       const entered = await call(account, 'enter', [`${runId} ${turn}`, lease, leaseMs, at_once, per_minute]);
       if (entered[0] === 0) {
-        const [, waitMs, code, message] = entered;
+        const [, waitMs, closedMs, code, message] = entered;
         const reason = code === '' ? undefined : { code: String(code), message: String(message) };
-        return { kind: 'closed', waitMs: Math.max(Number(waitMs), 1), reason };
+        return { kind: 'closed', waitMs: Math.max(Number(waitMs), 1), closedMs: Number(closedMs), reason };
       }
       const renewing = setInterval(() => {
         call(account, 'renew', [lease, leaseMs]).catch((error: unknown) =>

@@ -10,8 +10,8 @@ export interface Failed {
   isGone: boolean;
   /** How long its provider wants to be left alone. */
   awayMs: number;
-  /** A request was sent. */
-  wasAsked: boolean;
+  /** No request was sent: the run waits for its turn at the provider, and comes back by itself after this time. */
+  queuedMs?: number;
 }
 
 interface Known {
@@ -51,21 +51,24 @@ export function chooseModel({ input, now }: Omit<Known, 'random'>): string {
 export function afterFailure({ input, now, random }: Known, failed: Failed): PlannerDecision {
   const wait = input.modelWait;
   const { model, reason } = failed;
-  const tries = (wait?.model === model ? wait.tries : 0) + Number(failed.wasAsked);
-  const failures = (wait?.failures ?? 0) + Number(failed.wasAsked);
+  const { queuedMs } = failed;
+  const asked = queuedMs === undefined ? 1 : 0;
+  const tries = (wait?.model === model ? wait.tries : 0) + asked;
+  const failures = (wait?.failures ?? 0) + asked;
   const since = wait?.since ?? iso(now);
   const all = modelsOf(input);
   const isLeft = failed.isGone || (all.length > 1 && (tries >= mostTries || failed.awayMs > longAwayMs));
   const left = isLeft ? { ...input.modelsLeft, [model]: { at: iso(now), code: reason.code } } : input.modelsLeft;
   const said = { model, failures, tries, since, reason, ...(isLeft && { left }) };
+  const queued = queuedMs === undefined ? {} : ({ queued: true } as const);
   const other = isLeft ? all.find((one) => one !== model && isIn(left[one], now)) : undefined;
   if (other !== undefined) return retrying({ ...said, next: other, until: iso(now) });
   const next = isLeft ? all.find((one) => !isGone(left[one], now)) : model;
   const endsAt = Date.parse(since) + input.spec.limits.model_patience_s * 1000;
   if (next === undefined || now >= endsAt)
     return { kind: 'unavailable', reason: exhausted(reason, now - Date.parse(since)) };
-  const until = Math.min(now + delay(failures, failed.awayMs, random), endsAt);
-  return retrying({ ...said, next, until: iso(until) });
+  const until = Math.min(now + (queuedMs ?? delay(failures, failed.awayMs, random)), endsAt);
+  return retrying({ ...said, ...queued, next, until: iso(until) });
 }
 
 /** The failure of a request that is worth another one: later, or to another model. Undefined: it is worth none. */
@@ -75,7 +78,7 @@ export function readFailure(error: unknown, model: string, hasOthers: boolean): 
   const isGone = goneCodes.has(code) || status === 404;
   if (!retryable && !(isGone && hasOthers)) return undefined;
   const awayMs = Math.min(retryAfterMs, longestAwayMs);
-  return { model, reason: { code, message, next }, isGone, awayMs, wasAsked: true };
+  return { model, reason: { code, message, next }, isGone, awayMs };
 }
 
 /** Whether the provider, and not this request, is the reason of a failure. */

@@ -41,12 +41,13 @@ export async function askModel(
   }
   const entry = await gate.enter(account, { runId: input.runId, turn: input.turn });
   if (entry.kind === 'closed') {
-    const { waitMs, reason } = entry;
+    const { waitMs, closedMs, reason } = entry;
     const isNap = waitMs <= longestNapMs && (reason === undefined || input.modelWait !== undefined);
     if (isNap || reason === undefined) {
       return { decision: { kind: 'nap', until: deps.now() + Math.min(waitMs, longestNapMs) } };
     }
-    return { decision: afterFailure(known(), { model, reason, isGone: false, awayMs: waitMs, wasAsked: false }) };
+    const failed = { model, reason, isGone: false, awayMs: closedMs, queuedMs: waitMs };
+    return { decision: afterFailure(known(), failed) };
   }
   try {
     const answer = await request(model);

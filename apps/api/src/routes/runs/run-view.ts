@@ -79,7 +79,7 @@ export function toRunDetail(
 
 function toModelWait(run: RunState): Run['model_wait'] {
   if (run.model_wait === undefined || !isWaitingForModel(run)) return null;
-  const { left: _, tries: __, ...wait } = run.model_wait;
+  const { left: _, tries: __, queued: ___, ...wait } = run.model_wait;
   return wait;
 }
 
