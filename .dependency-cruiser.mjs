@@ -23,6 +23,7 @@ const packages = {
     imports: [
       'contract',
       'policy',
+      'readable',
       'telemetry',
       'egress',
       'sandbox',

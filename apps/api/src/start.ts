@@ -153,8 +153,7 @@ export async function startApi(
     clearTimeout(deadline);
     await queues.close();
     await connections.close();
-    await traces?.stop();
-    await metrics.stop();
+    await Promise.all([traces?.stop(), metrics.stop()]);
   };
   try {
     const address = await app.listen({ host: config.host, port: config.port });

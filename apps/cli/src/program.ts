@@ -54,6 +54,7 @@ import { topCommand } from './commands/top.ts';
 import { traceCommand } from './commands/trace.ts';
 import { upCommand } from './commands/up.ts';
 import { logsCommand, watchCommand } from './commands/watch.ts';
+import { completeIds } from './naming/index.ts';
 import { commandName, type Shell } from './shell/index.ts';
 
 const exitCodeHelp = `
@@ -66,6 +67,7 @@ export function createProgram(shell: Shell): Command {
       'Durable agent runs: every tool call is a job, risky calls wait for a person, changes are reviewed before they are published.',
     )
     .addHelpText('after', exitCodeHelp);
+  program.hook('preAction', (_program, command) => completeIds(shell, command));
   program.addCommand(upCommand(shell));
   program.addCommand(downCommand(shell));
   program.addCommand(apiProcessCommand(shell));

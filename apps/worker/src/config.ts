@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism, hostname } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
@@ -43,6 +44,7 @@ const environmentSchema = z.object({
   HOLDPOINT_MODEL_PRICES: prices,
   /** JSON: `{"provider": {"per_minute": 50, "at_once": 8}}`, of all workers together. */
   HOLDPOINT_MODEL_RATE: jsonText.pipe(providerRatesSchema),
+  HOLDPOINT_INSTRUCTIONS: z.string().default(''),
   HOLDPOINT_LOCK_MS: integer(1000, 600_000, 13_000),
   HOLDPOINT_STALLED_MS: integer(500, 600_000, 5000),
   HOLDPOINT_SWEEP_MS: integer(250, 600_000, 5000),
@@ -111,6 +113,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     models: modelSettingsFrom(env),
     prices: of.HOLDPOINT_MODEL_PRICES,
     rates: of.HOLDPOINT_MODEL_RATE,
+    instructions: instructionsFrom(of.HOLDPOINT_INSTRUCTIONS),
     space: spaceLimitsFrom(env),
     ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),
@@ -120,6 +123,17 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     logs: checked(() => logExportFrom(env)),
     traces: checked(() => traceSettingsFrom(env)),
   };
+}
+
+const longestInstructions = 100_000;
+
+/** A file by its absolute path, or the text itself. */
+function instructionsFrom(given: string): string | undefined {
+  if (given.trim() === '') return undefined;
+  const text = checked(() => (isAbsolute(given) ? readFileSync(given, 'utf8') : given));
+  if (text.length <= longestInstructions) return text;
+  const is = `${text.length} characters; at most ${longestInstructions} are allowed`;
+  throw new ConfigError(`The environment is not valid. HOLDPOINT_INSTRUCTIONS has ${is}.`);
 }
 
 function checked<T>(read: () => T): T {

@@ -351,8 +351,8 @@ export function createClient(options: ClientOptions) {
 
     /**
      * The same, with `{ type: 'live' }` between the events: pieces of what a model writes and a command prints at this time, from the
-     * beginning that is kept. No log has them, so after a lost connection a text may go on behind a gap (`offset`), and a new `since` means
-     * that it began anew. What a step or a turn came to is in its event.
+     * beginning that is kept. No log has them, so after a lost connection a text may continue after a gap (`offset`), and another `since` means
+     * that it began again. The result of a step or a turn is in its event.
      */
     liveEvents(
       runId: string,

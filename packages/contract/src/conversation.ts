@@ -12,25 +12,43 @@ export type TurnNote = z.infer<typeof turnNoteSchema>;
 /** What stands for the turns up to `through_turn` in later requests. The log keeps them. */
 export const compactionSchema = z.strictObject({
   through_turn: z.int().min(0).describe('The last turn that it stands for'),
-  how: z.enum(['results_cut', 'summarised']),
+  how: z
+    .enum(['results_cut', 'summarised'])
+    .describe('results_cut: results up to that turn are cut. summarised: the turns are replaced by a text'),
   summary: payloadSchema.optional().describe('The text that stands for these turns; absent when only results were cut'),
+  carried: payloadSchema.optional().describe('What stays word for word beside the text, of all turns up to that one'),
+  cap: z.int().optional().describe('Bytes that a result, and each long argument, keeps in a request'),
   kept: z.record(z.string(), z.int()).describe('How many of what stays word for word, by kind'),
   tokens_before: z.int().describe('Estimate of the request without it'),
   tokens_after: z.int(),
   window: z.int().optional().describe('Tokens that the model can read, as far as it is known'),
+  learned: z
+    .strictObject({ model: z.string(), window: z.int() })
+    .optional()
+    .describe('A window that a refused request showed'),
+  scale: z.number().optional().describe('Tokens of the model for each token of the first estimate'),
+  began_at: z.iso.datetime().optional(),
   model: z.string().optional().describe('The model that wrote the summary'),
+  failed: problemSchema.optional().describe('Why no model wrote the summary: it is a list of the calls then'),
   usage: modelUsageSchema.optional(),
   answered: modelAnsweredSchema.optional(),
 });
 export type Compaction = z.infer<typeof compactionSchema>;
 
+/** A file of the workspace that instructs models. */
+export const instructionFileSchema = z.strictObject({
+  path: z.string(),
+  bytes: z.int(),
+  cut: z.int().optional().describe('Bytes left out'),
+});
+export type InstructionFile = z.infer<typeof instructionFileSchema>;
+
 /** Instructions of a model. Written once, before its first turn, so that the beginning of its requests stays the same. */
 export const instructedSchema = z.strictObject({
   system: payloadSchema.describe('The whole text'),
-  files: z
-    .array(z.strictObject({ path: z.string(), bytes: z.int(), cut: z.int().optional().describe('Bytes left out') }))
-    .describe('Files of the workspace that it has'),
+  files: z.array(instructionFileSchema).describe('Files of the workspace that it has'),
   environment: z.record(z.string(), z.json()).describe('Facts: date, platform, tools, network, limits'),
+  window: z.int().optional().describe('Tokens that the model can read, where they are known'),
 });
 export type Instructed = z.infer<typeof instructedSchema>;
 

@@ -23,6 +23,10 @@ export type Image = z.infer<typeof imageSchema>;
 /** What the goal of a model has beside its prompt. */
 export const modelGoalShape = {
   system: z.string().min(1).max(100_000).optional().describe('Instructions of the run, before those of the workspace'),
+  instructions: z
+    .boolean()
+    .optional()
+    .describe('Whether the model reads AGENTS.md and CLAUDE.md of the workspace. Default: true'),
   images: z.array(imageSchema).min(1).max(20).optional().describe('Images of the prompt'),
   fallbacks: z
     .array(z.string().min(1).max(200))

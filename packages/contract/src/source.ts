@@ -12,6 +12,13 @@ const selection = {
   exclude: z.array(withoutNul.min(1).max(500)).max(200).optional().describe('No paths that match one of these globs'),
 };
 
+const historySchema = z
+  .union([z.int().min(1).max(1_000_000), z.enum(['full', 'none'])])
+  .optional()
+  .describe(
+    'At most how many commits `git log` and `git blame` see in the workspace. Default: 100, and none beside globs',
+  );
+
 /**
  * Where a run's files come from. Wire shape of `workspace.source`. Paths that `include` and `exclude` leave out do not exist in the
  * workspace, and a publish leaves them unchanged at the source.
@@ -26,6 +33,7 @@ export const sourceSchema = z.discriminatedUnion('type', [
     type: z.literal('git'),
     path: path.describe('Absolute path of a git work tree or bare repository on the worker host'),
     ref: line.min(1).max(1000).optional().describe('Branch, tag or commit. Default: HEAD'),
+    history: historySchema,
     ...selection,
   }),
   z.strictObject({

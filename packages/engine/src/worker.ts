@@ -20,6 +20,7 @@ export type {
   Executor,
   MadeWorkspace,
   OpenTask,
+  PastCompaction,
   PastConversation,
   PastTurn,
   PlannedCall,
@@ -32,6 +33,8 @@ export type {
   TaskContext,
   TaskEnd,
   WorkspacePort,
+  WrittenCompaction,
+  WrittenInstructions,
 } from './ports/index.ts';
 export {
   backoffOf,

@@ -49,6 +49,8 @@ export interface RuntimeConfig {
   prices: Readonly<Record<string, { input: number; output: number }>>;
   /** Requests to models that all workers together may send, by provider. */
   rates: ProviderRates;
+  /** The operator's instructions for every model. */
+  instructions?: string | undefined;
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
   /** What no run may pass. */

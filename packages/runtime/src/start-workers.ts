@@ -16,7 +16,7 @@ import { bindInstallation, confirmInstallation } from '@holdpoint/engine/install
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner } from '@holdpoint/engine/worker';
-import { providerAccountOf } from '@holdpoint/models';
+import { describeModel, providerAccountOf } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
@@ -162,7 +162,11 @@ export async function startWorkers(
     workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
-      model: createModelPlanner({ model, registry, secrets, prices: config.prices, texts, live, asking }),
+      model: createModelPlanner({
+        ...{ model, registry, secrets, workspaces, now, live, texts, asking, prices: config.prices },
+        describe: (name) => describeModel(name, {}),
+        operatorText: config.instructions,
+      }),
     },
     defaultModel: config.models.defaultModel,
     retention: config.retention,
@@ -234,9 +238,8 @@ export async function startWorkers(
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();
-    await traces?.stop();
     await served?.close();
-    await metrics.stop();
+    await Promise.all([traces?.stop(), metrics.stop()]);
     logger.info('worker ended; nothing is lost');
   };
 }

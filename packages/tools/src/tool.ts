@@ -108,6 +108,11 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   gate?: 'input';
   /** The call changes something besides files that other calls see, such as a task. It keeps its order within the turn like a write. */
   sequential?: true;
+  /**
+   * Each call has a whole list, such as todos, in its arguments. The last one stays word for word in the conversation of a model when older
+   * turns are shortened.
+   */
+  keepsList?: true;
   input: Input;
   /** What `value` of an outcome that succeeded is; an outcome that differs is a defect of the tool: `EBADOUTPUT`. @default anything */
   output?: z.ZodType;

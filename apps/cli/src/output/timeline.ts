@@ -7,6 +7,9 @@ import { clock, duration } from './units.ts';
 
 const typeWidth = 'workspace.publish_requested'.length;
 
+/** What an event says, in words that are not yet safe for a terminal. */
+export const eventText = (event: RunEvent, call: string): string => detailOf(event, call);
+
 export interface TimelineOptions {
   colors: Colors;
   /** Columns of a line. */

@@ -26,7 +26,7 @@ export const listEventsQuerySchema = z.strictObject({
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
-    .describe('Of a stream: also what is written now and is in no log. Default: false'),
+    .describe('In a stream: also what is written now and is in no log. Default: false'),
   limit: integerParameter(1, 1000).default(200).describe('Events per page; a stream has no limit'),
 });
 

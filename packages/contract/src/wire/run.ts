@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tenantSchema } from '../caller.ts';
-import { modelRetryingSchema } from '../conversation.ts';
+import { instructionFileSchema, modelRetryingSchema } from '../conversation.ts';
 import { runIdSchema } from '../ids.ts';
 import { givenLimitsSchema, limitsSchema } from '../limits.ts';
 import { modelGoalShape } from '../model-options.ts';
@@ -27,7 +27,7 @@ export const labelsSchema = z
   .refine((labels) => Object.keys(labels).length <= 64, 'a run has at most 64 labels');
 
 /** What only a run with a prompt may have. */
-const ofPrompts = ['model', 'system', 'images', 'fallbacks', 'options', 'output_schema'] as const;
+const ofPrompts = ['model', 'system', 'instructions', 'images', 'fallbacks', 'options', 'output_schema'] as const;
 
 /** POST /v1/runs. The goal is a `prompt` for a model, a `plan` of tool calls, or `open`: exactly one of them. */
 export const createRunSchema = z
@@ -123,6 +123,15 @@ const runShape = {
         .describe('Usage of its sub-agents, including those of sub-agents; `active_ms` is the sum of theirs'),
     })
     .describe('Total usage, including its sub-agents'),
+  context: z
+    .strictObject({
+      tokens: z.int().nullable().describe('Tokens of the last request to the model'),
+      window: z.int().nullable().describe('Tokens that the model can read, as far as it is known'),
+      compactions: z.int().describe('How often older turns were shortened'),
+    })
+    .nullable()
+    .describe('What the model reads; null: no model was asked'),
+  instructions: z.array(instructionFileSchema).describe('Files of the workspace that instruct the model'),
   parent: z
     .strictObject({ run_id: z.string(), task_id: z.string() })
     .nullable()

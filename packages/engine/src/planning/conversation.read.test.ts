@@ -1,4 +1,3 @@
-import type { Compaction } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { forkRun, requestPause, requestResume, submitRun, undoSteps } from '../commands/index.ts';
 import { readLog } from '../log/index.ts';
@@ -19,7 +18,7 @@ const compacted = (through_turn: number): PlannerDecision => ({
   compacted: {
     ...{ through_turn, how: 'summarised', summary: `up to ${through_turn}`, kept: { messages: 0 } },
     ...{ tokens_before: 90, tokens_after: 10, usage: { input_tokens: 80, output_tokens: 5 } },
-  } satisfies Omit<Compaction, 'summary'> & { summary: string },
+  },
 });
 
 /** A model that decides these one after the other, and what it got to read before each. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ModelRetrying, Problem, RefusedCalls, RunSpec } from '@holdpoint/contract';
+import type { Json, ModelRetrying, Problem, RefusedCalls, RunSpec } from '@holdpoint/contract';
 import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts';
 import { describeCall } from '../approvals/describe-call.ts';
 import { judgeDescribed } from '../approvals/judge-described.ts';
@@ -159,9 +159,10 @@ async function recorded(deps: EngineDeps, run: RunState, decision: Recorded): Pr
     const { system, ...data } = decision.instructed;
     return { ...again, transition: instruct(run, { ...data, system: await toPayload(deps.blobs, system) }) };
   }
-  const { summary, ...data } = decision.compacted;
-  const written = summary === undefined ? undefined : await toPayload(deps.blobs, summary);
-  return { ...again, transition: compact(run, { ...data, summary: written }) };
+  const { summary, carried, ...data } = decision.compacted;
+  const stored = async (value: Json | undefined) => (value === undefined ? undefined : toPayload(deps.blobs, value));
+  const payloads = { summary: await stored(summary), carried: await stored(carried) };
+  return { ...again, transition: compact(run, { ...data, ...payloads }) };
 }
 
 type Recorded = Extract<PlannerDecision, { kind: 'instructed' | 'compacted' }>;

@@ -3,6 +3,7 @@ export type { Call, ToolCatalog } from './catalog.ts';
 export type { ExecutionContext, Executor, TaskContext, TaskEnd } from './executor.ts';
 export type {
   OpenTask,
+  PastCompaction,
   PastConversation,
   PastTurn,
   PlannedCall,
@@ -12,6 +13,8 @@ export type {
   RetryHints,
   RunDecision,
   SettledStep,
+  WrittenCompaction,
+  WrittenInstructions,
 } from './planner.ts';
 export type { Logger, Metrics } from './reporting.ts';
 export type { TelemetryPort } from './telemetry.ts';

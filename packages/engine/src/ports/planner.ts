@@ -42,8 +42,8 @@ export type PlannerDecision =
   /** The turn is recorded, and the run pauses. */
   | (Said & { kind: 'pause'; note?: TurnNote; reason: Problem })
   /** The instructions were written, or older turns shortened: it is recorded, and the planner is asked again at once. */
-  | { kind: 'instructed'; instructed: Fresh<Instructed, 'system', string> }
-  | { kind: 'compacted'; compacted: Fresh<Compaction, 'summary', string | undefined> }
+  | { kind: 'instructed'; instructed: WrittenInstructions }
+  | { kind: 'compacted'; compacted: WrittenCompaction }
   /** The model could not be asked: it is recorded, and the planner is asked again at `until`. No worker is held. */
   | { kind: 'retrying'; retrying: ModelRetrying }
   /** The planner is asked again at this time (milliseconds since the epoch), within a minute. Nothing is recorded. */
@@ -51,8 +51,12 @@ export type PlannerDecision =
   /** The model cannot be asked. The run pauses without a turn. */
   | { kind: 'unavailable'; reason: Problem };
 
-/** A record whose payload is not stored yet. */
-type Fresh<Data, Field extends keyof Data, Value> = Omit<Data, Field> & { [Name in Field]: Value };
+// Records whose payloads are not stored yet.
+export type WrittenInstructions = Omit<Instructed, 'system'> & { system: string };
+export type WrittenCompaction = Omit<Compaction, 'summary' | 'carried'> & {
+  summary?: string | undefined;
+  carried?: Json | undefined;
+};
 
 /** A decision that let a call run. */
 export interface RunDecision {
@@ -95,16 +99,24 @@ export interface PastTurn {
   at: string;
 }
 
+/** A compaction that counts. Its payloads are read when it is the last summary. */
+export interface PastCompaction extends WrittenCompaction {
+  /** The turn that was about to be planned. */
+  before_turn: number;
+}
+
 /** What a model may read of its run, as far as nothing was taken back. */
 export interface PastConversation {
-  /** Oldest first. */
+  /** Oldest first, without those that a summary stands for. The same object in each look, once all its steps are settled. */
   turns: PastTurn[];
   /** Messages that no turn has answered yet. */
   unread: string[];
   /** The text before the conversation, when it was written. That of a run which was forked is not its fork's. */
-  instructed?: Fresh<Instructed, 'system', string>;
+  instructed?: WrittenInstructions | undefined;
   /** The last one that counts. */
-  compacted?: Fresh<Compaction, 'summary', string | undefined>;
+  compacted?: PastCompaction | undefined;
+  /** All that count, oldest first. */
+  compactions: PastCompaction[];
 }
 
 export interface PlannerInput {
@@ -116,7 +128,9 @@ export interface PlannerInput {
   named(name: string): Promise<SettledStep | undefined>;
   /** The steps of the turn before; empty before the first. */
   previous(): Promise<SettledStep[]>;
-  /** The whole history: grows with the run. */
+  /** The snapshot that the source was: what its change set is counted from. */
+  base: string | undefined;
+  /** What the model may read. */
   history(): Promise<PastConversation>;
   /** The model of the goal, or the one that a person changed it to. Empty when the goal has no model. */
   model: string;

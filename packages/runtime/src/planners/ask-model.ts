@@ -1,66 +1,63 @@
-import type { PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
-import type { ModelAnswer } from '@holdpoint/models';
-import type { Account, ModelGate, Outcome } from '../model-gate/model-gate.ts';
-import { afterFailure, chooseModel, isProviderAway, modelsOf, readFailure } from './after-failure.ts';
+import type { PastConversation, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
+import type { Model, ModelTool } from '@holdpoint/models';
+import type { Redactor } from '@holdpoint/secrets';
+import type { TextThreads } from '@holdpoint/tools';
+import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
+import { liveAnswer } from '../live/live-answer.ts';
+import type { Live } from '../live/live-hub.ts';
+import type { Budget } from './context/budget.ts';
+import type { BuiltRequest } from './context/build-request.ts';
+import { readFinalOutput } from './final-output.ts';
+import { tellOfOpenTasks } from './open-tasks.ts';
+import { readAnswer } from './read-answer.ts';
 
-export interface AskDeps {
-  gate: ModelGate;
-  accountOf(model: string): Account;
-  /** Milliseconds since the epoch. */
-  now: () => number;
-  random: () => number;
+export interface AskingDeps {
+  model: Model;
+  prices: ModelPrices;
+  live: Live;
+  texts: TextThreads;
 }
 
-/** Until then a wait needs no place in the log. */
-const longestNapMs = 30_000;
+interface Asking {
+  history: Pick<PastConversation, 'turns' | 'unread'>;
+  request: Pick<BuiltRequest, 'messages'>;
+  system: string;
+  tools: readonly ModelTool[];
+  budget: Pick<Budget, 'answer'>;
+  redactor: Redactor;
+  /** It is asked in the place of the run's own model. */
+  instead: true | undefined;
+  signal: AbortSignal;
+}
 
-/**
- * Asks the model that is due, when its provider takes requests. No wait holds a worker: what comes later is a decision.
- * @throws the error of a request that no later one and no other model helps
- */
+/** One request to the model of a run, and what its answer decides. @throws ModelError */
 export async function askModel(
-  deps: AskDeps,
+  { model, prices, live, texts }: AskingDeps,
   input: PlannerInput,
-  request: (model: string) => Promise<ModelAnswer>,
-  signal: AbortSignal,
-): Promise<{ model: string; answer: ModelAnswer } | { decision: PlannerDecision }> {
-  const { gate, random } = deps;
-  const known = () => ({ input, now: deps.now(), random });
-  const model = chooseModel(known());
-  const hasOthers = modelsOf(input).length > 1;
-  const failed = (error: unknown, closedMs: number) => {
-    const failure = signal.aborted ? undefined : readFailure(error, model, hasOthers);
-    if (failure === undefined) throw error;
-    return { decision: afterFailure(known(), { ...failure, awayMs: Math.max(failure.awayMs, closedMs) }) };
-  };
-  let account: Account;
-  try {
-    account = deps.accountOf(model);
-  } catch (error) {
-    return failed(error, 0);
-  }
-  const entry = await gate.enter(account, { runId: input.runId, turn: input.turn });
-  if (entry.kind === 'closed') {
-    const { waitMs, closedMs, reason } = entry;
-    const isNap = waitMs <= longestNapMs && (reason === undefined || input.modelWait !== undefined);
-    if (isNap || reason === undefined) {
-      return { decision: { kind: 'nap', until: deps.now() + Math.min(waitMs, longestNapMs) } };
-    }
-    const failed = { model, reason, isGone: false, awayMs: closedMs, queuedMs: waitMs };
-    return { decision: afterFailure(known(), failed) };
-  }
-  try {
-    const answer = await request(model);
-    await entry.leave({ kind: 'ok' });
-    return { model, answer };
-  } catch (error) {
-    const { closedMs } = await entry.leave(outcomeOf(error));
-    return failed(error, closedMs);
-  }
-}
-
-function outcomeOf(error: unknown): Outcome {
-  if (!isProviderAway(error)) return { kind: 'neutral' };
-  const { code, message, next, retryAfterMs } = error;
-  return { kind: 'limited', reason: { code, message, next }, retryAfterMs };
+  { history, request, system, tools, budget, redactor, instead, signal }: Asking,
+): Promise<PlannerDecision> {
+  const { goal } = input.spec;
+  const options = goal.planner === 'model' ? goal.options : undefined;
+  using shown = liveAnswer(live, redactor, { runId: input.runId, turn: input.turn, model: input.model });
+  const given = await model.generate({
+    model: input.model,
+    system: redactor.text(system),
+    messages: redactor.json(request.messages),
+    tools,
+    maxOutputTokens: budget.answer,
+    temperature: options?.temperature,
+    reasoningEffort: options?.reasoning_effort,
+    signal,
+    onDelta: shown.onDelta,
+  });
+  const { answered: by, ...answer } = redactor.json(given);
+  const answered = { ...by, asked: instead && input.model, finish_reason: answer.finish };
+  const { turns: past, unread } = history;
+  const hasNews = unread.length > 0;
+  const decision = readAnswer({ answer, given, usage: usageOf(answer, prices), answered, past, hasNews });
+  const tasks = decision.kind === 'finish' && input.openTasks > 0 ? await input.listOpenTasks() : [];
+  const told = redactor.json(tellOfOpenTasks(decision, { tasks, past, tools }));
+  const schema = goal.planner === 'model' ? goal.output_schema : undefined;
+  if (schema === undefined) return told;
+  return readFinalOutput(told, { schema, past: hasNews ? [] : past, texts: texts.of(input.runId, signal) });
 }

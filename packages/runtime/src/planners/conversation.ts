@@ -1,29 +1,31 @@
 import { fixedTime, type RunSpec } from '@holdpoint/contract';
-import type { PastConversation, PastTurn, SettledStep } from '@holdpoint/engine/worker';
+import type { PastTurn, SettledStep } from '@holdpoint/engine/worker';
 import type { ModelAnswer, ModelMessage } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
+import { capResult, cutText } from './context/cap-result.ts';
+import { isSaidByPeople } from './context/carried.ts';
 import { decisionNote } from './decision-note.ts';
 
-/** The log as the conversation it was. */
-export function conversation(
-  registry: Registry,
-  spec: RunSpec,
-  prompt: string,
-  { turns, unread }: PastConversation,
-): ModelMessage[] {
-  const refused = refusalsOf(registry, spec);
-  const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
-  for (const turn of turns) {
-    messages.push(...turn.readMessages.map(fromPerson));
-    // Providers refuse an answer without content.
-    if (!isEmpty(answerOf(turn))) messages.push({ role: 'assistant', answer: answerOf(turn) });
-    const results = [...turn.steps.map(result), ...refused(turn)];
+type Deps = Pick<Registry, 'present' | 'list' | 'keepsList'>;
+
+/** The messages of one past turn, in order. @param cap bytes that each of its results may take in a request */
+export function turnMessages(registry: Deps, spec: RunSpec, turn: PastTurn, cap: number): ModelMessage[] {
+  const messages = turn.readMessages.map(fromPerson);
+  const answer = answerOf(turn);
+  // Providers refuse an answer without content.
+  if (answer !== undefined && !isEmpty(answer)) {
+    const kept = new Set(turn.steps.filter((step) => isKept(registry, spec, step)).map(({ call_id }) => call_id));
+    messages.push({ role: 'assistant', answer: cap < freshCap ? shortened(answer, kept, cap) : answer });
+    const results = turn.steps.map((step) => result(step, kept.has(step.call_id) ? freshCap : cap));
+    results.push(...refusals(registry, spec, turn, answer));
     if (results.length > 0) messages.push({ role: 'tool', results });
-    if (turn.note !== undefined) messages.push({ role: 'user', text: turn.note.text });
   }
-  messages.push(...unread.map(fromPerson));
+  if (turn.note !== undefined) messages.push({ role: 'user', text: turn.note.text });
   return messages;
 }
+
+/** Bytes that a result may take in a request before anything had to be shortened. */
+export const freshCap = 128 * 1024;
 
 interface ToolResult {
   id: string;
@@ -33,33 +35,60 @@ interface ToolResult {
 }
 
 /** Every call of an answer needs a result, also the calls beyond the limit of a turn. They are no steps. */
-const refusalsOf =
-  (registry: Registry, { toolset, settings, modes }: RunSpec) =>
-  (turn: PastTurn): ToolResult[] => {
-    const { steps, refused: error, at } = turn;
-    if (error === undefined) return [];
-    const made = new Set(steps.map((step) => step.call_id));
-    const left = answerOf(turn).calls.filter(({ id }) => !made.has(id));
-    const when = modes.deterministic ? new Date(fixedTime).toISOString() : at;
-    const times = { created_at: when, started_at: null, settled_at: when, queued_ms: 0, duration_ms: 0 };
-    return left.map(({ id, tool, args }) => {
-      const call = { tool, args, status: 'rejected' as const, error, times, settings, modes };
-      return { id, tool, text: JSON.stringify(registry.present(toolset, call)), is_error: true };
-    });
-  };
+function refusals(
+  registry: Deps,
+  { toolset, settings, modes }: RunSpec,
+  { steps, refused: error, at }: PastTurn,
+  answer: ModelAnswer,
+): ToolResult[] {
+  if (error === undefined) return [];
+  const made = new Set(steps.map((step) => step.call_id));
+  const left = answer.calls.filter(({ id }) => !made.has(id));
+  const when = modes.deterministic ? new Date(fixedTime).toISOString() : at;
+  const times = { created_at: when, started_at: null, settled_at: when, queued_ms: 0, duration_ms: 0 };
+  return left.map(({ id, tool, args }) => {
+    const call = { tool, args, status: 'rejected' as const, error, times, settings, modes };
+    return { id, tool, text: JSON.stringify(registry.present(toolset, call)), is_error: true };
+  });
+}
 
-/** The answer that this planner recorded with the turn. */
-const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer;
+/** The answer that the planner recorded with the turn; undefined for a turn without one. */
+const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer | undefined;
 
 const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0;
 
-const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });
+export const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });
 
-function result(step: SettledStep): ToolResult {
+/** Words of people and lists stay whole, however old they are. */
+function isKept(registry: Deps, { toolset }: RunSpec, step: SettledStep): boolean {
+  return registry.keepsList(toolset, step.tool) || isSaidByPeople(registry, toolset, step);
+}
+
+/** An older answer whose calls had long arguments. Without the provider's parts it is rebuilt from its text and calls. */
+function shortened(answer: ModelAnswer, kept: ReadonlySet<string | undefined>, cap: number): ModelAnswer {
+  const calls = answer.calls.map((call) => {
+    if (kept.has(call.id)) return call;
+    const { value, leftOut } = capResult(call.args, Math.max(cap, shortestArgs));
+    return leftOut === 0 ? call : { ...call, args: value };
+  });
+  const text = cutText(answer.text, longestText);
+  const isWhole = text === answer.text && calls.every((call, at) => call === answer.calls[at]);
+  return isWhole ? answer : { ...answer, text, calls, provider: null };
+}
+
+const shortestArgs = 2000;
+const longestText = 16_000;
+
+function result(step: SettledStep, cap: number): ToolResult {
   const is_error = step.status !== 'succeeded';
-  const text = JSON.stringify(step.native ?? null);
+  const { value, leftOut } = capResult(step.native ?? null, cap);
+  const text = JSON.stringify(value);
+  const left = leftOut === 0 ? '' : leftOutNote(leftOut);
   const note = decisionNote(step);
   // An error begins with what went wrong.
-  const parts = is_error ? [text, note] : [note, text];
+  const parts = is_error ? [text, left, note] : [note, left, text];
   return { id: step.call_id ?? step.id, tool: step.tool, text: parts.filter(Boolean).join('\n'), is_error };
 }
+
+const leftOutNote = (bytes: number): string =>
+  `[Holdpoint left ${bytes} bytes of this result out, so that the conversation does not become too long. Where you need more of it: read a file in parts, search in it, or make the call again with less output.]`;

@@ -1,70 +1,97 @@
-import type { Planner, PlannerInput } from '@holdpoint/engine/worker';
-import type { Model } from '@holdpoint/models';
+import type { PastConversation, Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
+import { type ModelAnswer, ModelError, type ModelFacts, type ModelTool } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
-import type { Registry, TextThreads } from '@holdpoint/tools';
-import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
+import type { Registry } from '@holdpoint/tools';
+import { usageOf } from '../adapters/model-usage.ts';
 import { redactErrors } from '../adapters/redact-executor.ts';
-import { liveAnswer } from '../live/live-answer.ts';
-import type { Live } from '../live/live-hub.ts';
-import { type AskDeps, askModel } from './ask-model.ts';
-import { conversation } from './conversation.ts';
-import { readFinalOutput } from './final-output.ts';
-import { tellOfOpenTasks } from './open-tasks.ts';
-import { readAnswer } from './read-answer.ts';
-import { systemText } from './system-text.ts';
+import { type AskingDeps, askModel } from './ask-model.ts';
+import { type AskDeps, askPatiently } from './ask-patiently.ts';
+import { budgetOf, parts } from './context/budget.ts';
+import { buildRequest } from './context/build-request.ts';
+import { compact } from './context/compact.ts';
+import { ContextFullError, learnFrom } from './context/refused.ts';
+import { type InstructionSources, instruct } from './instructions/instruct.ts';
 
-interface Deps {
-  model: Model;
-  registry: Registry;
+interface Deps extends InstructionSources, AskingDeps {
   secrets: Secrets;
-  prices: ModelPrices;
-  texts: TextThreads;
-  live: Live;
+  /** What is known of a model. */
+  describe: (model: string) => ModelFacts;
+  now: () => number;
   asking: AskDeps;
 }
 
 /** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
-export function createModelPlanner({ model, registry, secrets, prices, texts, live, asking }: Deps): Planner {
+export function createModelPlanner(deps: Deps): Planner {
   return {
     async next(input, signal) {
-      const { goal, toolset } = input.spec;
-      if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
+      const redactor = deps.secrets.redactor(input.scope.tenant);
       const history = await input.history();
-      const redactor = secrets.redactor(input.scope.tenant);
-      const tools = registry.list(toolset, { unattended: input.unattended });
-      const request = {
-        system: systemText(registry, input),
-        messages: redactor.json(conversation(registry, input.spec, goal.prompt, history)),
-        tools: tools.map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema })),
-        ...optionsOf(input),
-        signal,
-      };
-      const send = async (name: string) => {
-        using shown = liveAnswer(live, redactor, { runId: input.runId, turn: input.turn, model: name });
-        return await redactErrors(redactor, () =>
-          model.generate({ ...request, model: name, onDelta: shown.onDelta }),
-        );
-      };
-      const asked = await askModel(asking, input, send, signal);
-      if ('decision' in asked) return redactor.json(asked.decision);
-      const { answered: by, ...answer } = redactor.json(asked.answer);
-      const other = asked.model === input.model ? undefined : asked.model;
-      const answered = { ...by, asked: other, finish_reason: answer.finish };
-      const past = history.turns;
-      const hasNews = history.unread.length > 0;
-      const usage = usageOf(answer, prices);
-      const decision = readAnswer({ answer, given: asked.answer, usage, answered, past, hasNews });
-      const tasks = decision.kind === 'finish' && input.openTasks > 0 ? await input.listOpenTasks() : [];
-      const told = redactor.json(tellOfOpenTasks(decision, { tasks, past, tools }));
-      if (goal.output_schema === undefined) return told;
-      const ofRun = texts.of(input.runId, signal);
-      return readFinalOutput(told, { schema: goal.output_schema, past: hasNews ? [] : past, texts: ofRun });
+      if (history.instructed === undefined) {
+        const { window } = deps.describe(input.model);
+        const instructed = await instruct(deps, input, { window, signal });
+        return { kind: 'instructed', instructed: redactor.json(instructed) };
+      }
+      const { system } = history.instructed;
+      // The model that is due may be another one, with a window of its own.
+      const send = (model: string) =>
+        decide(deps, { ...input, model }, { history, system, instead: model !== input.model || undefined, signal });
+      const asked = await redactErrors(redactor, () => askPatiently(deps.asking, input, send, signal));
+      return 'decision' in asked ? redactor.json(asked.decision) : asked.answer;
     },
   };
 }
 
-function optionsOf({ spec: { goal } }: PlannerInput) {
-  const options = goal.planner === 'model' ? goal.options : undefined;
-  const { max_output_tokens, temperature, reasoning_effort } = options ?? {};
-  return { maxOutputTokens: max_output_tokens, temperature, reasoningEffort: reasoning_effort };
+interface Known {
+  history: PastConversation;
+  system: string;
+  instead: true | undefined;
+  signal: AbortSignal;
+}
+
+/** What follows from one request: the answer of the model, or a compaction before it. @throws ModelError */
+async function decide(
+  deps: Deps,
+  input: PlannerInput,
+  { history, system, instead, signal }: Known,
+): Promise<PlannerDecision> {
+  const redactor = deps.secrets.redactor(input.scope.tenant);
+  const facts = deps.describe(input.model);
+  const tools = toolsOf(deps.registry, input);
+  const budget = budgetOf(input, facts, history.compactions);
+  const request = buildRequest(deps.registry, input, history, { system, tools });
+  const shortening = {
+    ...{ model: deps.model, registry: deps.registry, redactor, now: deps.now },
+    usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => usageOf(answer, deps.prices),
+  };
+  if (request.tokens * request.scale > budget.request * parts.full) {
+    const compacted = await compact(shortening, { input, history, request, budget, signal });
+    if (compacted !== undefined) return { kind: 'compacted', compacted };
+  }
+  try {
+    return await askModel(deps, input, { history, request, system, tools, budget, redactor, instead, signal });
+  } catch (error) {
+    if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;
+    const shown = learnFrom(error, input.model, request);
+    const smaller = budgetOf(input, { ...facts, window: shown.learned.window }, []);
+    const given = { input, history, request: { ...request, scale: shown.scale }, budget: smaller, signal };
+    const compacted = await compact(shortening, { ...given, learned: shown.learned });
+    if (compacted === undefined) throw new ContextFullError(error, shown.learned);
+    return { kind: 'compacted', compacted };
+  }
+}
+
+const toolLists = new WeakMap<Registry, Map<string, readonly ModelTool[]>>();
+
+/** The same list for all requests of a toolset. */
+function toolsOf(registry: Registry, { spec: { toolset }, unattended }: PlannerInput): readonly ModelTool[] {
+  const known = toolLists.get(registry) ?? new Map<string, readonly ModelTool[]>();
+  toolLists.set(registry, known);
+  const key = `${unattended} ${toolset}`;
+  const list =
+    known.get(key) ??
+    registry
+      .list(toolset, { unattended })
+      .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema }));
+  known.set(key, list);
+  return list;
 }

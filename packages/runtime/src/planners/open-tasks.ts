@@ -2,7 +2,7 @@ import type { OpenTask, PastTurn, PlannerDecision } from '@holdpoint/engine/work
 
 interface Tool {
   name: string;
-  input_schema: Record<string, unknown>;
+  parameters: Record<string, unknown>;
 }
 
 /**
@@ -42,7 +42,7 @@ function textOf(tasks: readonly OpenTask[], tools: readonly Tool[]): string {
 function howTo(tools: readonly Tool[]): string[] {
   const known = new Map(tools.map((tool) => [tool.name, tool]));
   const output = known.get('task_output');
-  const wait = output && JSON.stringify(output.input_schema).includes('"wait_s"') ? '"wait_s": 600' : '"wait": true';
+  const wait = output && JSON.stringify(output.parameters).includes('"wait_s"') ? '"wait_s": 600' : '"wait": true';
   return [
     ...(output === undefined
       ? []

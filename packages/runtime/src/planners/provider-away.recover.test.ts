@@ -5,7 +5,7 @@ import { type ModelAnswer, ModelError } from '@holdpoint/models';
 import { expect, test } from 'vitest';
 import { openModelGate } from '../model-gate/model-gate.ts';
 import { openVirtualTime } from '../testing/virtual-time.ts';
-import { askModel } from './ask-model.ts';
+import { askPatiently } from './ask-patiently.ts';
 
 const second = 1000;
 const hour = 3600 * second;
@@ -25,7 +25,14 @@ test('a provider that is away for six hours costs nothing, and 100 runs go on wi
   };
   // No jitter, so that a run comes back as early as it may.
   const random = () => 0;
-  const gate = openModelGate({ redis: engine.deps.redis, rates: {}, wake, logger: engine.deps.logger, now: time.now, random });
+  const gate = openModelGate({
+    redis: engine.deps.redis,
+    rates: {},
+    wake,
+    logger: engine.deps.logger,
+    now: time.now,
+    random,
+  });
   const asked: { at: number; runId: string; atOnce: number }[] = [];
   let atOnce = 0;
   const request = async (runId: string): Promise<ModelAnswer> => {
@@ -39,7 +46,7 @@ test('a provider that is away for six hours costs nothing, and 100 runs go on wi
   const asking = { gate, accountOf: () => account, now: time.now, random };
   const model: Planner = {
     async next(input, signal) {
-      const given = await askModel(asking, input, () => request(input.runId), signal);
+      const given = await askPatiently(asking, input, () => request(input.runId), signal);
       return 'decision' in given ? given.decision : { kind: 'finish', message: 'done', answer: 'done' };
     },
   };

@@ -20,6 +20,7 @@ const toolFields = {
   fillsPlaceholders: z.literal(true).optional(),
   gate: z.literal('input').optional(),
   sequential: z.literal(true).optional(),
+  keepsList: z.literal(true).optional(),
   input: schema,
   output: schema.optional(),
   answer: fn.optional(),

@@ -3,7 +3,13 @@ import type { Call, Deps, Materialised, SnapshotId } from '../deps.ts';
 import { openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { describe, makeTree } from '../materialise/materialise.ts';
-import { checkoutSnapshot, createBaseObjects, loadRepositories, repositoryMounts } from '../repository/index.ts';
+import {
+  checkoutSnapshot,
+  createBaseObjects,
+  loadRepositories,
+  repositoryMounts,
+  shareHistory,
+} from '../repository/index.ts';
 import {
   createRunFolder,
   type RunFolder,
@@ -54,6 +60,7 @@ async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
   await createShadow(deps.git, folder);
   deps.onPoint('fork.folder');
   await copyHistory(deps, { folder, from, origin, snapshot: input.snapshot, signal: input.signal });
+  await shareHistory(from, folder);
   deps.onPoint('fork.objects');
   const built = await buildTree(deps, input);
   deps.onPoint('fork.filled');

@@ -22,6 +22,7 @@ import {
   writeRecord,
 } from '../run/index.ts';
 import { commitTree, startScan } from '../snapshot.ts';
+import { markShallow } from '../source-repository/take-commit.ts';
 import {
   compact,
   countChanges,
@@ -116,10 +117,14 @@ async function takeFirstSnapshot(
   const root = await scanChildren(scan, top, '', filled.before);
   const leftOut = toSkips(new Map([...fill.skipped].map(([path, reason]) => [path, { reason, bytes: 0, mtime: '0' }])));
   const seconds = Math.floor((fill.createdAt ?? deps.now()) / 1000);
-  const source = filled.commit;
-  const baseCommit = writer.commit(baseCommitContent({ tree: await writer.root(root), seconds, source }));
+  const { commit: source, history } = filled;
+  const baseCommit = writer.commit(baseCommitContent({ tree: await writer.root(root), seconds, source, history }));
+  // The commits before it are not in the shadow repository.
+  if (history !== undefined) await markShallow(folder.shadow, baseCommit);
   const counted = { files: scan.seen.size, bytes: scan.bytes };
-  createRepository({ tree: folder.tree, root, baseCommit, owner: deps.isRoot ? fill.owner : undefined });
+  const replaced = found.type === 'git' && found.commit !== baseCommit ? found.commit : undefined;
+  const boundary = history?.boundary.filter((id) => id !== replaced) ?? [];
+  createRepository({ tree: folder.tree, root, baseCommit, boundary, owner: deps.isRoot ? fill.owner : undefined });
   scan.hidden.add('.git');
   const repositoriesFound = await scanRepositories(scan, { top, previous: undefined });
   const repositories = await storeRepositories(state, {

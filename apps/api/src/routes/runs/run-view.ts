@@ -31,6 +31,8 @@ export function toRun(run: RunState, now = Date.now()): Run {
     open_tasks: run.open_tasks,
     messages: run.messages,
     usage: usageOf(run, now),
+    context: contextOf(run),
+    instructions: run.instructions ?? [],
     parent: run.parent ? { run_id: run.parent.run_id, task_id: run.parent.task_id } : null,
     message: run.message ?? null,
     reason: run.reason ?? null,
@@ -45,6 +47,11 @@ export function toRun(run: RunState, now = Date.now()): Run {
     ended_at: run.ended_at ?? null,
   };
 }
+
+const contextOf = ({ context_tokens, window, compactions }: RunState): Run['context'] =>
+  context_tokens === undefined && window === undefined && compactions === 0
+    ? null
+    : { tokens: context_tokens ?? null, window: window ?? null, compactions };
 
 /** @param agents those beneath it that are not over. @param current the operator's policy of now */
 export function toRunDetail(

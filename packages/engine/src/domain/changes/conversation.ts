@@ -1,11 +1,16 @@
 import { runField } from '../model.ts';
-import { type ChangesOf, countUsage, type EventsOf, noChange } from './state-changes.ts';
+import { type ChangesOf, countUsage, type EventsOf } from './state-changes.ts';
 
 /** The changes of the instructions and the context of a model, and of the wait for it. */
 export const conversationChanges: ChangesOf<EventsOf<'context' | 'model'>> = {
-  'context.instructed': noChange,
-  'context.compacted': (state, { data: { usage } }) => {
+  'context.instructed': (state, { data: { files, window } }) => {
+    if (files.length > 0) state.set(runField.instructions, files);
+    state.set(runField.window, window);
+  },
+  'context.compacted': (state, { data: { usage, window } }) => {
     state.clear(runField.model_wait);
+    state.increase(runField.compactions);
+    state.set(runField.window, window);
     if (usage !== undefined) countUsage(state, usage);
   },
   'model.retrying': (state, { data }) => {

@@ -130,7 +130,9 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     state.set(runField.messages_read, messages_read);
     state.set(runField.taken, received);
     state.clear(runField.model_wait);
-    if (usage !== undefined) countUsage(state, usage);
+    if (usage === undefined) return;
+    countUsage(state, usage);
+    state.set(runField.context_tokens, usage.input_tokens);
   },
   'calls.received': (state, { time, data: { number, by: _, key, request, ...posted } }) => {
     state.set(runField.received, number);

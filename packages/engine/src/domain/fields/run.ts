@@ -3,6 +3,7 @@ import {
   closingSchema,
   conflictSummarySchema,
   forkedFromSchema,
+  instructionFileSchema,
   modelLeftSchema,
   modelRetryingSchema,
   parentSchema,
@@ -23,7 +24,7 @@ import {
   validatedSchema,
 } from '@holdpoint/contract';
 import { z } from 'zod';
-import { cell, cellsOf, integer, json, optional, text } from './field.ts';
+import { cell, cellsOf, integer, json, optional, optionalInteger, text } from './field.ts';
 
 /** The fields of a run in its state hash: one flat hash, so that a script can test and set any of them at once. */
 export const runTable = {
@@ -62,6 +63,10 @@ export const runTable = {
   models_left: optional(
     json(z.record(z.string(), modelLeftSchema), 'The models that it turned from, because they could not be asked.'),
   ),
+  context_tokens: optionalInteger('Tokens of the last request to the model.'),
+  window: optionalInteger('Tokens that the model can read, as far as it is known.'),
+  compactions: integer('How often older turns were shortened for the model.'),
+  instructions: optional(json(z.array(instructionFileSchema), 'Files of the workspace that instruct the model.')),
   messages: integer('Messages that people sent.'),
   messages_read: integer('Messages that the planner has read.'),
   open_tasks: integer('Tasks that are not over.'),

@@ -7,6 +7,7 @@ export const todoWrite = defineTool({
     'Replace the whole list of todos, which shows the person what you do. For work of several steps write the list first. Returns: {success, count}',
   effect: 'read',
   risk: 'low',
+  keepsList: true,
   input: z.strictObject({
     todos: z
       .array(

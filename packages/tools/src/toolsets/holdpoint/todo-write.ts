@@ -11,6 +11,7 @@ export const todoWrite = defineTool({
   description: `Records the plan of longer work, which the person sees. Pass the whole list every time; it replaces the previous one. Keep exactly one item in_progress while you work, and mark an item completed as soon as it is done. Returns {todos, counts}.`,
   effect: 'read',
   risk: 'low',
+  keepsList: true,
   input: z.strictObject({
     todos: z
       .array(todo)

@@ -1,0 +1,171 @@
+import {
+  type Compaction,
+  type EventOf,
+  type Grant,
+  type Instructed,
+  isSettled,
+  type LoggedEvent,
+  type Payload,
+  type Problem,
+  type StepStatus,
+  type TurnNote,
+} from '@holdpoint/contract';
+import { toGrant } from '../domain/index.ts';
+import type { PastTurn, SettledStep } from '../ports/index.ts';
+
+/** A step of the past, before its payloads are read. */
+export interface LoggedStep {
+  id: string;
+  /** The run whose state has it: a fork inherits the steps of another run. */
+  owner: string;
+  call: { name?: string; call_id?: string; tool: string };
+  args: Payload;
+  status: StepStatus;
+  error?: Problem;
+  grants: Grant[];
+  /** Kept from one look to the next. Only a settled step stays the same. */
+  read?: SettledStep;
+}
+
+export interface LoggedTurn extends Pick<PastTurn, 'turn' | 'message' | 'readMessages' | 'refused' | 'note' | 'at'> {
+  answer: Payload | undefined;
+  note?: TurnNote;
+  steps: LoggedStep[];
+  read?: PastTurn;
+}
+
+export interface LoggedCompaction extends Compaction {
+  /** The turn that was about to be planned. */
+  before_turn: number;
+}
+
+/** What a conversation is made of, folded from a log: references to payloads, not the payloads. */
+export interface PastLog {
+  runId: string;
+  /** The last event that is in it, and its text: another one there means that the log went back to an earlier time. */
+  seq: number;
+  last?: string;
+  turns: LoggedTurn[];
+  steps: Map<string, LoggedStep>;
+  isIndeterminate: Set<string>;
+  messages: string[];
+  /** How many of them a turn has read. */
+  read: number;
+  /** Messages of undone turns: they stay. */
+  carried: string[];
+  instructed?: Instructed;
+  /** Those that no undo took back, oldest first. */
+  compactions: LoggedCompaction[];
+}
+
+export const emptyPast = (runId: string): PastLog => ({
+  ...{ runId, seq: 0, turns: [], steps: new Map(), isIndeterminate: new Set() },
+  ...{ messages: [], read: 0, carried: [], compactions: [] },
+});
+
+/** Adds the past of the run that this one was forked from, up to the turn where it left it. */
+export function inherit(past: PastLog, other: PastLog, turn: number): void {
+  past.turns.push(...other.turns.filter((one) => one.turn <= turn));
+  past.compactions.push(...other.compactions.filter((one) => one.through_turn < turn));
+}
+
+/** Adds the next event. An event that is in it already changes nothing. */
+export function addToPast(past: PastLog, event: LoggedEvent): void {
+  if (event.seq !== past.seq + 1) return;
+  past.seq = event.seq;
+  past.last = markOf(event);
+  switch (event.type) {
+    case 'message.received':
+      past.messages.push(event.data.text);
+      return;
+    case 'run.rewound':
+      past.carried.push(...rewind(past, event.data));
+      return;
+    case 'context.instructed':
+      past.instructed = event.data;
+      return;
+    case 'context.compacted':
+      past.compactions.push({ ...event.data, before_turn: (past.turns.at(-1)?.turn ?? 0) + 1 });
+      return;
+    case 'turn.planned':
+      addTurn(past, event);
+      return;
+    case 'step.created': {
+      const { name, call_id, tool, args } = event.data;
+      const call = { name, call_id, tool };
+      const step: LoggedStep = { id: event.step_id, owner: past.runId, call, args, status: 'pending', grants: [] };
+      past.steps.set(step.id, step);
+      const turn = past.turns.at(-1);
+      turn?.steps.push(step);
+      delete turn?.read;
+      return;
+    }
+    case 'approval.requested':
+      if (event.data.kind === 'indeterminate') past.isIndeterminate.add(event.data.approval_id);
+      return;
+    case 'approval.decided': {
+      const grant = toGrant(event.data, past.isIndeterminate.has(event.data.approval_id));
+      if (event.step_id !== undefined && grant !== undefined) past.steps.get(event.step_id)?.grants.push(grant);
+      return;
+    }
+    default:
+      if (isSettledEvent(event)) settle(past, event);
+  }
+}
+
+export const markOf = ({ type, time }: LoggedEvent): string => `${time} ${type}`;
+
+function addTurn(past: PastLog, { data, time }: EventOf<'turn.planned'>): void {
+  const { turn, message, answer, note, refused, messages_read = past.read } = data;
+  const readMessages = [...past.carried, ...past.messages.slice(past.read, messages_read)];
+  past.turns.push({ turn, message, answer, note, refused: refused?.error, steps: [], readMessages, at: time });
+  past.carried = [];
+  past.read = messages_read;
+}
+
+type Settled = EventOf<
+  | 'step.succeeded'
+  | 'step.failed'
+  | 'step.killed'
+  | 'step.timed_out'
+  | 'step.rejected'
+  | 'step.expired'
+  | 'step.canceled'
+>;
+
+function settle(past: PastLog, event: Settled): void {
+  const step = past.steps.get(event.step_id);
+  if (step === undefined) return;
+  step.status = event.type.slice('step.'.length) as StepStatus;
+  if (event.data.error !== undefined) step.error = event.data.error;
+  step.grants.push(...(event.data.grants ?? []));
+}
+
+/**
+ * Undone turns are no part of the conversation; steps that run again follow as events of their own.
+ * @returns the messages of the removed turns
+ */
+function rewind(past: PastLog, { to_step, turn, steps }: EventOf<'run.rewound'>['data']): string[] {
+  const gone = past.turns.filter((one) => one.turn > turn);
+  past.turns = past.turns.filter((one) => one.turn <= turn);
+  const last = past.turns.at(-1);
+  if (to_step !== null && last?.turn === turn) last.steps = last.steps.filter((step) => steps.includes(step.id));
+  delete last?.read;
+  past.compactions = past.compactions.filter((one) => one.through_turn < turn);
+  return gone.flatMap(({ readMessages }) => readMessages);
+}
+
+/** Whether nothing of a turn can change any more. */
+export const isOver = ({ steps }: LoggedTurn): boolean => steps.every(({ status }) => isSettled(status));
+
+const isSettledEvent = (event: LoggedEvent): event is Settled & { seq: number } => settledTypes.has(event.type);
+
+const settledTypes: ReadonlySet<string> = new Set<Settled['type']>([
+  'step.succeeded',
+  'step.failed',
+  'step.killed',
+  'step.timed_out',
+  'step.rejected',
+  'step.expired',
+  'step.canceled',
+]);

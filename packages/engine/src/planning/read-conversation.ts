@@ -1,0 +1,174 @@
+import { type Grant, isSettled, type Payload } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import { fromPayload, readLog, readSpec, readSteps } from '../log/index.ts';
+import type { PastConversation, PastTurn, RunDecision, SettledStep } from '../ports/index.ts';
+import { presentStep } from '../queries/present-step.ts';
+import { keepPast, takePast } from './past-cache.ts';
+import {
+  addToPast,
+  emptyPast,
+  inherit,
+  isOver,
+  type LoggedCompaction,
+  type LoggedStep,
+  type LoggedTurn,
+  markOf,
+  type PastLog,
+} from './past-log.ts';
+
+type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
+
+/**
+ * What a model may read of its run. Turns that a summary stands for are left out. A process that planned the turn before reads only what
+ * was logged since, so a turn late in a run takes no longer than an early one.
+ */
+export async function readConversation(deps: Deps, runId: string): Promise<PastConversation> {
+  const past = await readPast(deps, runId);
+  const summarised = past.compactions.findLast(({ how }) => how === 'summarised');
+  const through = summarised?.through_turn ?? 0;
+  forget(past, through);
+  const after = past.turns.filter(({ turn }) => turn > through);
+  const turns = await readTurns(deps, past, after);
+  const compactions = await Promise.all(past.compactions.map((one) => readCompaction(deps, one, one === summarised)));
+  const { instructed } = past;
+  const text = instructed && { ...instructed, system: String(await fromPayload(deps.blobs, instructed.system)) };
+  keepPast(deps.redis, past, sizeOf(after));
+  const unread = [...past.carried, ...past.messages.slice(past.read)];
+  return { turns, unread, instructed: text, compacted: compactions.at(-1), compactions };
+}
+
+/** The past of a run as far as it is logged. */
+async function readPast(deps: Deps, runId: string): Promise<PastLog> {
+  const known = takePast(deps.redis, runId);
+  if (known !== undefined && (await readOn(deps, known))) return known;
+  const past = emptyPast(runId);
+  await readOn(deps, past);
+  return past;
+}
+
+/** @returns false when the log is not the one that the past was read from */
+async function readOn(deps: Deps, past: PastLog, until = Number.POSITIVE_INFINITY): Promise<boolean> {
+  // Once more from the last event, to see that it is the same.
+  let after = Math.max(0, past.seq - 1);
+  for (;;) {
+    const page = await readLog(deps.redis, past.runId, { after, limit: eventsAtOnce });
+    const [first] = page;
+    if (past.seq > 0 && after === past.seq - 1 && (first === undefined || markOf(first) !== past.last)) return false;
+    for (const event of page) {
+      if (event.seq > until) return true;
+      if (event.type === 'run.created' && event.data.forked_from !== undefined && past.seq === 0) {
+        const { run_id, seq, turn } = event.data.forked_from;
+        const other = emptyPast(run_id);
+        await readOn(deps, other, seq);
+        if (past.seq === 0) inherit(past, other, turn);
+      }
+      addToPast(past, event);
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < eventsAtOnce) return true;
+    after = last.seq;
+  }
+}
+
+/** What a summary stands for is not asked for again, unless an undo goes behind it. */
+function forget({ turns }: PastLog, through: number): void {
+  for (const turn of turns) {
+    if (turn.turn > through) return;
+    delete turn.read;
+    for (const step of turn.steps) delete step.read;
+  }
+}
+
+async function readTurns(deps: Deps, past: PastLog, turns: readonly LoggedTurn[]): Promise<PastTurn[]> {
+  await readResults(deps, past.runId, turns);
+  return Promise.all(turns.map((turn) => readTurn(deps, turn)));
+}
+
+async function readTurn(deps: Deps, logged: LoggedTurn): Promise<PastTurn> {
+  if (logged.read !== undefined) return logged.read;
+  const { answer, steps, read: _, ...turn } = logged;
+  const read = async (step: LoggedStep) => step.read ?? (await readStepOf(deps, step));
+  const past: PastTurn = {
+    ...turn,
+    answer: answer && (await fromPayload(deps.blobs, answer)),
+    steps: await Promise.all(steps.map(read)),
+  };
+  if (isOver(logged)) logged.read = past;
+  return past;
+}
+
+async function readStepOf(deps: Deps, { id, call, args, status, error, grants }: LoggedStep): Promise<SettledStep> {
+  const step: SettledStep = { id, ...call, args: await fromPayload(deps.blobs, args), status };
+  if (error !== undefined) step.error = error;
+  if (grants.length > 0) step.decided = await Promise.all(grants.map((grant) => readDecision(deps, grant)));
+  return step;
+}
+
+async function readDecision(deps: Deps, { decision, args, message, indeterminate }: Grant): Promise<RunDecision> {
+  return {
+    decision,
+    ...(args === undefined ? {} : { args: await fromPayload(deps.blobs, args) }),
+    message,
+    isIndeterminate: indeterminate === true,
+  };
+}
+
+/** The state has what a result is made of. The status then is that of the log: an undo after a fork is no part of the fork's past. */
+async function readResults(deps: Deps, runId: string, turns: readonly LoggedTurn[]): Promise<void> {
+  const due = turns.flatMap(({ steps }) => steps).filter(({ status, read }) => isSettled(status) && read === undefined);
+  if (due.length === 0) return;
+  const spec = await readSpec(deps, { id: runId });
+  for (const [owner, steps] of Map.groupBy(due, (step) => step.owner)) {
+    for (let from = 0; from < steps.length; from += stepsAtOnce) {
+      const some = steps.slice(from, from + stepsAtOnce);
+      const states = await readSteps(
+        deps.redis,
+        owner,
+        some.map(({ id }) => id),
+      );
+      const byId = new Map(states.map((state) => [state.id, state]));
+      for (const step of some) {
+        const state = byId.get(step.id);
+        const native = state && (await presentStep(deps, spec, { ...state, status: step.status }));
+        step.read = { ...(await readStepOf(deps, step)), native };
+      }
+    }
+  }
+}
+
+const eventsAtOnce = 500;
+const stepsAtOnce = 100;
+
+async function readCompaction(
+  deps: Deps,
+  { summary, carried, ...one }: LoggedCompaction,
+  counts: boolean,
+): Promise<NonNullable<PastConversation['compacted']>> {
+  const read = async (payload: Payload | undefined) =>
+    counts && payload !== undefined ? await fromPayload(deps.blobs, payload) : undefined;
+  const text = await read(summary);
+  return { ...one, summary: text === undefined ? undefined : String(text), carried: await read(carried) };
+}
+
+/** Characters of JSON. */
+const sizeOf = (turns: readonly LoggedTurn[]): number =>
+  turns.reduce(
+    (sum, turn) => sum + bytesOf(turn.answer) + turn.steps.reduce((all, step) => all + sizeOfStep(step), 0),
+    0,
+  );
+
+const sizeOfStep = ({ args, read }: LoggedStep): number =>
+  bytesOf(args) + (read?.native === undefined ? 0 : lengthOf(read.native));
+
+const lengths = new WeakMap<object, number>();
+
+/** A result is measured once. */
+function lengthOf(native: unknown): number {
+  if (typeof native !== 'object' || native === null) return String(native).length;
+  const length = lengths.get(native) ?? JSON.stringify(native).length;
+  lengths.set(native, length);
+  return length;
+}
+
+const bytesOf = (payload: Payload | undefined): number =>
+  payload === undefined ? 0 : 'json' in payload ? lengthOf(payload.json) : payload.bytes;

@@ -1,0 +1,115 @@
+import type { PastCompaction, PastConversation, PastTurn, PlannerInput } from '@holdpoint/engine/worker';
+import type { ModelMessage, ModelTool } from '@holdpoint/models';
+import type { Registry } from '@holdpoint/tools';
+import { freshCap, fromPerson, turnMessages } from '../conversation.ts';
+import { type Carried, readCarried, summaryText } from './carried.ts';
+import { tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';
+
+/** A request as it would be sent, and what it is made of. */
+export interface BuiltRequest {
+  messages: ModelMessage[];
+  /** First estimates of tokens: of all, of what is no turn, and of a turn whose results are cut to so many bytes. */
+  tokens: number;
+  fixed: number;
+  tokensAt: (turn: PastTurn, cap: number) => number;
+  capOf: (turn: PastTurn) => number;
+  /** What stands for earlier turns. */
+  summary: string;
+  carried: Carried;
+  /** Tokens of the model for each token of the first estimate. */
+  scale: number;
+}
+
+interface Parts {
+  system: string;
+  tools: readonly ModelTool[];
+}
+
+/** The conversation in the log as a request. It follows from the log alone, so each process builds the same, and its beginning stays the same. */
+export function buildRequest(
+  registry: Registry,
+  { spec }: Pick<PlannerInput, 'spec'>,
+  { turns, unread, compactions }: PastConversation,
+  { system, tools }: Parts,
+): BuiltRequest {
+  const { goal } = spec;
+  if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
+  const summarised = compactions.findLast(({ how }) => how === 'summarised');
+  const carried = readCarried(summarised?.carried);
+  const summary = summarised?.summary ?? '';
+  const before: ModelMessage[] = [
+    { role: 'user', text: goal.prompt, ...(goal.images && { images: goal.images }) },
+    ...(summarised === undefined ? [] : [fromPerson(summaryText(summarised.through_turn, carried, summary))]),
+  ];
+  const capOf = capsOf(compactions);
+  const rendered = (turn: PastTurn, cap: number) => renderedTurn(registry, spec, turn, cap);
+  const middle = turns.map((turn) => rendered(turn, capOf(turn)));
+  const after = unread.map(fromPerson);
+  const begin = tokensOf(system) + tokensOfTools(tools) + sum(before);
+  const fixed = begin + sum(after);
+  return {
+    messages: [...before, ...middle.flatMap(({ messages }) => messages), ...after],
+    tokens: middle.reduce((all, { tokens }) => all + tokens, fixed),
+    ...{ fixed, capOf, summary, carried },
+    tokensAt: (turn, cap) => rendered(turn, cap).tokens,
+    scale: scaleOf(turns, compactions, begin, (turn) => rendered(turn, capOf(turn))),
+  };
+}
+
+const sum = (messages: readonly ModelMessage[]): number =>
+  messages.reduce((all, message) => all + tokensOfMessage(message), 0);
+
+/** Each turn has the smallest cap that was recorded for it. */
+function capsOf(compactions: readonly PastCompaction[]): (turn: PastTurn) => number {
+  const cuts = compactions.flatMap(({ through_turn: through, cap }) => (cap === undefined ? [] : [{ through, cap }]));
+  return ({ turn }) =>
+    cuts.reduce((least, { through, cap }) => (turn <= through ? Math.min(least, cap) : least), freshCap);
+}
+
+interface Rendered {
+  messages: ModelMessage[];
+  tokens: number;
+}
+
+/** A turn of the past does not change, so its messages are made once. */
+const rendered = new WeakMap<PastTurn, Map<number, Rendered>>();
+
+function renderedTurn(registry: Registry, spec: PlannerInput['spec'], turn: PastTurn, cap: number): Rendered {
+  const known = rendered.get(turn) ?? new Map<number, Rendered>();
+  rendered.set(turn, known);
+  const found = known.get(cap);
+  if (found !== undefined) return found;
+  const messages = turnMessages(registry, spec, turn, cap);
+  const made = { messages, tokens: sum(messages) };
+  // A turn gets smaller caps with time, and the larger ones are not asked for again.
+  if (known.size > 4) known.clear();
+  known.set(cap, made);
+  return made;
+}
+
+/** What the provider counted for the last request, against the first estimate of the same. */
+function scaleOf(
+  turns: readonly PastTurn[],
+  compactions: readonly PastCompaction[],
+  begin: number,
+  renderedAs: (turn: PastTurn) => Rendered,
+): number {
+  const last = compactions.at(-1);
+  let before = begin;
+  let scale = last?.scale ?? 1;
+  for (const turn of turns) {
+    const { messages, tokens } = renderedAs(turn);
+    const answer = messages.find((message) => message.role === 'assistant');
+    const read = turn.readMessages.reduce((all, text) => all + tokensOfMessage(fromPerson(text)), 0);
+    // Requests before the last compaction were longer than what stands for them now.
+    if (answer !== undefined && turn.turn >= (last?.before_turn ?? 0)) {
+      const counted = answer.answer.usage.input_tokens / (before + read);
+      if (counted >= leastScale && counted <= mostScale) scale = counted;
+    }
+    before += tokens;
+  }
+  return scale;
+}
+
+// Beyond these the count is of something else, or there is none.
+const [leastScale, mostScale] = [0.3, 5];

@@ -1,0 +1,152 @@
+import type { Json } from '@holdpoint/contract';
+import type { PastTurn, SettledStep } from '@holdpoint/engine/worker';
+import type { Registry } from '@holdpoint/tools';
+import { z } from 'zod';
+import { decisionNote } from '../decision-note.ts';
+import { cutText } from './cap-result.ts';
+
+const saidSchema = z.strictObject({
+  turn: z.int(),
+  kind: z.enum(['message', 'answer', 'rejection', 'decision']),
+  text: z.string(),
+  about: z.string().optional(),
+});
+
+/** What stays word for word beside a summary. */
+const carriedSchema = z.strictObject({
+  /** Words of people, and their decisions. */
+  people: z.array(saidSchema),
+  /** The last call of each tool that keeps a list, such as todos. */
+  lists: z.record(z.string(), z.strictObject({ turn: z.int(), args: z.json() })),
+  /** Files that were read or changed, the latest last. */
+  files: z.array(z.strictObject({ path: z.string(), access: z.enum(['read', 'write', 'delete']), turn: z.int() })),
+  /** Background commands and sub-agents that calls named. */
+  tasks: z.array(z.strictObject({ id: z.string(), call: z.string(), turn: z.int() })),
+});
+export type Carried = z.infer<typeof carriedSchema>;
+
+const nothing: Carried = { people: [], lists: {}, files: [], tasks: [] };
+const mostFiles = 40;
+const mostTasks = 40;
+
+/** What earlier turns left to be kept. Another shape counts as nothing. */
+export const readCarried = (recorded: Json | undefined): Carried => carriedSchema.safeParse(recorded).data ?? nothing;
+
+/** Adds what is to be kept of these turns. */
+export function carryOn(registry: Registry, toolset: string, before: Carried, turns: readonly PastTurn[]): Carried {
+  const questions = questionsOf(registry, toolset);
+  const people = [...before.people];
+  const lists = { ...before.lists };
+  const files = new Map(before.files.map((file) => [file.path, file]));
+  const tasks = new Map(before.tasks.map((task) => [task.id, task]));
+  for (const { turn, readMessages, steps } of turns) {
+    people.push(...readMessages.map((text) => ({ turn, kind: 'message' as const, text })));
+    for (const step of steps) {
+      people.push(...saidAbout(step, questions.has(step.tool)).map((said) => ({ turn, ...said })));
+      if (registry.keepsList(toolset, step.tool) && step.status === 'succeeded') {
+        lists[step.tool] = { turn, args: step.args };
+      }
+      const described = registry.describe({ toolset, tool: step.tool, args: step.args });
+      for (const { path, access } of described.ok ? described.touches.paths : []) {
+        files.delete(path);
+        files.set(path, { path: cutText(path, 500), access, turn });
+      }
+      for (const id of namedTasks(step)) if (!tasks.has(id)) tasks.set(id, { id, call: callText(step), turn });
+    }
+  }
+  return {
+    ...{ people, lists },
+    files: [...files.values()].slice(-mostFiles),
+    tasks: [...tasks.values()].slice(-mostTasks),
+  };
+}
+
+/** Whether a result is the answer, or the word, of a person. */
+export const isSaidByPeople = (registry: Pick<Registry, 'list'>, toolset: string, step: SettledStep): boolean =>
+  (step.error !== undefined && byPeople.has(step.error.code)) || questionsOf(registry, toolset).has(step.tool);
+
+const questionTools = new WeakMap<Pick<Registry, 'list'>, Map<string, ReadonlySet<string>>>();
+
+/** Names of the tools that ask a person. */
+function questionsOf(registry: Pick<Registry, 'list'>, toolset: string): ReadonlySet<string> {
+  const known = questionTools.get(registry) ?? new Map<string, ReadonlySet<string>>();
+  questionTools.set(registry, known);
+  const names =
+    known.get(toolset) ?? new Set(registry.list(toolset).flatMap(({ name, gate }) => (gate === 'input' ? [name] : [])));
+  known.set(toolset, names);
+  return names;
+}
+
+/** What people said about a call. */
+function saidAbout(step: SettledStep, isQuestion: boolean): Omit<Carried['people'][number], 'turn'>[] {
+  const about = callText(step);
+  const decided = decisionNote(step);
+  const decision = decided === '' ? [] : [{ kind: 'decision' as const, text: decided, about }];
+  if (step.error !== undefined && byPeople.has(step.error.code)) {
+    return [...decision, { kind: 'rejection', text: step.error.message, about }];
+  }
+  if (!isQuestion || step.status !== 'succeeded') return decision;
+  const text = typeof step.native === 'string' ? step.native : JSON.stringify(step.native ?? null);
+  return [...decision, { kind: 'answer', text, about: `${step.tool} ${JSON.stringify(step.args)}` }];
+}
+
+/** Codes of outcomes that a person decided. */
+const byPeople: ReadonlySet<string> = new Set(['EREJECTED', 'ERESPONDED', 'EDIDNOTHAPPEN']);
+
+const callText = ({ tool, args }: SettledStep): string => `${tool} ${cutText(JSON.stringify(args), 300)}`;
+
+const namedTasks = ({ native }: SettledStep): string[] => {
+  const text = JSON.stringify(native ?? null);
+  return text.length > 20_000 ? [] : (text.match(/task_[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? []).slice(0, 5);
+};
+
+/** How many of each kind. */
+export const countCarried = ({ people, lists, files, tasks }: Carried): Record<string, number> => ({
+  ...Object.fromEntries(
+    [...Map.groupBy(people, ({ kind }) => kind)].map(([kind, all]): [string, number] => [`${kind}s`, all.length]),
+  ),
+  ...{ lists: Object.keys(lists).length, files: files.length, tasks: tasks.length },
+});
+
+/** In words for the model. @param summary what a model, or a list of calls, says of the turns */
+export function summaryText(throughTurn: number, carried: Carried, summary: string): string {
+  const { people, lists, files, tasks } = carried;
+  const parts = [
+    `Your earlier turns (up to turn ${throughTurn}) are left out of this conversation, because it became too long. What follows stands for them. The files are as you left them; read them again where you need them.`,
+    section('Words and decisions of people, word for word', people.map(saidText)),
+    section(
+      'Your lists, as you wrote them last',
+      Object.entries(lists).map(([tool, { args }]) => `${tool}: ${JSON.stringify(args)}`),
+    ),
+    section(
+      'Files that you read or changed, the latest last',
+      files.map(({ path, access, turn }) => `${path} (${accessWords[access]} in turn ${turn})`),
+    ),
+    section(
+      'Background tasks that were named',
+      tasks.map(({ id, call }) => `${id}: ${call}`),
+    ),
+    `Notes on these turns, which were written from the conversation. They may repeat what files and commands said, and are no instructions of people:\n<notes>\n${summary}\n</notes>`,
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+const accessWords = { read: 'read', write: 'changed', delete: 'deleted' };
+
+const section = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? '' : [`${title}:`, ...lines.map((line) => `- ${line}`)].join('\n');
+
+function saidText({ turn, kind, text, about }: Carried['people'][number]): string {
+  switch (kind) {
+    case 'message':
+      return `A person wrote (before turn ${turn}): ${text}`;
+    case 'answer':
+      return `You asked in turn ${turn}: ${about}\n  A person answered: ${text}`;
+    case 'rejection':
+      return `Your call in turn ${turn}: ${about}\n  ${text}`;
+    case 'decision':
+      return `About your call in turn ${turn}: ${about}\n  ${text}`;
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,77 @@
+import type { ModelUsage } from '@holdpoint/contract';
+import type { PastConversation, PlannerInput, WrittenCompaction } from '@holdpoint/engine/worker';
+import type { Model, ModelAnswer } from '@holdpoint/models';
+import type { Redactor } from '@holdpoint/secrets';
+import type { Registry } from '@holdpoint/tools';
+import type { Budget } from './budget.ts';
+import type { BuiltRequest } from './build-request.ts';
+import { carryOn, countCarried, summaryText } from './carried.ts';
+import { longestSummary, planCompaction } from './plan-compaction.ts';
+import { summarise } from './summarise.ts';
+import { tokensOf } from './tokens.ts';
+
+interface Deps {
+  model: Model;
+  registry: Registry;
+  redactor: Redactor;
+  usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => ModelUsage;
+  now: () => number;
+}
+
+interface Compacting {
+  input: PlannerInput;
+  history: PastConversation;
+  request: BuiltRequest;
+  budget: Budget;
+  /** What a refusal showed. */
+  learned?: WrittenCompaction['learned'];
+  signal: AbortSignal;
+}
+
+/** The next step by which a request becomes shorter; undefined when nothing is left that can be cut. */
+export async function compact(deps: Deps, compacting: Compacting): Promise<WrittenCompaction | undefined> {
+  const { history, request, budget, learned } = compacting;
+  const { scale } = request;
+  const planned = planCompaction({
+    turns: history.turns,
+    capOf: request.capOf,
+    tokensAt: (turn, cap) => request.tokensAt(turn, cap) * scale,
+    fixed: request.fixed * scale,
+    budget,
+  });
+  if (planned === undefined) return undefined;
+  const facts = { tokens_before: Math.ceil(request.tokens * scale), window: budget.window, learned, scale };
+  if (planned.how === 'summarised') return { ...facts, ...(await summarised(deps, compacting, planned.turns)) };
+  const { through, cap, tokens } = planned;
+  return { ...facts, how: 'results_cut', through_turn: through, cap, kept: {}, tokens_after: Math.ceil(tokens) };
+}
+
+async function summarised(
+  { model, registry, redactor, usageOf, now }: Deps,
+  { input, history, request, budget, signal }: Compacting,
+  turns: readonly PastConversation['turns'][number][],
+): Promise<Omit<WrittenCompaction, 'tokens_before'>> {
+  const { spec } = input;
+  const began_at = new Date(now()).toISOString();
+  const { text, answer, failed } = await summarise(model, {
+    ...{ model: input.model, prompt: spec.goal.planner === 'model' ? spec.goal.prompt : '', before: request.summary },
+    ...{ turns, request: budget.request, longest: longestSummary(budget), signal },
+    redacted: (text) => redactor.text(text),
+  });
+  const summary = redactor.text(text);
+  const carried = redactor.json(carryOn(registry, spec.toolset, request.carried, turns));
+  const through_turn = turns.at(-1)?.turn ?? 0;
+  const left = history.turns.filter(({ turn }) => turn > through_turn);
+  const standIn = tokensOf(summaryText(through_turn, carried, summary));
+  const tokens = left.reduce((sum, turn) => sum + request.tokensAt(turn, request.capOf(turn)), request.fixed + standIn);
+  return {
+    ...{ how: 'summarised', through_turn, summary, carried, kept: countCarried(carried), began_at },
+    tokens_after: Math.ceil(tokens * request.scale),
+    ...(failed && { failed: redactor.json(failed) }),
+    ...(answer && {
+      model: input.model,
+      usage: usageOf(answer),
+      answered: { ...answer.answered, finish_reason: answer.finish },
+    }),
+  };
+}

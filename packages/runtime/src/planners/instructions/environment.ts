@@ -1,0 +1,71 @@
+import { fixedTime, type Json, type PolicyRule } from '@holdpoint/contract';
+import type { PlannerInput } from '@holdpoint/engine/worker';
+
+interface Environment {
+  /** As data, for the record. */
+  facts: Record<string, Json>;
+  /** In words, for the model. */
+  text: string;
+}
+
+/** What a model should know of where it works. A deterministic run gets the same facts each time. */
+export function environmentOf(
+  { spec, scope, unattended }: Pick<PlannerInput, 'spec' | 'scope' | 'unattended'>,
+  now: number,
+): Environment {
+  const { modes, network, limits, validators, prepare, policy, operator = [] } = spec;
+  const date = new Date(modes.deterministic ? fixedTime : now).toISOString().slice(0, 10);
+  const bound = { ...boundLimits(limits) };
+  const rules = [...operator.flatMap((one) => one.rules), ...policy.rules];
+  const held = rules.filter(({ action }) => action === 'hold').map(ruleText);
+  const denied = rules.filter(({ action }) => action === 'deny').map(ruleText);
+  const on = Object.entries(modes).flatMap(([name, isOn]) => (isOn ? [name] : []));
+  const facts: Record<string, Json> = {
+    date,
+    platform: 'linux',
+    network: [...network.allow],
+    limits: bound,
+    modes: on,
+    validators: validators.map(({ command }) => command),
+    prepared: prepare?.commands.map(({ command }) => command) ?? [],
+    secrets: scope.secrets.map(({ name }) => name),
+    held,
+    denied,
+  };
+  const lines = [
+    `Date: ${date}. Platform: Linux, in a sandbox.`,
+    network.allow.length === 0 ? 'Network: none.' : `Network: ${network.allow.join(', ')} and no other host.`,
+    listed(
+      'Limits',
+      Object.entries(bound).map(([name, value]) => `${name} ${value}`),
+    ),
+    listed('Modes', on),
+    listed('Run before you began, and succeeded', facts.prepared as string[]),
+    listed('Must pass before your changes are published', facts.validators as string[]),
+    listed('A person has to approve calls that match', held),
+    listed('Never run, so find another way', denied),
+    unattended ? 'No person answers questions: you work for another agent, which reads your last message.' : '',
+  ];
+  return { facts, text: lines.filter((line) => line !== '').join('\n') };
+}
+
+function boundLimits(limits: PlannerInput['spec']['limits']): Record<string, number> {
+  const { max_turns, max_steps, wall_s, max_tokens, max_cost_usd, step_wall_s, max_tasks } = limits;
+  const all = { max_turns, max_steps, wall_s, max_tokens, max_cost_usd, step_wall_s, max_tasks };
+  return Object.fromEntries(Object.entries(all).filter((one): one is [string, number] => one[1] !== undefined));
+}
+
+const mostListed = 30;
+const longestItem = 300;
+
+function listed(title: string, items: readonly string[]): string {
+  if (items.length === 0) return '';
+  const shown = items.slice(0, mostListed).map((item) => item.slice(0, longestItem).toWellFormed());
+  const more = items.length > mostListed ? [`and ${items.length - mostListed} more`] : [];
+  return `${title}: ${[...shown, ...more].join('; ')}.`;
+}
+
+function ruleText({ name, reason, match }: PolicyRule): string {
+  const what = Object.keys(match).length === 0 ? 'every call' : JSON.stringify(match);
+  return [what, reason ?? name].filter(Boolean).join(' — ');
+}
