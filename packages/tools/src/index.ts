@@ -8,7 +8,7 @@ export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export { outputSchemaProblem } from './output-schema/compile-output.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
-export type { TextWork } from './text-work/text-work.ts';
+export { type TextWork, TextWorkError } from './text-work/text-work.ts';
 export type { GenerateRequest, RunFacts, Tool, ToolContext } from './tool.ts';
 export type { ToolDefinition } from './tool-definition.ts';
 export { defineToolset, type Toolset } from './toolset.ts';

@@ -1,5 +1,5 @@
 import type { PastTurn, PlannerDecision } from '@holdpoint/engine/worker';
-import type { TextWork } from '@holdpoint/tools';
+import { type TextWork, TextWorkError } from '@holdpoint/tools';
 import { mayAskAgain } from './read-answer.ts';
 
 type Schema = Record<string, unknown>;
@@ -17,9 +17,18 @@ export async function readFinalOutput(
   { schema, past, texts }: { schema: Schema; past: readonly PastTurn[]; texts: TextWork },
 ): Promise<PlannerDecision> {
   if (decision.kind !== 'finish') return decision;
-  const checked = await texts.run('output', { text: decision.message, schema });
-  if (checked.ok) return { ...decision, output: checked.value };
   const { kind: _, output: __, ...said } = decision;
+  const checked = await texts.run('output', { text: decision.message, schema }).catch((error: unknown) => {
+    if (error instanceof TextWorkError) return error;
+    throw error;
+  });
+  if (checked instanceof TextWorkError) {
+    const message = `The model's final answer could not be compared with the output_schema of the run: ${checked.message}`;
+    const next = 'Read the answer as it is, or fork the run with a simpler output_schema.';
+    const note = { code: 'output_invalid', text: 'Your final answer could not be compared with its schema. Make it simpler.' } as const;
+    return { ...said, kind: 'pause', note, reason: { code: 'EOUTPUTINVALID', message, next } };
+  }
+  if (checked.ok) return { ...decision, output: checked.value };
   const text = [
     'Your final answer does not have the form that was asked for:',
     ...checked.errors.map((error) => `- ${error}`),
