@@ -195,7 +195,11 @@ function planning(deps: WorkerDeps): WorkerDeps {
   const calls = [read, write].map(({ args }) => ({ tool: 'count', args }));
   const model: Planner = {
     next: async ({ turn, model, modelWait }) =>
-      model === 'away' ? waitFor(model, modelWait) : turn > 2 ? { kind: 'finish', message: 'done' } : { kind: 'calls', calls, message: 'count' },
+      model === 'away'
+        ? waitFor(model, modelWait)
+        : turn > 2
+          ? { kind: 'finish', message: 'done' }
+          : { kind: 'calls', calls, message: 'count' },
   };
   return { ...deps, planners: { ...deps.planners, model } };
 }

@@ -1,6 +1,6 @@
 import type { ModelRetrying } from '@holdpoint/contract';
-import type { PlannerDecision } from '@holdpoint/engine/worker';
 import { specOf } from '@holdpoint/engine/testing';
+import type { PlannerDecision } from '@holdpoint/engine/worker';
 import { ModelError, type ModelErrorCode } from '@holdpoint/models';
 import { expect, test } from 'vitest';
 import { afterFailure, chooseModel, readFailure } from './after-failure.ts';
@@ -57,7 +57,10 @@ test('a provider that names a time is asked then; one that goes on to refuse is 
   const waits = asked.slice(1).map(([, at], index) => at - (asked[index]?.[1] ?? 0));
   expect(waits.slice(0, 4)).toEqual([1, 1, 1, 1]);
   expect(waits.at(-1)).toBe(300);
-  const { asked: far } = failing([], [['EMODELRATELIMIT', { retryAfterMs: 400 * 24 * 60 * minute }], 'EMODELUNAVAILABLE']);
+  const { asked: far } = failing(
+    [],
+    [['EMODELRATELIMIT', { retryAfterMs: 400 * 24 * 60 * minute }], 'EMODELUNAVAILABLE'],
+  );
   expect(far[1]?.[1]).toBeLessThanOrEqual(12 * 3600 + 2);
 });
 

@@ -25,7 +25,10 @@ export async function readFinalOutput(
   if (checked instanceof TextWorkError) {
     const message = `The model's final answer could not be compared with the output_schema of the run: ${checked.message}`;
     const next = 'Read the answer as it is, or fork the run with a simpler output_schema.';
-    const note = { code: 'output_invalid', text: 'Your final answer could not be compared with its schema. Make it simpler.' } as const;
+    const note = {
+      code: 'output_invalid',
+      text: 'Your final answer could not be compared with its schema. Make it simpler.',
+    } as const;
     return { ...said, kind: 'pause', note, reason: { code: 'EOUTPUTINVALID', message, next } };
   }
   if (checked.ok) return { ...decision, output: checked.value };

@@ -74,7 +74,8 @@ test('a model that ends while tasks run is told of each once', () => {
   const told = tellOfOpenTasks(finish, { tasks, past: [], tools });
   if (told.kind !== 'again') throw new Error(told.kind);
   const { text } = told.note;
-  for (const part of ['task_1', '"npm start"', 'task_2', 'sub-agent', 'wait_s', 'kill_shell']) expect(text).toContain(part);
+  for (const part of ['task_1', '"npm start"', 'task_2', 'sub-agent', 'wait_s', 'kill_shell'])
+    expect(text).toContain(part);
   const past = [{ ...turn('open_tasks'), note: told.note }, turn()];
   expect(tellOfOpenTasks(finish, { tasks, past, tools })).toBe(finish);
   const more = [...tasks, { id: 'task_3', kind: 'shell' as const, title: 'x' }];
@@ -105,7 +106,7 @@ test.for([
 test('a value that does not fit is asked for again with each error, three times', async () => {
   const decision = await final('{"n": "1", "kind": "c", "x": 1}');
   if (decision.kind !== 'again') throw new Error(decision.kind);
-  expect(decision.note.text).toMatch(/\/n must be integer[^]*\/kind must be equal to one of.*\["a","b"\]/);
+  expect(decision.note.text).toMatch(/\/n must be integer[\s\S]*\/kind must be equal to one of.*\["a","b"\]/);
   expect(decision.note.text).toContain('additional properties: x');
   expect(await final('no value')).toHaveProperty('note.text', expect.stringContaining('no JSON value'));
   const past = (count: number) => Array.from({ length: count }, () => turn('output_invalid'));
