@@ -132,6 +132,7 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
 function whatContinues(last: RunEvent | undefined): string {
   switch (last?.type) {
     case 'run.waiting':
+      if (last.data.for === 'model') return 'The run waits for its model, and continues by itself.';
       return last.data.for === 'approval'
         ? `The run waits for a decision: ${commandLine('approvals')}`
         : 'The run stays as it is.';
