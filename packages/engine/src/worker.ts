@@ -27,6 +27,7 @@ export type {
   Planner,
   PlannerDecision,
   PlannerInput,
+  PrepareEnd,
   PublishCall,
   RunDecision,
   SettledStep,
