@@ -30,6 +30,7 @@ export * from './publish.ts';
 export * from './run-spec.ts';
 export * from './secret.ts';
 export * from './settled-call.ts';
+export * from './remote.ts';
 export * from './source.ts';
 export * from './task.ts';
 export * from './telemetry-names.ts';

@@ -3,6 +3,8 @@ import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
+import type { RemoteFiles } from './adapters/remote-files.ts';
+import type { ProviderRates } from './model-gate/provider-rates.ts';
 
 /** What a worker process is started with. Times in milliseconds. */
 export interface RuntimeConfig {
@@ -46,8 +48,8 @@ export interface RuntimeConfig {
   bootId: string | undefined;
   path: string;
   models: ModelSettings;
-  /** US dollars per million tokens, by `provider/model`. */
-  prices: Readonly<Record<string, { input: number; output: number }>>;
+  /** Requests to models that all workers together may send, by provider. */
+  rates: ProviderRates;
   /** The operator's instructions for every model. */
   instructions?: string | undefined;
   /** What must stay free on the disk of the data directory. */
@@ -56,6 +58,8 @@ export interface RuntimeConfig {
   ceilings: Ceilings;
   /** Where sources may lie and where a publish may write. */
   roots: Roots;
+  /** Files of the operator about remote repositories. */
+  remotes: RemoteFiles;
   /** The file of the operator's policy, which binds every run; undefined: the policy is in the store. */
   policyFile: string | undefined;
   /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */

@@ -69,7 +69,7 @@ export interface Command extends CommandRequest {
   watch?: CommandOutput | undefined;
   /**
    * Opens a filter for stdout or stderr: what it returns is captured, or written to `output`, instead of what the command prints.
-   * `output_bytes` counts what the command prints.
+   * `over_output` counts what the command prints.
    */
   filter?: () => OutputFilter;
   /** Size of /tmp inside, in bytes of memory, which count as the command's. @default that of the sandbox */

@@ -14,7 +14,7 @@ import { collectObjects } from './maintenance/collect-objects.ts';
 import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
 import { measureRuns } from './maintenance/measure-runs.ts';
 import { tidyFolders } from './maintenance/tidy-folders.ts';
-import { findSource } from './materialise/check-source.ts';
+import { checkSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
 import { mergeRun } from './merge.ts';
 import { patchSnapshots } from './patch.ts';
@@ -32,6 +32,7 @@ import { listTree } from './read/list-tree.ts';
 import { listUnknown } from './read/list-unknown.ts';
 import { readContents } from './read/read-contents.ts';
 import { readSnapshotFile } from './read/read-file.ts';
+import type { RemoteGit } from './remote/port.ts';
 import { repositoryMounts } from './repository/index.ts';
 import {
   assertCurrent,
@@ -57,6 +58,8 @@ export interface WorkspacesOptions {
   limits?: Partial<Limits>;
   /** Where sources may lie and where a publish may write; some places are never allowed. @default everywhere else */
   roots?: Roots;
+  /** Reads and writes remote repositories. @default remote sources cannot be used */
+  remoteGit?: RemoteGit;
   /** A pino logger or a compatible one. @default silent */
   logger?: Logger;
   /** Milliseconds since 1970. @default Date.now */
@@ -88,6 +91,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     dataDir,
     git,
     bounds: createBounds({ dataDir, ...options.roots }),
+    remoteGit: options.remoteGit,
+    fetching: createSerial(),
     diffProcesses: createDiffProcesses(git),
     states: createRunStates(),
     limits: {
@@ -106,7 +111,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const serialised = <T>(runId: string, act: () => Promise<T>): Promise<T> =>
     serial(runId, () => asWorkspaceError(act));
   return {
-    check: (source) => asWorkspaceError(async () => void (await findSource(deps, source))),
+    check: (source) => asWorkspaceError(() => checkSource(deps, source)),
     materialise: (input) => serialised(input.runId, () => materialise(deps, input)),
     fork: (input) => serialised(input.runId, () => forkWorkspace(deps, input)),
     locate: ({ runId, epoch }) =>

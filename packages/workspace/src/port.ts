@@ -144,7 +144,7 @@ export interface RunSize {
 export interface Workspaces {
   /**
    * Rejects an unusable source without side effects: missing, not a directory, not a repository, unknown ref, inside the data
-   * directory.
+   * directory, a remote whose host is not open. Contacts no remote.
    */
   check(source: Source): Promise<void>;
   /**
@@ -157,6 +157,8 @@ export interface Workspaces {
   materialise(input: {
     runId: string;
     source: Source;
+    /** Whose secrets the credentials of a remote source are. */
+    tenant?: string | undefined;
     createdAt?: number | undefined;
     onProgress?: (progress: Progress) => void;
     signal?: AbortSignal;

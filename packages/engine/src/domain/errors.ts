@@ -4,12 +4,13 @@ export class EngineError extends Error {
   readonly retryable: boolean;
   readonly next: string;
 
-  constructor(code: EngineErrorCode, message: string, options: { cause?: unknown } = {}) {
+  /** @param options.next what to do, where the code alone does not say it */
+  constructor(code: EngineErrorCode, message: string, options: { cause?: unknown; next?: string } = {}) {
     super(message, options);
     this.name = 'EngineError';
     this.code = code;
     this.retryable = registry[code].retryable;
-    this.next = registry[code].next;
+    this.next = options.next ?? registry[code].next;
   }
 }
 
@@ -58,6 +59,7 @@ const registry = {
     retryable: false,
     next: 'Only a failed, canceled or paused run whose change set was not published or discarded can be retried.',
   },
+  run_without_model: { retryable: false, next: 'Resume it without a model. A fork may have another goal.' },
   limit_reached_above: {
     retryable: false,
     next: 'Resume the run that it names, which grants as much again to all of its sub-agents; or cancel that run.',

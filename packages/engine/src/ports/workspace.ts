@@ -73,7 +73,7 @@ export interface Difference {
 type Forbids = (path: string) => boolean;
 
 export interface WorkspacePort {
-  materialise(input: Making & { source: Source }): Promise<MadeWorkspace>;
+  materialise(input: Making & { source: Source; tenant: string }): Promise<MadeWorkspace>;
   /** A workspace out of another run's snapshot. */
   fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
   /**

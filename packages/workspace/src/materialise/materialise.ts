@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Source } from '@holdpoint/contract';
+import { isRemote, type Source } from '@holdpoint/contract';
 import type { Call, Deps, Materialised, Owner } from '../deps.ts';
 import { assertFreeSpace, openTree, syncFolder } from '../files/index.ts';
 import { createObjectWriter, Deflater, PackStream } from '../git-objects/index.ts';
@@ -50,7 +50,7 @@ export async function materialise(deps: Deps, input: Call<'materialise'>): Promi
   const made = readRecord(folder);
   if (made !== undefined) return describe(deps, folder, made);
 
-  const found = await findSource(deps, input.source);
+  const found = await findSource(deps, input);
   const owner = await deps.allocateOwner(input.runId);
   let first: LoadedSnapshot | undefined;
   const placed = await createRunFolder(deps, input.runId, async (aside) => {
@@ -90,7 +90,7 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   const fill: Fill = { ...place, writer, skipped: new Map() };
   const filled = await fillTree(deps, fill);
   deps.onPoint('materialise.filled');
-  const { record, baseCommit } = await takeFirstSnapshot(deps, fill, filled);
+  const { record, baseCommit } = await takeFirstSnapshot(deps, { fill, tenant: place.tenant }, filled);
   const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
   // With a selection, the shadow repository holds more than the workspace and cannot be shared.
   await createBaseObjects(deps, {
@@ -110,9 +110,10 @@ const isWhole = (source: Source): boolean => source.type !== 'git' || (!source.i
 
 async function takeFirstSnapshot(
   deps: Deps,
-  fill: Fill,
+  input: { fill: Fill; tenant: string | undefined },
   filled: Filled,
 ): Promise<{ record: WorkspaceRecord; baseCommit: string }> {
+  const { fill } = input;
   const { folder, found, writer, signal } = fill;
   const state = deps.states.of(folder);
   const scan = startScan(deps, { folder, state, content: writer, signal });
@@ -150,7 +151,8 @@ async function takeFirstSnapshot(
     format: 1,
     run_id: folder.runId,
     source: fill.source,
-    origin: found.type === 'git' ? found.repository.gitDir : found.type === 'empty' ? null : found.path,
+    origin: originOf(fill.source, found),
+    tenant: input.tenant,
     owner: fill.owner,
     created_at: seconds,
     base: base.id,
@@ -161,6 +163,12 @@ async function takeFirstSnapshot(
     finished: true,
   };
   return { record, baseCommit };
+}
+
+function originOf(source: Source, found: FoundSource): string | null {
+  if (found.type === 'empty') return null;
+  if (found.type !== 'git') return found.path;
+  return isRemote(source) ? source.url : found.repository.gitDir;
 }
 
 /** Other users may traverse the folder of trees but not list it. */

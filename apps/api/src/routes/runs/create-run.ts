@@ -17,7 +17,7 @@ export function createRunRoute(app: App): void {
   app.post(
     '/v1/runs',
     {
-      config: { access: 'runs:write' },
+      config: { access: 'runs:write', headers: ['idempotency-key', 'traceparent', 'tracestate'] },
       schema: {
         tags: ['runs'],
         operationId: 'createRun',
