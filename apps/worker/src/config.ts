@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
-import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
+import { ConfigError, type RuntimeConfig, remoteFilesFrom } from '@holdpoint/runtime';
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace';
@@ -95,6 +95,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     space: spaceLimitsFrom(env),
     ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),
+    remotes: remoteFilesFrom(env),
     policyFile: checked(() => policyFileFrom(env)),
     toolModules: checked(() => toolModulesFrom(env)),
     metrics: checked(() => metricsSettingsFrom(env)),

@@ -1,3 +1,4 @@
+import { placeOf } from '@holdpoint/contract';
 import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
@@ -40,7 +41,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     source:
       source.type === 'empty'
         ? 'empty'
-        : `${source.type} ${nameText(source.path)}${source.type === 'git' && source.ref ? ` at ${nameText(source.ref)}` : ''}`,
+        : `${source.type} ${nameText(placeOf(source))}${source.type === 'git' && source.ref ? ` at ${nameText(source.ref)}` : ''}`,
     only: source.type === 'empty' ? undefined : selectionText(source),
     forked:
       run.forked_from &&

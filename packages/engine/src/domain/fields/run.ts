@@ -99,6 +99,11 @@ export const runTable = {
       'Set while the tree must be rebuilt from `snapshot`, e.g. after an interrupted attempt or an undo.',
     ),
   ),
+  prepare: optional(
+    text(z.enum(['due', 'done']), 'Whether the commands of `prepare` have to run before the first turn; absent: none.'),
+  ),
+  prepared: integer('How many of those commands have left their snapshot.'),
+  preparing: optional(text(z.string(), 'The one of them that was begun; stays set when its worker dies.')),
   publication: text(publicationStatusSchema, 'Status of the publication.'),
   publish_request: optional(json(publishRequestSchema, 'What the last publish was asked to do.')),
   publish_release: optional(json(publishReleaseSchema, 'What people decided about that publish.')),
