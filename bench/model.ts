@@ -1,6 +1,6 @@
 /**
  * What asking a model costs beside the model, over real HTTP on loopback:
- * a request of 400 turns against one of 40 turns with as many bytes (a window bounds both), from the call to the sent body;
+ * building the request of turn 400 against that of turn 40, from the job of the turn to the sent body, in a task that fills its window;
  * the time from the server's write of a part to its arrival as a delta;
  * and a streamed answer against the same answer as a whole, from a server that writes for as long.
  */
@@ -9,14 +9,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelMessage } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
+import { plannedRun } from '@holdpoint/runtime/testing';
 
 const model = 'anthropic/claude-sonnet-4-5';
-/** About 160,000 tokens. */
-const conversationBytes = 640_000;
-const tools = Array.from({ length: 20 }, (_, n) => ({
-  ...{ name: `tool_${n}`, description: 'Does something. '.repeat(20) },
-  parameters: { type: 'object', properties: { path: { type: 'string' }, content: { type: 'string' } } },
-}));
+/** What each turn reads. The window is full after about 50 turns. */
+const readBytes = 16 * 1024;
+const window = 200_000;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
@@ -50,71 +48,63 @@ const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 async function writeStream(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(begin);
+  const from = performance.now();
   for (let n = 0; n < pieces; n++) {
-    await sleep(everyMs);
+    await until(from + n * everyMs);
     written.push(performance.now());
     response.write(event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: `word ${n} ` } }));
   }
   response.end(end);
 }
 
+const until = (time: number) => sleep(Math.max(0, time - performance.now()));
+
 async function writeWhole(response: ServerResponse): Promise<void> {
-  for (let n = 0; n < pieces; n++) await sleep(everyMs);
+  const from = performance.now();
+  for (let n = 0; n < pieces; n++) await until(from + n * everyMs);
   const text = Array.from({ length: pieces }, (_, n) => `word ${n} `).join('');
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ ...message, content: [{ type: 'text', text }], stop_reason: 'end_turn' }));
 }
 
-function conversation(turns: number, bytes: number): ModelMessage[] {
-  const messages: ModelMessage[] = [{ role: 'user', text: 'Do the task.' }];
-  for (let turn = 0; turn < turns; turn++) {
-    const id = `toolu_${turn}`;
-    const call = { type: 'tool-call', toolCallId: id, toolName: 'tool_1', input: { path: 'a.txt' } };
-    messages.push({
-      role: 'assistant',
-      answer: {
-        ...{ model, text: '', finish: 'tool_calls', usage: { input_tokens: 1, output_tokens: 1 } },
-        calls: [{ id, tool: 'tool_1', args: { path: 'a.txt' } }],
-        provider: { format: 'parts-1', parts: [call] },
-      },
-    });
-    messages.push({
-      role: 'tool',
-      results: [{ id, tool: 'tool_1', text: `${turn} `.padEnd(bytes, 'x'), is_error: false }],
-    });
-  }
-  return messages;
-}
-
-const request = { model, system: 'Work carefully.', tools, signal: new AbortController().signal };
-
-/** Milliseconds from the call to the body that is sent. */
-async function buildTime(messages: ModelMessage[]): Promise<number> {
-  let sent = Number.NaN;
-  const refuse = async () => {
-    sent = performance.now();
-    return new Response('{}', { status: 400 });
+/** Milliseconds from the job of each turn to the body that is sent: reading, redaction and compaction included. */
+async function buildTimes(turns: number): Promise<number[]> {
+  const times: number[] = [];
+  let began = Number.NaN;
+  const answer = async () => {
+    times.push(performance.now() - began);
+    const call = { type: 'tool_use', id: `toolu_${times.length}`, name: 'read_file', input: { path: 'a.txt' } };
+    return new Response(JSON.stringify({ ...message, content: [call], stop_reason: 'tool_use' }));
   };
-  const port = openModels({ settings: { anthropic: { apiKey: 'no-key' } }, fetch: refuse });
-  const from = performance.now();
-  await port.generate({ ...request, messages }).catch(() => {});
-  return sent - from;
+  const port = openModels({ settings: { anthropic: { apiKey: 'no-key' } }, fetch: answer });
+  const asked = { requests: [], summaries: [], refused: 0 };
+  const summary = async () => ({ text: 'Read files.', calls: [], finish: 'stop' as const });
+  const run = plannedRun({
+    facts: { window, maxOutput: 8192, source: 'table' },
+    model: {
+      ...asked,
+      generate: async (request) =>
+        request.tools.length === 0
+          ? { model, usage: { input_tokens: 1, output_tokens: 1 }, provider: null, ...(await summary()) }
+          : port.generate({ ...request, model }),
+    },
+    says: () => {
+      began = performance.now();
+      return [];
+    },
+    settle: (_call, turn) => ({ status: 'succeeded', native: `${turn} `.padEnd(readBytes, 'some words ') }),
+  });
+  await run.run(turns);
+  return times;
 }
 
-const [short, long] = [40, 400].map((turns) => conversation(turns, conversationBytes / turns)) as [
-  ModelMessage[],
-  ModelMessage[],
-];
-const builds: Record<'short' | 'long', number[]> = { short: [], long: [] };
-for (let round = 0; round < 60; round++) {
-  builds.short.push(await buildTime(short));
-  builds.long.push(await buildTime(long));
-}
-const [at40, at400] = [median(builds.short.slice(10)), median(builds.long.slice(10))];
+const times400 = await buildTimes(410);
+const [at40, at400] = [median(times400.slice(25, 55)), median(times400.slice(380, 410))];
 say(
-  `request at turn 40: ${at40.toFixed(2)} ms, at turn 400: ${at400.toFixed(2)} ms, ratio ${(at400 / at40).toFixed(2)} (bound 2)`,
+  `a request at turn 40: ${at40.toFixed(2)} ms, at turn 400: ${at400.toFixed(2)} ms, ratio ${(at400 / at40).toFixed(2)} (bound 2)`,
 );
 
+const request = { model, system: 'Work carefully.', tools: [], signal: new AbortController().signal };
 const port = openModels({ settings: { anthropic: { apiKey: 'no-key', baseUrl: url } } });
 const messages: ModelMessage[] = [{ role: 'user', text: 'Write.' }];
 const late: number[] = [];

@@ -4,6 +4,7 @@ import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
 import type { RemoteFiles } from './adapters/remote-files.ts';
+import type { ProviderRates } from './model-gate/provider-rates.ts';
 
 /** What a worker process is started with. Times in milliseconds. */
 export interface RuntimeConfig {
@@ -45,6 +46,8 @@ export interface RuntimeConfig {
   bootId: string | undefined;
   path: string;
   models: ModelSettings;
+  /** Requests to models that all workers together may send, by provider. */
+  rates: ProviderRates;
   /** The operator's instructions for every model. */
   instructions?: string | undefined;
   /** What must stay free on the disk of the data directory. */
