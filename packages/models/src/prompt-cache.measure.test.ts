@@ -25,7 +25,7 @@ test.for(lengths)('%s: a task of %i turns reads each part of its conversation on
     const results = answer.calls.map(({ id, tool }) => ({ id, tool, text: `${turn} ${fileText}`, is_error: false }));
     messages.push({ role: 'assistant', answer }, { role: 'tool', results });
     // A person may write at any time.
-    if (turn % 50 === 0) messages.push({ role: 'user', text: 'Go on.' });
+    if (turn % 50 === 0) messages.push({ role: 'user', text: 'Continue.' });
   }
   const counted = server.counted;
   // Thirty turns on the wire: a longer conversation begins with the same bytes.

@@ -6,12 +6,12 @@ const perToken = 4;
 
 export interface CachingServer extends AsyncDisposable {
   url: string;
-  /** Of each request: all tokens, those that were not in the cache, and the text without the marks of the cache. */
+  /** Each request: all tokens, those that were not in the cache, and the text without the marks of the cache. */
   counted: { tokens: number; uncached: number; text: string; marks: number }[];
 }
 
 /**
- * A provider that keeps prefixes of requests, and counts what it has to read anew. Anthropic's format: prefixes that end at a mark, found at
+ * A provider that keeps prefixes of requests, and counts what it reads without its cache. Anthropic's format: prefixes that end at a mark, found at
  * a mark or within the twenty parts before it. Others: any prefix. Each answer is one call of `read_file`, with the usage of the format.
  */
 export async function openCachingServer(model: string): Promise<CachingServer> {
