@@ -61,7 +61,8 @@ export async function forkRun(
   assertWorkspace(run);
   const point = await findRewindPoint(deps, { run, steps }, request.fromStep);
   const theirs = await readSpec(deps, run);
-  const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy?.(), theirs) };
+  const changes = { ...request.changes, model: request.changes.model ?? run.model };
+  const spec = { ...changed(theirs, changes, point), ...boundBy(deps.operatorPolicy?.(), theirs) };
   const fork = await forkAt(deps, run, { spec, point, approvals });
 
   const child = await reserveRun(deps, { tenant, idempotency });
@@ -134,7 +135,14 @@ function withoutError<Step extends { error?: unknown }>({ error, ...step }: Step
 
 function changed(
   spec: RunSpec,
-  { plan, model, permissions, protected: globs, modes, ...changes }: ForkChanges,
+  {
+    plan,
+    model,
+    permissions,
+    protected: globs,
+    modes,
+    ...changes
+  }: Omit<ForkChanges, 'model'> & { model: string | undefined },
   point: RewindPoint,
 ): RunSpec {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));

@@ -34,7 +34,7 @@ function workers(rates: ProviderRates = {}) {
   return { clock, woken, enter, opened };
 }
 
-test('nobody waits at a provider that answers', async () => {
+test('no run waits at a provider that answers', async () => {
   const { enter } = workers();
   const all = await Promise.all(Array.from({ length: 30 }, (_, n) => enter(`r${n}`)));
   expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['open']));

@@ -12,7 +12,7 @@ export type Outcome =
   /** The provider takes no requests now, or cannot be reached. */
   | { kind: 'limited'; reason: Problem; retryAfterMs?: number | undefined };
 
-export type Entry =
+type Entry =
   /** The request may be sent. `leave` says for how long the provider takes none now; 0: it does. */
   | { kind: 'open'; leave(outcome: Outcome): Promise<{ closedMs: number }> }
   /**
@@ -22,14 +22,14 @@ export type Entry =
   | { kind: 'closed'; waitMs: number; closedMs: number; reason?: Problem | undefined };
 
 /** Who waits: a run and the turn that it plans. */
-export interface Ticket {
+interface Ticket {
   runId: string;
   turn: number;
 }
 
 /**
- * Lets requests of all workers to the same account of a provider through, so that it is asked by nobody while it takes none, and by one, two,
- * four, … runs afterwards. Runs that find it closed are let through in the order in which they came.
+ * Lets requests of all workers to the same account of a provider through: none while the provider takes none, then those of one, two,
+ * four, … runs. Runs that find it closed are let through in the order in which they came.
  */
 export interface ModelGate {
   enter(account: Account, ticket: Ticket): Promise<Entry>;
