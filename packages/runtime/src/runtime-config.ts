@@ -26,6 +26,8 @@ export interface RuntimeConfig {
   drainMs: number;
   /** All files of a source together may have at most this many bytes. */
   sourceBytes: number;
+  /** What `prepare` made may take this many bytes in all, kept for later runs; 0: nothing is kept. */
+  preparedBytes: number;
   /** How often workspaces that are past `retention` are discarded, and what nothing needs is removed. */
   maintenanceMs: number;
   /** Without bounds no workspace is discarded by itself. */

@@ -109,7 +109,11 @@ export async function startWorkers(
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
-    limits: { sourceBytes: config.sourceBytes, freeBytes: config.space.floor },
+    limits: {
+      sourceBytes: config.sourceBytes,
+      preparedBytes: config.preparedBytes,
+      freeBytes: config.space.floor,
+    },
     roots: config.roots,
     remoteGit: openRemoteGit({
       ...{ sandbox, secrets, logger, allowAddresses: config.allowAddresses, maxBytes: config.sourceBytes },

@@ -123,7 +123,9 @@ async function interrupted(deps: WorkerDeps, runId: string, error: unknown, cont
   if (reason === 'canceled') return;
   const { problem, retryable } = readError(error);
   deps.logger.warn({ run_id: runId, err: error }, 'a turn met an infrastructure error');
-  if (retryable && !context.lastTry) throw error;
+  // Its tree is that of another worker, which has the run now: a pause would stop that one.
+  const isStale = problem.code === 'ELEASESTALE';
+  if ((retryable || isStale) && !context.lastTry) throw error;
   const run = await readRun(deps.redis, runId);
   if (run === undefined) return;
   if (run.status === 'queued' || run.status === 'running' || isWaitingForModel(run))
