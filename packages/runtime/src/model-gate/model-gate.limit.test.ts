@@ -110,6 +110,22 @@ test('the operator’s rate holds for all workers together', async () => {
   expect((await enter('r4')).kind).toBe('open');
 });
 
+test('an answer is not lost with the Redis that its place is in', async () => {
+  const { redis, logger } = engine.deps;
+  let isAway = false;
+  const broken = new Proxy(redis, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (name !== 'evalsha' || !isAway) return typeof value === 'function' ? value.bind(target) : value;
+      return () => Promise.reject(new Error('away'));
+    },
+  });
+  const gate = openModelGate({ redis: broken, rates: {}, wake: async () => {}, logger });
+  const entry = await gate.enter(account, { runId: 'a', turn: 1 });
+  isAway = true;
+  expect(entry.kind === 'open' && (await entry.leave({ kind: 'ok' }))).toEqual({ closedMs: 0 });
+});
+
 test('its keys end by themselves', async () => {
   const { enter, opened } = workers();
   await (await opened('a')).leave(limited);

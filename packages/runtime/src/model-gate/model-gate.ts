@@ -94,16 +94,14 @@ export function openModelGate({ redis, rates, wake, logger, now, random = Math.r
           const limited = outcome.kind === 'limited' ? outcome : undefined;
           const said = [limited?.retryAfterMs ?? 0, random(), at_once, limited?.reason.code ?? ''];
           const words = limited?.reason.message.slice(0, 500) ?? '';
-          const [closed, ...next] = await call(account, 'leave', [
-            lease,
-            Number(entered[1]),
-            outcome.kind,
-            ...said,
-            words,
-          ]);
-          // A lost wake-up only costs time: the run wakes by itself.
+          const args = [lease, Number(entered[1]), outcome.kind, ...said, words];
+          // The answer counts, whatever becomes of its place: that ends by time, and a run that is not woken wakes by itself.
+          const [closed = 0, ...next] = await call(account, 'leave', args).catch((error: unknown): unknown[] => {
+            logger.warn({ run_id: runId, err: error }, 'the place of a model request was not given back');
+            return [];
+          });
           await Promise.all(next.map((ticket) => wake(ticketOf(String(ticket))))).catch((error: unknown) =>
-            logger.warn({ err: error }, 'a run that waits for its model was not woken; it wakes by itself'),
+            logger.warn({ err: error }, 'a run that waits for its model was not woken'),
           );
           return { closedMs: Number(closed) };
         },
