@@ -1,5 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitSource } from '@holdpoint/contract';
@@ -158,7 +167,12 @@ test('a canceled fetch ends, and leaves nothing', async () => {
   commit('for a cancel\n');
   const cancel = new AbortController();
   server.onRequest = ({ method }) => void (method === 'POST' && cancel.abort(new Error('canceled')));
-  const call = opened.workspaces.materialise({ runId: newRun(), source: remote(), tenant: 'default', signal: cancel.signal });
+  const call = opened.workspaces.materialise({
+    runId: newRun(),
+    source: remote(),
+    tenant: 'default',
+    signal: cancel.signal,
+  });
   await expect(call).rejects.toThrow('canceled');
   server.onRequest = () => {};
   expect(readdirSync(join(root, 'data/making'))).toEqual([]);
@@ -178,4 +192,18 @@ test('a worker that is killed during a fetch leaves nothing broken', async () =>
     expect(readdirSync(join(root, 'data/making'))).toEqual([]);
     expect((await begin(remote())).made.base_commit).toBe(tip);
   }
+});
+
+test('what was fetched is removed once it was not used for a week', async () => {
+  const remotes = join(root, 'data/remotes');
+  const { runId } = await begin(remote());
+  const old = new Date(Date.now() - 8 * 86_400_000);
+  const [key = ''] = readdirSync(remotes).sort(
+    (a, b) => readdirSync(join(remotes, b)).length - readdirSync(join(remotes, a)).length,
+  );
+  const [first = '', ...others] = readdirSync(join(remotes, key));
+  for (const name of others) utimesSync(join(remotes, key, name), old, old);
+  await opened.workspaces.tidy({ isKnown: () => Promise.resolve(true) });
+  expect(readdirSync(join(remotes, key))).toEqual([first]);
+  expect(await opened.workspaces.hasTree(runId)).toBe(true);
 });

@@ -88,8 +88,20 @@ const mostStderr = 64 * 1024;
 /** Nothing of this machine decides: no configuration, helper, hook or alias, one transport, no redirect away from https. */
 const settings = [
   ['core.hooksPath=/dev/null', 'credential.helper=', 'core.askPass=', 'gc.auto=0', 'maintenance.auto=false'],
-  ['protocol.version=2', 'http.followRedirects=initial', 'http.version=HTTP/1.1', 'transfer.bundleURI=false'],
-  ['fetch.unpackLimit=1', 'transfer.unpackLimit=1', 'fetch.fsckObjects=false', 'submodule.recurse=false', 'pack.threads=2'],
+  [
+    'protocol.version=2',
+    'http.followRedirects=initial',
+    'http.proxyAuthMethod=basic',
+    'http.version=HTTP/1.1',
+    'transfer.bundleURI=false',
+  ],
+  [
+    'fetch.unpackLimit=1',
+    'transfer.unpackLimit=1',
+    'fetch.fsckObjects=false',
+    'submodule.recurse=false',
+    'pack.threads=2',
+  ],
 ]
   .flat()
   .flatMap((setting) => ['-c', setting]);

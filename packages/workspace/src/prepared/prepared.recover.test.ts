@@ -59,7 +59,12 @@ test('another tenant, another key and a protected path get nothing', async ({ t 
   await rejects(apply(t, at, { key: '../../etc' }), 'EWORKSPACECORRUPT');
   const forbids = (path: string) => path.startsWith('node_modules/dep/cli');
   await expect(apply(t, at, { forbids })).rejects.toMatchObject({ paths: ['node_modules/dep/cli.js'] });
-  expect(readTree(at.path)).toEqual({ 'package.json': 'file {}\n', src: 'folder', 'src/a.js': 'file a\n', 'old.txt': 'file old\n' });
+  expect(readTree(at.path)).toEqual({
+    'package.json': 'file {}\n',
+    src: 'folder',
+    'src/a.js': 'file a\n',
+    'old.txt': 'file old\n',
+  });
 });
 
 test('changes beyond dependencies are for the same files alone, unless the caller names the inputs', async ({ t }) => {

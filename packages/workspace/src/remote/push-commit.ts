@@ -27,9 +27,15 @@ export async function pushCommit(deps: Deps, input: Input): Promise<'moved' | un
   const { folder, branch, from, commit, parent } = input;
   const { access } = input.remote;
   const { runId } = folder;
-  const args = ['-c', 'push.negotiate=true', 'push', '--porcelain', '--no-verify', '--no-signed', '--recurse-submodules=no'].concat(
-    [`--force-with-lease=${branch}:${from ?? ''}`, '--', access.remote.url, `${commit}:${branch}`],
-  );
+  const args = [
+    '-c',
+    'push.negotiate=true',
+    'push',
+    '--porcelain',
+    '--no-verify',
+    '--no-signed',
+    '--recurse-submodules=no',
+  ].concat([`--force-with-lease=${branch}:${from ?? ''}`, '--', access.remote.url, `${commit}:${branch}`]);
   const push = (path: string, owner: Owner) => remoteGit(deps).run({ runId, access, folder: path, owner, args });
   const fill = async (path: string) => {
     await pipePack(deps.git, {

@@ -39,7 +39,8 @@ export async function openRemoteTarget(
   return deps.fetching(folderOf(deps, access), async () => {
     const branches = await listRefs(deps, { runId, access, patterns: ['refs/heads/*'] });
     const commit = branches.get(branch);
-    if (commit === undefined || commit === record.base_commit) return { ...empty, remote: { access, branches, tip: undefined } };
+    if (commit === undefined || commit === record.base_commit)
+      return { ...empty, remote: { access, branches, tip: undefined } };
     const found = findFetched(deps, { access, commit, depth });
     if (found !== undefined) return { ...empty, remote: { access, branches, tip: found } };
     const fetched = await fetchCommit(deps, { runId, access, name: branch, depth });

@@ -84,8 +84,10 @@ export async function openOrigin(
   { origin, source }: WorkspaceRecord,
 ): Promise<Repository | undefined> {
   if (source.type !== 'git' || isRemote(source)) return undefined;
-  return openRepository(deps, { path: placeOf(source), gitDir: origin ?? '', use: 'source' }).catch((error: unknown) => {
-    if (error instanceof WorkspaceError) return undefined;
-    throw error;
-  });
+  return openRepository(deps, { path: placeOf(source), gitDir: origin ?? '', use: 'source' }).catch(
+    (error: unknown) => {
+      if (error instanceof WorkspaceError) return undefined;
+      throw error;
+    },
+  );
 }
