@@ -91,7 +91,7 @@ const settings = [
   [
     'protocol.version=2',
     'http.followRedirects=initial',
-    'http.proxyAuthMethod=basic',
+   
     'http.version=HTTP/1.1',
     'transfer.bundleURI=false',
   ],
