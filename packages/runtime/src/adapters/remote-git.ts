@@ -91,7 +91,7 @@ const settings = [
   [
     'protocol.version=2',
     'http.followRedirects=initial',
-   
+
     'http.version=HTTP/1.1',
     'transfer.bundleURI=false',
   ],
