@@ -121,7 +121,7 @@ test.for([
   await expect(begin(remote(more as Partial<GitSource>))).rejects.not.toThrow('another-token');
 });
 
-test('a repository that is not there is told apart', async () => {
+test('a repository that is not there has a code of its own', async () => {
   const source = { ...remote(), url: server.url('public/none.git') };
   await expect(begin(source)).rejects.toMatchObject({ code: 'EREMOTEMISSING' });
 });

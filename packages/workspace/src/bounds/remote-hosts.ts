@@ -34,7 +34,7 @@ function allows(rule: string, { host, port, transport }: Remote): boolean {
 }
 
 /** @returns the host in lower case; an IPv6 address without brackets */
-export function readRule(rule: string): { name: string; port: number | undefined } {
+function readRule(rule: string): { name: string; port: number | undefined } {
   const [, bracketed, plain = '', port] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:]*))(?::(\d{1,5}))?$/.exec(rule) ?? [];
   return { name: (bracketed ?? plain).toLowerCase(), port: port === undefined ? undefined : Number(port) };
 }

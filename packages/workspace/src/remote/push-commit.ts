@@ -1,11 +1,11 @@
 import { type Deps, type Owner, type RunFolder, WorkspaceError } from '../deps.ts';
 import { writeRef } from '../git-objects/index.ts';
 import { pipePack } from '../source-repository/pipe-pack.ts';
+import type { RemoteTarget } from '../source-repository/repository.ts';
 import { markShallow } from '../source-repository/take-commit.ts';
 import { assertDone, lastWords } from './failure.ts';
 import { folderOf } from './fetched.ts';
 import { listRefs, remoteGit } from './list-refs.ts';
-import type { RemoteTarget } from './remote-target.ts';
 import { withStaging } from './staging.ts';
 
 interface Input {
