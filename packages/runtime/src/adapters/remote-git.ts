@@ -88,13 +88,7 @@ const mostStderr = 64 * 1024;
 /** Nothing of this machine decides: no configuration, helper, hook or alias, one transport, no redirect away from https. */
 const settings = [
   ['core.hooksPath=/dev/null', 'credential.helper=', 'core.askPass=', 'gc.auto=0', 'maintenance.auto=false'],
-  [
-    'protocol.version=2',
-    'http.followRedirects=initial',
-
-    'http.version=HTTP/1.1',
-    'transfer.bundleURI=false',
-  ],
+  ['protocol.version=2', 'http.followRedirects=initial', 'http.version=HTTP/1.1', 'transfer.bundleURI=false'],
   [
     'fetch.unpackLimit=1',
     'transfer.unpackLimit=1',
