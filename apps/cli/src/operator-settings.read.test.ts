@@ -58,7 +58,13 @@ describe.each(mistakes)("a mistake in the operator's settings: %s", (_, env, wor
 });
 
 describe('doctor compares', () => {
-  const open: ApiBounds = { policy: null, source_roots: [], publish_roots: [], ceilings: { max_turns: 50 } };
+  const open: ApiBounds = {
+    policy: null,
+    source_roots: [],
+    publish_roots: [],
+    git_hosts: ['*'],
+    ceilings: { max_turns: 50 },
+  };
   const worker = (bounds: Partial<ApiBounds> = {}) => {
     const { ceilings, ...rest } = { ...open, ...bounds };
     return { id: 'w1', bounds: rest, ceilings };
