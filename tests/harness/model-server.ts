@@ -10,6 +10,8 @@ interface Question {
   results: { id: string; text: string }[];
   /** Ids of the model's earlier calls. */
   calls: string[];
+  /** The whole request. */
+  body: string;
 }
 
 interface Answer {
@@ -17,11 +19,15 @@ interface Answer {
   calls?: { tool: string; args: object }[];
   /** The provider refuses the request with this status, for example 401. */
   refusal?: number;
+  /** What it says then. */
+  words?: string;
+  /** Tokens of the request, as the provider counts. */
+  read?: number;
 }
 
 export interface ModelServer extends AsyncDisposable {
   url: string;
-  questions: Question[];
+  questions: Omit<Question, 'body'>[];
   /** Tokens of all answers so far. */
   tokens(): number;
 }
@@ -30,20 +36,21 @@ export const tokensPerAnswer = 15;
 
 /** A loopback server of the chat completions format, as openai-compatible servers speak it. Every answer costs `tokensPerAnswer`. */
 export async function openModelServer(answer: (question: Question) => Answer): Promise<ModelServer> {
-  const questions: Question[] = [];
+  const questions: ModelServer['questions'] = [];
   let answered = 0;
   const server = createServer(async (request, response) => {
     const question = await read(request);
-    questions.push(question);
-    const { text = '', calls = [], refusal } = answer(question);
+    const { body: _, ...kept } = question;
+    questions.push(kept);
+    const { text = '', calls = [], refusal, words = 'refused', read: counted = 10 } = answer(question);
     if (refusal !== undefined) {
       response.writeHead(refusal, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { message: 'refused' } }));
+      response.end(JSON.stringify({ error: { message: words } }));
       return;
     }
     answered += 1;
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(completion(question.model, answered, text, calls)));
+    response.end(JSON.stringify(completion(question.model, answered, { text, calls, read: counted })));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -67,9 +74,10 @@ interface Message {
 async function read(request: IncomingMessage): Promise<Question> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  const { model, messages } = JSON.parse(Buffer.concat(chunks).toString()) as { model: string; messages: Message[] };
+  const body = Buffer.concat(chunks).toString();
+  const { model, messages } = JSON.parse(body) as { model: string; messages: Message[] };
   return {
-    model,
+    ...{ model, body },
     prompt: textOf(messages.find(({ role }) => role === 'user')),
     results: messages.flatMap((one) =>
       one.role === 'tool' ? [{ id: one.tool_call_id ?? '', text: textOf(one) }] : [],
@@ -81,7 +89,15 @@ async function read(request: IncomingMessage): Promise<Question> {
 const textOf = (message: Message | undefined): string =>
   Array.isArray(message?.content) ? message.content.map(({ text = '' }) => text).join('') : (message?.content ?? '');
 
-const completion = (model: string, number: number, content: string, calls: { tool: string; args: object }[]) => ({
+const completion = (
+  model: string,
+  number: number,
+  {
+    text: content,
+    calls,
+    read: prompt_tokens,
+  }: { text: string; calls: { tool: string; args: object }[]; read: number },
+) => ({
   id: `answer-${number}`,
   object: 'chat.completion',
   created: 1,
@@ -104,5 +120,5 @@ const completion = (model: string, number: number, content: string, calls: { too
       finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
     },
   ],
-  usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: tokensPerAnswer },
+  usage: { prompt_tokens, completion_tokens: 5, total_tokens: prompt_tokens + 5 },
 });
