@@ -18,8 +18,6 @@ const spansByType: SpansOf<EventType> = {
   ...stepSpans,
   ...approvalSpans,
   ...taskSpans,
-  'context.instructed': noSpan,
-  'context.compacted': noSpan,
   'model.retrying': noSpan,
   'graph.progress': noSpan,
   ...workspaceSpans,
