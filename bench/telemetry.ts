@@ -1,121 +1,170 @@
 /**
- * What traces cost: sequential no-op steps with every trace exported against the same without, alternating, each on a Redis of its own
- * (`appendfsync always`) with real queues. The receiver is another process.
+ * What telemetry costs a real system of API, worker and Redis (`appendfsync always`), per sequential no-op step. First: switched off against
+ * a build without it, and with every trace, metric and line exported. Then: receivers in trouble against a good one. Each system has its own
+ * processes, and they take turns. `npm run bench -- telemetry cost | receivers` measures one of the two; ROUNDS and STEPS set the size.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { connect } from '@holdpoint/engine/redis';
-import { inMemoryWorker, readLog, specOf, startTestEngine, stateKey, submitRun } from '@holdpoint/engine/testing';
-import { openWorkerTraces, startQueueWorkers } from '@holdpoint/runtime';
-import { startTraces, type Traces, traceSettingsFrom } from '@holdpoint/telemetry';
-import pino from 'pino';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startSystem, succeed } from '../tests/harness/index.ts';
 
 const rounds = Number(process.env.ROUNDS ?? 30);
-const stepsPerRun = 41;
+const stepsPerRun = Number(process.env.STEPS ?? 60);
+const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const logger = pino({ level: 'warn' }, pino.destination(2));
 
-const receiver = `import { startOtlpReceiver } from '@holdpoint/telemetry/testing';
-const { url, spans } = await startOtlpReceiver();
-process.on('message', () => process.send(spans.length));
-process.send(url);`;
+interface Measured {
+  /** Milliseconds per step: by the log, and of the worker's processor. */
+  ms: number;
+  cpu: number;
+  /** Resident megabytes of the worker, without garbage. */
+  mb: number;
+}
 
-async function startReceiver(): Promise<{ url: string; child: ChildProcess; spans(): Promise<number> }> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', receiver], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  const [url] = (await once(child, 'message')) as [string];
+async function openSystem(env: Record<string, string>) {
+  const settings = {
+    HOLDPOINT_TOOLS: pathOf('telemetry-tool.ts'),
+    HOLDPOINT_LOG: 'info',
+    ...env,
+  };
+  const system = await startSystem(settings, { HOLDPOINT_SWEEP_MS: '60000' });
+  const worker = await system.startWorker({}, pathOf('telemetry-preload.ts'));
+  const groups = Array.from({ length: stepsPerRun }, () => ({ steps: [{ tool: 'nothing', args: {} }] }));
   return {
-    ...{ url, child },
-    async spans() {
-      child.send('count');
-      return (await once(child, 'message'))[0] as number;
+    async measure(): Promise<Measured> {
+      const before = processorTime(worker.pid);
+      const { id } = await succeed(system.client, { toolset: 'nothing', plan: { groups } });
+      const ends: number[] = [];
+      for await (const { type, time } of system.client.events(id)) {
+        if (type === 'step.succeeded') ends.push(Date.parse(time));
+      }
+      // The follower works after the run, too.
+      await delay(1000);
+      const cpu = (processorTime(worker.pid) - before) / stepsPerRun;
+      process.kill(worker.pid, 'SIGUSR2');
+      await delay(200);
+      return { ms: ((ends.at(-1) ?? 0) - (ends[0] ?? 0)) / (ends.length - 1), cpu, mb: residentMemory(worker.pid) };
     },
+    end: () => system[Symbol.asyncDispose](),
   };
 }
 
-/** A system of its own: how long its steps take, and how much processor time they need. */
-async function startSystem(traces: Traces | undefined) {
-  const engine = await startTestEngine({ parent: tmpdir() });
-  const connections = connect(engine.address, logger);
-  const traced = openWorkerTraces(connections.state, traces);
-  const deps = traced.deps(inMemoryWorker(engine).deps);
-  const config = {
-    ...{ steps: 40, turns: 40, tasks: 1, lockMs: 13_000, stalledMs: 5000, sweepMs: 60_000, drainMs: 1000 },
-    ...{ maintenanceMs: 86_400_000, dataDir: engine.directory },
-  };
-  const workers = await startQueueWorkers({ deps, connections, config, traces, inJob: traced.inJob });
-  const group = [{ args: { effect: 'read' } }];
-  const oneRun = async (steps: number): Promise<string> => {
-    const spec = specOf(Array.from({ length: steps }, () => group));
-    const { runId } = await submitRun(deps, { spec, by: 'bench' });
-    while ((await deps.redis.hget(stateKey(runId), 'status')) !== 'succeeded') {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+/** Milliseconds that all threads of a process have computed. */
+const processorTime = (pid: number): number =>
+  readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const [nanoseconds = '0'] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
+    return sum + Number(nanoseconds) / 1e6;
+  }, 0);
+const residentMemory = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+const quantile = (values: readonly number[], at: number): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.round((sorted.length - 1) * at)] ?? Number.NaN;
+};
+
+/** Runs in turns, in another order each time: what ran just before leaves its traces in the caches. The first rounds warm up. */
+async function compare(variants: Record<string, Record<string, string>>): Promise<Map<string, Measured[]>> {
+  const opened = new Map<string, Awaited<ReturnType<typeof openSystem>>>();
+  for (const [name, env] of Object.entries(variants)) opened.set(name, await openSystem(env));
+  const measured = new Map([...opened.keys()].map((name) => [name, [] as Measured[]]));
+  for (let round = -2; round < rounds; round++) {
+    const order = [...opened].map((entry) => ({ entry, at: Math.random() })).sort((a, b) => a.at - b.at);
+    for (const {
+      entry: [name, system],
+    } of order) {
+      const one = await system.measure();
+      if (round >= 0) measured.get(name)?.push(one);
     }
-    return runId;
-  };
-  return {
-    oneRun,
-    async stepTimes(runId: string): Promise<number[]> {
-      const events = await readLog(deps.redis, runId, { limit: 100_000 });
-      const ends = events.filter(({ type }) => type === 'step.succeeded').map(({ time }) => Date.parse(time));
-      return ends.slice(1).map((end, index) => end - (ends[index] ?? end));
-    },
-    async stop() {
-      await workers.drain(1000);
-      await connections.close();
-      await engine.stop();
-    },
-  };
-}
-
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
-const { url, child, spans } = await startReceiver();
-process.env.OTEL_EXPORTER_OTLP_ENDPOINT = url;
-const service = { name: 'bench', version: '0' };
-const traces = await startTraces({ service, logger }, traceSettingsFrom(process.env));
-const systems = { off: await startSystem(undefined), on: await startSystem(traces) };
-for (const system of Object.values(systems)) await system.oneRun(20);
-
-const measured = { off: { ms: [] as number[], cpu: [] as number[] }, on: { ms: [] as number[], cpu: [] as number[] } };
-for (let round = 0; round < rounds; round++) {
-  const order = round % 2 === 0 ? (['off', 'on'] as const) : (['on', 'off'] as const);
-  for (const name of order) {
-    const before = process.cpuUsage();
-    const runId = await systems[name].oneRun(stepsPerRun);
-    // The follower works after the run, too.
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    const { user, system } = process.cpuUsage(before);
-    measured[name].cpu.push((user + system) / 1000 / stepsPerRun);
-    measured[name].ms.push(mean(await systems[name].stepTimes(runId)));
   }
+  for (const system of opened.values()) await system.end();
+  return measured;
 }
-const overhead = median(measured.on.ms.map((ms, at) => ms / (measured.off.ms[at] ?? ms) - 1)) * 100;
-say(`sequential no-op steps, ${rounds} rounds of ${stepsPerRun}, alternating`);
-for (const [name, { ms, cpu }] of Object.entries(measured)) {
-  say(
-    `  traces ${name.padEnd(3)}  median of means ${median(ms).toFixed(2)} ms per step; processor ${median(cpu).toFixed(2)} ms per step`,
+
+/**
+ * The overhead over another system in percent, and its 95 % interval by resampling the rounds. For time it compares first quartiles:
+ * other work on the machine only adds to it.
+ */
+function overhead(of: readonly Measured[], over: readonly Measured[], key: keyof Measured): string {
+  const at = key === 'mb' ? 0.5 : 0.25;
+  const typical = (all: readonly Measured[], sample: readonly number[]): number =>
+    quantile(
+      sample.map((round) => all[round]?.[key] ?? Number.NaN),
+      at,
+    );
+  const ratio = (sample: readonly number[]): number => (typical(of, sample) / typical(over, sample) - 1) * 100;
+  const every = [...of.keys()];
+  const resampled = Array.from({ length: 2000 }, () =>
+    ratio(every.map(() => Math.floor(Math.random() * every.length))),
   );
+  const [low, high] = [quantile(resampled, 0.025), quantile(resampled, 0.975)];
+  return `${ratio(every).toFixed(1)} % (${low.toFixed(1)} to ${high.toFixed(1)})`;
 }
-say(`  overhead ${overhead.toFixed(1)} %; target at most 10 %: ${overhead <= 10 ? 'met' : 'MISSED'}`);
 
-const rate = { off: [] as number[], on: [] as number[] };
-for (let round = 0; round < 6; round++) {
-  for (const name of ['off', 'on'] as const) {
-    const from = performance.now();
-    await Promise.all(Array.from({ length: 40 }, () => systems[name].oneRun(12)));
-    rate[name].push((40 * 12 * 1000) / (performance.now() - from));
+interface Target {
+  base: string;
+  percent: Partial<Record<keyof Measured, number>>;
+}
+
+const units = { ms: 'latency', cpu: 'processor', mb: 'memory' } as const;
+
+function report(measured: Map<string, Measured[]>, targets: Record<string, Target>): void {
+  for (const [name, all] of measured) {
+    const [ms, cpu] = (['ms', 'cpu'] as const).map((key) =>
+      quantile(
+        all.map((one) => one[key]),
+        0.25,
+      ),
+    );
+    const mb = quantile(
+      all.map((one) => one.mb),
+      0.5,
+    );
+    say(`  ${name.padEnd(18)} ${ms?.toFixed(2)} ms per step, processor ${cpu?.toFixed(2)} ms, ${mb?.toFixed(0)} MB`);
+  }
+  for (const [name, { base, percent }] of Object.entries(targets)) {
+    const [of = [], over = []] = [measured.get(name), measured.get(base)];
+    const parts = (['ms', 'cpu', 'mb'] as const).map((key) => {
+      const target = percent[key];
+      return `${units[key]} ${overhead(of, over, key)}${target === undefined ? '' : ` [at most ${target} %]`}`;
+    });
+    say(`  ${name}, over ${base}: ${parts.join(', ')}`);
   }
 }
-say(
-  `40 runs at once: ${median(rate.off).toFixed(0)} steps/s off, ${median(rate.on).toFixed(0)} steps/s on: ${(median(rate.on) / median(rate.off)).toFixed(2)}x`,
-);
-for (const system of Object.values(systems)) await system.stop();
-await traces?.stop();
-say(`spans received: ${await spans()}`);
-child.kill();
+
+const receivers = spawn(process.execPath, [pathOf('telemetry-receivers.ts')], {
+  stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+});
+const [urls] = (await once(receivers, 'message')) as [Record<string, string>];
+const everything = (url: string): Record<string, string> => ({
+  ...{ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_LOGS_EXPORTER: 'otlp', OTEL_METRIC_EXPORT_INTERVAL: '5000' },
+});
+const part = process.argv[3];
+
+if (part !== 'receivers') {
+  say(`sequential no-op steps, ${rounds} rounds of ${stepsPerRun}, in turns; in brackets the 95 % interval`);
+  const measured = await compare({
+    without: { BENCH_WITHOUT_TELEMETRY: '1' },
+    'without, again': { BENCH_WITHOUT_TELEMETRY: '1' },
+    off: {},
+    traces: { OTEL_EXPORTER_OTLP_ENDPOINT: urls.good ?? '', OTEL_METRICS_EXPORTER: 'none' },
+    everything: everything(urls.good ?? ''),
+  });
+  report(measured, {
+    'without, again': { base: 'without', percent: {} },
+    off: { base: 'without', percent: { ms: 1 } },
+    traces: { base: 'off', percent: { ms: 10 } },
+    everything: { base: 'off', percent: {} },
+  });
+}
+if (part !== 'cost') {
+  say(`receivers in trouble: traces, metrics and lines, ${rounds} rounds of ${stepsPerRun} steps, in turns`);
+  const all = { ...urls, 'is gone': 'http://127.0.0.1:9' };
+  const measured = await compare(Object.fromEntries(Object.entries(all).map(([name, url]) => [name, everything(url)])));
+  const troubles = Object.keys(all).filter((name) => name !== 'good');
+  report(measured, Object.fromEntries(troubles.map((name) => [name, { base: 'good', percent: { ms: 5, mb: 5 } }])));
+}
+receivers.kill();
 process.exit(0);

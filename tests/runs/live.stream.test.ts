@@ -95,7 +95,7 @@ test('a secret that is printed in pieces does not show', async () => {
   expect(JSON.stringify(here.seen)).not.toContain(secret.slice(0, half));
 });
 
-test('a text begins anew with the next attempt when its worker is killed', async () => {
+test('a text begins again with the next attempt when its worker is killed', async () => {
   const run = await submit(`printf once; ${waitsFor('go')}; printf more`);
   const here = reader(run);
   await until('it prints', () => here.text() === 'once');
@@ -112,7 +112,7 @@ test('a text begins anew with the next attempt when its worker is killed', async
   expect(here.text()).toBe('oncemore');
 });
 
-test('the pieces go on when the API or the connection to Redis was away', async () => {
+test('the pieces continue when the API or the connection to Redis was away', async () => {
   const run = await submit(`printf 1; ${waitsFor('go')}; printf 2; ${waitsFor('end')}`);
   const here = reader(run);
   await until('it prints', () => here.text() === '1');
@@ -122,7 +122,7 @@ test('the pieces go on when the API or the connection to Redis was away', async 
   const again = reader(run);
   await until('it is there again', () => again.text() === '1');
   await allow(run, 'go');
-  await until('and goes on', () => again.text() === '12');
+  await until('and continues', () => again.text() === '12');
   await allow(run, 'end');
   await again.ended;
 });

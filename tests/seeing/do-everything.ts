@@ -38,8 +38,8 @@ export async function doEverything({ system, site }: Everything): Promise<void> 
   ]);
 }
 
-/** A plan of the demo: a failing test, a held fix, a passing test, validators, a publish. */
-async function demo(system: System, name: 'pagelist' | 'cuelines'): Promise<void> {
+/** A plan of the demo: a failing test, a held fix, a passing test, validators, a publish. @returns the id of the run */
+export async function demo(system: System, name: 'pagelist' | 'cuelines'): Promise<string> {
   const { client } = system;
   const path = await mkdtemp(join(system.directory, `${name}-`));
   await cp(join(projectDir, 'examples/repos', name), path, { recursive: true });
@@ -51,6 +51,7 @@ async function demo(system: System, name: 'pagelist' | 'cuelines'): Promise<void
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   await client.publish(run.id);
   await published(client, run.id);
+  return run.id;
 }
 
 async function commitAll(path: string): Promise<void> {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { projectDir, until } from '../harness/index.ts';
+import { freePort } from './free-port.ts';
 import { programOf } from './prometheus.ts';
 import { rulesFile } from './read-rules.ts';
 
@@ -128,14 +128,4 @@ function configOf({ api, workers, keyFile }: { api: string; workers: string[]; k
       { job_name: forWorkers?.job_name, static_configs: [{ targets: workers }] },
     ],
   });
-}
-
-/** A port that was free a moment ago: Prometheus does not say which one it would choose. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }

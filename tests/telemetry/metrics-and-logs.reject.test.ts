@@ -12,6 +12,7 @@ import {
   plan,
   type System,
   startSystem,
+  succeed,
   until,
 } from '../harness/index.ts';
 
@@ -111,4 +112,26 @@ test('runs are counted and logged, and no byte of it is content', { timeout: 120
   const all = Buffer.concat([Buffer.from([ofWorker, ofApi, ...files].join('\n')), ...receiver.bodies]);
   const found = [secret, ...marks].flatMap(formsOf).filter((form) => all.includes(form));
   expect(found.map(String)).toEqual([]);
+});
+
+test('with a receiver that answers byte by byte a run loses nothing, and what is dropped is counted', {
+  timeout: 120_000,
+}, async () => {
+  await worker.signal('SIGTERM');
+  worker = await system.startWorker({ OTEL_EXPORTER_OTLP_TIMEOUT: '500', OTEL_METRIC_EXPORT_TIMEOUT: '500' });
+  receiver.behave('drip');
+  await succeed(system.client, { plan: plan([bash('true')], [bash('true')]) });
+  for (const signal of ['metrics', 'logs']) {
+    const isCounted = new RegExp(
+      `^holdpoint_telemetry_dropped_total\\{signal="${signal}",reason="not_sent"\\} [1-9]`,
+      'm',
+    );
+    await until(`dropped ${signal} are counted`, async () => isCounted.test(await scrapeWorker()));
+  }
+  await worker.signal('SIGTERM');
+  const logs = readdirSync(system.directory)
+    .filter((name) => name.startsWith('worker-'))
+    .map((name) => readFileSync(join(system.directory, name), 'utf8'));
+  const own = logs.find((text) => text.includes(`"pid":${worker.pid},`)) ?? '';
+  expect(own).toContain('worker ended; nothing is lost');
 });

@@ -27,6 +27,8 @@ try {
     await api.close();
     logger.info('ended');
     await logExport?.stop();
+    // A receiver of telemetry that answers byte by byte would keep its connection, and with it this process.
+    process.exit();
   };
   // Before the address is printed: a supervisor may send a signal as soon as it reads the address.
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(name, () => void end(name));

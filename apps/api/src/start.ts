@@ -117,7 +117,7 @@ export async function startApi(
     metrics,
     metricsAccess: accessTo(config),
     traceIds,
-    notifications: new RunNotifications(connections.subscriber),
+    notifications: new RunNotifications(connections.subscriber, now),
     live: new LiveStreams({ redis: connections.state, subscriber: connections.subscriber, now: Date.now }),
     host: config.host,
     hostNames: config.hostNames,
@@ -153,8 +153,7 @@ export async function startApi(
     clearTimeout(deadline);
     await queues.close();
     await connections.close();
-    await traces?.stop();
-    await metrics.stop();
+    await Promise.all([traces?.stop(), metrics.stop()]);
   };
   try {
     const address = await app.listen({ host: config.host, port: config.port });

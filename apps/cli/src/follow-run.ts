@@ -1,6 +1,7 @@
-import type { Client } from '@holdpoint/client';
+import type { Client, LiveText } from '@holdpoint/client';
 import { isTerminal } from '@holdpoint/contract';
 import type { Run, RunDetail, RunEvent } from '@holdpoint/contract/wire';
+import { openApprovalDesk } from './commands/approvals/approval-desk.ts';
 import { oneLine, plain, timeline, waitingText } from './output/index.ts';
 import {
   CliError,
@@ -11,48 +12,149 @@ import {
   interruptSignal,
   type Shell,
 } from './shell/index.ts';
+import { openRunView, openScreen } from './view/index.ts';
 
 export interface FollowInput {
   runId: string;
   /** Print events as NDJSON instead of lines for people. */
   json: boolean;
-  /** Also end when the run waits for a person. */
-  stopWhenWaiting: boolean;
+  /** `true`: follow to the end. `false`: also end when the run waits for a decision. @default end when it is paused */
+  wait?: boolean | undefined;
   timeoutMs?: number | undefined;
 }
 
+interface Deps {
+  shell: Shell;
+  client: Client;
+}
+
 /**
- * Prints a run's events from the first one until the run ends. Ctrl-C stops the printing, not the run.
+ * Follows a run from its first event until it ends or pauses, and asks for open approvals on a terminal. Ctrl-C stops the following, not
+ * the run.
  *
- * @returns the run at its end
+ * @returns the run as it is then
  * @throws Interrupted; CliError `timeout`, `stream_ended`; ApiError, ConnectionError
  */
-export async function followRun(deps: { shell: Shell; client: Client }, input: FollowInput): Promise<RunDetail> {
+export async function followRun(deps: Deps, input: FollowInput): Promise<RunDetail> {
   const { shell, client } = deps;
-  const { runId, json, timeoutMs } = input;
+  const { runId, timeoutMs } = input;
   using interrupted = interruptSignal();
+  const left = new AbortController();
   const late = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
-  const signal = AbortSignal.any([interrupted, ...late]);
-  const lines = timeline({ colors: shell.colors, width: shell.width, howToDecide });
+  const signal = AbortSignal.any([interrupted, left.signal, ...late]);
+  const reader = readerFor(deps, input, left);
+  let last: RunEvent | undefined;
   try {
-    for await (const event of client.events(runId, { signal })) {
-      if (json) shell.printJson(event);
-      else for (const line of lines(event)) shell.print(line);
-      const waiting = input.stopWhenWaiting && needsPerson(event) && (await runIfWaiting(client, runId, signal));
-      if (waiting) return waiting;
+    for await (const event of reader.open(signal)) {
+      if (event.type === 'live') {
+        reader.frame(event);
+        continue;
+      }
+      if (event.type.startsWith('run.')) last = event;
+      reader.event(event);
+      const stopped = mayStop(event, input.wait) && (await runIfStopped(client, runId, { wait: input.wait, signal }));
+      if (stopped) return await reader.end(stopped);
     }
     const run = await client.getRun(runId, { signal });
-    if (isTerminal(run.status)) return run;
+    if (isTerminal(run.status)) return await reader.end(run);
     throw new CliError('stream_ended', `The events of ${runId} ended, but the run is ${run.status}.`);
   } catch (error) {
-    if (interrupted.aborted) {
-      shell.say(`\nThe run continues. To follow it again: ${commandLine('watch', runId)}`);
+    await reader.close();
+    if (interrupted.aborted || left.signal.reason instanceof Interrupted) {
+      shell.say(`\n${whatContinues(last)} To follow it again: ${commandLine('watch', runId)}`);
       throw interrupted.reason instanceof Error ? interrupted.reason : new Interrupted('SIGINT');
     }
+    if (left.signal.aborted) throw left.signal.reason;
     if (!signal.aborted) throw error;
     throw new CliError('timeout', `${runId} has not ended within ${(timeoutMs ?? 0) / 1000} s; it continues.`, {
       next: `To follow it again: ${commandLine('watch', runId)}`,
     });
+  }
+}
+
+/** What is done with the events of a run. */
+interface Reader {
+  open(signal: AbortSignal): AsyncGenerator<RunEvent | LiveText>;
+  frame(frame: LiveText): void;
+  event(event: RunEvent): void;
+  end(run: RunDetail): Promise<RunDetail>;
+  /** Gives the terminal back. */
+  close(): Promise<void>;
+}
+
+function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reader {
+  const { shell, client } = deps;
+  if (shell.stdoutIsTerminal && !input.json) return openViewer(deps, input, left);
+  const lines = timeline({ colors: shell.colors, width: shell.width, howToDecide });
+  return {
+    open: (signal) => client.events(input.runId, { signal }),
+    frame: () => undefined,
+    event(event) {
+      if (input.json) shell.printJson(event);
+      else for (const line of lines(event)) shell.print(line);
+    },
+    end: async (run) => run,
+    close: async () => undefined,
+  };
+}
+
+const redrawMs = 1000;
+
+/** A person follows on a terminal. */
+function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortController): Reader {
+  const { shell, client } = deps;
+  const screen = openScreen({ write: shell.write, width: shell.width });
+  const asks = shell.interactive && wait !== false;
+  const view = openRunView({ screen, colors: shell.colors, asks, now: Date.now });
+  const timer = setInterval(view.tick, redrawMs);
+  const desk = asks
+    ? openApprovalDesk(deps, {
+        runId,
+        hold: screen.hold,
+        release: screen.release,
+        leave: () => left.abort(new Interrupted('SIGINT')),
+        fail: (error) => left.abort(error),
+      })
+    : undefined;
+  const close = async (): Promise<void> => {
+    clearInterval(timer);
+    await desk?.close();
+    screen.close();
+  };
+  return {
+    open: (signal) => client.liveEvents(runId, { signal }),
+    frame: view.frame,
+    event(event) {
+      view.event(event);
+      if (desk !== undefined) desk.event(event);
+      else if (event.type === 'approval.requested') screen.print(howToDecide(event.data.approval_id));
+    },
+    async end(run) {
+      await close();
+      view.end(run);
+      return run;
+    },
+    close,
+  };
+}
+
+/** After Ctrl-C. */
+function whatContinues(last: RunEvent | undefined): string {
+  switch (last?.type) {
+    case 'run.waiting':
+      return last.data.for === 'approval'
+        ? `The run waits for a decision: ${commandLine('approvals')}`
+        : 'The run stays as it is.';
+    case 'run.paused':
+      return 'The run stays paused.';
+    case 'run.canceling':
+      return 'The run is being canceled.';
+    case 'run.succeeded':
+    case 'run.failed':
+    case 'run.canceled':
+      return 'The run has ended; its publish continues.';
+    default:
+      return 'The run continues.';
   }
 }
 
@@ -61,16 +163,24 @@ export const howToDecide = (approvalId: string): string[] => [
   `decide:   ${commandLine('approvals', 'approve', approvalId)}    (or reject; show lists the other decisions)`,
 ];
 
-const needsPerson = (event: RunEvent): boolean =>
-  event.type === 'run.waiting' ||
-  event.type === 'run.paused' ||
-  (event.type === 'approval.requested' && event.step_id === undefined);
+const mayStop = (event: RunEvent, wait: boolean | undefined): boolean => {
+  if (wait === true) return false;
+  if (event.type === 'run.paused') return true;
+  const needsPerson =
+    event.type === 'run.waiting' || (event.type === 'approval.requested' && event.step_id === undefined);
+  return wait === false && needsPerson;
+};
 
 /** The event may be old, and already answered. */
-async function runIfWaiting(client: Client, runId: string, signal: AbortSignal): Promise<RunDetail | undefined> {
+async function runIfStopped(
+  client: Client,
+  runId: string,
+  { wait, signal }: { wait: boolean | undefined; signal: AbortSignal },
+): Promise<RunDetail | undefined> {
   const run = await client.getRun(runId, { signal });
   const { status, publication } = run;
-  return status === 'waiting' || status === 'paused' || publication.status === 'parked' ? run : undefined;
+  const isWaiting = wait === false && (status === 'waiting' || publication.status === 'parked');
+  return status === 'paused' || isWaiting ? run : undefined;
 }
 
 /** How a run ended, for scripts. */

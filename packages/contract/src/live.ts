@@ -9,13 +9,13 @@ export const liveSourceSchema = z.strictObject({
   kind: z
     .enum(liveKinds)
     .describe('`model.asking` has no text: the model is asked since `since`. `model.call`: the arguments as JSON text'),
-  turn: z.int().min(1).optional().describe('Of a model: the turn that it plans'),
-  index: z.int().min(0).optional().describe('Of a call of a model: its place in the answer'),
-  step_id: stepIdSchema.optional().describe('Of a command: the step that runs it'),
+  turn: z.int().min(1).optional().describe('For a model: the turn that it plans'),
+  index: z.int().min(0).optional().describe('For a call of a model: its place in the answer'),
+  step_id: stepIdSchema.optional().describe('For a command: the step that runs it'),
   attempt: z.int().min(1).optional(),
   model: z.string().optional(),
   tool: z.string().optional(),
-  since: z.iso.datetime().describe('When it began. Another time with the same turn or step: it began anew'),
+  since: z.iso.datetime().describe('When it began. Another time with the same turn or step: it began again'),
 });
 export type LiveSource = z.infer<typeof liveSourceSchema>;
 

@@ -36,7 +36,7 @@ export interface ModelErrorDetails {
   status?: number | undefined;
   /** Milliseconds that the provider asks to wait. */
   retryAfterMs?: number | undefined;
-  /** The window of the model in tokens, when the provider tells it. */
+  /** The window of the model in tokens, when the provider names it. */
   window?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export class ModelError extends Error {
   readonly next: string;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
-  /** With EMODELCONTEXT: the window of the model in tokens, when the provider tells it. */
+  /** With EMODELCONTEXT: the window of the model in tokens, when the provider names it. */
   readonly window: number | undefined;
 
   constructor(details: ModelErrorDetails, options?: { cause?: unknown }) {

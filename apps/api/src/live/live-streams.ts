@@ -23,7 +23,7 @@ const silentMs = 25_000;
 const askAgainMs = 1000;
 
 /**
- * Asks the workers for what they write for a run while somebody reads it, and keeps it for readers who come later. It is in memory alone,
+ * Asks the workers for what they write for a run while it has a reader, and keeps it for readers who come later. It is in memory alone,
  * and all readers of a run in this process share it: a slow one gets larger pieces.
  */
 export class LiveStreams {
@@ -126,7 +126,7 @@ class LiveRun {
     const known = this.#texts.get(key);
     const heardAt = this.#deps.now();
     if (known !== undefined && known.about.since === frame.since) return known.add(frame, { whole, heardAt });
-    // A text that ended while nobody knew of it is in the log by now.
+    // A text that ended before it was known is in the log by now.
     if (frame.ended === true && frame.text === '') return true;
     if (!whole && !frame.cut && frame.offset > 0) return false;
     this.#texts.set(key, new Text(frame, heardAt));

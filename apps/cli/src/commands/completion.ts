@@ -1,6 +1,8 @@
+import type { Client } from '@holdpoint/client';
 import { Argument, Command } from 'commander';
 import { type Candidate, completeWords } from '../completion/complete-words.ts';
 import { shellScripts } from '../completion/shell-scripts.ts';
+import { type IdKind, shortId } from '../naming/index.ts';
 import { oneLine } from '../output/index.ts';
 import type { Shell } from '../shell/index.ts';
 
@@ -31,17 +33,34 @@ export const completeCommand = (shell: Shell): Command =>
     for (const { value, description } of found) shell.print(`${value}\t${oneLine(description, 80)}`);
   });
 
+type List = (client: Client, options: { signal: AbortSignal }) => Promise<Candidate[]>;
+
+const idCandidate = (id: string, description: string): Candidate => ({ value: id, description, short: shortId(id) });
+const last: Candidate = { value: '@last', description: 'the latest run that you submitted' };
+const runsWithTasks = 10;
+
+const candidates: Record<IdKind, List> = {
+  async run(client, options) {
+    const { data } = await client.listRuns({ limit: 50 }, options);
+    return [last, ...data.map(({ id, status, title }) => idCandidate(id, `${status}: ${title}`))];
+  },
+  async approval(client, options) {
+    const { data } = await client.listApprovals({ limit: 50 }, options);
+    return data.map(({ id, action, run_title }) => idCandidate(id, `${action.tool}: ${run_title}`));
+  },
+  async task(client, options) {
+    const { data } = await client.listRuns({ limit: runsWithTasks }, options);
+    const tasks = await Promise.all(data.map(({ id }) => client.listTasks(id, options)));
+    return tasks.flat().map(({ id, status, title }) => idCandidate(id, `${status}: ${title}`));
+  },
+};
+
 /** None when the API does not answer at once: a Tab shows no errors. */
-async function listIds(shell: Shell, kind: 'run' | 'approval'): Promise<Candidate[]> {
+async function listIds(shell: Shell, kind: IdKind): Promise<Candidate[]> {
   try {
     const client = await shell.connect();
     const options = { signal: AbortSignal.timeout(answerMs) };
-    if (kind === 'run') {
-      const { data } = await client.listRuns({ limit: 50 }, options);
-      return data.map(({ id, status, title }) => ({ value: id, description: `${status}: ${title}` }));
-    }
-    const { data } = await client.listApprovals({ limit: 50 }, options);
-    return data.map(({ id, action, run_title }) => ({ value: id, description: `${action.tool}: ${run_title}` }));
+    return await candidates[kind](client, options);
   } catch {
     return [];
   }

@@ -41,7 +41,7 @@ export async function followSubmitted(
   }
   const { workers } = await client.ready();
   if (workers === 0) shell.say('No worker is running: the run waits for one (npm start).');
-  const input = { runId: run.id, json, stopWhenWaiting: !options.wait, timeoutMs: options.timeout };
+  const input = { runId: run.id, json, wait: options.wait, timeoutMs: options.timeout };
   const ended = await followRun({ shell, client }, input);
   for (const line of nextSteps(ended)) shell.say(line);
   shell.exitCode = exitCodeOf(ended);

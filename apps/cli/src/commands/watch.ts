@@ -9,10 +9,10 @@ export function watchCommand(shell: Shell) {
   return withFollowOptions(command).action(
     async (runId: string, { url, json = false, ...options }: ApiOptions & FollowOptions & { exitStatus?: true }) => {
       const client = await shell.connect(url);
-      const input = { runId, json, stopWhenWaiting: !options.wait, timeoutMs: options.timeout };
+      const input = { runId, json, wait: options.wait, timeoutMs: options.timeout };
       const run = await followRun({ shell, client }, input);
       for (const line of nextSteps(run)) shell.say(line);
-      if (options.exitStatus || !options.wait) shell.exitCode = exitCodeOf(run);
+      if (options.exitStatus || options.wait === false || run.status === 'paused') shell.exitCode = exitCodeOf(run);
     },
   );
 }
@@ -26,7 +26,7 @@ export const logsCommand = (shell: Shell) =>
     .action(async (runId: string, { url, json = false, follow = false }: ApiOptions & { follow?: boolean }) => {
       const client = await shell.connect(url);
       if (follow) {
-        await followRun({ shell, client }, { runId, json, stopWhenWaiting: false });
+        await followRun({ shell, client }, { runId, json, wait: true });
         return;
       }
       const lines = timeline({ colors: shell.colors, width: shell.width, howToDecide });

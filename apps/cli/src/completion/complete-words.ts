@@ -1,15 +1,18 @@
 import type { Argument, Command, Option } from 'commander';
+import { type IdKind, idKinds } from '../naming/index.ts';
 
 export interface Candidate {
   value: string;
   description: string;
+  /** The short form of an id, which may be typed in its place. */
+  short?: string;
 }
 
 /** What may stand where the cursor is. */
 export type Completion = Candidate[] | 'file';
 
 /** Ids that only the API knows. */
-export type ListIds = (kind: 'run' | 'approval') => Promise<Candidate[]>;
+export type ListIds = (kind: IdKind) => Promise<Candidate[]>;
 
 /**
  * Completes the last word of a command line from the tree of commands.
@@ -60,8 +63,8 @@ function readWords(program: Command, words: readonly string[]): Position {
 }
 
 async function operandsOf(argument: Argument, listIds: ListIds): Promise<Candidate[]> {
-  const kind = argument.name();
-  if (kind === 'run' || kind === 'approval') return listIds(kind);
+  const kind = idKinds.find((one) => one === argument.name());
+  if (kind !== undefined) return listIds(kind);
   return argument.argChoices?.map((value) => ({ value, description: '' })) ?? [];
 }
 
@@ -69,7 +72,8 @@ async function operandsOf(argument: Argument, listIds: ListIds): Promise<Candida
 async function valuesOf(flags: string, choices: readonly string[] | undefined, listIds: ListIds): Promise<Completion> {
   if (choices !== undefined) return choices.map((value) => ({ value, description: '' }));
   const [, kind] = /<([^>]+)>/.exec(flags) ?? [];
-  if (kind === 'run' || kind === 'approval') return listIds(kind);
+  const ids = idKinds.find((one) => one === kind);
+  if (ids !== undefined) return listIds(ids);
   return kind === 'file' || kind === 'path' ? 'file' : [];
 }
 
@@ -83,5 +87,9 @@ function subcommandsOf(command: Command): Candidate[] {
   return visible.map((one) => ({ value: one.name(), description: one.description() }));
 }
 
-const startingWith = (start: string, found: Completion): Completion =>
-  found === 'file' ? found : found.filter(({ value }) => value.startsWith(start));
+/** Candidates that begin with what was typed, and ids that a short id may mean. */
+function startingWith(start: string, found: Completion): Completion {
+  if (found === 'file') return found;
+  const beginning = found.filter(({ value }) => value.startsWith(start));
+  return beginning.length > 0 ? beginning : found.filter(({ short }) => start.length > 1 && short?.startsWith(start));
+}

@@ -2,9 +2,10 @@ import { type Approval, type PublishPlan, publishPlanSchema } from '@holdpoint/c
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import { z } from 'zod';
 import { type Colors, commandLine } from '../shell/index.ts';
-import { shortArgs } from './call-text.ts';
+import { argsInWords, shortArgs } from './call-text.ts';
 import { changesText, deciderText, ruleText } from './decider-text.ts';
 import { patchLines } from './diff-text.ts';
+import { fit } from './fit.ts';
 import { pairs, table } from './layout.ts';
 import { publishPlanText } from './publish-text.ts';
 import { ago, until } from './units.ts';
@@ -62,13 +63,44 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
           ? undefined
           : `the files changed after the decision (action_changed): ${approval.superseded_by} asks again`,
     }),
-    ...section(approval.display === null ? [] : approval.display.split('\n').map((line) => `| ${plain(line)}`)),
     ...section(approval.decision?.changes.length ? ['asked (-) and ran (+):', ...changesText(approval)] : []),
+    ...effectLines(approval, { colors, now }),
+  ];
+}
+
+/** What a person reads beside the call before a decision. */
+function effectLines(approval: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
+  return [
+    ...section(approval.display === null ? [] : approval.display.split('\n').map((line) => `| ${plain(line)}`)),
     ...section(changedText(approval, colors)),
     ...section(mayWriteText(approval, { colors, now })),
     ...section(unknownText(approval.unknown, colors)),
     ...section(repositoriesText(approval, colors)),
     ...(isAboutPublish(approval) ? planLines(approval, colors) : previewLines(approval.preview, colors)),
+  ];
+}
+
+/** The same in short, for a person who follows the run: the call and what it would do, without what `approvals show` adds. */
+export function briefApproval(approval: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
+  const { action, preview, reaches, readable } = approval;
+  const shown = z.looseObject({ kind: z.string() }).safeParse(preview).data?.kind ?? '';
+  // The question says all.
+  if (approval.kind === 'input' && shown === 'question') return effectLines(approval, { colors, now }).slice(1);
+  const isShown = shown === 'diff' || shown === 'command' || shown === 'question';
+  return [
+    `${colors.yellow('?')} ${colors.bold(fit(`${nameText(action.tool)} ${codeText(argsInWords(action.args).words).replace(/\s+/g, ' ')}`.trim(), 110))}`,
+    ...pairs({
+      why: `${oneLine(approval.reason)} (${approval.risk} risk)`,
+      beware: readable.hidden
+        ? colors.yellow('it contains characters that are invisible or imitate others, shown here as <U+200B>')
+        : undefined,
+      cut: cutText(approval),
+      network: reaches?.map(nameText).join(', '),
+      arguments: isShown || isAboutPublish(approval) ? undefined : codeText(JSON.stringify(action.args, null, 2) ?? ''),
+      expires: `${until(approval.expires_at, now)}${approval.on_expiry === 'allow' ? '; then it runs' : ''}`,
+      digest: approval.action_digest.slice(0, 19),
+    }).map((line) => `  ${line}`),
+    ...effectLines(approval, { colors, now }),
   ];
 }
 
@@ -132,6 +164,7 @@ const previewSchema = z.discriminatedUnion('kind', [
     changes: z.array(z.object({ path: z.string(), change: z.string() })),
     patch: z.string(),
   }),
+  z.object({ kind: z.literal('question'), question: z.string(), options: z.array(z.string()) }),
   z.object({ kind: z.literal('problem'), message: z.string() }),
 ]);
 
@@ -184,6 +217,8 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
         ...patchLines(patch, colors),
       ];
     }
+    case 'question':
+      return ['', ...plain(known.question).split('\n'), ...known.options.map((option) => `  - ${oneLine(option)}`)];
     case 'problem':
       return ['', colors.yellow(`It would fail: ${plain(known.message)}`)];
     default:

@@ -1,6 +1,7 @@
 import type { Diff, PublishPlan } from '@holdpoint/contract/wire';
 import { nameText, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
+import { fit, fold } from './fit.ts';
 import { table } from './layout.ts';
 import { bytes as sizeText } from './units.ts';
 
@@ -25,6 +26,14 @@ export const patchLines = (patch: string, colors: Colors): string[] =>
     .split('\n')
     .map((line) => paint(line, colors)(plain(line)));
 
+/** The lines of a patch below its heads, each cut to `width` columns; of a long one the beginning and the end. */
+export function foldedPatch(patch: string, { colors, width, note }: { colors: Colors; width: number; note: string }) {
+  const lines = patch.trimEnd().split('\n');
+  const changes = lines.filter((line) => !/^(diff |index |--- |\+\+\+ )/.test(line));
+  const shown = changes.map((line) => paint(line, colors)(fit(plain(line), width)));
+  return fold(shown, { head: 24, tail: 6, note });
+}
+
 function paint(line: string, colors: Colors): (text: string) => string {
   if (line.startsWith('+++') || line.startsWith('---') || line.startsWith('diff ')) return colors.bold;
   if (line.startsWith('@@')) return colors.cyan;
@@ -40,7 +49,9 @@ export function leftOutText(list: readonly LeftOut[], colors: Colors): string[] 
   if (list.length === 0) return [];
   const rows = list.map(({ path, reason, files, bytes, modified_at = '' }) => [
     path === null ? '… more' : nameText(path),
-    reason === 'ignored' || reason === 'excluded' ? reason : colors.red(`${reason}, content unknown`),
+    reason === 'ignored' || reason === 'excluded' || reason === 'prepared'
+      ? reason
+      : colors.red(`${reason}, content unknown`),
     files === 1 ? '1 file' : `${files} files`,
     sizeText(bytes),
     modified_at,

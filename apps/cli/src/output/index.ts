@@ -1,12 +1,13 @@
-export { cut, nameText, oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
-export { actionText, approvalTable, approvalText, isAboutPublish, planOf } from './approval-text.ts';
+export { codeText, cut, nameText, oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
+export { actionText, approvalTable, approvalText, briefApproval, isAboutPublish, planOf } from './approval-text.ts';
 export { payloadValue, shortArgs } from './call-text.ts';
 export { proposalText } from './decider-text.ts';
-export { diffStat, leftOutText, patchLines } from './diff-text.ts';
+export { diffStat, foldedPatch, leftOutText, patchLines } from './diff-text.ts';
+export { fit, fold } from './fit.ts';
 export { pairs, table } from './layout.ts';
 export { publishPlanText, validationText } from './publish-text.ts';
 export { branchName, publishedText, runTable, runText, waitingText } from './run-text.ts';
 export { boundsText, type Capabilities, capabilitiesSchema, ceilingsText, sandboxLine } from './system-text.ts';
-export { timeline } from './timeline.ts';
+export { eventText, timeline } from './timeline.ts';
 export { ago, bytes, duration } from './units.ts';
 export { unknownText } from './unknown-text.ts';

@@ -1,3 +1,5 @@
+import widthOf from 'fast-string-truncated-width';
+
 /** Aligns columns, two spaces apart. The last column is not padded. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [head, ...rows];
@@ -12,8 +14,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character
-const visibleLength = (text: string): number => text.replace(/\u001b\[[0-9;]*m/g, '').length;
+/** Columns, without colours. */
+const visibleLength = (text: string): number => widthOf(text).width;
 
 /** Names and values, one pair per line, values aligned. Pairs without a value are left out. */
 export function pairs(values: Readonly<Record<string, string | null | undefined>>): string[] {

@@ -20,12 +20,12 @@ function mistakes(text: string): string[] {
 describe('a plan file', () => {
   it.each(['pagelist', 'cuelines'])('parses the example %s', (name) => {
     const { file } = parsePlan(example(name), `${name}.plan.yaml`);
-    expect(file.plan.groups[0]).toMatchObject({
+    expect(file.plan?.groups[0]).toMatchObject({
       on_error: 'continue',
       steps: [{ name: 'failing_tests', tool: 'bash' }],
     });
     expect(file.policy).toMatchObject({ rules: [{ match: { tool: 'edit' }, action: 'hold' }] });
-    expect(file.plan.groups.flatMap(({ steps }) => steps).map(({ name: of }) => of)).toContain('passing_tests');
+    expect(file.plan?.groups.flatMap(({ steps }) => steps).map(({ name: of }) => of)).toContain('passing_tests');
   });
 
   it('may be JSON', () => {
@@ -43,7 +43,7 @@ describe('a plan file', () => {
 
   it('keeps references', () => {
     const text = `groups:\n  - steps:\n      - { name: a, tool: grep, args: {} }\n  - steps:\n      - { tool: read_file, args: { path: { $from: a, pointer: /x } } }\n`;
-    expect(parsePlan(text, 'p').file.plan.groups[1]?.steps[0]?.args).toEqual({ path: { $from: 'a', pointer: '/x' } });
+    expect(parsePlan(text, 'p').file.plan?.groups[1]?.steps[0]?.args).toEqual({ path: { $from: 'a', pointer: '/x' } });
   });
 });
 

@@ -1,6 +1,7 @@
 import {
   givenLimitsSchema,
   givenPolicySchema,
+  modelGoalShape,
   modelsSchema,
   narrowedShape,
   networkSchema,
@@ -8,6 +9,7 @@ import {
   planSchema,
   policyReferenceSchema,
   policySchema,
+  prepareSchema,
   prioritySchema,
   publishDefaultsSchema,
   secretUsesSchema,
@@ -15,8 +17,9 @@ import {
   validatorsSchema,
 } from '@holdpoint/contract';
 import { z } from 'zod';
+import { issueText } from '../shell/index.ts';
 
-/** A plan file: groups of steps, and settings of the run. */
+/** A plan file: groups of steps or a prompt, and settings of the run. */
 const headSchema = z.strictObject({
   title: z.string().min(1).max(200).optional(),
   toolset: z.string().min(1).max(64).optional(),
@@ -30,8 +33,12 @@ const headSchema = z.strictObject({
   secrets: secretUsesSchema.optional(),
   validators: validatorsSchema.optional(),
   publish: publishDefaultsSchema.optional(),
+  prepare: prepareSchema.optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),
   groups: z.unknown(),
+  prompt: z.string().min(1).max(200_000).optional(),
+  model: z.string().min(1).max(200).optional(),
+  ...modelGoalShape,
 });
 
 /** A mistake in a policy is one of the shape that was meant. */
@@ -42,7 +49,7 @@ const headFor = (value: object): typeof headSchema => {
   return headSchema.extend({ policy: meant.optional() }) as unknown as typeof headSchema;
 };
 
-export type PlanFile = Omit<z.infer<typeof headSchema>, 'groups'> & { plan: Plan };
+export type PlanFile = Omit<z.infer<typeof headSchema>, 'groups'> & { plan?: Plan };
 
 export interface PlanMistake {
   path: PropertyKey[];
@@ -56,19 +63,38 @@ export function checkPlanFile(value: unknown): { ok: true; file: PlanFile } | { 
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { ok: false, mistakes: [{ path: [], message: 'a plan is a mapping with groups' }] };
   }
-  const groups: unknown = 'groups' in value ? value.groups : undefined;
   const head = headFor(value).safeParse(value);
-  const plan = planSchema.safeParse({ groups });
-  if (head.success && plan.success) {
-    const { groups: _, ...rest } = head.data;
-    return { ok: true, file: { ...rest, plan: plan.data } };
-  }
-  return { ok: false, mistakes: [...mistakesOf(head.error), ...mistakesOf(plan.error)] };
+  const plan = goalIn(value);
+  const mistakes = [...mistakesOf(head.error), ...plan.mistakes];
+  if (!head.success || mistakes.length > 0) return { ok: false, mistakes };
+  const { groups: _, ...rest } = head.data;
+  return { ok: true, file: plan.plan === undefined ? rest : { ...rest, plan: plan.plan } };
 }
+
+/** A file has groups of steps or a prompt. */
+function goalIn(value: object): { plan?: Plan; mistakes: PlanMistake[] } {
+  const groups: unknown = 'groups' in value ? value.groups : undefined;
+  if ('prompt' in value) {
+    return { mistakes: groups === undefined ? [] : [{ path: ['groups'], message: 'give either groups or a prompt' }] };
+  }
+  if (groups === undefined)
+    return { mistakes: [{ path: [], message: 'groups: a plan has groups of steps, or a prompt' }] };
+  const { data, error } = planSchema.safeParse({ groups });
+  const misplaced = ofPrompts.filter((name) => name in value);
+  return {
+    ...(data === undefined ? {} : { plan: data }),
+    mistakes: [
+      ...mistakesOf(error),
+      ...misplaced.map((name) => ({ path: [name], message: `${name} belongs to a prompt, and this plan has groups` })),
+    ],
+  };
+}
+
+const ofPrompts = ['model', ...Object.keys(modelGoalShape)];
 
 const mistakesOf = (error: z.ZodError | undefined): PlanMistake[] =>
   (error?.issues ?? []).flatMap((issue): PlanMistake[] => {
-    const { path, message } = issue;
-    if (issue.code !== 'unrecognized_keys') return [{ path, message }];
+    const { path } = issue;
+    if (issue.code !== 'unrecognized_keys') return [{ path, message: issueText(issue) }];
     return issue.keys.map((key) => ({ path, key, message: `${key} is not known here` }));
   });

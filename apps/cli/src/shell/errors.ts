@@ -38,6 +38,8 @@ const registry = {
   not_decided: { exit: exitCodes.conflict, next: 'Read what is still open and decide again.' },
   not_now: { exit: exitCodes.conflict, next: 'Stop the running system first.' },
   bad_plan: { exit: exitCodes.usage, next: 'Correct the plan and run it again; nothing was submitted.' },
+  unknown_id: { exit: exitCodes.not_found, next: 'List what there is, and copy its id.' },
+  ambiguous_id: { exit: exitCodes.usage, next: 'Give more characters, or the whole id.' },
   no_policy: { exit: exitCodes.usage, next: 'Give the file of a policy, in YAML or JSON.' },
   invalid_policy: { exit: exitCodes.usage, next: 'Correct the policy. The one that is in force stays in force.' },
   no_key: { exit: exitCodes.auth, next: 'Start the system on this machine with `npm start`, or set HOLDPOINT_KEY.' },

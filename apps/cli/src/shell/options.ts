@@ -15,12 +15,14 @@ export const apiCommand = (name: string, summary: string): Command =>
 
 export interface FollowOptions {
   timeout?: number;
-  wait: boolean;
+  /** Absent: a paused run ends the following. */
+  wait?: boolean;
 }
 
 export const withFollowOptions = (command: Command): Command =>
   command
     .option('--timeout <seconds>', 'stop following after this time and exit 6', seconds)
+    .option('--wait', 'keep following while the run is paused (default: exit 5)')
     .option('--no-wait', 'stop following when the run waits for a decision and exit 5');
 
 /** @returns milliseconds */

@@ -43,7 +43,7 @@ export interface Shell {
   close(): Promise<void>;
 }
 
-const names = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const;
+const names = ['bold', 'dim', 'italic', 'red', 'green', 'yellow', 'cyan'] as const;
 type ColorName = (typeof names)[number];
 /** Each function colours a text, or returns it unchanged. */
 export type Colors = Readonly<Record<ColorName, (text: string) => string>>;
@@ -54,6 +54,7 @@ export function colorsFor(enabled: boolean): Colors {
   return {
     bold: paint('bold'),
     dim: paint('dim'),
+    italic: paint('italic'),
     red: paint('red'),
     green: paint('green'),
     yellow: paint('yellow'),

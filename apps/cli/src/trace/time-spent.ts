@@ -72,4 +72,5 @@ const waits: Partial<Record<string, Spender>> = {
   question: 'person',
   task: 'task',
   calls: 'caller',
+  model: 'model',
 };

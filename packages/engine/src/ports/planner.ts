@@ -9,6 +9,7 @@ import type {
   RunSpec,
   SecretScope,
   StepStatus,
+  Toolchain,
   TurnNote,
 } from '@holdpoint/contract';
 
@@ -109,6 +110,8 @@ export interface PastConversation {
   compacted?: PastCompaction | undefined;
   /** All that count, oldest first. */
   compactions: PastCompaction[];
+  /** What commands of the run find as node and python3. */
+  toolchains?: Toolchain[] | undefined;
 }
 
 export interface PlannerInput {

@@ -1,6 +1,7 @@
 import type { EventType, LoggedEvent, TraceSpan } from '@holdpoint/contract';
 import { approvalSpans } from './approval-spans.ts';
 import type { ContentRedactor } from './content.ts';
+import { modelSpans } from './model-spans.ts';
 import { publishSpans } from './publish-spans.ts';
 import { runSpans } from './run-spans.ts';
 import { record } from './spans.ts';
@@ -18,7 +19,7 @@ const spansByType: SpansOf<EventType> = {
   ...stepSpans,
   ...approvalSpans,
   ...taskSpans,
-  'model.retrying': noSpan,
+  ...modelSpans,
   'graph.progress': noSpan,
   ...workspaceSpans,
   ...publishSpans,

@@ -10,6 +10,7 @@ import {
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { messageOf } from './content.ts';
 import { linkToRun, spanKeys, traceIdOf } from './ids.ts';
+import { endWaitForModel, requestFailed } from './model-spans.ts';
 import { beginLife, changeState, endLife } from './segments.ts';
 import { add, close, link, note, open } from './spans.ts';
 import type { SpansOf } from './spans-of.ts';
@@ -47,15 +48,16 @@ export const runSpans: SpansOf<EventsOf<'run'>> = {
     open(trace, spanKeys.at('wait', seq), { kind: 'wait', name: 'wait calls', attributes });
   },
   'run.resumed': (trace, { data }) => {
-    endWaitForCalls(trace);
+    endWaits(trace);
     if (!trace.isAlive) beginLife(trace, { attributes: {}, links: [] });
     changeState(trace, data.status);
     note(trace, spanKeys.run(trace.life), 'run resumed', { [attribute.resumedAfter]: data.after });
     if (data.status === 'running' && trace.left === 0) trace.due = trace.now;
   },
   'run.extended': (trace) => note(trace, spanKeys.run(trace.life), 'run extended'),
-  'run.paused': (trace, { data }) => {
-    endWaitForCalls(trace);
+  'run.paused': (trace, { seq, data }) => {
+    if (data.reason.code.startsWith('EMODEL')) requestFailed(trace, seq, data.reason.code);
+    endWaits(trace);
     changeState(trace, 'paused', data.reason.code);
   },
   'run.rewound': (trace, { data }) => {
@@ -75,7 +77,7 @@ export const runSpans: SpansOf<EventsOf<'run'>> = {
     note(trace, spanKeys.run(trace.life), 'run closing');
   },
   'run.canceling': (trace) => {
-    endWaitForCalls(trace);
+    endWaits(trace);
     changeState(trace, 'canceling');
   },
   'run.canceled': (trace) => endLife(trace, 'canceled', {}),
@@ -91,7 +93,8 @@ export const runSpans: SpansOf<EventsOf<'run'>> = {
   },
 };
 
-function endWaitForCalls(trace: TraceState): void {
+function endWaits(trace: TraceState): void {
+  endWaitForModel(trace, trace.now);
   for (const [key, { kind, name }] of trace.open) if (kind === 'wait' && name === 'wait calls') close(trace, key);
 }
 

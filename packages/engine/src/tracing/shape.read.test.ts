@@ -2,7 +2,7 @@ import { attribute, genAi, linkType, type TraceSpan } from '@holdpoint/contract'
 import { expect, test } from 'vitest';
 import { forkRun } from '../commands/fork-run.ts';
 import { retryRun } from '../commands/retry-run.ts';
-import { requestPublication } from '../commands/steer-run.ts';
+import { requestPublication, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { startAttempt } from '../domain/index.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
@@ -15,6 +15,7 @@ import { soundLog } from '../testing/sound-log.ts';
 import { spansOf } from '../testing/sound-trace.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { spanIdOf, spanKeys, traceIdOf } from './ids.ts';
+import { addEvent, openTrace } from './open-trace.ts';
 
 const engine = useTestEngine();
 
@@ -336,4 +337,47 @@ test('a turn of a model has what was asked and what answered', async () => {
   expect(Date.parse(turn?.end ?? '') - Date.parse(turn?.start ?? '')).toBe(2500);
   expect(spans.find(({ kind }) => kind === 'run')?.name).toBe('invoke_agent test');
   expect(JSON.stringify(spans)).not.toMatch(/secret plan|what it said/);
+});
+
+test('a model that refuses the key, and answers after the key is changed', async () => {
+  const { deps, clock } = workerAt();
+  let isRefused = true;
+  const next: typeof deps.planners.model.next = async () => {
+    clock.time += 700;
+    if (isRefused) throw Object.assign(new Error('refused'), { code: 'EMODELAUTH', retryable: false });
+    return { kind: 'finish', message: 'done', answer: 'done' };
+  };
+  const model = { ...deps, planners: { ...deps.planners, model: { next } } };
+  const goal = { planner: 'model' as const, prompt: 'ask', model: 'openai/gpt-5' };
+  const { runId } = await submitRun(model, { spec: { ...specOf([[read]]), goal }, by: 'test' });
+  await deliverAll(model);
+  isRefused = false;
+  clock.time += 3_600_000;
+  await requestResume(model, runId, { by: 'test' });
+  await deliverAll(model);
+  const turns = (await spansOfRun(model, runId)).filter(({ kind }) => kind === 'turn');
+  expect(turns.map(({ name, status, message }) => [name, status, message])).toEqual([
+    ['chat gpt-5', 'error', 'EMODELAUTH'],
+    ['chat gpt-5', 'ok', undefined],
+  ]);
+  expect(turns.map(({ start, end }) => Date.parse(end ?? '') - Date.parse(start))).toEqual([700, 700]);
+});
+
+test('a model that is asked again after an hour', () => {
+  const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
+  const trace = openTrace('run_1');
+  Object.assign(trace, { planner: 'model', model: 'openai/gpt-5', isAlive: true, now: Date.parse(at(0)) });
+  trace.due = trace.now;
+  const reason = { code: 'EMODELUNAVAILABLE', message: 'away' };
+  const data = { model: 'openai/gpt-5', next: 'openai/gpt-5', failures: 1, since: at(2), until: at(3600), reason };
+  const about = { type: 'model.retrying' as const, id: 'evt_1', run_id: 'run_1' };
+  const first = addEvent(trace, { ...about, seq: 2, time: at(2), data });
+  const again = { ...data, failures: 2, until: at(9000) };
+  const second = addEvent(trace, { ...about, seq: 3, time: at(3605), data: again });
+  const told = [...first, ...second].map(({ name, start, end, message }) => [name, start, end, message]);
+  expect(told).toEqual([
+    ['chat gpt-5', at(0), at(2), 'EMODELUNAVAILABLE'],
+    ['wait model', at(2), at(3600), undefined],
+    ['chat gpt-5', at(3600), at(3605), 'EMODELUNAVAILABLE'],
+  ]);
 });

@@ -43,6 +43,8 @@ export interface TraceState {
   state: SegmentState;
   /** Since when the planner can be asked. */
   due: number | undefined;
+  /** When a model that did not answer is asked again. Milliseconds since the epoch. */
+  askedAgain: number | undefined;
   /** Steps of the turn that are not settled. */
   left: number;
   steps: number;
@@ -69,6 +71,6 @@ export const emptyTrace = (runId: string, redact?: ContentRedactor): TraceState 
   ...{ tenant: 'default', redact },
   ...{ now: 0, seq: 0, planner: 'scripted', toolset: '', model: undefined, origin: undefined, open: new Map() },
   ...{ life: 0, isAlive: false, segments: 0, segmentIsUsed: false, segmentSteps: 0, state: 'queued' },
-  ...{ due: undefined, left: 0, steps: 0, turns: 0, messages: new Map(), received: 0 },
+  ...{ due: undefined, askedAgain: undefined, left: 0, steps: 0, turns: 0, messages: new Map(), received: 0 },
   ...{ rewinds: 0, publishes: 0, copying: undefined, closed: [], segmentOf: new WeakMap() },
 });

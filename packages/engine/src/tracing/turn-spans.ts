@@ -2,6 +2,7 @@ import { attribute, genAi, genAiOperation, spanName } from '@holdpoint/contract'
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { messageOf } from './content.ts';
 import { spanKeys } from './ids.ts';
+import { endWaitForModel, modelName, providerOf } from './model-spans.ts';
 import { add, close, note, open } from './spans.ts';
 import { noSpan, type SpansOf } from './spans-of.ts';
 import type { TraceState } from './trace-state.ts';
@@ -17,7 +18,8 @@ export const turnSpans: SpansOf<EventsOf<'turn' | 'calls' | 'message' | 'context
     const unknown = byModel ? due : trace.now;
     const asked = Math.max(due, Math.min(asked_at === undefined ? unknown : Date.parse(asked_at), trace.now));
     const numbered = { [attribute.turn]: turn };
-    if (asked > due) waited(trace, seq, { from: due, to: asked, attributes: numbered });
+    const isRetried = endWaitForModel(trace, asked);
+    if (asked > due && !isRetried) waited(trace, seq, { from: due, to: asked, attributes: numbered });
     add(
       trace,
       spanKeys.turn(turn, trace.rewinds),
@@ -35,6 +37,8 @@ export const turnSpans: SpansOf<EventsOf<'turn' | 'calls' | 'message' | 'context
           [genAi.finishReasons]: answered?.finish_reason === undefined ? undefined : [answered.finish_reason],
           [genAi.inputTokens]: usage?.input_tokens,
           [genAi.outputTokens]: usage?.output_tokens,
+          [genAi.cacheReadTokens]: usage?.cached_input_tokens,
+          [genAi.reasoningTokens]: usage?.reasoning_tokens,
           [attribute.costMicros]: usage?.cost_micros,
           ...numbered,
           [attribute.turnCalls]: steps.length,
@@ -59,6 +63,7 @@ export const turnSpans: SpansOf<EventsOf<'turn' | 'calls' | 'message' | 'context
     if (how === 'results_cut') return;
     const due = trace.due ?? trace.now;
     const start = Math.max(due, Math.min(began_at === undefined ? due : Date.parse(began_at), trace.now));
+    endWaitForModel(trace, start);
     add(
       trace,
       spanKeys.at('compact', seq),
@@ -109,10 +114,3 @@ export function waited(
   add(trace, spanKeys.at('wait', seq), span);
   trace.now = now;
 }
-
-/** `openai/gpt-5` is the model gpt-5 of the provider openai. */
-const modelName = (model = ''): string => model.slice(model.indexOf('/') + 1);
-const providerOf = (model = ''): string => {
-  const provider = model.slice(0, Math.max(0, model.indexOf('/')));
-  return provider === 'google' ? 'gcp.gemini' : provider;
-};

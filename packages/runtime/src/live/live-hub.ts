@@ -28,13 +28,13 @@ const collectMs = 20;
 const listenedMs = 30_000;
 
 /**
- * What the jobs of this process write while they run. It is kept in memory, and published while somebody reads the run: without
+ * What the jobs of this process write while they run. It is kept in memory, and published while the run has a reader: without
  * readers it costs no command of Redis. The log does not have it, so what is lost with this process is lost.
  */
 export async function openLiveHub(deps: Deps): Promise<Live & { stop(): void }> {
   const { workerId, redis, subscriber, now, logger } = deps;
   const runs = new Map<string, RunTexts>();
-  /** Until when somebody reads the run, by run. Its texts may begin later. */
+  /** Until when the run has a reader, by run. Its texts may begin later. */
   const listened = new Map<string, number>();
 
   const isListened = (runId: string): boolean => (listened.get(runId) ?? 0) > now();

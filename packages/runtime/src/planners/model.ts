@@ -26,7 +26,11 @@ export function createModelPlanner(deps: Deps): Planner {
       const history = await input.history();
       const facts = deps.describe(input.model);
       if (history.instructed === undefined) {
-        const instructed = await instruct(deps, input, { window: facts.window, signal });
+        const instructed = await instruct(deps, input, {
+          window: facts.window,
+          toolchains: history.toolchains,
+          signal,
+        });
         return { kind: 'instructed', instructed: redactor.json(instructed) };
       }
       const { system } = history.instructed;

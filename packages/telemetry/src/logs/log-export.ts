@@ -13,4 +13,6 @@ export interface LogExportDeps {
   spanOf(about: { run_id: string; step_id?: string | undefined }): string;
   /** @param reason the receiver is too slow, or it refused them or is gone */
   onDropped(lines: number, reason: 'queue_full' | 'not_sent'): void;
+  /** Milliseconds that the end may take. @default 3000 */
+  stopMs?: number;
 }

@@ -1,15 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Attributes, type Context, isSpanContextValid, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
+import { ExportResultCode } from '@opentelemetry/core';
 import { BatchLogRecordProcessor, LoggerProvider, type LogRecordExporter } from '@opentelemetry/sdk-logs';
+import { exportWithin } from '../export-within.ts';
 import { resourceOf } from '../resource.ts';
+import { stopWithin } from '../stop-within.ts';
 import type { LogExport, LogExportDeps } from './log-export.ts';
 import type { LogExportSettings } from './log-export-settings.ts';
 import { severityOf } from './log-levels.ts';
 
-const stopMs = 3000;
-
 export async function openLogExport(
-  { service, spanOf, onDropped }: LogExportDeps,
+  { service, spanOf, onDropped, stopMs = 3000 }: LogExportDeps,
   { protocol, queue, timeoutMs }: LogExportSettings,
 ): Promise<LogExport> {
   const exporter = await openExporter(protocol);
@@ -19,14 +19,15 @@ export async function openLogExport(
     maxQueueSize: queue.size,
     maxExportBatchSize: queue.batch,
     scheduledDelayMillis: queue.delayMs,
-    exportTimeoutMillis: timeoutMs,
+    // The bound is that of `exportWithin`, which counts: the processor must not give up first.
+    exportTimeoutMillis: 2 * timeoutMs,
     exporter: {
       export(records, done) {
         waiting -= records.length;
-        exporter.export(records, (result) => {
-          if (result.code !== 0) onDropped(records.length, 'not_sent');
+        void exportWithin(exporter, records, timeoutMs).then(({ code }) => {
+          if (code !== ExportResultCode.SUCCESS) onDropped(records.length, 'not_sent');
           // A failure is counted here. The processor would only report it once more.
-          done({ code: 0 });
+          done({ code: ExportResultCode.SUCCESS });
         });
       },
       forceFlush: () => exporter.forceFlush(),
@@ -50,12 +51,7 @@ export async function openLogExport(
         context: contextOf(line, spanOf),
       });
     },
-    async stop() {
-      const over = new AbortController();
-      const late = delay(stopMs, undefined, { signal: over.signal }).catch(() => undefined);
-      await Promise.race([provider.shutdown().catch(() => undefined), late]);
-      over.abort();
-    },
+    stop: () => stopWithin(stopMs, () => provider.shutdown()),
   };
 }
 

@@ -59,6 +59,8 @@ const countByKind: Record<TraceSpan['kind'], (counted: Counted) => void> = {
     metrics.record('segmentDuration', seconds, { state: label(attribute.segmentState) }, origin),
   turn(counted) {
     const { metrics, seconds, origin, label } = counted;
+    // A request without an answer is counted where it was made.
+    if (counted.span.status === 'error') return;
     metrics.record('turnDuration', seconds, { operation: label(genAi.operation) }, origin);
     countUsage(counted);
   },

@@ -2,6 +2,7 @@ import { type Metric, type MetricKey, metric } from '@holdpoint/contract';
 import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { resourceOf, type Service } from '../resource.ts';
+import { stopWithin } from '../stop-within.ts';
 import { Exemplars } from './exemplars.ts';
 import type { CounterKey, HistogramKey, Metrics, Origin } from './metrics.ts';
 import type { OtlpSetting } from './metrics-setting.ts';
@@ -13,12 +14,14 @@ export interface MetricsOptions {
   service: Service;
   /** When absent, they are only scraped. */
   otlp?: OtlpSetting | undefined;
+  /** Milliseconds that the end may take. @default 3000 */
+  stopMs?: number | undefined;
 }
 
 const meterName = 'holdpoint';
 
 /** Opens OpenTelemetry's metrics, with a reader for scrapes and, when asked for, one that sends by OTLP. Imports the SDK: see `startMetrics`. */
-export async function openMetrics({ service, otlp }: MetricsOptions): Promise<Metrics> {
+export async function openMetrics({ service, otlp, stopMs = 3000 }: MetricsOptions): Promise<Metrics> {
   const exemplars = new Exemplars();
   const observed = new Observed(meterName);
   const scraped = new ScrapeReader({ metricProducers: [observed] });
@@ -70,9 +73,7 @@ export async function openMetrics({ service, otlp }: MetricsOptions): Promise<Me
       const { resourceMetrics } = await collecting;
       return renderMetrics(resourceMetrics, { accept, exemplars });
     },
-    async stop() {
-      await provider.shutdown();
-    },
+    stop: () => stopWithin(stopMs, () => provider.shutdown()),
   };
   return opened;
 }

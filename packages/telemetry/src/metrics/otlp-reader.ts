@@ -1,9 +1,12 @@
+import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import {
   type IMetricReader,
   type MetricProducer,
   PeriodicExportingMetricReader,
   type PushMetricExporter,
+  type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
+import { exportWithin } from '../export-within.ts';
 import type { OtlpSetting } from './metrics-setting.ts';
 
 /** Sends the metrics by OTLP, as the standard OTEL_* variables say. @param onDropped called with the number of points that were not taken */
@@ -13,17 +16,13 @@ export async function openOtlpReader(
   onDropped: (points: number) => void,
 ): Promise<IMetricReader> {
   const exporter = await openExporter(protocol);
-  const send = exporter.export.bind(exporter);
-  exporter.export = (metrics, done) =>
-    send(metrics, (result) => {
-      if (result.code !== 0) {
-        const points = metrics.scopeMetrics
-          .flatMap((scope) => scope.metrics)
-          .map(({ dataPoints }) => dataPoints.length);
-        onDropped(points.reduce((sum, count) => sum + count, 0));
-      }
-      done(result);
-    });
+  const send = { export: exporter.export.bind(exporter) };
+  const sendCounted = async (metrics: ResourceMetrics): Promise<ExportResult> => {
+    const result = await exportWithin(send, metrics, timeoutMs);
+    if (result.code !== ExportResultCode.SUCCESS) onDropped(pointsOf(metrics));
+    return result;
+  };
+  exporter.export = (metrics, done) => void sendCounted(metrics).then(done);
   return new PeriodicExportingMetricReader({
     exporter,
     exportIntervalMillis: intervalMs,
@@ -31,6 +30,9 @@ export async function openOtlpReader(
     metricProducers,
   });
 }
+
+const pointsOf = ({ scopeMetrics }: ResourceMetrics): number =>
+  scopeMetrics.flatMap(({ metrics }) => metrics).reduce((sum, { dataPoints }) => sum + dataPoints.length, 0);
 
 async function openExporter(protocol: string | undefined): Promise<PushMetricExporter> {
   switch (protocol) {

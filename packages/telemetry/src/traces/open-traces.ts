@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { context, type DiagLogger, DiagLogLevel, diag, logs, propagation, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { resourceOf } from '../resource.ts';
+import { stopWithin } from '../stop-within.ts';
 import { openBoundedProcessor } from './bounded-processor.ts';
 import { noLiveSpans, openLiveSpans } from './live-spans.ts';
 import { openExporters } from './open-exporters.ts';
@@ -38,10 +38,7 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   const origin = { resource, instrumentationScope: { name: 'holdpoint', version: service.version } };
   const runs = openRunSpanExporter({ origin, sampler, senders, per: settings.per });
   const stop = async (): Promise<void> => {
-    const over = new AbortController();
-    const late = delay(stopMs, undefined, { signal: over.signal }).catch(() => undefined);
-    await Promise.race([sdk.shutdown().catch(() => undefined), late]);
-    over.abort();
+    await stopWithin(stopMs, () => sdk.shutdown());
     drops.stop();
     for (const api of [trace, logs, context, propagation, diag]) api.disable();
   };

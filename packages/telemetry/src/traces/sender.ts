@@ -1,5 +1,6 @@
-import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
+import { ExportResultCode } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import { exportWithin } from '../export-within.ts';
 
 /** Why spans were dropped. */
 export type DropReason = 'queue_full' | 'not_sent';
@@ -18,23 +19,12 @@ export interface Sender extends SpanExporter {
 
 /** An exporter with a bound on time that also holds for a receiver that answers byte by byte, and a count of what it did not send. */
 export function openSender(exporter: SpanExporter, { timeoutMs, onDropped }: SenderOptions): Sender {
-  const send = (spans: ReadableSpan[]): Promise<ExportResult> => {
-    const { promise, resolve } = Promise.withResolvers<ExportResult>();
-    const timeout = (): void => resolve({ code: ExportResultCode.FAILED, error: new Error('The receiver is slow.') });
-    const timer = setTimeout(timeout, timeoutMs).unref();
-    try {
-      exporter.export(spans, resolve);
-    } catch (error) {
-      resolve({ code: ExportResultCode.FAILED, error: error instanceof Error ? error : new Error(String(error)) });
-    }
-    return promise.then((result) => {
-      clearTimeout(timer);
-      if (result.code !== ExportResultCode.SUCCESS) onDropped(spans.length, 'not_sent', result.error);
-      return result;
-    });
+  const send = async (spans: ReadableSpan[]): Promise<void> => {
+    const { code, error } = await exportWithin(exporter, spans, timeoutMs);
+    if (code !== ExportResultCode.SUCCESS) onDropped(spans.length, 'not_sent', error);
   };
   return {
-    send: async (spans) => void (await send(spans)),
+    send,
     // A failure is counted here. The processor would only log it once more.
     export: (spans, done) => void send(spans).then(() => done({ code: ExportResultCode.SUCCESS })),
     shutdown: () => exporter.shutdown(),

@@ -10,12 +10,15 @@ export const shadowAttributes =
 
 /** Creates the run's bare repository. It lies outside every sandbox mount and has no alternates. */
 export async function createShadow(git: Git, folder: RunFolder): Promise<void> {
-  mkdirSync(folder.shadow, { mode: 0o700 });
-  await git.run([
-    ...['init', '-q', '--bare', '--template=', '--initial-branch=none', '--object-format=sha1', folder.shadow],
-  ]);
+  await createBare(git, folder.shadow);
   mkdirSync(join(folder.shadow, 'info'), { recursive: true });
   await writeDurably(join(folder.shadow, 'info', 'attributes'), shadowAttributes, 0o644);
+}
+
+/** Creates an empty bare repository that only this process's user can enter. */
+export async function createBare(git: Git, path: string): Promise<void> {
+  mkdirSync(path, { mode: 0o700 });
+  await git.run(['init', '-q', '--bare', '--template=', '--initial-branch=none', '--object-format=sha1', path]);
 }
 
 /**

@@ -2,6 +2,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import type { Source } from '@holdpoint/contract';
 import type { Deps, Materialised, ObjectWriter, Owner, Progress, RunFolder, SkippedPath } from '../deps.ts';
 import { createYielder, openTop, setFolderOwner, toText } from '../files/index.ts';
+import { type Ancestry, commitsAsked, takeHistory } from '../repository/index.ts';
 import { startScan } from '../snapshot.ts';
 import { assertUnchanged, readGit } from '../source-repository/repository.ts';
 import { takeCommit } from '../source-repository/take-commit.ts';
@@ -41,6 +42,7 @@ export interface Filled {
   submodules: Materialised['submodules'];
   /** Content of the commit of a git source. */
   commit?: Buffer;
+  history?: Ancestry | undefined;
 }
 
 /** Copies the source's files into the tree. */
@@ -81,7 +83,7 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
       break;
     }
     case 'git':
-      return checkOut(deps, { folder, found, context, signal });
+      return checkOut(deps, { folder, found, context, commits: commitsAsked(fill.source), signal });
     default:
       throw found satisfies never;
   }
@@ -108,15 +110,17 @@ function createLearner(folder: RunFolder, stats: StatCache) {
 
 async function checkOut(
   deps: Deps,
-  input: { folder: RunFolder; found: Found<'git'>; context: ImportContext; signal?: AbortSignal },
+  input: { folder: RunFolder; found: Found<'git'>; context: ImportContext; commits: number; signal?: AbortSignal },
 ): Promise<Filled> {
-  const { folder, found, context, signal } = input;
+  const { folder, found, context, commits, signal } = input;
   const { repository, commit } = found;
   const reading = readGit(deps.git, repository, ['cat-file', 'commit', commit], { signal });
   // Awaited below.
   reading.catch(() => {});
   await measureCommit(deps, { found, context, signal });
-  await takeCommit(deps.git, { folder, repository, commit, ref: 'refs/holdpoint/base', signal });
+  const taken = takeCommit(deps.git, { folder, repository, commit, ref: 'refs/holdpoint/base', signal });
+  const history = takeHistory(deps, { folder, repository, commit, commits, signal });
+  await Promise.all([taken, history]);
   await assertUnchanged(deps, repository);
   deps.onPoint('materialise.fetched');
   const state = deps.states.of(folder);
@@ -132,7 +136,7 @@ async function checkOut(
   await checkoutTree({ git: deps.git, scan, ...where, onWritten, signal }, root);
   const wanted = loaded.submodules.filter(({ path }) => context.selection.has(path));
   const submodules = wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid }));
-  return { before: root, submodules, commit: (await reading).stdout };
+  return { before: root, submodules, commit: (await reading).stdout, history: await history };
 }
 
 /** Throws before the fetch when the commit is too large. */

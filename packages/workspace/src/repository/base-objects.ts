@@ -4,6 +4,7 @@ import { type Deps, errnoOf, type Owner } from '../deps.ts';
 import { openTop, removeFolder, setFolderOwner, syncFile } from '../files/index.ts';
 import { linkFile } from '../fork/link-objects.ts';
 import type { RunFolder } from '../run/index.ts';
+import { linkHistory } from './history.ts';
 import { fixedFiles, fixedFolders, repositoryFolder } from './repository-files.ts';
 
 /** Host paths that the sandbox mounts read-only for the repository in the tree. */
@@ -37,6 +38,7 @@ export async function createBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, inpu
   mkdirSync(pack, { recursive: true, mode: 0o755 });
   if (input.share !== undefined && existsSync(input.share)) await linkPacks(input.share, pack);
   else await copyObjects(deps, { ...input, pack });
+  await linkHistory(input.folder, pack);
   for (const name of fixedFolders) mkdirSync(join(aside, 'fixed', name), { recursive: true });
   for (const [name, content] of Object.entries(fixedFiles)) writeFileSync(join(aside, 'fixed', name), content);
   await Promise.all(below(aside).map(syncFile));

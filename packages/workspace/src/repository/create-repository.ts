@@ -4,6 +4,7 @@ import { openTop, setFileOwner, setFolderOwner, writeAll } from '../files/index.
 import { commitContent, signature } from '../git-objects/index.ts';
 import type { Owner } from '../port.ts';
 import type { Folder } from '../tree/index.ts';
+import type { Ancestry } from './ancestry.ts';
 import { buildIndex } from './index-file.ts';
 import { initialFiles, initialFolders } from './repository-files.ts';
 
@@ -12,6 +13,8 @@ export function createRepository(input: {
   tree: string;
   root: Folder;
   baseCommit: string;
+  /** Commits that git is to read as commits without parents. */
+  boundary: readonly string[];
   owner: Owner | undefined;
 }): void {
   const { owner } = input;
@@ -21,7 +24,8 @@ export function createRepository(input: {
     using folder = openTop(join(path, name));
     setFolderOwner(folder.fd, owner);
   }
-  const files = { ...initialFiles(input.baseCommit), index: buildIndex(input.root) };
+  const shallow = input.boundary.length === 0 ? {} : { shallow: `${input.boundary.join('\n')}\n` };
+  const files = { ...initialFiles(input.baseCommit), ...shallow, index: buildIndex(input.root) };
   for (const [name, content] of Object.entries(files)) {
     const fd = openSync(join(path, name), 'wx', 0o644);
     try {
@@ -34,11 +38,17 @@ export function createRepository(input: {
 }
 
 /**
- * The first commit of a workspace's repository. It holds the files of the first snapshot and has no parent. For a git source it has the
- * message, author and dates of the source's commit.
+ * The first commit of a workspace's repository. It holds the files of the first snapshot. For a git source it has the message, author and
+ * dates of the source's commit, and its parents when the workspace has its history: with the same files, it is that commit.
  * @param input.source content of that commit
+ * @param input.history absent: it has no parent
  */
-export function baseCommitContent(input: { tree: string; seconds: number; source: Buffer | undefined }): Buffer {
+export function baseCommitContent(input: {
+  tree: string;
+  seconds: number;
+  source: Buffer | undefined;
+  history?: Ancestry | undefined;
+}): Buffer {
   if (input.source === undefined) {
     return commitContent({
       tree: input.tree,
@@ -50,7 +60,9 @@ export function baseCommitContent(input: { tree: string; seconds: number; source
   }
   const end = input.source.indexOf('\n\n');
   const head = input.source.toString('latin1', 0, end).split('\n');
+  if (input.history !== undefined && head[0] === `tree ${input.tree}`) return input.source;
   const kept = head.filter((line) => /^(author|committer|encoding) /.test(line));
-  const lines = [`tree ${input.tree}`, ...kept, '', ''];
+  const parents = (input.history?.parents ?? []).map((parent) => `parent ${parent}`);
+  const lines = [`tree ${input.tree}`, ...parents, ...kept, '', ''];
   return Buffer.concat([Buffer.from(lines.join('\n'), 'latin1'), input.source.subarray(end + 2)]);
 }

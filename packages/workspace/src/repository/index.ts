@@ -1,6 +1,8 @@
+export type { Ancestry } from './ancestry.ts';
 export { createBaseObjects, removeBaseObjects, repositoryMounts } from './base-objects.ts';
 export { checkoutSnapshot } from './checkout-snapshot.ts';
 export { baseCommitContent, createRepository } from './create-repository.ts';
+export { commitsAsked, shareHistory, takeHistory } from './history.ts';
 export {
   type FoundRepositories,
   isSameRepositories,

@@ -29,7 +29,7 @@ export async function takeCommit(
 }
 
 /** Marks the parents of the commit as missing. */
-async function markShallow(shadow: string, commit: string): Promise<void> {
+export async function markShallow(shadow: string, commit: string): Promise<void> {
   const path = join(shadow, 'shallow');
   const known = readLines(path);
   if (!known.includes(commit)) await writeDurably(path, `${[...known, commit].join('\n')}\n`, 0o644);

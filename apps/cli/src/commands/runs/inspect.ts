@@ -55,8 +55,9 @@ export const getRunCommand = (shell: Shell): Command =>
       for (const line of runText(run, { colors: shell.colors, now: Date.now() })) shell.print(line);
     });
 
-export const listStepsCommand = (shell: Shell): Command =>
-  apiCommand('steps', 'list the steps of a run in planned order')
+/** `runs steps` and `steps list`. */
+export const listStepsCommand = (shell: Shell, name: 'steps' | 'list'): Command =>
+  apiCommand(name, 'list the steps of a run in planned order')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const steps = await allSteps(await shell.connect(url), runId);
@@ -67,7 +68,7 @@ export const listStepsCommand = (shell: Shell): Command =>
     });
 
 /** All steps of a run, page by page, in the order they were planned. */
-async function allSteps(client: Client, runId: string): Promise<Step[]> {
+export async function allSteps(client: Client, runId: string): Promise<Step[]> {
   const steps: Step[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = await client.listSteps(runId, { limit: 1000, cursor });

@@ -1,0 +1,80 @@
+import type { Client } from '@holdpoint/client';
+import { type GivenPolicy, nearestNames, type Policy, policyReferenceSchema, policySchema } from '@holdpoint/contract';
+import { compileGlob, GlobError } from '@holdpoint/policy';
+import type { Command } from 'commander';
+import { givenPolicy } from '../policy/given-policy.ts';
+import { stricterPolicy } from '../policy/stricter-policy.ts';
+import { type ApiOptions, CliError, type Shell } from '../shell/index.ts';
+
+/** Which calls of a run wait or never run, on the command line. */
+export interface PolicyOptions {
+  policy?: string;
+  hold?: string[];
+  deny?: string[];
+}
+
+export const withPolicyOptions = (command: Command): Command =>
+  command
+    .option(
+      '--policy <file|name>',
+      'a policy in YAML or JSON, or the name of a stored one (name@version: that version)',
+    )
+    .option('--hold <tools>', "hold every call of these tools, such as edit,bash, or '*'; may be repeated", namesIn)
+    .option('--deny <tools>', 'never run these tools; may be repeated', namesIn);
+
+function namesIn(text: string, before: string[] = []): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  return [...before, ...names.filter((name) => name !== '')];
+}
+
+/**
+ * The policy of a run: --policy comes before the file of a plan; --hold and --deny only make it stricter.
+ *
+ * @throws CliError `usage` for a name that is no tool; `no_policy`, `invalid_policy`
+ */
+export async function policyOf(
+  shell: Shell,
+  { policy, hold = [], deny = [], url }: PolicyOptions & ApiOptions,
+  { file, toolset = 'holdpoint' }: { file: GivenPolicy | undefined; toolset: string | undefined },
+): Promise<GivenPolicy | undefined> {
+  const given = policy === undefined ? file : await givenPolicy(policy, shell.config);
+  if (hold.length + deny.length === 0) return given;
+  const client = await shell.connect(url);
+  const tools = (await client.listTools({ toolset })).map(({ name }) => name);
+  const expand = (option: string, names: readonly string[]) =>
+    names.flatMap((name) => toolsNamed(name, { option, toolset, tools }));
+  const denied = new Set(expand('--deny', deny));
+  const held = new Set(expand('--hold', hold)).difference(denied);
+  return stricterPolicy(await documentOf(client, given), { hold: [...held], deny: [...denied], tools, matches });
+}
+
+/** As a rule of a policy matches the name of a tool. What is no glob matches nothing. */
+function matches(glob: string, name: string): boolean {
+  try {
+    return compileGlob(glob, false).test(name);
+  } catch (error) {
+    if (error instanceof GlobError) return false;
+    throw error;
+  }
+}
+
+function toolsNamed(
+  name: string,
+  { option, toolset, tools }: { option: string; toolset: string; tools: readonly string[] },
+): string[] {
+  const found = tools.filter((tool) => matches(name, tool));
+  if (found.length > 0) return found;
+  const nearest = nearestNames(name, tools).join(', ');
+  throw new CliError('usage', `${option}: the toolset ${toolset} has no tool ${name}. Nearest: ${nearest}`, {
+    next: 'Nothing was submitted.',
+  });
+}
+
+/** A stored policy is read: the run gets the document of that version, and not its name. */
+async function documentOf(client: Client, given: GivenPolicy | undefined): Promise<Policy> {
+  if (given === undefined) return policySchema.parse({});
+  const reference = policyReferenceSchema.safeParse(given).data;
+  if (reference === undefined) return policySchema.parse(given);
+  const { document } = await client.getPolicy(reference.name, { version: reference.version });
+  return policySchema.parse(document);
+}

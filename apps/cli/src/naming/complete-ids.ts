@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import type { Shell } from '../shell/index.ts';
+import { findId, type IdKind, idKinds, isShort } from './find-id.ts';
+
+/**
+ * Completes the ids that a command was given, before it begins: its arguments `<run>`, `<approval>` and `<task>`, and options such as
+ * `--run <run>`.
+ */
+export async function completeIds(shell: Shell, command: Command): Promise<void> {
+  const { url } = command.optsWithGlobals<{ url?: string }>();
+  const whole = async (kind: IdKind, text: string): Promise<string> =>
+    isShort(kind, text) ? findId(await shell.connect(url), kind, text) : text;
+  for (const [index, argument] of command.registeredArguments.entries()) {
+    const kind = idKinds.find((one) => one === argument.name());
+    const text: unknown = command.processedArgs[index];
+    if (kind !== undefined && typeof text === 'string') command.processedArgs[index] = await whole(kind, text);
+  }
+  for (const option of command.options) {
+    const kind = idKinds.find((one) => option.flags.includes(`<${one}>`));
+    const name = option.attributeName();
+    const text: unknown = command.getOptionValue(name);
+    if (kind !== undefined && typeof text === 'string') command.setOptionValue(name, await whole(kind, text));
+  }
+}

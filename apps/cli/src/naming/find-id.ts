@@ -1,0 +1,126 @@
+import type { Client } from '@holdpoint/client';
+import { idPrefixes } from '@holdpoint/contract';
+import type { Run } from '@holdpoint/contract/wire';
+import { oneLine } from '../output/index.ts';
+import { CliError, commandLine } from '../shell/index.ts';
+import { isShortFor, leastCharacters, shortIdIn } from './short-id.ts';
+
+export const idKinds = ['run', 'approval', 'task'] as const;
+export type IdKind = (typeof idKinds)[number];
+
+interface Found {
+  id: string;
+  about: string;
+}
+
+/** How far back short ids and `@last` are looked for. */
+const latestRuns = 1000;
+/** A task is found through its run. */
+const runsWithTasks = 30;
+
+/** Whether a text is no whole id and may stand for one. */
+export const isShort = (kind: IdKind, text: string): boolean =>
+  (kind === 'run' && text.startsWith('@')) || shortIdIn(text, idPrefixes[kind]) !== undefined;
+
+/**
+ * The id that a person means: the whole id, a few of its characters, or `@last` for the latest run that this caller submitted (`@last~1`:
+ * the one before). Other texts stay as they are, and the API refuses them.
+ *
+ * @throws CliError `ambiguous_id` with the candidates, `unknown_id`; ApiError, ConnectionError
+ */
+export async function findId(client: Client, kind: IdKind, text: string): Promise<string> {
+  const last = /^@last(?:~(\d{1,4}))?$/.exec(text);
+  if (kind === 'run' && last !== null) return lastRun(client, Number(last[1] ?? 0));
+  if (kind === 'run' && text.startsWith('@')) {
+    throw new CliError('usage', `There is no ${text}.`, { next: 'Write @last, or @last~1 for the run before it.' });
+  }
+  const short = shortIdIn(text, idPrefixes[kind]);
+  if (short === undefined) return text;
+  if (short.length < leastCharacters) {
+    throw new CliError('usage', `"${text}" is too short: a short id has ${leastCharacters} characters at least.`, {
+      next: listOf(kind),
+    });
+  }
+  const found = await fitting(client, kind, short);
+  const [only, second] = found;
+  if (only === undefined) {
+    throw new CliError('unknown_id', `${missing[kind]} has the short id ${text}.`, { next: listOf(kind) });
+  }
+  if (second === undefined) return only.id;
+  const lines = found.slice(0, 10).map(({ id, about }) => `  ${id}  ${oneLine(about, 60)}`);
+  throw new CliError('ambiguous_id', [`${found.length} ids fit ${text}:`, ...lines].join('\n'));
+}
+
+const missing: Record<IdKind, string> = {
+  run: `None of the latest ${latestRuns} runs`,
+  approval: 'No open approval',
+  task: `No task of the latest ${runsWithTasks} runs`,
+};
+
+const listOf = (kind: IdKind): string =>
+  ({
+    run: `To list runs: ${commandLine('runs', 'list')}`,
+    approval: `To list open approvals: ${commandLine('approvals', 'list')}`,
+    task: `To list the tasks of a run: ${commandLine('tasks', 'list', '<run>')}`,
+  })[kind];
+
+async function fitting(client: Client, kind: IdKind, short: string): Promise<Found[]> {
+  switch (kind) {
+    case 'run': {
+      const runs = await Array.fromAsync(walkRuns(client));
+      return runs
+        .filter(({ id }) => isShortFor(id, short))
+        .map(({ id, status, title }) => ({ id, about: `${status}: ${title}` }));
+    }
+    case 'approval':
+      return (await openApprovals(client))
+        .filter(({ id }) => isShortFor(id, short))
+        .map(({ id, action, run_title }) => ({ id, about: `${action.tool}: ${run_title}` }));
+    case 'task': {
+      const { data: runs } = await client.listRuns({ limit: runsWithTasks });
+      const tasks = await Promise.all(runs.map(({ id }) => client.listTasks(id)));
+      return tasks
+        .flat()
+        .filter(({ id }) => isShortFor(id, short))
+        .map(({ id, status, title }) => ({ id, about: `${status}: ${title}` }));
+    }
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** @throws CliError `unknown_id` */
+async function lastRun(client: Client, before: number): Promise<string> {
+  const { name } = await client.getMe();
+  let left = before;
+  for await (const { id, created_by, parent } of walkRuns(client)) {
+    if (created_by === name && parent === null && left-- === 0) return id;
+  }
+  const which = before === 0 ? 'no run' : `no ${before + 1} runs`;
+  throw new CliError('unknown_id', `${name} has submitted ${which} among the latest ${latestRuns}.`, {
+    next: listOf('run'),
+  });
+}
+
+/** The latest runs, newest first. */
+async function* walkRuns(client: Client): AsyncGenerator<Run> {
+  let cursor: string | undefined;
+  for (let seen = 0; seen < latestRuns; ) {
+    const page = await client.listRuns({ limit: 200, cursor });
+    yield* page.data;
+    seen += page.data.length;
+    if (page.next_cursor === null) return;
+    cursor = page.next_cursor;
+  }
+}
+
+async function openApprovals(client: Client) {
+  const found = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listApprovals({ limit: 200, cursor });
+    found.push(...page.data);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return found;
+}

@@ -1,0 +1,22 @@
+/** Characters that a short id has at least: fewer would soon be ambiguous. */
+export const leastCharacters = 4;
+
+/** What a person may write for a long id: characters of its last block, or its end. Undefined: another kind of text. */
+export function shortIdIn(text: string, prefix: string): string | undefined {
+  const given = text.startsWith(`${prefix}_`) ? text.slice(prefix.length + 1) : text;
+  const isWhole = given.replaceAll('-', '').length >= 32;
+  return /^[0-9a-f][0-9a-f-]*$/.test(given) && !isWhole ? given.replaceAll('-', '') : undefined;
+}
+
+/** Whether an id ends with these characters, or its last block begins with them, or all of it does where it was cut off. */
+export function isShortFor(id: string, short: string): boolean {
+  const [, uuid = ''] = id.split('_');
+  const digits = uuid.replaceAll('-', '');
+  return digits.endsWith(short) || digits.slice(-lastBlock).startsWith(short) || digits.startsWith(short);
+}
+
+/** As lists and messages show an id to people. */
+export const shortId = (id: string): string => id.slice(-shown);
+
+const lastBlock = 12;
+const shown = 8;

@@ -1,0 +1,74 @@
+import type { RunEvent } from '@holdpoint/contract/wire';
+import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
+import { shortId } from '../naming/index.ts';
+import { argsInWords } from '../output/call-text.ts';
+import { fit, fold } from '../output/fit.ts';
+import { duration, foldedPatch, payloadValue } from '../output/index.ts';
+import { type Colors, commandLine } from '../shell/index.ts';
+import { callOutcome } from './call-outcome.ts';
+
+/** A call as it was planned. */
+export interface PlannedCall {
+  tool: string;
+  /** The tool and the argument that matters, safe for a terminal. */
+  text: string;
+}
+
+export type Settled = Extract<
+  RunEvent,
+  {
+    type:
+      | 'step.succeeded'
+      | 'step.failed'
+      | 'step.killed'
+      | 'step.timed_out'
+      | 'step.rejected'
+      | 'step.expired'
+      | 'step.canceled';
+  }
+>;
+
+export function plannedCall({ tool, args, name }: Extract<RunEvent, { type: 'step.created' }>['data']): PlannedCall {
+  const { words, isPath } = argsInWords(payloadValue(args));
+  const main = isPath ? nameText(words) : oneLine(codeText(words));
+  const label = name === undefined ? nameText(tool) : `${oneLine(name)}: ${nameText(tool)}`;
+  return { tool, text: `${label} ${main}`.trim() };
+}
+
+export interface CallStyle {
+  colors: Colors;
+  width: number;
+}
+
+/** One line on how a call ended; below it the end of what it printed, and what it changed. */
+export function callLines(event: Settled, call: PlannedCall, style: CallStyle): string[] {
+  const { colors, width } = style;
+  const { value, error, duration_ms } = event.data;
+  const { summary, printed, patch } = callOutcome(value);
+  const isGood = event.type === 'step.succeeded';
+  const ending = event.type.slice('step.'.length).replace('_', ' ');
+  const trail = [
+    ...(isGood || (summary !== '' && event.type === 'step.failed') ? [] : [ending]),
+    ...(summary === '' ? [] : [summary]),
+    ...(error === undefined || summary.startsWith('exit') ? [] : [oneLine(`${error.code}: ${error.message}`)]),
+    ...(duration_ms === undefined ? [] : [duration(duration_ms)]),
+  ].join(' · ');
+  const mark = isGood ? colors.green('✓') : (isOver(event) ? colors.yellow : colors.red)('✗');
+  const head = fit(call.text, Math.max(20, width - 5 - Math.min(trail.length, 40)));
+  const note = `: ${commandLine('steps', 'show', shortId(event.run_id), shortId(event.step_id))}`;
+  const limits = isGood ? folded.output : folded.failure;
+  const output = fold(printed.map(plain), { ...limits, note }).map((line) =>
+    colors.dim(`    │ ${fit(line, width - 6)}`),
+  );
+  const diff = patch === undefined || patch === '' ? [] : foldedPatch(patch, { colors, width: width - 6, note });
+  return [
+    `  ${mark} ${head}${trail === '' ? '' : colors.dim(` · ${fit(trail, width)}`)}`,
+    ...output,
+    ...diff.map((line) => `    ${line}`),
+  ];
+}
+
+const isOver = ({ type }: Settled): boolean =>
+  type === 'step.rejected' || type === 'step.expired' || type === 'step.canceled';
+
+const folded = { output: { head: 0, tail: 4 }, failure: { head: 2, tail: 14 } };

@@ -1,0 +1,52 @@
+import type { Payload } from '@holdpoint/contract';
+import { z } from 'zod';
+import { payloadValue } from '../output/index.ts';
+
+/** What a call did, as far as its value says: for a line, and below it. */
+export interface CallOutcome {
+  /** `exit 1`, `+3 -1`, `12 found` */
+  summary: string;
+  printed: string[];
+  patch: string | undefined;
+}
+
+const commandSchema = z.looseObject({
+  exit_code: z.int().nullable(),
+  signal: z.string().nullish(),
+  stdout: z.string(),
+  stderr: z.string(),
+});
+const editSchema = z.looseObject({ diff: z.string() });
+const foundSchema = z.looseObject({ total: z.int() });
+const readSchema = z.looseObject({ total_lines: z.int() });
+
+/** @param value of a tool of any toolset; what it does not say is left out */
+export function callOutcome(value: Payload | undefined): CallOutcome {
+  const nothing: CallOutcome = { summary: '', printed: [], patch: undefined };
+  if (value === undefined) return nothing;
+  const given = payloadValue(value);
+  const command = commandSchema.safeParse(given).data;
+  if (command !== undefined) {
+    const { exit_code, signal, stdout, stderr } = command;
+    const summary = exit_code === null ? (signal ?? '') : exit_code === 0 ? '' : `exit code ${exit_code}`;
+    return { ...nothing, summary, printed: linesOf(stdout).concat(linesOf(stderr)) };
+  }
+  const edit = editSchema.safeParse(given).data;
+  if (edit !== undefined) return { ...nothing, summary: countsOf(edit.diff), patch: edit.diff };
+  const found = foundSchema.safeParse(given).data;
+  if (found !== undefined) return { ...nothing, summary: `${found.total} found` };
+  const read = readSchema.safeParse(given).data;
+  if (read !== undefined)
+    return { ...nothing, summary: read.total_lines === 1 ? '1 line' : `${read.total_lines} lines` };
+  return nothing;
+}
+
+/** `+3 -1` */
+export function countsOf(patch: string): string {
+  const lines = patch.split('\n');
+  const count = (mark: string): number =>
+    lines.filter((line) => line.startsWith(mark) && !line.startsWith(mark.repeat(3))).length;
+  return `+${count('+')} -${count('-')}`;
+}
+
+const linesOf = (text: string): string[] => (text.trimEnd() === '' ? [] : text.trimEnd().split('\n'));

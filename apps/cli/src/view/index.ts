@@ -1,0 +1,2 @@
+export { openRunView, type RunView } from './open-run-view.ts';
+export { openScreen, type Screen } from './screen.ts';

@@ -1,0 +1,281 @@
+import type { LiveFrame } from '@holdpoint/contract';
+import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
+import { nameText, oneLine, plain } from '@holdpoint/readable';
+import { duration, eventText, fit, fold } from '../output/index.ts';
+import type { Colors } from '../shell/index.ts';
+import { type CallStyle, callLines, type PlannedCall, plannedCall } from './call-lines.ts';
+import { GrowingText } from './growing-text.ts';
+import { markdownLines } from './markdown.ts';
+import type { Screen } from './screen.ts';
+import { runUsageText, usageText } from './usage-text.ts';
+
+export interface RunViewOptions {
+  screen: Screen;
+  colors: Colors;
+  /** The person is asked for approvals, so nothing is said of them here. */
+  asks: boolean;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** A run as a person follows it on a terminal. */
+export interface RunView {
+  event(event: RunEvent): void;
+  frame(frame: LiveFrame): void;
+  /** Draws the lines that change with the time. */
+  tick(): void;
+  /** Prints the answer and what was used. */
+  end(run: RunDetail): void;
+}
+
+interface Running extends PlannedCall {
+  since: number;
+  output: GrowingText;
+}
+
+export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunView {
+  const calls = new Map<string, PlannedCall>();
+  const running = new Map<string, Running>();
+  const used = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, cost_usd: 0 };
+  const style: CallStyle = { colors, width: screen.width };
+  let asked: { model: string; since: number } | undefined;
+  let answer = new GrowingText();
+  let thoughts = new GrowingText();
+  let isThinking = false;
+  /** The text of the last turn: at the end it is the answer, and is printed once. */
+  let held: string | undefined;
+  let waits: string | undefined;
+  let model = '';
+  let isOver = false;
+  let turn = 0;
+
+  const print = (...lines: string[]): void => screen.print(lines);
+  const callOf = (event: RunEvent): string =>
+    'step_id' in event && event.step_id !== undefined ? (calls.get(event.step_id)?.text ?? event.step_id) : 'publish';
+
+  function flush(): void {
+    if (held === undefined || held.trim() === '') return;
+    print('', ...markdownLines(held, { colors, width: screen.width }));
+    held = undefined;
+  }
+
+  function event(one: RunEvent): void {
+    // The end repeats the text of the last turn.
+    if (one.type !== 'run.succeeded' && one.type !== 'run.closing') flush();
+    follow(one);
+    print(...linesOf(one));
+    tick();
+  }
+
+  /** What the lines below depend on. */
+  function follow(one: RunEvent): void {
+    const at = Math.min(now(), Date.parse(one.time));
+    switch (one.type) {
+      case 'run.created':
+        model = one.data.model ?? '';
+        break;
+      case 'step.created':
+        calls.set(one.step_id, plannedCall(one.data));
+        break;
+      case 'step.started': {
+        const call = calls.get(one.step_id) ?? { tool: '', text: one.step_id };
+        running.set(one.step_id, { ...call, since: at, output: new GrowingText() });
+        waits = undefined;
+        break;
+      }
+      case 'turn.planned': {
+        const { usage } = one.data;
+        used.input_tokens += usage?.input_tokens ?? 0;
+        used.output_tokens += usage?.output_tokens ?? 0;
+        used.cost_usd += (usage?.cost_micros ?? 0) / 1e6;
+        held = one.data.message;
+        turn = one.data.turn;
+        break;
+      }
+      case 'run.rewound':
+        turn = one.data.turn;
+        break;
+      case 'run.resumed':
+        model = one.data.model ?? model;
+        waits = undefined;
+        break;
+      case 'run.waiting':
+        waits = eventText(one, '');
+        break;
+      case 'run.paused':
+      case 'run.succeeded':
+      case 'run.failed':
+      case 'run.canceled':
+        isOver = true;
+        break;
+      default:
+        if ('step_id' in one && one.step_id !== undefined && isEndOfAttempt(one)) running.delete(one.step_id);
+    }
+    if (one.type === 'turn.planned' || one.type === 'run.paused') asked = undefined;
+    else if (asksNext(one)) asked = { model, since: at };
+    if (one.type === 'run.resumed') isOver = false;
+  }
+
+  function linesOf(one: RunEvent): string[] {
+    const note = (text: string, paint = colors.dim): string[] => [paint(`  ${oneLine(text, screen.width - 2)}`)];
+    switch (one.type) {
+      case 'run.created':
+        return [
+          colors.bold(oneLine(one.data.title, screen.width)),
+          colors.dim(`${one.run_id} ${nameText(model)}`.trim()),
+        ];
+      case 'workspace.materialised':
+        return one.data.files === 0 ? [] : note(eventText(one, ''));
+      case 'context.instructed':
+        return one.data.files.length === 0 ? [] : note(`instructions ${eventText(one, '')}`);
+      case 'turn.planned':
+        return thoughtLines();
+      case 'step.succeeded':
+      case 'step.failed':
+      case 'step.killed':
+      case 'step.timed_out':
+      case 'step.rejected':
+      case 'step.expired':
+      case 'step.canceled':
+        return callLines(one, calls.get(one.step_id) ?? { tool: '', text: one.step_id }, style);
+      case 'approval.requested':
+        if (asks) return [];
+        return [
+          `  ${colors.yellow('⏸')} ${fit(callOf(one), screen.width - 24)}${colors.yellow(' waits for a decision')}`,
+        ];
+      case 'approval.decided':
+        return note(decidedText(one.data, callOf(one)));
+      case 'message.received':
+        return note(`» ${eventText(one, '')}`, colors.bold);
+      case 'run.paused':
+      case 'run.failed':
+        return note(
+          `${one.type.replace('.', ' ')}: ${eventText(one, '')}`,
+          one.type === 'run.failed' ? colors.red : colors.yellow,
+        );
+      case 'run.closing':
+      case 'run.succeeded':
+        return [];
+      default:
+        return isQuiet(one)
+          ? []
+          : note(
+              `${one.type.replace('.', ' ').replaceAll('_', ' ')} ${eventText(one, callOf(one))}`,
+              paintOf(one, colors),
+            );
+    }
+  }
+
+  function thoughtLines(): string[] {
+    const text = thoughts.text.trim();
+    answer = new GrowingText();
+    thoughts = new GrowingText();
+    if (text === '') return [];
+    const lines = fold(plain(text).split('\n'), { head: 3, tail: 2 });
+    return ['', ...lines.map((line) => colors.dim(`  ${fit(line, screen.width - 2)}`))];
+  }
+
+  function frame(one: LiveFrame): void {
+    // A piece that arrives after the whole is old.
+    if (one.turn !== undefined && one.turn <= turn) return;
+    switch (one.kind) {
+      case 'model.asking':
+        asked = { model: one.model ?? model, since: Math.min(now(), Date.parse(one.since)) };
+        break;
+      case 'model.text':
+        answer.add(one);
+        isThinking = false;
+        break;
+      case 'model.reasoning':
+        thoughts.add(one);
+        isThinking = true;
+        break;
+      case 'model.call':
+        break;
+      case 'command.output':
+        running.get(one.step_id ?? '')?.output.add(one);
+        break;
+      default:
+        one.kind satisfies never;
+    }
+    tick();
+  }
+
+  function tick(): void {
+    screen.show(isOver ? [] : [...growing(), status()], colors.dim);
+  }
+
+  /** The end of what comes now: the text of the model, or the output of the command that began last. */
+  function growing(): string[] {
+    const [command] = [...running.values()].toReversed().filter(({ output }) => output.text !== '');
+    const from = command?.output ?? (isThinking ? thoughts : answer);
+    if (from.text.trim() === '') return [];
+    const mark = command === undefined ? '  ' : '    │ ';
+    return from.lastLines(growingLines).map((line) => `${mark}${plain(line)}`);
+  }
+
+  function status(): string {
+    const [first, ...others] = running.values();
+    const since = (from: number): string => elapsed(Math.max(0, now() - from));
+    const total = usageText(used);
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    const doing =
+      waits !== undefined
+        ? `waits ${waits}`
+        : first !== undefined
+          ? `${fit(first.text, Math.max(16, screen.width - total.length - 30))}${more} · ${since(first.since)}`
+          : asked !== undefined && asked.model !== ''
+            ? `asking ${nameText(asked.model)} · ${since(asked.since)}`
+            : 'working';
+    return ['·', doing, ...(total === '' ? [] : [`· ${total}`])].join(' ');
+  }
+
+  function end(run: RunDetail): void {
+    screen.show([]);
+    const text = run.message ?? held ?? '';
+    held = undefined;
+    if (text.trim() !== '') print('', ...markdownLines(text, { colors, width: screen.width }));
+    print('', colors.dim(runUsageText(run)));
+  }
+
+  return { event, frame, tick, end };
+}
+
+type Decided = Extract<RunEvent, { type: 'approval.decided' }>['data'];
+const decidedWords: Record<Decided['decision'], string> = {
+  approve: 'approved',
+  edit: 'edited',
+  reject: 'rejected',
+  respond: 'answered',
+};
+
+const decidedText = ({ decision, by, message }: Decided, call: string): string =>
+  `${call}: ${decidedWords[decision]} by ${by}${message === undefined ? '' : `: ${message}`}`;
+
+/** In whole seconds: it is drawn once in a second. */
+const elapsed = (ms: number): string => (ms < 60_000 ? `${Math.floor(ms / 1000)} s` : duration(ms));
+
+const growingLines = 6;
+
+const isEndOfAttempt = ({ type }: Pick<RunEvent, 'type'>): boolean =>
+  type.startsWith('step.') && type !== 'step.created' && type !== 'step.queued' && type !== 'step.started';
+
+/** After these the model is asked, when no call is left. */
+const asksNext = ({ type }: RunEvent): boolean =>
+  type === 'run.started' || type === 'run.resumed' || isEndOfAttempt({ type });
+
+/** What a person who follows a run need not see: `holdpoint logs` has it. */
+const isQuiet = ({ type }: RunEvent): boolean => quiet.has(type);
+
+const quiet: ReadonlySet<RunEvent['type']> = new Set([
+  ...(['run.started', 'run.waiting', 'run.resumed', 'step.created', 'step.queued', 'step.started'] as const),
+  ...(['workspace.leased', 'workspace.snapshotted', 'workspace.progress', 'workspace.restored'] as const),
+  ...(['workspace.held', 'workspace.captured', 'workspace.validating', 'network.counted', 'graph.progress'] as const),
+  ...(['task.started', 'task.used', 'task.reserved', 'task.resumed', 'task.exited', 'approval.canceled'] as const),
+]);
+
+function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
+  const isWarning =
+    /\.(retried|indeterminate|retrying|repaired|distrusted|drifted|conflicted|waiting|canceling|canceled)$/;
+  return isWarning.test(type) ? colors.yellow : colors.dim;
+}

@@ -1,0 +1,24 @@
+import type { Run } from '@holdpoint/contract/wire';
+
+/** What a run has used so far: `12,345 tokens in (8,000 cached), 1,200 out, $0.0123`. */
+export function usageText(usage: {
+  input_tokens: number;
+  output_tokens: number;
+  cached_input_tokens?: number | undefined;
+  cost_usd: number;
+}): string {
+  const { input_tokens, output_tokens, cached_input_tokens = 0, cost_usd } = usage;
+  if (input_tokens + output_tokens === 0) return '';
+  const cached = cached_input_tokens === 0 ? '' : ` (${grouped(cached_input_tokens)} cached)`;
+  const cost = cost_usd === 0 ? '' : `, $${cost_usd.toFixed(cost_usd < 1 ? 4 : 2)}`;
+  return `${grouped(input_tokens)} tokens in${cached}, ${grouped(output_tokens)} out${cost}`;
+}
+
+/** The same of a run that ended, with its steps and sub-agents. */
+export function runUsageText({ usage }: Pick<Run, 'usage'>): string {
+  const agents = usage.agents.count === 0 ? '' : `, ${usage.agents.count} sub-agents`;
+  const steps = usage.steps === 1 ? '1 step' : `${usage.steps} steps`;
+  return [`${steps}${agents}`, usageText(usage)].filter((text) => text !== '').join(' · ');
+}
+
+const grouped = (count: number): string => count.toLocaleString('en-US');

@@ -1,0 +1,14 @@
+/** A toolset whose one tool does nothing. */
+export const nothing = {
+  name: 'nothing',
+  tools: [
+    {
+      name: 'nothing',
+      description: 'Does nothing.',
+      effect: 'read',
+      risk: 'low',
+      input: { type: 'object', properties: {}, additionalProperties: false },
+      execute: async () => ({ status: 'succeeded', value: {} }),
+    },
+  ],
+};

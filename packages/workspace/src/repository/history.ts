@@ -1,0 +1,91 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
+import type { Deps, RunFolder } from '../deps.ts';
+import { removeFolder, syncFolder } from '../files/index.ts';
+import { linkFile } from '../fork/link-objects.ts';
+import { createBare } from '../host-git/shadow.ts';
+import { pipePack } from '../source-repository/pipe-pack.ts';
+import { asOwner, type Repository, readGit } from '../source-repository/repository.ts';
+import { type Ancestry, readAncestry } from './ancestry.ts';
+
+/**
+ * What `git log` and `git blame` need in a workspace beside its base commit: the commits before it, and what they have that it has not.
+ * They lie in the run's folder, because no snapshot holds them and the source may be gone when a tree is built again.
+ */
+const historyOf = ({ path }: RunFolder): string => join(path, 'history.git');
+
+/** Commits of the history, the base commit included. In git.git 100 commits are 7 MB, and take 1.6 s of one processor. */
+const defaultCommits = 100;
+
+/** The maximum number of commits; 0: none. Globs may hide files that older commits hold, so they leave the history out. */
+export function commitsAsked(source: Source): number {
+  if (source.type !== 'git' || source.include !== undefined || source.exclude !== undefined) return 0;
+  const { history = defaultCommits } = source;
+  if (history === 'none') return 0;
+  return history === 'full' ? Number.MAX_SAFE_INTEGER : history;
+}
+
+/**
+ * Copies the commits before the base commit, and nothing that these do not reach: no other branch, stash, reflog or configuration.
+ * A source with a damaged history is still a source: without those objects the workspace begins with one commit.
+ */
+export async function takeHistory(
+  deps: Pick<Deps, 'git' | 'logger'>,
+  input: { folder: RunFolder; repository: Repository; commit: string; commits: number; signal?: AbortSignal },
+): Promise<Ancestry | undefined> {
+  const { folder, commits, signal } = input;
+  if (commits === 0) return undefined;
+  try {
+    const ancestry = await readAncestry(deps.git, input);
+    if (ancestry.parents.length > 0) await copyObjects(deps, { ...input, ancestry });
+    return ancestry;
+  } catch (error) {
+    signal?.throwIfAborted();
+    deps.logger.warn({ run_id: folder.runId, err: error }, 'the history of the source cannot be read, and is left out');
+    await removeFolder(historyOf(folder));
+    return undefined;
+  }
+}
+
+async function copyObjects(
+  deps: Pick<Deps, 'git'>,
+  input: { folder: RunFolder; repository: Repository; commit: string; ancestry: Ancestry; signal?: AbortSignal },
+): Promise<void> {
+  const { repository, commit, ancestry, signal } = input;
+  const { at, options } = asOwner(repository);
+  const path = historyOf(input.folder);
+  await createBare(deps.git, path);
+  const { stdout } = await readGit(deps.git, repository, ['rev-parse', `${commit}^{tree}`], { signal });
+  // The base commit's own files are in the workspace's objects already.
+  const revs = [
+    ...ancestry.boundary.map((id) => `--shallow ${id}`),
+    ...ancestry.parents,
+    `^${stdout.toString().trim()}`,
+  ];
+  const packing = ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '--shallow', '-q'];
+  await pipePack(deps.git, {
+    pack: { args: [...at, ...packing], options: { ...options, signal } },
+    index: { args: [`--git-dir=${path}`, 'index-pack', '--stdin'], options: { signal } },
+    revs: `${revs.join('\n')}\n`,
+  });
+  for (const name of ['objects/pack', 'objects', '']) await syncFolder(join(path, name));
+}
+
+/** Adds the packs of a run's history to a folder of objects that commands see. */
+export async function linkHistory(folder: RunFolder, pack: string): Promise<void> {
+  const from = join(historyOf(folder), 'objects/pack');
+  if (!existsSync(from)) return;
+  for (const name of readdirSync(from).filter((one) => /^pack-[0-9a-f]{40}\.(pack|idx)$/.test(one))) {
+    await linkFile(join(from, name), join(pack, name));
+  }
+}
+
+/** Gives a fork the history of the other run. */
+export async function shareHistory(from: RunFolder, to: RunFolder): Promise<void> {
+  if (!existsSync(historyOf(from))) return;
+  const pack = join(historyOf(to), 'objects/pack');
+  mkdirSync(pack, { recursive: true });
+  await linkHistory(from, pack);
+  for (const path of [pack, join(pack, '..'), historyOf(to)]) await syncFolder(path);
+}
