@@ -4,6 +4,10 @@ import type { AddressInfo } from 'node:net';
 /** The parts of a request to a model that tests read. */
 interface Question {
   model: string;
+  /** The last words that are no result of a tool. */
+  said: string;
+  /** The tokens that the answer may have. */
+  maxTokens: number | undefined;
   /** The prompt of the run. */
   prompt: string;
   /** The results of tools, in order. */
@@ -17,6 +21,8 @@ interface Question {
 interface Answer {
   text?: string;
   calls?: { tool: string; args: object }[];
+  /** The answer reached its output limit. */
+  cut?: true;
   /** The provider refuses the request with this status, for example 401. */
   refusal?: number;
   /** What it says then. */
@@ -42,7 +48,7 @@ export async function openModelServer(answer: (question: Question) => Answer): P
     const question = await read(request);
     const { body: _, ...kept } = question;
     questions.push(kept);
-    const { text = '', calls = [], refusal, words = 'refused', read: counted = 10 } = answer(question);
+    const { text = '', calls = [], cut, refusal, words = 'refused', read: counted = 10 } = answer(question);
     if (refusal !== undefined) {
       response.writeHead(refusal, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: words } }));
@@ -50,7 +56,7 @@ export async function openModelServer(answer: (question: Question) => Answer): P
     }
     answered += 1;
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(completion(question.model, answered, { text, calls, read: counted })));
+    response.end(JSON.stringify(completion(question.model, answered, { text, calls, cut, read: counted })));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -75,9 +81,12 @@ async function read(request: IncomingMessage): Promise<Question> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const body = Buffer.concat(chunks).toString();
-  const { model, messages } = JSON.parse(body) as { model: string; messages: Message[] };
+  const parsed = JSON.parse(body) as { model: string; messages: Message[]; max_tokens?: number };
+  const { model, messages, max_tokens } = parsed;
   return {
     ...{ model, body },
+    said: textOf(messages.findLast(({ role }) => role === 'user')),
+    maxTokens: max_tokens,
     prompt: textOf(messages.find(({ role }) => role === 'user')),
     results: messages.flatMap((one) =>
       one.role === 'tool' ? [{ id: one.tool_call_id ?? '', text: textOf(one) }] : [],
@@ -95,8 +104,9 @@ const completion = (
   {
     text: content,
     calls,
+    cut,
     read: prompt_tokens,
-  }: { text: string; calls: { tool: string; args: object }[]; read: number },
+  }: Required<Pick<Answer, 'text' | 'calls' | 'read'>> & Pick<Answer, 'cut'>,
 ) => ({
   id: `answer-${number}`,
   object: 'chat.completion',
@@ -117,7 +127,7 @@ const completion = (
                 function: { name: tool, arguments: JSON.stringify(args) },
               })),
       },
-      finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
+      finish_reason: cut ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop',
     },
   ],
   usage: { prompt_tokens, completion_tokens: 5, total_tokens: prompt_tokens + 5 },

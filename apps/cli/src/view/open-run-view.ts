@@ -111,7 +111,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
       default:
         if ('step_id' in one && one.step_id !== undefined && isEndOfAttempt(one)) running.delete(one.step_id);
     }
-    if (one.type === 'turn.planned' || one.type === 'run.paused') asked = undefined;
+    if (isEndOfAsking(one)) asked = undefined;
     else if (asksNext(one)) asked = { model, since: at };
     if (one.type === 'run.resumed') isOver = false;
   }
@@ -259,6 +259,9 @@ const growingLines = 6;
 
 const isEndOfAttempt = ({ type }: Pick<RunEvent, 'type'>): boolean =>
   type.startsWith('step.') && type !== 'step.created' && type !== 'step.queued' && type !== 'step.started';
+
+const isEndOfAsking = ({ type }: RunEvent): boolean =>
+  type === 'turn.planned' || type === 'run.paused' || type === 'model.retrying';
 
 /** After these the model is asked, when no call is left. */
 const asksNext = ({ type }: RunEvent): boolean =>

@@ -3,6 +3,7 @@ import type { PastConversation, PlannedCall, PlannerInput, SettledStep } from '@
 import type { ModelFacts } from '@holdpoint/models';
 import { openSecrets } from '@holdpoint/secrets';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
+import type { AskDeps } from '../planners/ask-patiently.ts';
 import { createModelPlanner } from '../planners/model.ts';
 import type { CountingModel } from './counting-model.ts';
 
@@ -14,7 +15,16 @@ const secrets = openSecrets({
   storeFolder: '/nonexistent',
   key: undefined,
 });
+const texts = { of: () => ({ run: () => Promise.reject(new Error('no text is worked on')) }), close: async () => {} };
+const asking: AskDeps = {
+  gate: { enter: async () => ({ kind: 'open', leave: async () => ({ closedMs: 0 }) }) },
+  accountOf: () => ({ provider: 'test', digest: 'test' }),
+  now: () => 0,
+  random: () => 0,
+};
 const live = { open: () => ({ write: () => {}, end: () => {} }) };
+/** What a planner of a test needs beside its model: no secrets, nobody who reads along, and no other run that asks. */
+export const around = { secrets, live, texts, asking, prices: {} };
 
 export const specOfPrompt = (prompt: string, more: Partial<RunSpec> = {}): RunSpec => ({
   ...{ toolset: 'holdpoint', settings: {}, goal: { planner: 'model', model: 'test/model', prompt } },
@@ -57,7 +67,7 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
     },
   };
   const planner = createModelPlanner({
-    ...{ model, registry, secrets, workspaces, live, prices: {} },
+    ...{ ...around, model, registry, workspaces },
     describe: () => facts,
     now: () => 0,
   });
@@ -65,7 +75,13 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
   const signal = new AbortController().signal;
   const input = (): PlannerInput => ({
     ...{ runId: 'run_1', spec, turn: (log.turns.at(-1)?.turn ?? 0) + 1, base: 'base', model: 'test/model' },
-    ...{ openTasks: 0, unattended: false, scope: { tenant: 'default', secrets: [] } },
+    ...{
+      openTasks: 0,
+      listOpenTasks: async () => [],
+      modelsLeft: {},
+      unattended: false,
+      scope: { tenant: 'default', secrets: [] },
+    },
     named: async () => undefined,
     previous: async () => [],
     // Copies, as a process has that just started.
@@ -87,6 +103,7 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
         const decision = await planner.next(input(), signal);
         if (decision.kind === 'instructed') log.instructed = decision.instructed;
         else if (decision.kind === 'compacted') log.compactions.push({ ...decision.compacted, before_turn: turn });
+        else if (!('message' in decision)) throw new Error(`the model was not asked: ${decision.kind}`);
         else {
           const calls = decision.kind === 'calls' ? decision.calls : [];
           const steps = calls.map((call, at): SettledStep => {

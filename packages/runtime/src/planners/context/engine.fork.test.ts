@@ -10,12 +10,11 @@ import {
   submitRun,
   type TestEngine,
 } from '@holdpoint/engine/testing';
-import { openSecrets } from '@holdpoint/secrets';
 import { createRegistry, defineTool, defineToolset } from '@holdpoint/tools';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type CountingModel, countingModel } from '../../testing/counting-model.ts';
-import { specOfPrompt } from '../../testing/planned-run.ts';
+import { around, specOfPrompt } from '../../testing/planned-run.ts';
 import { createModelPlanner } from '../model.ts';
 
 let engine: TestEngine;
@@ -31,14 +30,6 @@ const count = defineTool({
   execute: async () => ({ status: 'succeeded', value: null }),
 });
 const registry = createRegistry([defineToolset({ name: 'test', tools: [count] })]);
-const secrets = openSecrets({
-  environment: {},
-  variables: [],
-  folder: undefined,
-  storeFolder: '/none',
-  key: undefined,
-});
-const live = { open: () => ({ write: () => {}, end: () => {} }) };
 const spec: RunSpec = {
   ...specOfPrompt('Count.', { toolset: 'test' }),
   limits: { ...specOfPrompt('').limits, max_turns: 200 },
@@ -62,7 +53,7 @@ function worker() {
   });
   const { deps: plain } = inMemoryWorker(engine);
   const planner = createModelPlanner({
-    ...{ model, registry, secrets, live, prices: {}, now: Date.now },
+    ...{ ...around, model, registry, now: Date.now },
     workspaces: { listing: async () => ({ since: null, entries: [] }), contents: async () => {} },
     describe: () => ({ source: 'unknown' }),
   });
