@@ -23,7 +23,7 @@ const asking: AskDeps = {
   random: () => 0,
 };
 const live = { open: () => ({ write: () => {}, end: () => {} }) };
-/** What a planner of a test needs beside its model: no secrets, nobody who reads along, and no other run that asks. */
+/** What a planner of a test needs beside its model: no secrets, no reader, and no other run that asks. */
 export const around = { secrets, live, texts, asking, prices: {} };
 
 export const specOfPrompt = (prompt: string, more: Partial<RunSpec> = {}): RunSpec => ({
