@@ -58,9 +58,10 @@ describe.each(mistakes)("a mistake in the operator's settings: %s", (_, env, wor
 });
 
 describe('doctor compares', () => {
-  const open: ApiBounds = { policy: null, source_roots: [], publish_roots: [], ceilings: { max_turns: 50 } };
+  const model = { name: null, problem: null };
+  const open: ApiBounds = { policy: null, source_roots: [], publish_roots: [], ceilings: { max_turns: 50 }, model };
   const worker = (bounds: Partial<ApiBounds> = {}) => {
-    const { ceilings, ...rest } = { ...open, ...bounds };
+    const { ceilings, model: _, ...rest } = { ...open, ...bounds };
     return { id: 'w1', bounds: rest, ceilings };
   };
   const levels = (environment: Record<string, string>, api: ApiBounds | undefined, ...workers: object[]) =>

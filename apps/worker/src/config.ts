@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
-import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
+import { ConfigError, type RuntimeConfig, remoteFilesFrom } from '@holdpoint/runtime';
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace';
@@ -17,20 +17,6 @@ const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 const integer = (min: number, max: number, otherwise: number) =>
   z.coerce.number().int().min(min).max(max).default(otherwise);
 
-/** JSON: `{"provider/model": {"input": 3, "output": 15}}`, in US dollars per million tokens. */
-const prices = z
-  .string()
-  .default('{}')
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'expected JSON' });
-      return z.NEVER;
-    }
-  })
-  .pipe(z.record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0) })));
-
 const environmentSchema = z.object({
   HOLDPOINT_DATA: z.string().min(1).default(join(projectDir, '.holdpoint')),
   REDIS_URL: z.string().optional(),
@@ -38,7 +24,6 @@ const environmentSchema = z.object({
   HOLDPOINT_WORKER_STEPS: integer(1, 1000, Math.max(4, availableParallelism() * 2)),
   HOLDPOINT_WORKER_TURNS: integer(1, 1000, 16),
   HOLDPOINT_WORKER_TASKS: integer(1, 1000, 16),
-  HOLDPOINT_MODEL_PRICES: prices,
   HOLDPOINT_INSTRUCTIONS: z.string().default(''),
   HOLDPOINT_LOCK_MS: integer(1000, 600_000, 13_000),
   HOLDPOINT_STALLED_MS: integer(500, 600_000, 5000),
@@ -105,12 +90,12 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     uidBase: of.HOLDPOINT_SANDBOX_UID_BASE,
     bootId: of.HOLDPOINT_BOOT_ID,
     path: of.PATH,
-    models: modelSettingsFrom(env),
-    prices: of.HOLDPOINT_MODEL_PRICES,
+    models: checked(() => modelSettingsFrom(env)),
     instructions: instructionsFrom(of.HOLDPOINT_INSTRUCTIONS),
     space: spaceLimitsFrom(env),
     ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),
+    remotes: remoteFilesFrom(env),
     policyFile: checked(() => policyFileFrom(env)),
     toolModules: checked(() => toolModulesFrom(env)),
     metrics: checked(() => metricsSettingsFrom(env)),

@@ -18,9 +18,11 @@ import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadOf, payloadSchema } from './payload.ts';
 import { approvalTermsSchema, verdictSchema } from './policy.ts';
 import { postedCallsSchema } from './posted-calls.ts';
+import { preparedSchema, prepareFailedSchema, preparingSchema } from './prepare.ts';
 import { conflictSummarySchema, type PublishPlan, publishedSchema, type Resolution } from './publish.ts';
 import { callTimesSchema, insteadSchema } from './settled-call.ts';
 import { beginsSchema, commandUseSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
+import { toolchainSchema } from './toolchain.ts';
 import { traceparentSchema } from './trace-context.ts';
 import type { ValidatorResult } from './validation.ts';
 import {
@@ -500,7 +502,18 @@ const workspaceEvents = [
     bytes: z.int(),
     skipped: z.int(),
     submodules: z.array(z.strictObject({ path: z.string(), commit: z.string() })).optional(),
+    toolchains: z.array(toolchainSchema).optional().describe('What commands of the run find as node and python3'),
+    prepare: z.literal(true).optional().describe('The commands of `prepare` run before the first turn'),
   }),
+  event('workspace.preparing', preparingSchema.shape),
+  event('workspace.prepared', {
+    ...preparedSchema.shape,
+    snapshot: snapshotId,
+    parent: snapshotId,
+    files_changed: z.int(),
+    skipped: z.int(),
+  }),
+  event('workspace.prepare_failed', { ...prepareFailedSchema.shape, restore }),
   stepEvent('workspace.snapshotted', {
     attempt,
     snapshot: snapshotId,

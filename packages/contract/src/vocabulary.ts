@@ -129,9 +129,11 @@ export const modelAnsweredSchema = z.strictObject({
 export type ModelAnswered = z.infer<typeof modelAnsweredSchema>;
 
 /** An error as data: a stable code, what happened, what to do next. */
-export const problemSchema = z.strictObject({
-  code: z.string(),
-  message: z.string(),
-  next: z.string().optional(),
-});
+export const problemSchema = z
+  .strictObject({
+    code: z.string(),
+    message: z.string(),
+    next: z.string().optional(),
+  })
+  .meta({ id: 'Reason' });
 export type Problem = z.infer<typeof problemSchema>;

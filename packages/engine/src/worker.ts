@@ -26,6 +26,7 @@ export type {
   Planner,
   PlannerDecision,
   PlannerInput,
+  PrepareEnd,
   PublishCall,
   RunDecision,
   SettledStep,

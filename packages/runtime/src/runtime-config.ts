@@ -3,6 +3,7 @@ import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
+import type { RemoteFiles } from './adapters/remote-files.ts';
 
 /** What a worker process is started with. Times in milliseconds. */
 export interface RuntimeConfig {
@@ -44,8 +45,6 @@ export interface RuntimeConfig {
   bootId: string | undefined;
   path: string;
   models: ModelSettings;
-  /** US dollars per million tokens, by `provider/model`. */
-  prices: Readonly<Record<string, { input: number; output: number }>>;
   /** The operator's instructions for every model. */
   instructions?: string | undefined;
   /** What must stay free on the disk of the data directory. */
@@ -54,6 +53,8 @@ export interface RuntimeConfig {
   ceilings: Ceilings;
   /** Where sources may lie and where a publish may write. */
   roots: Roots;
+  /** Files of the operator about remote repositories. */
+  remotes: RemoteFiles;
   /** The file of the operator's policy, which binds every run; undefined: the policy is in the store. */
   policyFile: string | undefined;
   /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */

@@ -35,6 +35,8 @@ import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
 import { hostLimits, ownerAllocator } from './adapters/host.ts';
 import { modelFetch } from './adapters/model-fetch.ts';
+import { readRemoteFiles } from './adapters/remote-files.ts';
+import { openRemoteGit } from './adapters/remote-git.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
@@ -50,6 +52,7 @@ import { createModelPlanner } from './planners/model.ts';
 import { redactPlanner } from './planners/redact-planner.ts';
 import { reportLate } from './report-late.ts';
 import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
+import { openToolchains } from './toolchains/project-toolchains.ts';
 import { openWorkerTraces } from './traces/open-worker-traces.ts';
 import { watchRedis } from './watch-redis.ts';
 
@@ -107,6 +110,10 @@ export async function startWorkers(
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
     limits: { sourceBytes: config.sourceBytes, freeBytes: config.space.floor },
     roots: config.roots,
+    remoteGit: openRemoteGit({
+      ...{ sandbox, secrets, logger, allowAddresses: config.allowAddresses, maxBytes: config.sourceBytes },
+      ...readRemoteFiles(config.remotes),
+    }),
     bootId: config.bootId,
     logger,
   });
@@ -118,6 +125,7 @@ export async function startWorkers(
     { redis: connections.state, logger },
     { file: config.policyFile, tools: tools.list },
   );
+  const prices = config.models.known ?? {};
   const model = meterModel(
     traced.model(openModels({ settings: config.models, fetch: modelFetch(texts) })),
     metrics,
@@ -142,9 +150,10 @@ export async function startWorkers(
     executor: meterExecutor(
       createExecutor({
         ...{ registry, workspaces, texts, graphs, secrets, now },
+        toolchains: openToolchains(sandbox, workspaces),
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
-        models: { model, prices: config.prices },
+        models: { model, prices },
         live,
       }),
       metrics,
@@ -156,8 +165,8 @@ export async function startWorkers(
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: createModelPlanner({
-        ...{ model, registry, secrets, workspaces, now, live, prices: config.prices },
-        describe: (name) => describeModel(name, {}),
+        ...{ model, registry, secrets, workspaces, now, live, prices },
+        describe: (name) => describeModel(name, prices),
         operatorText: config.instructions,
       }),
     },
@@ -240,8 +249,8 @@ export async function startWorkers(
 const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
 
 /** Models that the operator named. */
-const namedModels = ({ prices, models }: RuntimeConfig): string[] => [
-  ...Object.keys(prices),
+const namedModels = ({ models }: RuntimeConfig): string[] => [
+  ...Object.keys(models.known ?? {}).filter((name) => !name.includes('*')),
   ...(models.defaultModel === undefined ? [] : [models.defaultModel]),
 ];
 

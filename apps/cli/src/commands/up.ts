@@ -1,5 +1,5 @@
 import type { ApiBounds } from '@holdpoint/contract/wire';
-import { checkDataDirFormat } from '@holdpoint/engine/installation';
+import { checkDataDirFormat, makeDataDirectory } from '@holdpoint/engine/installation';
 import { freeBytes, releaseReserve } from '@holdpoint/engine/space';
 import { Command } from 'commander';
 import { keyFileOf, readKey } from '../connection.ts';
@@ -44,6 +44,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
   await checkOperatorSettings(config);
   await checkDataDirFormat(config.dataDir);
+  makeDataDirectory(config.dataDir);
   let record = newRecord();
   await makeSpace(config);
   const claimed = claim(config.dataDir, record);

@@ -1,3 +1,4 @@
+import { placeOf } from '@holdpoint/contract';
 import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
@@ -40,7 +41,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     source:
       source.type === 'empty'
         ? 'empty'
-        : `${source.type} ${nameText(source.path)}${source.type === 'git' && source.ref ? ` at ${nameText(source.ref)}` : ''}`,
+        : `${source.type} ${nameText(placeOf(source))}${source.type === 'git' && source.ref ? ` at ${nameText(source.ref)}` : ''}`,
     only: source.type === 'empty' ? undefined : selectionText(source),
     forked:
       run.forked_from &&
@@ -71,14 +72,14 @@ export function waitingText({ run_id, title, status, reason, approvals }: Waitin
   return oneLine(`${run_id} (${title}) ${status}: ${why}`, 200);
 }
 
-function usageText({ steps, input_tokens, output_tokens, cost_usd, agents }: Run['usage']): string {
-  const text = (of: Pick<Run['usage'], 'steps' | 'input_tokens' | 'output_tokens' | 'cost_usd'>): string =>
+function usageText({ agents, ...own }: Run['usage']): string {
+  const text = (of: Omit<Run['usage'], 'agents' | 'active_ms'>): string =>
     [
       `${of.steps} steps`,
-      `${of.input_tokens + of.output_tokens} tokens`,
+      `${of.input_tokens + of.output_tokens} tokens${of.cached_input_tokens === 0 ? '' : ` (${of.cached_input_tokens} cached)`}`,
       ...(of.cost_usd === 0 ? [] : [`$${of.cost_usd.toFixed(4)}`]),
     ].join(', ');
-  const all = text({ steps, input_tokens, output_tokens, cost_usd });
+  const all = text(own);
   return agents.count === 0 ? all : `${all} (of ${agents.count} sub-agents: ${text(agents)})`;
 }
 

@@ -1,6 +1,6 @@
 import type { AgentReport, Problem } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
-import { cut, nameText, oneLine } from '@holdpoint/readable';
+import { codeText, cut, nameText, oneLine } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { argsInWords, payloadValue } from './call-text.ts';
 import { clock, duration } from './units.ts';
@@ -184,6 +184,15 @@ function detailOf(event: RunEvent, call: string): string {
       return `${call}: ${event.data.files} of ${event.data.total} files are in the code graph`;
     case 'workspace.progress':
       return `${event.data.files} files, ${event.data.bytes} bytes so far`;
+    case 'workspace.preparing':
+      return `${event.data.number} of ${event.data.of}: ${codeText(event.data.command)}`;
+    case 'workspace.prepared':
+      return preparedText(event.data);
+    case 'workspace.prepare_failed': {
+      const { number, of, exit_code, duration_ms } = event.data;
+      const how = exit_code === null ? 'was stopped' : `exit code ${exit_code}`;
+      return `${number} of ${of}: ${how} after ${seconds(duration_ms)}`;
+    }
     case 'workspace.leased':
       return `tree ${event.data.epoch}, by ${event.data.worker}`;
     case 'workspace.held':
@@ -223,6 +232,20 @@ function detailOf(event: RunEvent, call: string): string {
       return event satisfies never;
   }
 }
+
+function preparedText({
+  number,
+  of,
+  cached,
+  duration_ms,
+  files_changed,
+}: Extract<RunEvent, { type: 'workspace.prepared' }>['data']): string {
+  const changed = `${files_changed} files changed`;
+  if (cached) return `from an earlier run, in ${seconds(duration_ms)}: ${changed}`;
+  return `${number} of ${of} in ${seconds(duration_ms)}: ${changed}`;
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 const blockageText = ({ approvals, paused, blocker }: AgentReport): string =>
   [
@@ -264,6 +287,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'run.rewound':
     case 'workspace.publish_rejected':
     case 'workspace.drifted':
+    case 'workspace.prepare_failed':
     case 'approval.requested':
     case 'approval.expired':
     case 'step.rejected':

@@ -74,7 +74,8 @@ const usageShape = {
   active_ms: z.int(),
   input_tokens: z.int(),
   output_tokens: z.int(),
-  cost_usd: z.number().describe('Cost of the models whose prices the operator has set'),
+  cached_input_tokens: z.int().describe('Input tokens that providers read from their caches'),
+  cost_usd: z.number().describe('Cost of the models whose prices are known'),
 };
 
 const blockerSchema = z.strictObject({ run_id: z.string(), reason: problemSchema });

@@ -7,6 +7,7 @@ import {
   type Tenant,
   type TraceContext,
 } from '@holdpoint/contract';
+import { refusedCommand } from '../approvals/judge-prepare.ts';
 import type { EngineDeps } from '../deps.ts';
 import { boundBy, createRun, EngineError, withOpenHosts } from '../domain/index.ts';
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
@@ -48,7 +49,7 @@ export async function findSubmitted(
 
 /**
  * Accepts a run. When this returns, the run is in the log and will be worked on, whatever dies next.
- * @throws EngineError `idempotency_key_reused`
+ * @throws EngineError `idempotency_key_reused`, `prepare_refused`
  */
 export async function submitRun(
   deps: EngineDeps,
@@ -58,6 +59,8 @@ export async function submitRun(
   const given = withToolset(deps.catalog, submission.spec);
   const asked = { ...given, submitted_by: kind && { name: by, kind }, ...boundBy(deps.operatorPolicy?.()) };
   const spec = withOpenHosts(asked);
+  const refused = refusedCommand(deps, spec);
+  if (refused !== undefined) throw new EngineError('prepare_refused', refused.message);
   const runId = await reserveRun(deps, { tenant, idempotency });
   const stored = await toPayload(deps.blobs, spec);
   await reservePlace(deps, runId, tenant);

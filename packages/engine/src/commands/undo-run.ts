@@ -1,4 +1,4 @@
-import { isSettled, type NewEvent } from '@holdpoint/contract';
+import { isSettled, isTerminal, type NewEvent } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, type Rewind, type RunState, rewindRun, type StepState, type TaskState } from '../domain/index.ts';
@@ -25,7 +25,7 @@ export async function undoSteps(deps: EngineDeps, runId: string, request: Undo):
   await retryWhileContended(runId, async () => {
     const past = await listSteps(deps, runId);
     const { run } = past;
-    if (run.status !== 'paused') throw new EngineError('run_not_paused', `the run ${runId} is ${run.status}`);
+    if (run.status !== 'paused') throw notPaused(run);
     const rewind = await prepareRewind(deps, past, request);
     undone = rewind.undone.map((step) => step.id);
     if (undone.length === 0) return true;
@@ -34,6 +34,13 @@ export async function undoSteps(deps: EngineDeps, runId: string, request: Undo):
     return isRecorded;
   });
   return undone;
+}
+
+function notPaused({ id, status }: RunState): EngineError {
+  const next = isTerminal(status)
+    ? 'Only the steps of a paused run can be undone. Fork this run from the last step to keep.'
+    : 'Pause the run first, then undo its steps.';
+  return new EngineError('run_not_paused', `the run ${id} is ${status}`, { next });
 }
 
 /**

@@ -79,6 +79,7 @@ export {
   waitForCalls,
 } from './transitions/open-run.ts';
 export { type PlannerOutput, planTurn, type TurnStep } from './transitions/plan-turn.ts';
+export { beginPrepare, recordPrepared, recordPrepareFailed } from './transitions/prepare.ts';
 export {
   decidePublish,
   expirePublish,

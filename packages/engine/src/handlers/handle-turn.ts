@@ -1,9 +1,10 @@
-import { fixedTime } from '@holdpoint/contract';
+import { defaultTenant, fixedTime } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { pauseRun, type RunState, recordProgress, startRun } from '../domain/index.ts';
 import { abortReason, doneAt, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
 import { planNext, plannerInput, recordPlan } from '../planning/index.ts';
+import { prepareRun } from '../preparing/prepare-run.ts';
 import type { TurnJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 
@@ -30,12 +31,12 @@ export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobCon
 
 const mostRounds = 20;
 
-/** The run, with its workspace. */
-async function readStarted(deps: WorkerDeps, job: TurnJob, { signal }: JobContext): Promise<RunState | undefined> {
+/** The run, with its workspace as the first turn finds it; undefined when that has to wait. */
+async function readStarted(deps: WorkerDeps, job: TurnJob, context: JobContext): Promise<RunState | undefined> {
   const run = await readRun(deps.redis, job.run_id);
-  if (run?.status !== 'queued') return run;
-  await begin(deps, run, signal);
-  return readRun(deps.redis, job.run_id);
+  if (run?.status === 'queued') await begin(deps, run, context.signal);
+  else if (run?.prepare !== 'due') return run;
+  return (await prepareRun(deps, job.run_id, context)) ? readRun(deps.redis, job.run_id) : undefined;
 }
 
 /**
@@ -66,16 +67,19 @@ async function takeTurn(
 }
 
 async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {
-  const { source, modes } = await readSpec(deps, run);
+  const { source, modes, prepare } = await readSpec(deps, run);
   const createdAt = modes.deterministic ? fixedTime : undefined;
   const making = { runId: run.id, createdAt, signal, onProgress: reportProgress(deps, run) };
   const beganAt = new Date(deps.now()).toISOString();
   const from = run.forked_from ?? run.parent;
-  const made =
+  const { prepared, ...made } =
     from === undefined
-      ? await deps.workspaces.materialise({ ...making, source })
+      ? await deps.workspaces.materialise({ ...making, source, tenant: run.tenant ?? defaultTenant })
       : await deps.workspaces.fork({ ...making, from: { runId: from.run_id, snapshot: from.snapshot } });
-  await append(deps, run.id, startRun({ ...made, began_at: beganAt }));
+  const toolchains = await deps.executor.toolchains({ runId: run.id, epoch: 1, signal });
+  const due = prepare !== undefined && !prepared;
+  const about = { ...made, ...(toolchains.length > 0 && { toolchains }), ...(due && { prepare: due }) };
+  await append(deps, run.id, startRun({ ...about, began_at: beganAt }));
 }
 
 const progressEveryMs = 2000;

@@ -1,6 +1,6 @@
 /** What the engine needs of tools, workspaces and planners. The worker passes the real ones. */
 export type { Call, ToolCatalog } from './catalog.ts';
-export type { ExecutionContext, Executor, TaskContext, TaskEnd } from './executor.ts';
+export type { ExecutionContext, Executor, PrepareEnd, TaskContext, TaskEnd } from './executor.ts';
 export type {
   PastCompaction,
   PastConversation,

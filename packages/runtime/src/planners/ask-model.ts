@@ -40,6 +40,7 @@ export async function askModel(
     maxOutputTokens: budget.answer,
     temperature: options?.temperature,
     reasoningEffort: options?.reasoning_effort,
+    cacheKey: input.runId,
     signal,
     onDelta: shown.onDelta,
   });

@@ -1,8 +1,10 @@
-import { type Goal, type Network, nearestNames, type RunSpec, toPointer } from '@holdpoint/contract';
+import { type Goal, type Network, nearestNames, type Prepare, type RunSpec, toPointer } from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
+import { checkInputs, WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { PlacedError } from '../../errors/placed-error.ts';
 import { checkGrants } from './check-grants.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel, checkModels } from './check-model.ts';
@@ -25,7 +27,8 @@ export async function checkRequest(
   checkSettings(deps, body);
   checkPolicy(deps, body.toolset, body);
   checkGrants(body);
-  checkNetwork(deps, body.network);
+  checkNetwork(deps, body.network, ['network', 'allow']);
+  if (body.prepare) checkPrepare(deps, body.prepare);
   checkSecrets(deps, body);
   checkLimits(deps, body.limits);
   checkModels(deps, body.models ?? []);
@@ -34,14 +37,26 @@ export async function checkRequest(
   return task;
 }
 
-function checkNetwork({ allowAddresses }: Pick<ApiDeps, 'allowAddresses'>, { allow }: Network): void {
+function checkPrepare(deps: Pick<ApiDeps, 'allowAddresses'>, { network, inputs = [] }: Prepare): void {
+  checkNetwork(deps, network, ['prepare', 'network', 'allow']);
+  for (const [index, glob] of inputs.entries()) {
+    try {
+      checkInputs([glob]);
+    } catch (error) {
+      if (!(error instanceof WorkspaceError)) throw error;
+      throw new PlacedError(error, [{ pointer: toPointer(['prepare', 'inputs', index]), detail: error.message }]);
+    }
+  }
+}
+
+function checkNetwork({ allowAddresses }: Pick<ApiDeps, 'allowAddresses'>, { allow }: Network, place: string[]): void {
   const errors = allow.flatMap((rule, index): (PointerError & { next: string })[] => {
     try {
       createGuard({ rules: [rule], allowAddresses });
       return [];
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
-      return [{ pointer: toPointer(['network', 'allow', index]), detail: error.message, next: error.next }];
+      return [{ pointer: toPointer([...place, index]), detail: error.message, next: error.next }];
     }
   });
   const [first] = errors;

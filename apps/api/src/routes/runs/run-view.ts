@@ -93,8 +93,8 @@ function usageOf(run: RunState, now: number): Run['usage'] {
   };
 }
 
-const figures = ({ steps, input_tokens, output_tokens, cost_micros }: TreeUsage) => ({
-  ...{ steps, input_tokens, output_tokens },
+const figures = ({ steps, input_tokens, output_tokens, cached_input_tokens, cost_micros }: TreeUsage) => ({
+  ...{ steps, input_tokens, output_tokens, cached_input_tokens },
   cost_usd: cost_micros / 1e6,
 });
 

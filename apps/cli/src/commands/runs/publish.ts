@@ -76,7 +76,7 @@ export const publishRunCommand = (shell: Shell): Command =>
 
 /** What is about to change, after the list of files. */
 function publishQuestion(source: RunDetail['request']['source'], branch: string | undefined): string {
-  if (source.type !== 'git') return 'Publish this to the source?';
+  if (source.type !== 'git' || source.path === undefined) return 'Publish this to the source?';
   return `Publish this to ${branch === undefined ? 'a new branch' : `branch ${oneLine(branch)}`} of ${nameText(source.path)}?`;
 }
 
