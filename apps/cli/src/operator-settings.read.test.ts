@@ -34,6 +34,7 @@ const mistakes: [string, Record<string, string>, string][] = [
   ['a relative module of tools', { HOLDPOINT_TOOLS: './tools.ts' }, 'relative path'],
   ['no such module of tools', { HOLDPOINT_TOOLS: join(root, 'nope.mjs') }, 'nope.mjs'],
   ['a module without tools', { HOLDPOINT_TOOLS: file('none.mjs', 'export const a = 1;') }, 'exports no toolset, but a'],
+  ['a model without a provider', { HOLDPOINT_MODEL: 'gpt-4' }, 'provider/model'],
   ['no such limit', { HOLDPOINT_LIMITS: '{"max_turn": 5}' }, 'max_turn'],
 ];
 

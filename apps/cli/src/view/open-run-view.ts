@@ -87,6 +87,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         const { usage } = one.data;
         used.input_tokens += usage?.input_tokens ?? 0;
         used.output_tokens += usage?.output_tokens ?? 0;
+        used.cached_input_tokens += usage?.cached_input_tokens ?? 0;
         used.cost_usd += (usage?.cost_micros ?? 0) / 1e6;
         held = one.data.message;
         turn = one.data.turn;
