@@ -54,7 +54,7 @@ export async function startRegistry(): Promise<PackageRegistry> {
       const folder = mkdtempSync(join(scratch, 'npm-'));
       const manifest = JSON.stringify({ name, version, bin: { [name]: 'index.js' } });
       write(join(folder, 'package'), { 'package.json': manifest, ...files });
-      const body = execFileSync('tar', ['-czf', '-', '-C', folder, 'package']);
+      const body = execFileSync('tar', ['-czf', '-', '-C', folder, 'package'], { maxBuffer: 256 * 1024 * 1024 });
       const resolved = `http://${host}/${name}/-/${name}-${version}.tgz`;
       const integrity = `sha512-${createHash('sha512').update(body).digest('base64')}`;
       const dist = { tarball: resolved, integrity };

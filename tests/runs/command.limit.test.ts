@@ -26,7 +26,7 @@ test.each([
   ]);
 });
 
-test('a command that prints more than the run keeps goes on, and its output is cut', async () => {
+test('a command that prints more than the run keeps runs to its end, and its output is cut', async () => {
   const steps = [bash('seq 300000; seq 300000 >&2; exit 3')];
   const limits = { command: { output_bytes: 4096 } };
   const plan = { groups: [{ on_error: 'continue' as const, steps }] };

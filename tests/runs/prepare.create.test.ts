@@ -54,15 +54,15 @@ const npmCi = () => ({
   commands: [{ command: `npm ci --no-audit --no-fund --fetch-retries 0 --registry http://${registry.host}/` }],
   network: { allow: [registry.host] },
 });
-const mend = bash(
-  `node -e 'process.exit(require("./src/sum.js")(2, 3) === 5 ? 0 : 1)' && node_modules/.bin/adder && echo '// mended' >> src/sum.js`,
+const repair = bash(
+  `node -e 'process.exit(require("./src/sum.js")(2, 3) === 5 ? 0 : 1)' && node_modules/.bin/adder && echo '// repaired' >> src/sum.js`,
 );
 
 test('npm ci is done when the first step begins, once for all runs with the same lock file', async () => {
   const path = await system.repositoryWith(await project('adder'));
   const source = { type: 'git' as const, path };
   const request = {
-    ...{ plan: plan([mend], [bash(`curl -s -m 2 http://${registry.host}/adder || echo shut`)]), prepare: npmCi() },
+    ...{ plan: plan([repair], [bash(`curl -s -m 2 http://${registry.host}/adder || echo shut`)]), prepare: npmCi() },
     ...{ workspace: { source }, policy: { rules: [allowBash] } },
     validators: [{ command: 'test -L node_modules/.bin/adder' }],
   };
@@ -99,7 +99,7 @@ test('pip install into a virtual environment works in the next run, too', async 
   const path = await system.directoryWith({ 'requirements.txt': 'adderpy==1.0.0\n', 'app.py': 'import adderpy\n' });
   const index = `--index-url http://${registry.host}/simple/ --trusted-host 127.0.0.1`;
   const request = {
-    plan: plan([bash('.venv/bin/python app.py && echo "# mended" >> app.py')]),
+    plan: plan([bash('.venv/bin/python app.py && echo "# repaired" >> app.py')]),
     prepare: {
       commands: [
         { command: 'python3 -m venv --without-pip .venv' },
@@ -115,7 +115,7 @@ test('pip install into a virtual environment works in the next run, too', async 
   expect(await eventsOf(second.id, 'workspace.prepared')).toMatchObject([{ cached: true, number: 2 }]);
   // A directory has no ignore rules: what prepare made is left out all the same.
   expect(await client.publish(second.id)).toMatchObject({ status: 'published', published: { files_written: 1 } });
-  expect(await readFile(join(path, 'app.py'), 'utf8')).toBe('import adderpy\n# mended\n');
+  expect(await readFile(join(path, 'app.py'), 'utf8')).toBe('import adderpy\n# repaired\n');
 });
 
 test('a command that fails pauses the run with what it printed, and a resume runs it again', async () => {
@@ -163,7 +163,7 @@ test('a command whose worker was killed runs again on a new tree', async () => {
 
 test('the operator’s rules and a wrong request refuse a run before it is accepted', async () => {
   const refused = (prepare: object, more: object = {}) =>
-    client.createRun({ plan: plan([mend]), prepare: { commands: [{ command: 'npm ci' }], ...prepare }, ...more });
+    client.createRun({ plan: plan([repair]), prepare: { commands: [{ command: 'npm ci' }], ...prepare }, ...more });
   await expect(
     refused({}, { policy: { rules: [{ match: { command: { program: 'npm' } }, action: 'deny' }] } }),
   ).rejects.toMatchObject({

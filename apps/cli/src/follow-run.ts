@@ -142,6 +142,7 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
 function whatContinues(last: RunEvent | undefined): string {
   switch (last?.type) {
     case 'run.waiting':
+      if (last.data.for === 'model') return 'The run waits for its model, and continues by itself.';
       return last.data.for === 'approval'
         ? `The run waits for a decision: ${commandLine('approvals')}`
         : 'The run stays as it is.';
@@ -167,7 +168,8 @@ const mayStop = (event: RunEvent, wait: boolean | undefined): boolean => {
   if (wait === true) return false;
   if (event.type === 'run.paused') return true;
   const needsPerson =
-    event.type === 'run.waiting' || (event.type === 'approval.requested' && event.step_id === undefined);
+    (event.type === 'run.waiting' && event.data.for !== 'model') ||
+    (event.type === 'approval.requested' && event.step_id === undefined);
   return wait === false && needsPerson;
 };
 
@@ -179,7 +181,8 @@ async function runIfStopped(
 ): Promise<RunDetail | undefined> {
   const run = await client.getRun(runId, { signal });
   const { status, publication } = run;
-  const isWaiting = wait === false && (status === 'waiting' || publication.status === 'parked');
+  const needsPerson = (status === 'waiting' && run.model_wait === null) || publication.status === 'parked';
+  const isWaiting = wait === false && needsPerson;
   return status === 'paused' || isWaiting ? run : undefined;
 }
 

@@ -122,6 +122,7 @@ export const closingSchema = z.strictObject({
   as: z.enum(['succeeded', 'failed']),
   message: z.string(),
   reason: problemSchema.optional(),
+  output: payloadSchema.optional(),
 });
 
 const runEvents = [
@@ -141,9 +142,9 @@ const runEvents = [
       .describe('The trace of the run that it continues or works for, when that run has a traceparent'),
   }),
   event('run.started', {}),
-  event('run.waiting', { for: z.enum(['approval', 'task', 'calls']) }),
+  event('run.waiting', { for: z.enum(['approval', 'task', 'calls', 'model']) }),
   event('run.resumed', {
-    after: z.enum(['approval', 'task', 'pause', 'end', 'calls']),
+    after: z.enum(['approval', 'task', 'pause', 'end', 'calls', 'model']),
     status: z.enum(['queued', 'running', 'waiting']),
     turn: z.int(),
     used: usageSchema.optional().describe('After a pause: limits count from here'),
@@ -172,7 +173,10 @@ const runEvents = [
   event('run.canceled', {
     dropped: z.int().optional().describe('The calls that were received up to this number are never made'),
   }),
-  event('run.succeeded', { message: z.string() }),
+  event('run.succeeded', {
+    message: z.string(),
+    output: payloadSchema.optional().describe('The final answer as a JSON value, when the goal has an `output_schema`'),
+  }),
   event('run.failed', { reason: problemSchema }),
   event('turn.planned', {
     turn: z.int().min(1),

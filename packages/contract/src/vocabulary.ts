@@ -122,6 +122,7 @@ export type ModelUsage = z.infer<typeof modelUsageSchema>;
 /** Who answered for a model, and why the answer ended. Nothing of the answer itself. */
 export const modelAnsweredSchema = z.strictObject({
   provider: z.string().optional().describe('By the GenAI conventions of OpenTelemetry'),
+  asked: z.string().optional().describe('The model that was asked, `provider/model`, when it is not that of the run'),
   model: z.string().optional().describe('The model that answered, as its provider names it'),
   id: z.string().optional().describe("The provider's id of the answer"),
   finish_reason: z.string().optional(),

@@ -19,6 +19,7 @@ export type {
   ExecutionContext,
   Executor,
   MadeWorkspace,
+  OpenTask,
   PastCompaction,
   PastConversation,
   PastTurn,
@@ -45,5 +46,5 @@ export {
   type TurnJob,
   type WorkspaceJob,
 } from './queues/queues.ts';
-export { mayPublicationSleep, mayStillSleep } from './reconcile/may-still-sleep.ts';
+export { mayPublicationSleep, mayStillSleep, mayTurnSleep } from './reconcile/may-still-sleep.ts';
 export { spanIdOf, spanKeys, traceIdOf } from './tracing/index.ts';

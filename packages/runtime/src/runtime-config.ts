@@ -4,6 +4,7 @@ import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
 import type { RemoteFiles } from './adapters/remote-files.ts';
+import type { ProviderRates } from './model-gate/provider-rates.ts';
 
 /** What a worker process is started with. Times in milliseconds. */
 export interface RuntimeConfig {
@@ -25,6 +26,8 @@ export interface RuntimeConfig {
   drainMs: number;
   /** All files of a source together may have at most this many bytes. */
   sourceBytes: number;
+  /** What `prepare` made may take this many bytes in all, kept for later runs; 0: nothing is kept. */
+  preparedBytes: number;
   /** How often workspaces that are past `retention` are discarded, and what nothing needs is removed. */
   maintenanceMs: number;
   /** Without bounds no workspace is discarded by itself. */
@@ -45,6 +48,8 @@ export interface RuntimeConfig {
   bootId: string | undefined;
   path: string;
   models: ModelSettings;
+  /** Requests to models that all workers together may send, by provider. */
+  rates: ProviderRates;
   /** The operator's instructions for every model. */
   instructions?: string | undefined;
   /** What must stay free on the disk of the data directory. */

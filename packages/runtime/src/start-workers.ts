@@ -16,7 +16,7 @@ import { bindInstallation, confirmInstallation } from '@holdpoint/engine/install
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner } from '@holdpoint/engine/worker';
-import { describeModel } from '@holdpoint/models';
+import { describeModel, providerAccountOf } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
@@ -48,6 +48,7 @@ import { meterSandbox } from './metrics/meter-sandbox.ts';
 import { meterWorkspaces } from './metrics/meter-workspaces.ts';
 import { observeWorker } from './metrics/observe-worker.ts';
 import { openWorkerMetrics } from './metrics/open-worker-metrics.ts';
+import { openModelGate } from './model-gate/model-gate.ts';
 import { createModelPlanner } from './planners/model.ts';
 import { redactPlanner } from './planners/redact-planner.ts';
 import { reportLate } from './report-late.ts';
@@ -108,7 +109,11 @@ export async function startWorkers(
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
-    limits: { sourceBytes: config.sourceBytes, freeBytes: config.space.floor },
+    limits: {
+      sourceBytes: config.sourceBytes,
+      preparedBytes: config.preparedBytes,
+      freeBytes: config.space.floor,
+    },
     roots: config.roots,
     remoteGit: openRemoteGit({
       ...{ sandbox, secrets, logger, allowAddresses: config.allowAddresses, maxBytes: config.sourceBytes },
@@ -131,6 +136,12 @@ export async function startWorkers(
     metrics,
     namedModels(config),
   );
+  const gate = openModelGate({
+    ...{ redis: connections.state, rates: config.rates, logger },
+    wake: ({ runId, turn }) => queues.releaseTurn(runId, turn),
+  });
+  const accountOf = (name: string) => providerAccountOf(name, config.models);
+  const asking = { gate, accountOf, now, random: Math.random };
   const live = await openLiveHub({
     workerId,
     redis: connections.state,
@@ -165,7 +176,7 @@ export async function startWorkers(
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: createModelPlanner({
-        ...{ model, registry, secrets, workspaces, now, live, prices },
+        ...{ model, registry, secrets, workspaces, now, live, texts, asking, prices },
         describe: (name) => describeModel(name, prices),
         operatorText: config.instructions,
       }),

@@ -28,7 +28,7 @@ test('the output limit counts both streams together', async () => {
   expect(stdout.bytes + stderr.bytes).toBe(500_000);
 });
 
-test('a command that prints over the limit goes on, and keeps the beginning and the end of both streams', async () => {
+test('a command that prints over the limit runs to its end, and keeps the beginning and the end of both streams', async () => {
   const line = 'seq 2000000; echo last; seq 9 >&2; exit 3';
   const { end, stdout, stderr } = await host.run(host.makeWorkspace(), line, { limits: { output_bytes: 2000 } });
   expect(end).toEqual({ status: 'exited', exit_code: 3, signal: null });

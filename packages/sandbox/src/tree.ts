@@ -29,7 +29,7 @@ export interface TreeRequest {
   limits: ProcessLimits;
   /** Null for empty input. */
   stdin: string | null;
-  /** Size of /tmp. Absent: the driver's. */
+  /** Size of /tmp. @default the driver's */
   tmpBytes?: number | undefined;
   /** What a program of Holdpoint sees beside what commands see. Its stdin stays open. Null for a command. */
   hostFiles: readonly ReadOnlyMount[] | null;

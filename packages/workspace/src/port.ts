@@ -275,7 +275,7 @@ export interface Workspaces {
     forbids?: ((path: string) => boolean) | undefined;
   }): Promise<Snapshot | undefined>;
   /**
-   * Keeps what differs between two snapshots for other runs of the tenant; whoever is first.
+   * Keeps what differs between two snapshots for other runs of the tenant: the first one wins.
    * @param input.forSource when the changes go beyond folders of dependencies, only runs with the same files may use them
    * @returns whether it was kept: no `.git` entries and no skipped paths can be
    */

@@ -63,6 +63,11 @@ export const apiProblems = {
     title: 'Invalid settings of the toolset',
     next: 'Correct what `errors` names; GET /v1/toolsets/{name} shows the settings of a toolset. Nothing was changed.',
   },
+  invalid_output_schema: {
+    status: 422,
+    title: 'Invalid output_schema',
+    next: 'Correct the JSON Schema (draft 2020-12, or draft 7 with `$schema`); nothing was changed.',
+  },
   invalid_plan: {
     status: 422,
     title: 'Invalid plan',
@@ -193,6 +198,7 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   run_not_publishable: { status: 409, title: 'A sub-agent publishes nothing' },
   limit_reached_above: { status: 409, title: 'A run above has reached its limit' },
   run_not_paused: { status: 409, title: 'The run is not paused' },
+  run_without_model: { status: 409, title: 'The run has no model' },
   run_not_idle: { status: 409, title: 'A step is still running' },
   step_not_settled: { status: 409, title: 'The step is not settled' },
   workspace_not_ready: { status: 409, title: 'No workspace yet' },

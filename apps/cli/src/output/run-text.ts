@@ -16,6 +16,14 @@ export function runTable(runs: readonly Run[], { colors, now }: { colors: Colors
   return table(['RUN', 'STATUS', 'CREATED', 'CHANGES', 'TITLE'], rows);
 }
 
+function waitsFor({ waiting_for, model_wait }: RunDetail): string | undefined {
+  if (model_wait !== null) return plain(modelWaitText(model_wait));
+  return waiting_for.length === 0 ? undefined : waiting_for.map(waitingText).join('\n');
+}
+
+const modelWaitText = ({ model, next, since, until, reason }: NonNullable<RunDetail['model_wait']>): string =>
+  `${next}, since ${since}; asked again at ${until}\n${model}: ${reason.message}`;
+
 export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: number }): string[] {
   const { source } = run.request;
   const ended =
@@ -28,7 +36,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     status: statusText(run, colors),
     reason:
       run.reason && plain(`${run.reason.code}: ${run.reason.message}${run.reason.next ? `\n${run.reason.next}` : ''}`),
-    'waits for': run.waiting_for.length === 0 ? undefined : run.waiting_for.map(waitingText).join('\n'),
+    'waits for': waitsFor(run),
     message: run.message && plain(run.message),
     planner: { model: `model ${nameText(run.model ?? '')}`, scripted: 'scripted plan', open: 'calls from outside' }[
       run.planner

@@ -57,6 +57,7 @@ function detailOf(event: RunEvent, call: string): string {
         approval: 'for an approval',
         task: 'for sub-agents that wait or are paused',
         calls: 'for calls from outside',
+        model: 'for its model',
       }[event.data.for];
     case 'run.resumed':
       return {
@@ -65,6 +66,7 @@ function detailOf(event: RunEvent, call: string): string {
         pause: 'after the pause',
         end: 'after its end',
         calls: 'its caller has gone on',
+        model: event.data.by === undefined ? 'the model answered' : `${event.data.by} has the model asked now`,
       }[event.data.after];
     case 'run.extended':
       return `limits count from here, by ${event.data.by}`;
@@ -177,8 +179,8 @@ function detailOf(event: RunEvent, call: string): string {
     }
     case 'model.retrying': {
       const { model, next, failures, until, reason } = event.data;
-      const other = next === model ? '' : `, ${next}`;
-      return `${model} could not be asked (${failures} in a row); again at ${until}${other}: ${problemText(reason)}`;
+      const why = `${model} ${failures === 0 ? 'is not asked now' : `could not be asked (${failures} in a row)`}: ${problemText(reason)}`;
+      return next === model ? `${why}; asked again at ${until}` : `${why}; ${next} is asked next`;
     }
     case 'graph.progress':
       return `${call}: ${event.data.files} of ${event.data.total} files are in the code graph`;

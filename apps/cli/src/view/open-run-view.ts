@@ -1,7 +1,7 @@
 import type { LiveFrame } from '@holdpoint/contract';
 import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { nameText, oneLine, plain } from '@holdpoint/readable';
-import { duration, eventText, fit, fold } from '../output/index.ts';
+import { clock, duration, eventText, fit, fold } from '../output/index.ts';
 import type { Colors } from '../shell/index.ts';
 import { type CallStyle, callLines, type PlannedCall, plannedCall } from './call-lines.ts';
 import { GrowingText } from './growing-text.ts';
@@ -90,6 +90,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         used.cached_input_tokens += usage?.cached_input_tokens ?? 0;
         used.cost_usd += (usage?.cost_micros ?? 0) / 1e6;
         held = one.data.message;
+        waits = undefined;
         turn = one.data.turn;
         break;
       }
@@ -99,6 +100,9 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
       case 'run.resumed':
         model = one.data.model ?? model;
         waits = undefined;
+        break;
+      case 'model.retrying':
+        waits = `for ${nameText(one.data.next)} until ${clock(one.data.until)}`;
         break;
       case 'run.waiting':
         waits = eventText(one, '');
@@ -112,7 +116,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
       default:
         if ('step_id' in one && one.step_id !== undefined && isEndOfAttempt(one)) running.delete(one.step_id);
     }
-    if (one.type === 'turn.planned' || one.type === 'run.paused') asked = undefined;
+    if (isEndOfAsking(one)) asked = undefined;
     else if (asksNext(one)) asked = { model, since: at };
     if (one.type === 'run.resumed') isOver = false;
   }
@@ -182,6 +186,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
     switch (one.kind) {
       case 'model.asking':
         asked = { model: one.model ?? model, since: Math.min(now(), Date.parse(one.since)) };
+        waits = undefined;
         break;
       case 'model.text':
         answer.add(one);
@@ -260,6 +265,9 @@ const growingLines = 6;
 
 const isEndOfAttempt = ({ type }: Pick<RunEvent, 'type'>): boolean =>
   type.startsWith('step.') && type !== 'step.created' && type !== 'step.queued' && type !== 'step.started';
+
+const isEndOfAsking = ({ type }: RunEvent): boolean =>
+  type === 'turn.planned' || type === 'run.paused' || type === 'model.retrying';
 
 /** After these the model is asked, when no call is left. */
 const asksNext = ({ type }: RunEvent): boolean =>

@@ -67,7 +67,7 @@ export async function submitRun(
   await trackRun(deps.redis, runId, tenant);
   const tools = deps.catalog.versions(spec.toolset);
   const appended = await append(deps, runId, createRun(spec, { stored, by, tenant, tools, trace }));
-  if (appended.ok) await wakeRun(deps, { id: runId, header: spec }, 1);
+  if (appended.ok) await wakeRun(deps, { id: runId, header: spec }, 1, { isNew: true });
   return { runId, created: appended.ok };
 }
 
@@ -101,8 +101,13 @@ export const idempotencySpace = (tenant: Tenant = defaultTenant): string =>
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A lost wake-up only costs time: the sweeper finds the run. */
-export async function wakeRun(deps: Pick<EngineDeps, 'queues' | 'logger'>, run: JobOwner, turn: number): Promise<void> {
-  await deps.queues.addTurn(run, turn).catch((error: unknown) => {
-    deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
+export async function wakeRun(
+  { queues, logger }: Pick<EngineDeps, 'queues' | 'logger'>,
+  run: JobOwner,
+  turn: number,
+  { isNew = false } = {},
+): Promise<void> {
+  await (isNew ? queues.addTurn(run, turn) : queues.wakeTurn(run, turn)).catch((error: unknown) => {
+    logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
   });
 }

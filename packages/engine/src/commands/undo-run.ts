@@ -5,6 +5,7 @@ import { EngineError, type Rewind, type RunState, rewindRun, type StepState, typ
 import { append, claimOwner, readSpec, retryWhileContended, trackActive, untrackApproval } from '../log/index.ts';
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { planAgain, readTurn } from './plan-again.ts';
+import { releaseModelWait } from './release-model-wait.ts';
 
 interface Undo {
   /** The last step that is kept: its id, or its number in the list of steps, from 1; 0: none is. */
@@ -105,7 +106,7 @@ export async function recordRewind(
   // Again: a worker that just finished with the run may have removed it from the index of active runs in between.
   await trackActive(deps.redis, run.id);
   await Promise.all(rewind.approvals.map(({ id }) => untrackApproval(deps.redis, id)));
-  await wake(deps, run.id, rewind);
+  await Promise.all([wake(deps, run.id, rewind), releaseModelWait(deps, run)]);
   return true;
 }
 

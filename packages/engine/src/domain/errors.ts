@@ -59,6 +59,7 @@ const registry = {
     retryable: false,
     next: 'Only a failed, canceled or paused run whose change set was not published or discarded can be retried.',
   },
+  run_without_model: { retryable: false, next: 'Resume it without a model. A fork may have another goal.' },
   limit_reached_above: {
     retryable: false,
     next: 'Resume the run that it names, which grants as much again to all of its sub-agents; or cancel that run.',

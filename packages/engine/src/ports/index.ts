@@ -2,6 +2,7 @@
 export type { Call, ToolCatalog } from './catalog.ts';
 export type { ExecutionContext, Executor, PrepareEnd, TaskContext, TaskEnd } from './executor.ts';
 export type {
+  OpenTask,
   PastCompaction,
   PastConversation,
   PastTurn,

@@ -16,13 +16,19 @@ export const remoteFilesFrom = (env: Readonly<Record<string, string | undefined>
 });
 
 /** @throws ConfigError for a file that cannot be read */
-export function readRemoteFiles({ authorities, knownHosts }: RemoteFiles): { authorities: string[]; knownHosts: string } {
+export function readRemoteFiles({ authorities, knownHosts }: RemoteFiles): {
+  authorities: string[];
+  knownHosts: string;
+} {
   const text = authorities === undefined ? '' : read('HOLDPOINT_GIT_CA', authorities);
   const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (authorities !== undefined && !(certificates.length > 0 && certificates.every(isCertificate))) {
     throw new ConfigError(`HOLDPOINT_GIT_CA: ${authorities} has no certificate in PEM`);
   }
-  return { authorities: certificates, knownHosts: knownHosts === undefined ? '' : read('HOLDPOINT_GIT_KNOWN_HOSTS', knownHosts) };
+  return {
+    authorities: certificates,
+    knownHosts: knownHosts === undefined ? '' : read('HOLDPOINT_GIT_KNOWN_HOSTS', knownHosts),
+  };
 }
 
 function isCertificate(pem: string): boolean {

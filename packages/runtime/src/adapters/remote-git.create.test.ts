@@ -158,7 +158,12 @@ test('a canceled fetch ends, and leaves nothing', async () => {
   commit('for a cancel\n');
   const cancel = new AbortController();
   server.onRequest = ({ method }) => void (method === 'POST' && cancel.abort(new Error('canceled')));
-  const call = opened.workspaces.materialise({ runId: newRun(), source: remote(), tenant: 'default', signal: cancel.signal });
+  const call = opened.workspaces.materialise({
+    runId: newRun(),
+    source: remote(),
+    tenant: 'default',
+    signal: cancel.signal,
+  });
   await expect(call).rejects.toThrow('canceled');
   server.onRequest = () => {};
   expect(readdirSync(join(root, 'data/making'))).toEqual([]);

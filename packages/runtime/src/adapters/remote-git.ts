@@ -89,7 +89,13 @@ const mostStderr = 64 * 1024;
 const settings = [
   ['core.hooksPath=/dev/null', 'credential.helper=', 'core.askPass=', 'gc.auto=0', 'maintenance.auto=false'],
   ['protocol.version=2', 'http.followRedirects=initial', 'http.version=HTTP/1.1', 'transfer.bundleURI=false'],
-  ['fetch.unpackLimit=1', 'transfer.unpackLimit=1', 'fetch.fsckObjects=false', 'submodule.recurse=false', 'pack.threads=2'],
+  [
+    'fetch.unpackLimit=1',
+    'transfer.unpackLimit=1',
+    'fetch.fsckObjects=false',
+    'submodule.recurse=false',
+    'pack.threads=2',
+  ],
 ]
   .flat()
   .flatMap((setting) => ['-c', setting]);

@@ -15,7 +15,10 @@ export function sshFiles(
 ): SshFiles {
   const knownHosts = [given, deps.knownHosts].filter(Boolean).join('\n');
   if (knownHosts.trim() === '') {
-    throw new WorkspaceError('EREMOTEHOSTKEY', `No key of ${remote.host} is known, so nobody could tell it from another host.`);
+    throw new WorkspaceError(
+      'EREMOTEHOSTKEY',
+      `No key of ${remote.host} is known, so nobody could tell it from another host.`,
+    );
   }
   if (credentials === undefined) {
     throw new WorkspaceError('EREMOTEAUTH', `${remote.url} needs a private key, and the source names no secret.`);

@@ -3,6 +3,7 @@ import type { PastConversation, PlannedCall, PlannerInput, SettledStep } from '@
 import type { ModelFacts } from '@holdpoint/models';
 import { openSecrets } from '@holdpoint/secrets';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
+import type { AskDeps } from '../planners/ask-patiently.ts';
 import { createModelPlanner } from '../planners/model.ts';
 import type { CountingModel } from './counting-model.ts';
 
@@ -14,6 +15,13 @@ const secrets = openSecrets({
   storeFolder: '/nonexistent',
   key: undefined,
 });
+const texts = { of: () => ({ run: () => Promise.reject(new Error('no text is worked on')) }), close: async () => {} };
+const asking: AskDeps = {
+  gate: { enter: async () => ({ kind: 'open', leave: async () => ({ closedMs: 0 }) }) },
+  accountOf: () => ({ provider: 'test', digest: 'test' }),
+  now: () => 0,
+  random: () => 0,
+};
 const live = { open: () => ({ write: () => {}, end: () => {} }) };
 
 export const specOfPrompt = (prompt: string, more: Partial<RunSpec> = {}): RunSpec => ({
@@ -57,7 +65,7 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
     },
   };
   const planner = createModelPlanner({
-    ...{ model, registry, secrets, workspaces, live, prices: {} },
+    ...{ model, registry, secrets, workspaces, live, texts, asking, prices: {} },
     describe: () => facts,
     now: () => 0,
   });
@@ -65,7 +73,13 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
   const signal = new AbortController().signal;
   const input = (): PlannerInput => ({
     ...{ runId: 'run_1', spec, turn: (log.turns.at(-1)?.turn ?? 0) + 1, base: 'base', model: 'test/model' },
-    ...{ openTasks: 0, unattended: false, scope: { tenant: 'default', secrets: [] } },
+    ...{
+      openTasks: 0,
+      listOpenTasks: async () => [],
+      modelsLeft: {},
+      unattended: false,
+      scope: { tenant: 'default', secrets: [] },
+    },
     named: async () => undefined,
     previous: async () => [],
     // Copies, as a process has that just started.
@@ -87,6 +101,7 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
         const decision = await planner.next(input(), signal);
         if (decision.kind === 'instructed') log.instructed = decision.instructed;
         else if (decision.kind === 'compacted') log.compactions.push({ ...decision.compacted, before_turn: turn });
+        else if (!('message' in decision)) throw new Error(`the model was not asked: ${decision.kind}`);
         else {
           const calls = decision.kind === 'calls' ? decision.calls : [];
           const steps = calls.map((call, at): SettledStep => {

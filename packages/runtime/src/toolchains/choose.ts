@@ -3,7 +3,7 @@ import type { Runtime } from '@holdpoint/sandbox';
 import { compare, satisfies, validRange } from 'semver';
 import type { Wanted } from './wanted.ts';
 
-/** A language's program of a run, and what is told of it. */
+/** A language's program of a run. */
 export interface Choice {
   toolchain: Toolchain;
   /** Undefined: the machine has none. */

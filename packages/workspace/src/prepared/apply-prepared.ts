@@ -38,6 +38,7 @@ export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): P
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertCurrent(folder);
+  if (deps.limits.preparedBytes === 0) return undefined;
   const place = entryFolder(deps.dataDir, input);
   const entry = await readEntry(place, input.key);
   if (entry === undefined) return undefined;

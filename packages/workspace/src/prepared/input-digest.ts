@@ -70,7 +70,7 @@ function filesIn(root: Folder, has: (path: string) => boolean): { path: string; 
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** SHA-256, because whoever writes the files could make two blobs with one SHA-1. */
+/** SHA-256, because the author of the files could make two blobs with one SHA-1. */
 async function contentDigests(deps: Deps, gitDir: string, oids: readonly string[]): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
   let hash: Hash = createHash('sha256');

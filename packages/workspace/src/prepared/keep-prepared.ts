@@ -24,13 +24,14 @@ import { evictPrepared } from './evict-prepared.ts';
 const dependencyFolders = new Set(['node_modules', '.venv', 'venv', '.tox', '.yarn', '.pnpm-store', '__pycache__']);
 
 /**
- * Keeps what differs between the source and the tree that `prepare` left. Of two processes that keep the same, the first wins.
+ * Keeps what differs between the source and the tree that `prepare` left. When two processes keep the same, the first wins.
  * @returns false when it cannot be kept: it holds repositories, or files that no snapshot holds, or is larger than all that may be kept
  */
 export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Promise<boolean> {
   const { runId, tenant, key, from, to, forSource } = input;
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
+  if (deps.limits.preparedBytes === 0) return false;
   const state = deps.states.of(folder);
   const before = await loadSnapshot(deps, { folder, state, id: from });
   const after = await loadSnapshot(deps, { folder, state, id: to });

@@ -59,7 +59,12 @@ test('another tenant, another key and a protected path get nothing', async ({ t 
   await rejects(apply(t, at, { key: '../../etc' }), 'EWORKSPACECORRUPT');
   const forbids = (path: string) => path.startsWith('node_modules/dep/cli');
   await expect(apply(t, at, { forbids })).rejects.toMatchObject({ paths: ['node_modules/dep/cli.js'] });
-  expect(readTree(at.path)).toEqual({ 'package.json': 'file {}\n', src: 'folder', 'src/a.js': 'file a\n', 'old.txt': 'file old\n' });
+  expect(readTree(at.path)).toEqual({
+    'package.json': 'file {}\n',
+    src: 'folder',
+    'src/a.js': 'file a\n',
+    'old.txt': 'file old\n',
+  });
 });
 
 test('changes beyond dependencies are for the same files alone, unless the caller names the inputs', async ({ t }) => {
@@ -184,7 +189,7 @@ test.for(['git', 'directory'] as const)('a publish to a %s brings the change of 
   rmSync(join(begun.path, 'old.txt'));
   const { id: prepared } = await t.snapshot(begun.id);
   await t.workspaces.markPrepared({ runId: 'run_1', snapshot: prepared });
-  writeTree(begun.path, { 'src/a.js': 'mended\n', 'node_modules/dep/more.js': 'x\n', 'made.txt': 'by the run\n' });
+  writeTree(begun.path, { 'src/a.js': 'repaired\n', 'node_modules/dep/more.js': 'x\n', 'made.txt': 'by the run\n' });
   const { id: snapshot } = await t.snapshot(prepared);
   const diff = await t.workspaces.diff({ runId: 'run_1', from: prepared, to: snapshot });
   expect(diff.files.map((file) => file.path)).toEqual(['made.txt', 'src/a.js']);
@@ -209,7 +214,7 @@ test.for(['git', 'directory'] as const)('a publish to a %s brings the change of 
     );
   } else {
     expect(readTree(path)).toEqual({
-      ...{ 'package.json': 'file {}\n', src: 'folder', 'src/a.js': 'file mended\n', 'old.txt': 'file old\n' },
+      ...{ 'package.json': 'file {}\n', src: 'folder', 'src/a.js': 'file repaired\n', 'old.txt': 'file old\n' },
       'made.txt': 'file by the run\n',
     });
   }

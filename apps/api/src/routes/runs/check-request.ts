@@ -1,6 +1,7 @@
 import { type Goal, type Network, nearestNames, type Prepare, type RunSpec, toPointer } from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
+import { outputSchemaProblem } from '@holdpoint/tools';
 import { checkInputs, WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -73,12 +74,20 @@ function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): v
   throw new ApiProblem('unknown_toolset', detail, { errors: [{ pointer: '/toolset', detail }] });
 }
 
+function checkOutputSchema(schema: Record<string, unknown> | undefined): void {
+  const problem = schema && outputSchemaProblem(schema);
+  if (problem === undefined) return;
+  const detail = `the output_schema ${problem}`;
+  throw new ApiProblem('invalid_output_schema', detail, { errors: [{ pointer: '/output_schema', detail: problem }] });
+}
+
 function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, body: Omit<CreateRunBody, 'policy'>): Goal {
   const { toolset, plan, prompt, open, model } = body;
   if (open) return { planner: 'open' };
   if (plan === undefined) {
     const { system, instructions, images, fallbacks, options, output_schema } = body;
     checkModels(deps, fallbacks ?? [], '/fallbacks');
+    checkOutputSchema(output_schema);
     const asked = { model: checkModel(deps, model), fallbacks, options };
     return { planner: 'model', prompt: prompt ?? '', ...asked, system, instructions, images, output_schema };
   }

@@ -16,7 +16,9 @@ export function checkSecrets(
   const ofSource = source.type === 'git' ? source.credentials : undefined;
   const named = [
     ...uses.map(({ name }, index) => ({ name, at: ['secrets', index, 'name'] })),
-    ...(ofSource === undefined ? [] : [{ name: ofSource.secret, at: ['workspace', 'source', 'credentials', 'secret'] }]),
+    ...(ofSource === undefined
+      ? []
+      : [{ name: ofSource.secret, at: ['workspace', 'source', 'credentials', 'secret'] }]),
   ];
   if (named.length === 0) return;
   const names = secrets.list(holder.caller.tenant).map(({ name }) => name);

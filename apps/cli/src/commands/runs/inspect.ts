@@ -61,7 +61,7 @@ export const listStepsCommand = (shell: Shell, name: 'steps' | 'list'): Command 
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const steps = await allSteps(await shell.connect(url), runId);
-      if (json) return shell.printJson({ data: steps });
+      if (json) return shell.printJson({ data: steps.map(plainStep) });
       if (steps.length === 0) return shell.say('No steps yet.');
       for (const line of table(['#', 'TURN', 'STEP', 'NAME', 'CALL', 'STATUS', 'TOOK'], steps.map(rowOf)))
         shell.print(line);
@@ -76,6 +76,17 @@ export async function allSteps(client: Client, runId: string): Promise<Step[]> {
     if (page.next_cursor === null) return steps;
     cursor = page.next_cursor;
   }
+}
+
+/** Arguments and result as `GET /v1/steps/{id}` has them. The list has only the beginning of a large value: then null, and `args_cut` or `result_cut`. */
+function plainStep({ args, result, ...step }: Step): object {
+  return { ...step, ...plainValue('args', args), ...plainValue('result', result) };
+}
+
+function plainValue(name: string, payload: Step['args'] | null): object {
+  if (payload === null) return { [name]: null };
+  if ('json' in payload) return { [name]: payload.json };
+  return { [name]: null, [`${name}_cut`]: { bytes: payload.bytes, preview: payload.preview } };
 }
 
 const rowOf = (step: Step): string[] => [

@@ -1,4 +1,5 @@
 import { ApiError, type Client } from '@holdpoint/client';
+import { placeOf } from '@holdpoint/contract';
 import type { Publication, Publish, RunDetail } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { howToDecide } from '../../follow-run.ts';
@@ -76,8 +77,8 @@ export const publishRunCommand = (shell: Shell): Command =>
 
 /** What is about to change, after the list of files. */
 function publishQuestion(source: RunDetail['request']['source'], branch: string | undefined): string {
-  if (source.type !== 'git' || source.path === undefined) return 'Publish this to the source?';
-  return `Publish this to ${branch === undefined ? 'a new branch' : `branch ${oneLine(branch)}`} of ${nameText(source.path)}?`;
+  if (source.type !== 'git') return 'Publish this to the source?';
+  return `Publish this to ${branch === undefined ? 'a new branch' : `branch ${oneLine(branch)}`} of ${nameText(placeOf(source))}?`;
 }
 
 /** Asks again until the publish is done: validators take time, and repeating the request starts nothing new. */

@@ -4,6 +4,7 @@ import {
   conflictSummarySchema,
   forkedFromSchema,
   instructionFileSchema,
+  modelLeftSchema,
   modelRetryingSchema,
   parentSchema,
   payloadSchema,
@@ -60,6 +61,9 @@ export const runTable = {
       'Since when, and until when, it waits for a model that cannot be asked; cleared by a turn.',
     ),
   ),
+  models_left: optional(
+    json(z.record(z.string(), modelLeftSchema), 'The models that it turned from, because they could not be asked.'),
+  ),
   context_tokens: optionalInteger('Tokens of the last request to the model.'),
   window: optionalInteger('Tokens that the model can read, as far as it is known.'),
   compactions: integer('How often older turns were shortened for the model.'),
@@ -76,6 +80,7 @@ export const runTable = {
   base: optional(text(z.string(), 'Snapshot that the change set is counted from.')),
   snapshot: optional(text(z.string(), 'Snapshot that the workspace is at.')),
   message: optional(text(z.string(), 'Last message of a run that succeeded.')),
+  output: optional(json(payloadSchema, 'Final answer of a run whose goal has an `output_schema`.')),
   reason: optional(json(problemSchema, 'Why the run is paused or failed.')),
   lease: integer("Epoch of the run's tree. Each take-over raises it, and trees of lower epochs are stale."),
   writer: text(
