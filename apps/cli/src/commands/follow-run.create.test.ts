@@ -42,10 +42,11 @@ it('asks for each held call in place, and shows the answer whole', async () => {
     held,
     { ...env, EDITOR: 'sed -i s/mine/theirs/' },
     choose(3), // edit
+    // An answered question is drawn once more.
+    key('? \u001b[1mwrite_file b.txt', ''),
     choose(2), // yes, always in this run
   );
-  expect(code).toBe(0);
-  expect(screen).toContain('held with --hold');
+  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('held with --hold') });
   expect(screen.match(/Your decision/g)?.length).toBeGreaterThanOrEqual(2);
   expect(screen).toContain('\u001b[1mAll done\u001b[22m');
   expect(screen).toContain('✓\u001b[39m write_file b.txt');
@@ -70,8 +71,7 @@ it('passes on the words of a rejection and of an answer', async () => {
     key('Why?', 'not on a Friday\r'),
     key('Your answer', 'bright blue\r'),
   );
-  expect(code).toBe(0);
-  expect(screen).toContain('Which<U+202E> colour?');
+  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('Which<U+202E> colour?') });
   expect(screen).not.toContain('\u202e');
   const last = requestsAbout('say-why').at(-1);
   expect(last).toContain('not on a Friday');
@@ -80,7 +80,10 @@ it('passes on the words of a rejection and of an answer', async () => {
 
 it('leaves the question when another caller decides, and the run when a person presses Ctrl-C', async () => {
   script('elsewhere', write('d.txt', 'd\n'));
-  const open = async () => JSON.parse((await holdpoint('approvals', '--json')).stdout).data[0];
+  const open = async () =>
+    JSON.parse((await holdpoint('approvals', '--json')).stdout).data.find(
+      ({ action }: { action: { args: { path: string } } }) => action.args.path === 'd.txt',
+    );
   const following = callInTerminal(['run', 'Please go elsewhere', '--hold', 'write_file'], env);
   await expect.poll(open, { timeout: 60_000, interval: 300 }).toBeDefined();
   const { id, action_digest } = await open();
