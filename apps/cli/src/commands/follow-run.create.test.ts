@@ -43,7 +43,7 @@ it('asks for each held call in place, and shows the answer whole', async () => {
     { ...env, EDITOR: 'sed -i s/mine/theirs/' },
     choose(3), // edit
     // An answered question is drawn once more.
-    key('? \u001b[1mwrite_file b.txt', ''),
+    key('\u001b[1mwrite_file b.txt', ''),
     choose(2), // yes, always in this run
   );
   expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('held with --hold') });
