@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { givenLimitsSchema } from '../limits.ts';
+import { problemSchema } from '../vocabulary.ts';
 import { listOf } from './page.ts';
 
 /** The operator's bounds on every run that a process was started with. */
@@ -32,6 +33,12 @@ export const apiBoundsSchema = z
     ceilings: givenLimitsSchema.describe(
       'Upper bounds of the limits of a run (HOLDPOINT_LIMITS); an absent name: no ceiling',
     ),
+    model: z
+      .strictObject({
+        name: z.string().nullable().describe('null: a prompt has to name its model'),
+        problem: problemSchema.nullable().describe('Why it cannot be asked, as far as the settings say'),
+      })
+      .describe('The model of prompts that name none (HOLDPOINT_MODEL)'),
   })
   .meta({ id: 'Bounds' });
 export type ApiBounds = z.infer<typeof apiBoundsSchema>;
