@@ -1,9 +1,10 @@
+import { execFile } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
-import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { git, type ModelServer, openModelServer, useSystem } from '../harness/index.ts';
 
@@ -41,6 +42,7 @@ const projects: Project[] = [
   },
 ];
 
+const call = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'hp-projects-'));
 const registry = new URL(process.env.npm_config_registry ?? 'https://registry.npmjs.org/');
 let model: ModelServer;
@@ -56,7 +58,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs the tests, mends what they found, runs them again. */
+/** Runs the tests, repairs what they found, runs them again. */
 const answers = [
   () => ({
     text: 'I run the tests first.',
@@ -64,7 +66,7 @@ const answers = [
   }),
   () => {
     const { file: path, wrong: old_string, right: new_string } = project;
-    return { text: 'I mend it.', calls: [{ tool: 'edit', args: { path, old_string, new_string } }] };
+    return { text: 'I repair it.', calls: [{ tool: 'edit', args: { path, old_string, new_string } }] };
   },
   () => ({ calls: [{ tool: 'bash', args: { command: project.test } }] }),
 ];
@@ -84,8 +86,8 @@ const { client } = system;
 async function sourceOf({ name, version, file, right, wrong }: Project): Promise<string> {
   const at = join(folder, name);
   mkdirSync(at, { recursive: true });
-  const packed = await execa('npm', ['pack', `${name}@${version}`, '--silent'], { cwd: at });
-  await execa('tar', ['xzf', packed.stdout.trim()], { cwd: at });
+  const packed = await call('npm', ['pack', `${name}@${version}`, '--silent'], { cwd: at });
+  await call('tar', ['xzf', packed.stdout.trim()], { cwd: at });
   const path = join(at, 'package');
   writeFileSync(join(path, '.gitignore'), 'node_modules/\npackage-lock.json\n');
   const text = readFileSync(join(path, file), 'utf8');
@@ -111,7 +113,7 @@ const certificates = 'NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt';
 async function run(path: string): Promise<RunDetail> {
   const install = `${certificates} ${project.install} --no-audit --no-fund --registry ${registry.href}`;
   const { run } = await client.createRun({
-    prompt: 'The tests fail. Find out why, and mend it.',
+    prompt: 'The tests fail. Find out why, and repair it.',
     workspace: { source: { type: 'git', path } },
     prepare: { commands: [{ command: install }], network: { allow: [registry.host] } },
     validators: [{ command: project.test }],
@@ -128,7 +130,7 @@ async function preparation(runId: string): Promise<{ ms: number; cached: boolean
 }
 
 describe.for(projects)('$name', (one) => {
-  test('is prepared, tested, mended and published; the next run takes its preparation over', async () => {
+  test('is prepared, tested, repaired and published; the next run takes its preparation over', async () => {
     project = one;
     const path = await sourceOf(one);
     const first = await run(path);

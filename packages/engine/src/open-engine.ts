@@ -218,7 +218,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         await owned.run(runId);
         yield* readWholeLog(redis, runId);
       },
-      /** Of all runs of the tenant. */
+      /** About all runs of the tenant. */
       page: (page: Parameters<typeof listEvents>[2]) => listEvents(deps, tenant, page),
     },
     /** The value of a payload, from the log or the blob store. */

@@ -4,7 +4,7 @@ const windowMs = 50;
 /** 80 MiB a second: more than builds print, and little enough that the redaction of an endless output leaves the worker most of its time. */
 const bytesPerWindow = 4 * 1024 * 1024;
 
-/** Slows the reading of an output that nobody keeps: the command waits for its pipe meanwhile. */
+/** Slows the reading of an output that is not kept: the command waits for its pipe. */
 export class OutputPace {
   readonly #streams: readonly Readable[];
   readonly #now: () => number;

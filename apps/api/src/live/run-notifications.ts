@@ -8,11 +8,11 @@ export interface Subscription {
   /** Ends the wait: `next` returns this name among the ids. */
   notify(name: string): void;
   /**
-   * Of a pattern: since when notifications may have been lost with the connection, milliseconds since the epoch; undefined after that was asked.
+   * For a pattern: since when notifications may have been lost with the connection, milliseconds since the epoch; undefined after a call.
    * `next` returns at once while there is such a time.
    */
   takeLoss(): number | undefined;
-  /** Of a pattern: whether everything that was announced has arrived. */
+  /** For a pattern: whether everything that was announced has arrived. */
   isIntact(): boolean;
   close(): void;
 }

@@ -89,7 +89,7 @@ const headers: Record<HeaderName, [name: string, schema: JsonSchema]> = {
     'Last-Event-ID',
     {
       type: 'string',
-      description: 'Of a stream: the id of the last event that arrived. The stream continues after it',
+      description: 'In a stream: the id of the last event that arrived. The stream continues after it',
     },
   ],
   traceparent: [

@@ -47,7 +47,7 @@ export async function* allFrames(
   }
 }
 
-/** The runs that were notified, and those of which a notification may have been lost. */
+/** The runs that were notified, and those whose notification may have been lost. */
 async function* changed(
   { engine }: Pick<ApiDeps, 'engine'>,
   notified: ReadonlySet<string>,

@@ -341,7 +341,7 @@ describe('the stream of all runs', () => {
     return { id: [...text.matchAll(/^id: (\d+)$/gm)].at(-1)?.[1] ?? '', runs };
   };
 
-  test('that resumes begins with the runs that changed in between, and then goes on', async () => {
+  test('that resumes begins with the runs that changed in between, and then continues', async () => {
     const { id } = await readFrames(/open/);
     const run = await newRun();
     await worker.drive(run.id);
@@ -383,7 +383,7 @@ describe('the stream of all runs', () => {
     await done;
   });
 
-  test('comes back after a restart of the server with what changed meanwhile', async () => {
+  test('comes back after a restart of the server with what changed in between', async () => {
     const gone = new AbortController();
     const seen: Run[] = [];
     const done = (async () => {
