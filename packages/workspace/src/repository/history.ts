@@ -15,7 +15,7 @@ import { type Ancestry, readAncestry } from './ancestry.ts';
  */
 const historyOf = ({ path }: RunFolder): string => join(path, 'history.git');
 
-/** Commits of the history, the base commit included. In git.git 100 commits are 7 MB, and take 1.6 s of one processor. */
+/** Commits of the history, the base commit included. In git.git 200 commits are 7 MB, and take 1.6 s of one processor. */
 const defaultCommits = 100;
 
 /** The maximum number of commits; 0: none. Globs may hide files that older commits hold, so they leave the history out. */
