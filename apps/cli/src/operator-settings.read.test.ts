@@ -59,8 +59,14 @@ describe.each(mistakes)("a mistake in the operator's settings: %s", (_, env, wor
 });
 
 describe('doctor compares', () => {
-  const model = { name: null, problem: null };
-  const open: ApiBounds = { policy: null, source_roots: [], publish_roots: [], ceilings: { max_turns: 50 }, model };
+  const open: ApiBounds = {
+    policy: null,
+    source_roots: [],
+    publish_roots: [],
+    git_hosts: ['*'],
+    ceilings: { max_turns: 50 },
+    model: { name: null, problem: null },
+  };
   const worker = (bounds: Partial<ApiBounds> = {}) => {
     const { ceilings, model: _, ...rest } = { ...open, ...bounds };
     return { id: 'w1', bounds: rest, ceilings };

@@ -14,6 +14,10 @@ export const boundsSchema = z.strictObject({
     .describe('Why the policy in force is not the one of its source; null: it is'),
   source_roots: z.array(z.string()).describe('HOLDPOINT_SOURCE_ROOTS; empty: every path that is not closed'),
   publish_roots: z.array(z.string()).describe('HOLDPOINT_PUBLISH_ROOTS; empty: every path that is not closed'),
+  git_hosts: z
+    .array(z.string())
+    .default(['*'])
+    .describe('HOLDPOINT_GIT_HOSTS: hosts of remote sources. `*`: every public host by https; empty: none'),
   tool_modules: z
     .array(z.strictObject({ module: z.string(), tools: z.record(z.string(), z.string()) }))
     .optional()
