@@ -14,6 +14,8 @@ beforeAll(async () => {
 const system = useSystem({
   env: () => ({
     HOLDPOINT_MODEL: model,
+    // 15 micro-dollars for an answer.
+    HOLDPOINT_MODEL_PRICES: JSON.stringify({ [model]: { input: 1, output: 1 } }),
     OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
     OPENAI_API_KEY: 'a-key-of-another-provider',
     OPENAI_BASE_URL: `${other.url}/v1`,
@@ -93,6 +95,56 @@ test.each([
     expect(await finished(system.client, run.id)).toMatchObject({ status: 'canceled', open_tasks: 0 });
     const { usage } = await system.client.getRun(run.id);
     expect(usage.input_tokens + usage.output_tokens).toBe(spent + more);
+  },
+  120_000,
+);
+
+// Each answer of `tree` begins three sub-agents, and each of their answers three more, over and over. At most nine of these runs are in a
+// turn at the same time: one that waits for its sub-agents is in none.
+const mostInFlight = 9;
+const callsPerAnswer = 3;
+
+test.each([
+  ['tokens', { max_tokens: 450 }, 'max_tokens', mostInFlight * tokensPerAnswer],
+  ['dollars', { max_cost_usd: 0.00045 }, 'max_cost_usd', mostInFlight * tokensPerAnswer],
+  ['steps', { max_steps: 40 }, 'max_steps', mostInFlight * callsPerAnswer],
+  ['seconds', { wall_s: 3 }, 'wall_s', undefined],
+] as const)(
+  'two levels of sub-agents that begin more and more of them are held to the %s of the root',
+  async (unit, limits, code, most) => {
+    answer = (question) => {
+      const { prompt, results } = question;
+      if (prompt === 'tree') return { calls: [1, 2, 3].map(() => task('branch')) };
+      if (prompt === 'branch') return { calls: [1, 2, 3].map(() => task('leaf')) };
+      return results.length > 1 ? { text: 'enough' } : work(question);
+    };
+    const spentOf = async (id: string) => {
+      const { usage } = await system.client.getRun(id);
+      if (unit === 'tokens') return usage.input_tokens + usage.output_tokens;
+      if (unit === 'dollars') return Math.round((usage.cost_usd ?? 0) * 1e6);
+      return unit === 'steps' ? usage.steps : usage.active_ms;
+    };
+    const budget = { tokens: 450, dollars: 450, steps: 40, seconds: 3000 }[unit];
+    const before = server.tokens();
+    const { run } = await system.client.createRun({ prompt: 'tree', limits: { ...limits, max_agents: 1000 } });
+    let granted = 0;
+    for (const resumed of [false, true]) {
+      if (resumed) await system.client.resumeRun(run.id);
+      await allAtRest(run.id);
+      const asked = server.questions.length;
+      const now = await system.client.getRun(run.id);
+      const reasons = [now.reason, ...now.waiting_for.map(({ reason }) => reason)].map((reason) => reason?.code);
+      expect(new Set(reasons.filter((one) => one !== undefined))).toEqual(new Set([code]));
+      const spent = await spentOf(run.id);
+      expect(spent).toBeGreaterThanOrEqual(granted + budget - (unit === 'steps' ? callsPerAnswer : 0));
+      if (most !== undefined) expect(spent).toBeLessThan(granted + budget + most);
+      expect(now.usage.input_tokens + now.usage.output_tokens).toBe(server.tokens() - before);
+      expect(now.usage.agents.count).toBeGreaterThan(4);
+      expect(server.questions.length).toBe(asked);
+      granted = spent;
+    }
+    await system.client.cancelRun(run.id);
+    expect(await finished(system.client, run.id)).toMatchObject({ status: 'canceled', open_tasks: 0 });
   },
   120_000,
 );

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
-import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
+import { ConfigError, operatorKindsFrom, type RuntimeConfig } from '@holdpoint/runtime';
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace';
@@ -108,6 +108,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     models: modelSettingsFrom(env),
     prices: of.HOLDPOINT_MODEL_PRICES,
     instructions: instructionsFrom(of.HOLDPOINT_INSTRUCTIONS),
+    agentKinds: checked(() => operatorKindsFrom(env)),
     space: spaceLimitsFrom(env),
     ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),

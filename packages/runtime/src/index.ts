@@ -1,3 +1,4 @@
+export { operatorKindsFrom } from './agents/operator-kinds.ts';
 export { createWorkspacePort } from './adapters/workspace-port.ts';
 export { startQueueWorkers } from './jobs/queue-workers.ts';
 export { ConfigError, type RuntimeConfig } from './runtime-config.ts';

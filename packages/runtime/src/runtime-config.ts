@@ -3,6 +3,7 @@ import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
+import type { KindDocument } from './agents/parse-kind.ts';
 
 /** What a worker process is started with. Times in milliseconds. */
 export interface RuntimeConfig {
@@ -48,6 +49,8 @@ export interface RuntimeConfig {
   prices: Readonly<Record<string, { input: number; output: number }>>;
   /** The operator's instructions for every model. */
   instructions?: string | undefined;
+  /** The operator's kinds of sub-agents. */
+  agentKinds: readonly KindDocument[];
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
   /** What no run may pass. */

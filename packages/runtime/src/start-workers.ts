@@ -36,6 +36,7 @@ import { createExecutor } from './adapters/executor.ts';
 import { hostLimits, ownerAllocator } from './adapters/host.ts';
 import { modelFetch } from './adapters/model-fetch.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
+import { openAgentKinds } from './agents/find-kinds.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
@@ -130,6 +131,7 @@ export async function startWorkers(
     now,
     logger,
   });
+  const agentKinds = openAgentKinds({ workspaces, registry, operator: config.agentKinds });
   const deps = traced.deps({
     workerId,
     redis: connections.state,
@@ -159,8 +161,10 @@ export async function startWorkers(
         ...{ model, registry, secrets, workspaces, now, live, prices: config.prices },
         describe: (name) => describeModel(name, {}),
         operatorText: config.instructions,
+        agentKinds,
       }),
     },
+    agentKinds,
     defaultModel: config.models.defaultModel,
     retention: config.retention,
     ceilings: config.ceilings,
