@@ -4,6 +4,10 @@ import type { AddressInfo } from 'node:net';
 /** The parts of a request to a model that tests read. */
 interface Question {
   model: string;
+  /** What it reads before the prompt. */
+  system: string;
+  /** Names of its tools. */
+  tools: string[];
   /** The prompt of the run. */
   prompt: string;
   /** The results of tools, in order. */
@@ -64,12 +68,20 @@ interface Message {
   tool_calls?: { id: string }[];
 }
 
+interface Request {
+  model: string;
+  messages: Message[];
+  tools?: { function: { name: string } }[];
+}
+
 async function read(request: IncomingMessage): Promise<Question> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  const { model, messages } = JSON.parse(Buffer.concat(chunks).toString()) as { model: string; messages: Message[] };
+  const { model, messages, tools } = JSON.parse(Buffer.concat(chunks).toString()) as Request;
   return {
     model,
+    system: textOf(messages.find(({ role }) => role === 'system')),
+    tools: (tools ?? []).map(({ function: { name } }) => name),
     prompt: textOf(messages.find(({ role }) => role === 'user')),
     results: messages.flatMap((one) =>
       one.role === 'tool' ? [{ id: one.tool_call_id ?? '', text: textOf(one) }] : [],

@@ -1,5 +1,5 @@
-export { operatorKindsFrom } from './agents/operator-kinds.ts';
 export { createWorkspacePort } from './adapters/workspace-port.ts';
+export { operatorKindsFrom } from './agents/operator-kinds.ts';
 export { startQueueWorkers } from './jobs/queue-workers.ts';
 export { ConfigError, type RuntimeConfig } from './runtime-config.ts';
 export { startWorkers } from './start-workers.ts';

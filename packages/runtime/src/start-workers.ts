@@ -131,7 +131,7 @@ export async function startWorkers(
     now,
     logger,
   });
-  const agentKinds = openAgentKinds({ workspaces, registry, operator: config.agentKinds });
+  const agentKinds = openAgentKinds({ workspaces, registry, operator: config.agentKinds, logger });
   const deps = traced.deps({
     workerId,
     redis: connections.state,

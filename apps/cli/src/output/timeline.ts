@@ -90,7 +90,9 @@ function detailOf(event: RunEvent, call: string): string {
     case 'step.deferred':
       return `${call} until ${event.data.task_id} is over, or ${event.data.until}`;
     case 'task.created':
-      return [event.data.task_id, event.data.agent && `${event.data.agent}:`, event.data.title].filter(Boolean).join(' ');
+      return [event.data.task_id, event.data.agent && `${event.data.agent}:`, event.data.title]
+        .filter(Boolean)
+        .join(' ');
     case 'task.started':
       return event.data.task_id;
     case 'task.used': {

@@ -21,7 +21,13 @@ const calls = (...all: { tool?: string; args: Json }[]): PlannerDecision => ({
 const task = (kind: string, asks = '') => ({ args: { effect: 'read', asks, kind } });
 const work = ({ turn }: PlannerInput) => calls({ args: { effect: 'workspace', turn } });
 const kindOf = (name: string, more: Partial<AgentKind> = {}): AgentKind => ({
-  ...{ name, origin: 'workspace', file: `.holdpoint/agents/${name}.md`, description: name, instructions: `Be ${name}.` },
+  ...{
+    name,
+    origin: 'workspace',
+    file: `.holdpoint/agents/${name}.md`,
+    description: name,
+    instructions: `Be ${name}.`,
+  },
   ...more,
 });
 
@@ -97,10 +103,7 @@ test('a kind narrows its sub-agent and all beneath it, and widens nothing', asyn
 });
 
 test('a limit of the kind ends its sub-agent as failed, and no person is needed', async () => {
-  const kinds = [
-    kindOf('short', { limits: { max_turns: 3 } }),
-    kindOf('cheap', { limits: { max_tokens: 40 } }),
-  ];
+  const kinds = [kindOf('short', { limits: { max_turns: 3 } }), kindOf('cheap', { limits: { max_tokens: 40 } })];
   const { runId } = await modelRun(kinds, (input) => {
     if (!isRoot(input)) return work(input);
     return input.turn > 1 ? finish : calls(task('short'), task('cheap'));
@@ -164,7 +167,10 @@ test('an unknown kind and a document with a mistake are errors that name the oth
       message: 'There is no kind of sub-agent "reviwer".',
       next: 'There are reviewer, tester. Nearest: reviewer. Or leave it out.',
     },
-    expect.objectContaining({ code: 'ENOAGENT', message: expect.stringContaining(`${file} is no kind of sub-agent: it has`) }),
+    expect.objectContaining({
+      code: 'ENOAGENT',
+      message: expect.stringContaining(`${file} is no kind of sub-agent: it has`),
+    }),
   ]);
   expect(await readTasks(engine.deps.redis, runId)).toEqual([]);
 });

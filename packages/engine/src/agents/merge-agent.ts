@@ -82,7 +82,11 @@ const sleep = (deps: WorkerDeps, ms: number): JobEnd => ({ kind: 'sleep', until:
  * What comes before the merge of a sub-agent: an earlier call of the same turn that is open, because a merge takes effect as if the calls ran
  * one after the other; or the merge of a sub-agent that began earlier.
  */
-async function mergesBefore(deps: WorkerDeps, run: RunState, task: TaskState): Promise<'a call' | 'a merge' | undefined> {
+async function mergesBefore(
+  deps: WorkerDeps,
+  run: RunState,
+  task: TaskState,
+): Promise<'a call' | 'a merge' | undefined> {
   const steps = await readTurnSteps(deps.redis, run);
   const positionOf = ({ about }: TaskState): number => steps.findIndex(({ id }) => id === about.step_id);
   const earlier = steps.slice(0, Math.max(0, positionOf(task)));

@@ -9,10 +9,5 @@ export interface FoundKinds {
 
 export interface AgentKinds {
   /** @param input.base the first snapshot of the run: the tree may have documents that a model wrote. Their tools are those of `toolset` */
-  find(input: {
-    runId: string;
-    base: string | undefined;
-    toolset: string;
-    signal: AbortSignal;
-  }): Promise<FoundKinds>;
+  find(input: { runId: string; base: string | undefined; toolset: string; signal: AbortSignal }): Promise<FoundKinds>;
 }

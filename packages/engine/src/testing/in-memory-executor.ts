@@ -106,7 +106,11 @@ export function inMemoryExecutor(
                 ...{ planner: 'model', prompt: 'sub', system },
                 model: asks === '' ? (found?.kind.model ?? context.model ?? '') : asks,
               };
-        const task = { kind: 'agent' as const, title: 'sub-agent', spec: { goal, merge, on_pause, kind: found && (bounds as AgentSpec['kind']) } };
+        const task = {
+          kind: 'agent' as const,
+          title: 'sub-agent',
+          spec: { goal, merge, on_pause, kind: found && (bounds as AgentSpec['kind']) },
+        };
         if (beside) return { status: 'succeeded', value: { task_id: context.taskId }, task };
         return { status: 'deferred', until: now() + 3_600_000, on: { task } };
       }

@@ -1,14 +1,17 @@
+import { setImmediate } from 'node:timers/promises';
 import type { AgentKind, ListedKind } from '@holdpoint/contract';
 import type { AgentKinds, FoundKinds } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
 import { WorkspaceError, type Workspaces } from '@holdpoint/workspace';
+import type { Logger } from 'pino';
 import { type KindDocument, type ParsedKind, parseKind } from './parse-kind.ts';
 
 interface Deps {
   workspaces: Pick<Workspaces, 'listing' | 'contents'>;
-  registry: Pick<Registry, 'versions'>;
+  registry: Pick<Registry, 'toolsets' | 'versions'>;
   /** The operator's documents. */
   operator: readonly KindDocument[];
+  logger: Logger;
 }
 
 /** Files of one workspace that are looked at. */
@@ -16,12 +19,23 @@ const mostFiles = 50;
 export const largestKind = 64 * 1024;
 
 /** Documents of the operator come first: of two with one name the first counts. */
-export function openAgentKinds({ workspaces, registry, operator }: Deps): AgentKinds {
+export function openAgentKinds({ workspaces, registry, operator, logger }: Deps): AgentKinds {
+  const anyTool = registry.toolsets().flatMap((toolset) => Object.keys(registry.versions(toolset)));
+  for (const document of operator) {
+    const parsed = parseKind(document, anyTool);
+    if (!parsed.ok)
+      logger.warn({ file: document.file, error: parsed.error }, 'a document of HOLDPOINT_AGENTS is no kind');
+  }
   return {
     async find({ runId, base, toolset, signal }) {
       const tools = Object.keys(registry.versions(toolset));
       const theirs = base === undefined ? [] : await readKinds(workspaces, { runId, snapshot: base, signal });
-      const parsed = [...operator, ...theirs].map((found) => ('error' in found ? found : parseKind(found, tools)));
+      const parsed: (ParsedKind | Unread)[] = [];
+      for (const found of [...operator, ...theirs]) {
+        parsed.push('error' in found ? found : parseKind(found, tools));
+        // Fifty documents could hold the event loop for a second.
+        await setImmediate();
+      }
       return collect(parsed);
     },
   };

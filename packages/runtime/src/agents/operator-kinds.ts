@@ -11,10 +11,12 @@ export function operatorKindsFrom(env: NodeJS.ProcessEnv): KindDocument[] {
   if (folder === '') return [];
   if (!isAbsolute(folder)) throw new Error(`HOLDPOINT_AGENTS: expected an absolute path, got ${folder}`);
   const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
-  if (names.length > mostDocuments) throw new Error(`HOLDPOINT_AGENTS: ${folder} has more than ${mostDocuments} documents`);
+  if (names.length > mostDocuments)
+    throw new Error(`HOLDPOINT_AGENTS: ${folder} has more than ${mostDocuments} documents`);
   return names.sort().map((file) => {
     const path = join(folder, file);
-    if (statSync(path).size > largestKind) throw new Error(`HOLDPOINT_AGENTS: ${path} is larger than ${largestKind} bytes`);
+    if (statSync(path).size > largestKind)
+      throw new Error(`HOLDPOINT_AGENTS: ${path} is larger than ${largestKind} bytes`);
     return { origin: 'operator' as const, file, text: readFileSync(path, 'utf8'), isForeign: false };
   });
 }

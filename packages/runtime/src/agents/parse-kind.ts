@@ -35,6 +35,8 @@ const shape = {
   max_turns: givenLimitsSchema.shape.max_turns,
 };
 const known = Object.keys(shape);
+/** The YAML parser takes quadratic time for keys: 20 ms for this much, 2.5 s for 70 KB. */
+const longestFront = 4096;
 
 /**
  * Reads a document: front matter in YAML between two lines of `---`, and the instructions below.
@@ -48,6 +50,7 @@ export function parseKind({ origin, file, text, isForeign }: KindDocument, tools
   );
   if (parts === null) return refused('it does not begin with front matter between two lines of ---');
   const [, front = '', body = ''] = parts;
+  if (front.length > longestFront) return refused(`its front matter is longer than ${longestFront} characters`);
   const read = readYaml(front);
   if (!read.ok) return refused(`its front matter is no YAML: ${read.detail}`);
   if (typeof read.value !== 'object' || read.value === null || Array.isArray(read.value)) {

@@ -40,7 +40,13 @@ export async function instruct(
     section('Sub-agents', kinds.text),
     ...(text === '' ? [] : [`${aboutFiles}\n\n${text}`]),
   ];
-  return { system: system.filter((part) => part !== '').join('\n\n'), files, agents: kinds.agents, environment: facts, window };
+  return {
+    system: system.filter((part) => part !== '').join('\n\n'),
+    files,
+    agents: kinds.agents,
+    environment: facts,
+    window,
+  };
 }
 
 const nothing = { files: [], text: '' };

@@ -39,7 +39,9 @@ const input = z
       .min(1)
       .max(200)
       .optional()
-      .describe('A kind of sub-agent, by its name. It has its own instructions and perhaps fewer tools. Only with a prompt'),
+      .describe(
+        'A kind of sub-agent, by its name. It has its own instructions and perhaps fewer tools. Only with a prompt',
+      ),
     model: z
       .string()
       .min(1)
@@ -76,7 +78,11 @@ Several calls in one turn run at the same time. With run_in_background the resul
     if (goal === undefined) {
       return failure('ENOMODEL', 'This run has no model to read a prompt.', 'Name a model, or give a plan.');
     }
-    const begun = { kind: 'agent' as const, title: args.description, spec: { goal, kind: found && boundsOf(found.kind) } };
+    const begun = {
+      kind: 'agent' as const,
+      title: args.description,
+      spec: { goal, kind: found && boundsOf(found.kind) },
+    };
     if (args.run_in_background) {
       return { status: 'succeeded', value: { task_id: context.taskId, status: 'running' }, task: begun };
     }
