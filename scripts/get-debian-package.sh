@@ -3,7 +3,8 @@
 #
 #   get-debian-package.sh DESTINATION STATE "PACKAGE [OTHER PARTS]" ["ALTERNATIVE ..."]...
 #
-# apt checks the signatures and resolves against the installed packages, so it adds only missing libraries. Its lists and
+# apt checks the signatures and resolves against the installed packages, so it adds only missing libraries. A package that another apt is
+# just installing counts as installed for `install`, so the named packages are fetched by `download` where `install` left them out. Its lists and
 # archives are in STATE, which the caller may keep for the next call and delete afterwards. Prints the name of the chosen
 # package; with KEEP_SHARE=1 it leaves usr/share, where Go has its library; exits with 3 when the distribution has none of them.
 set -eu
@@ -38,10 +39,14 @@ for group in "$@"; do
   apt apt-cache policy "$package" 2> /dev/null | grep -q 'Candidate: [0-9]' || continue
   # --reinstall: also when the package is installed but not on PATH.
   # shellcheck disable=SC2086
-  apt apt-get -y --download-only --no-install-recommends --reinstall install $group > "$state/download.log" 2>&1 || {
-    tail -n 8 "$state/download.log" >&2
-    exit 1
-  }
+  apt apt-get -y --download-only --no-install-recommends --reinstall install $group > "$state/download.log" 2>&1 || true
+  for named in $group; do
+    [ -n "$(find "$archives" -name "${named}_*.deb")" ] && continue
+    (cd "$archives" && apt apt-get download "$named") >> "$state/download.log" 2>&1 || {
+      tail -n 8 "$state/download.log" >&2
+      exit 1
+    }
+  done
   for archive in "$archives"/*.deb; do
     dpkg-deb -x "$archive" "$destination"
   done

@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   symlinkSync,
@@ -16,6 +18,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import runtimeLock from './runtime/package-lock.json' with { type: 'json' };
 import * as bubblewrap from './setup/bubblewrap.mjs';
+import { unpackPackage } from './setup/debian-package.mjs';
 import { isInstalled } from './setup/dependencies.mjs';
 import { findProgram } from './setup/find-program.mjs';
 import { noteRunning, waitForLeftRunning } from './setup/left-running.mjs';
@@ -26,6 +29,7 @@ import { checkPrograms } from './setup/programs.mjs';
 import * as prometheus from './setup/prometheus.mjs';
 import { writeRecord } from './setup/record-files.mjs';
 import * as redis from './setup/redis.mjs';
+import { run } from './setup/run.mjs';
 import { isAtLeast } from './setup/version.mjs';
 
 let root: string;
@@ -174,6 +178,86 @@ describe('after a set-up that was killed', () => {
     noteRunning(root, process.pid)();
     await waitForLeftRunning({ root, progress: (text) => said.push(text) });
     expect(said).toEqual([]);
+  });
+});
+
+describe('a program of the set-up', () => {
+  test('that takes long is reported while it runs', async () => {
+    const said: string[] = [];
+    const progress = (text: string) => {
+      if (said.push(text) === 2) writeFileSync(path.join(root, 'enough'), '');
+    };
+    const line = 'until [ -e enough ]; do sleep 0.02; done';
+    const texts = { doing: 'waiting', what: 'failed', next: 'Look.' };
+    await run({ root, progress }, ['sh', '-c', line], { cwd: root, env: process.env, ...texts, everyMs: 5 });
+    expect(said[0]).toBe('waiting: 0 s so far');
+  });
+});
+
+/** Archives and a fake apt, for which one of the packages is being installed by another apt. */
+describe.runIf(existsSync('/usr/bin/dpkg-deb'))('packages while another apt works', () => {
+  const script = (name: string, text: string) => {
+    mkdirSync(path.join(root, 'bin'), { recursive: true });
+    writeFileSync(path.join(root, 'bin', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  };
+  const build = (name: string, files: (bin: string) => void) => {
+    const tree = path.join(root, 'build', name);
+    mkdirSync(path.join(tree, 'DEBIAN'), { recursive: true });
+    mkdirSync(path.join(tree, 'usr/bin'), { recursive: true });
+    const control = `Package: ${name}\nVersion: 1\nArchitecture: all\nMaintainer: none <none@localhost>\nDescription: none\n`;
+    writeFileSync(path.join(tree, 'DEBIAN/control'), control);
+    files(path.join(tree, 'usr/bin'));
+    execFileSync('dpkg-deb', ['--build', tree, path.join(root, `${name}_1_all.deb`)], { stdio: 'ignore' });
+  };
+  /** `install` leaves the tools out, as if they were installed. */
+  const fakeApt = (download: string) => {
+    build('redis-server', (bin) => symlinkSync('redis-check-rdb', path.join(bin, 'redis-server')));
+    build('redis-tools', (bin) => {
+      writeFileSync(path.join(bin, 'redis-check-rdb'), '#!/bin/sh\n[ "$1" = --version ]\n', { mode: 0o755 });
+    });
+    script('apt-cache', 'case "$*" in *redis*) echo "  Candidate: 1" ;; esac');
+    script(
+      'apt-get',
+      `case "$*" in
+*update*) ;;
+*install*) for o in "$@"; do case $o in Dir::Cache::archives=*) cp ${root}/redis-server_1_all.deb "\${o#*=}" ;; esac; done ;;
+*download*) echo x >> ${root}/downloads; ${download} ;;
+esac`,
+    );
+    mkdirSync(path.join(root, 'scripts'), { recursive: true });
+    copyFileSync('scripts/get-debian-package.sh', path.join(root, 'scripts/get-debian-package.sh'));
+    return machine({ env: { PATH: `${path.join(root, 'bin')}:/usr/bin:/bin` }, progress: (text) => said.push(text) });
+  };
+  let said: string[];
+  beforeEach(() => {
+    said = [];
+  });
+  const options = () => ({
+    ...{ directory: path.join(root, 'redis'), groups: ['redis-server redis-tools'], programs: ['redis-server'] },
+    next: 'Install it.',
+  });
+
+  test('that install leaves out are downloaded by their names', async () => {
+    await unpackPackage(fakeApt(`cp ${root}/redis-tools_1_all.deb .`), options());
+    expect(existsSync(path.join(root, 'redis/bin/redis-server'))).toBe(true);
+    expect(said).toEqual([]);
+  });
+
+  test('that cannot be had are tried once more, and the error says what to do', async () => {
+    await expect(unpackPackage(fakeApt('exit 100'), options())).rejects.toMatchObject({
+      name: 'SetupError',
+      message: expect.stringContaining('cannot get redis-server redis-tools'),
+      next: expect.stringMatching(/wait for it[\s\S]*Install it\./),
+    });
+    expect(said).toEqual([expect.stringContaining('trying once more')]);
+    expect(readFileSync(path.join(root, 'downloads'), 'utf8')).toBe('x\nx\n');
+  });
+
+  test('that lack the program are an error with what to do', async () => {
+    const lacking = { ...options(), programs: ['valkey-server'] };
+    await expect(unpackPackage(fakeApt(`cp ${root}/redis-tools_1_all.deb .`), lacking)).rejects.toMatchObject({
+      ...{ name: 'SetupError', message: 'valkey-server is not in the unpacked packages.' },
+    });
   });
 });
 

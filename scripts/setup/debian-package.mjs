@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { SetupError } from './error.mjs';
 import { findProgram } from './find-program.mjs';
 import { replaceDirectory } from './replace-directory.mjs';
 import { run } from './run.mjs';
@@ -45,7 +46,21 @@ export function removeLists({ root }) {
 }
 
 /** @type {(machine: import('./machine.mjs').Machine, options: Unpacking) => Promise<void>} */
-async function unpack(machine, { directory, groups, programs, next }) {
+async function unpack(machine, options) {
+  try {
+    await unpackOnce(machine, options);
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    machine.progress(`${options.groups.join(' or ')}: ${error.message.split('\n', 1)[0]}; trying once more`);
+    await unpackOnce(machine, { ...options, next: `${afterOtherApt}\n${options.next}` });
+  }
+}
+
+const afterOtherApt =
+  'If another program installs packages at this moment (apt, unattended-upgrades), wait for it and run the command again. Otherwise:';
+
+/** @type {(machine: import('./machine.mjs').Machine, options: Unpacking) => Promise<void>} */
+async function unpackOnce(machine, { directory, groups, programs, next }) {
   const fresh = `${directory}.new`;
   fs.rmSync(fresh, { recursive: true, force: true });
   try {
@@ -55,6 +70,7 @@ async function unpack(machine, { directory, groups, programs, next }) {
       {
         cwd: machine.root,
         env: machine.env,
+        doing: `getting ${groups.join(' or ')} from this system's package sources`,
         what: `cannot get ${groups.join(' or ')} from this system's package sources`,
         next,
       },
@@ -75,7 +91,8 @@ async function unpack(machine, { directory, groups, programs, next }) {
  * @param {Pick<Unpacking, 'directory' | 'programs' | 'next'>} options
  */
 export async function writeLauncher(machine, { directory, programs, next }) {
-  const program = programs.find((name) => fs.existsSync(path.join(directory, 'usr/bin', name))) ?? programs[0] ?? '';
+  const program = programs.find((name) => fs.existsSync(path.join(directory, 'usr/bin', name)));
+  if (program === undefined) throw new SetupError(`${programs.join(' or ')} is not in the unpacked packages.`, next);
   const launcher = path.join(directory, 'bin', program);
   fs.mkdirSync(path.dirname(launcher), { recursive: true });
   fs.rmSync(launcher, { force: true });

@@ -22,6 +22,7 @@ export function npm(machine, cwd, args) {
   return run(machine, [...command, ...args, ...quiet, '--prefix', cwd], {
     cwd,
     env: environment(machine, cli),
+    doing: `npm ${args[0]} in ${path.relative(machine.root, cwd) || 'this directory'}`,
     what: `npm ${args.join(' ')} failed in ${cwd}`,
     next: checkRegistry,
   });

@@ -5,15 +5,24 @@ import { noteRunning } from './left-running.mjs';
 /**
  * Runs a program to its end and shows its output only when it fails.
  *
- * @param {Pick<import('./machine.mjs').Machine, 'root'>} machine
+ * @param {Pick<import('./machine.mjs').Machine, 'root'> & Partial<Pick<import('./machine.mjs').Machine, 'progress'>>} machine
  * @param {string[]} command
- * @param {{cwd: string, env: NodeJS.ProcessEnv, what: string, next: string}} options `what` and `next` form the error
+ * @param {{cwd: string, env: NodeJS.ProcessEnv, doing?: string, what: string, next: string, everyMs?: number}} options
+ *   `what` and `next` form the error; `doing` is said every few seconds
  * @returns {Promise<string>} standard output and error, interleaved
  */
-export function run({ root }, [program = '', ...args], { cwd, env, what, next }) {
+export function run({ root, progress }, [program = '', ...args], { cwd, env, doing, what, next, everyMs = 4000 }) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const forget = noteRunning(root, child.pid);
+    const forgetChild = noteRunning(root, child.pid);
+    const begun = Date.now();
+    const timer = setInterval(() => {
+      if (doing !== undefined) progress?.(`${doing}: ${Math.round((Date.now() - begun) / 1000)} s so far`);
+    }, everyMs);
+    const forget = () => {
+      clearInterval(timer);
+      forgetChild();
+    };
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {

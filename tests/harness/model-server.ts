@@ -8,6 +8,10 @@ interface Question {
   system: string;
   /** Names of its tools. */
   tools: string[];
+  /** The last words that are no result of a tool. */
+  said: string;
+  /** The tokens that the answer may have. */
+  maxTokens: number | undefined;
   /** The prompt of the run. */
   prompt: string;
   /** The results of tools, in order. */
@@ -19,6 +23,8 @@ interface Question {
 interface Answer {
   text?: string;
   calls?: { tool: string; args: object }[];
+  /** The answer reached its output limit. */
+  cut?: true;
   /** The provider refuses the request with this status, for example 401. */
   refusal?: number;
 }
@@ -39,7 +45,7 @@ export async function openModelServer(answer: (question: Question) => Answer): P
   const server = createServer(async (request, response) => {
     const question = await read(request);
     questions.push(question);
-    const { text = '', calls = [], refusal } = answer(question);
+    const { text = '', calls = [], cut, refusal } = answer(question);
     if (refusal !== undefined) {
       response.writeHead(refusal, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: 'refused' } }));
@@ -47,7 +53,7 @@ export async function openModelServer(answer: (question: Question) => Answer): P
     }
     answered += 1;
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(completion(question.model, answered, text, calls)));
+    response.end(JSON.stringify(completion(question.model, answered, text, calls, cut)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -71,17 +77,21 @@ interface Message {
 interface Request {
   model: string;
   messages: Message[];
+  max_tokens?: number;
   tools?: { function: { name: string } }[];
 }
 
 async function read(request: IncomingMessage): Promise<Question> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  const { model, messages, tools } = JSON.parse(Buffer.concat(chunks).toString()) as Request;
+  const body = JSON.parse(Buffer.concat(chunks).toString());
+  const { model, messages, max_tokens, tools = [] } = body as Request;
   return {
     model,
     system: textOf(messages.find(({ role }) => role === 'system')),
-    tools: (tools ?? []).map(({ function: { name } }) => name),
+    tools: tools.map(({ function: { name } }) => name),
+    said: textOf(messages.findLast(({ role }) => role === 'user')),
+    maxTokens: max_tokens,
     prompt: textOf(messages.find(({ role }) => role === 'user')),
     results: messages.flatMap((one) =>
       one.role === 'tool' ? [{ id: one.tool_call_id ?? '', text: textOf(one) }] : [],
@@ -93,7 +103,13 @@ async function read(request: IncomingMessage): Promise<Question> {
 const textOf = (message: Message | undefined): string =>
   Array.isArray(message?.content) ? message.content.map(({ text = '' }) => text).join('') : (message?.content ?? '');
 
-const completion = (model: string, number: number, content: string, calls: { tool: string; args: object }[]) => ({
+const completion = (
+  model: string,
+  number: number,
+  content: string,
+  calls: { tool: string; args: object }[],
+  cut: true | undefined,
+) => ({
   id: `answer-${number}`,
   object: 'chat.completion',
   created: 1,
@@ -113,7 +129,7 @@ const completion = (model: string, number: number, content: string, calls: { too
                 function: { name: tool, arguments: JSON.stringify(args) },
               })),
       },
-      finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
+      finish_reason: cut ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop',
     },
   ],
   usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: tokensPerAnswer },

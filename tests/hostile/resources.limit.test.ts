@@ -64,8 +64,9 @@ const cases: Cases<ResourceCase> = {
     {
       name: '10 GB of output',
       line: 'exec head -c 10G /dev/zero',
-      ends: [quota('output', 10 * mib)],
-      also: ({ result }) => expect([result.stdout.bytes, result.stdout.truncated]).toEqual([10 * mib, true]),
+      limits: { wall_ms: 1500 },
+      ends: [timedOut(1500)],
+      also: ({ result }) => expect([result.stdout.text.length < 70_000, result.stdout.truncated]).toEqual([true, true]),
     },
     {
       name: 'a sparse file of 1 TB',
@@ -118,8 +119,9 @@ const cases: Cases<ResourceCase> = {
     {
       name: '10 GB of errors, line by line',
       line: 'yes the same again >&2',
-      ends: [quota('output', 10 * mib)],
-      also: ({ result }) => expect(result.stderr.bytes).toBe(10 * mib),
+      limits: { wall_ms: 1500 },
+      ends: [timedOut(1500)],
+      also: ({ result }) => expect([result.stderr.text.length < 70_000, result.stderr.truncated]).toEqual([true, true]),
     },
     {
       name: '1 GB of output where that is allowed',
@@ -134,8 +136,8 @@ const cases: Cases<ResourceCase> = {
     {
       name: 'output of a thousand processes',
       line: 'for i in {1..300}; do yes $i & done; wait',
-      limits: { wall_ms: 20_000 },
-      ends: [quota('output', 10 * mib)],
+      limits: { wall_ms: 3000 },
+      ends: [timedOut(3000)],
     },
     {
       name: 'a sparse file of 1 TB with ignored signals',
@@ -225,7 +227,8 @@ const cases: Cases<ResourceCase> = {
     {
       name: 'an archive of 10 GB in some megabytes, to the output',
       line: 'exec gunzip -c bomb.gz',
-      ends: [quota('output', 10 * mib)],
+      limits: { wall_ms: 1500 },
+      ends: [timedOut(1500)],
     },
     {
       name: 'an archive of 10 GB in some megabytes, to many files',

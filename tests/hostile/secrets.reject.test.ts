@@ -92,7 +92,7 @@ describe.each(users)('secrets, with a worker of $name', (user) => {
     const other = scene.makeWorkspace();
     for (let round = 0; round < 5; round++) {
       const loud = await scene.worker.run(workspace, 'yes swordfish & yes swordfish >&2', {
-        limits: { output_bytes: 100_000 },
+        ...{ limits: { output_bytes: 100_000 }, over_output: 'kill' },
       });
       expect(loud.end).toEqual(quota('output', 100_000));
       const heard = await Promise.all(

@@ -7,7 +7,6 @@ const { client } = system;
 const mebibyte = 1024 * 1024;
 
 test.each([
-  { what: 'output', limits: { output_bytes: 4096 }, command: 'yes' },
   { what: 'a file', limits: { file_bytes: mebibyte }, command: 'head -c 4000000 /dev/zero > big' },
   {
     what: 'the workspace',
@@ -25,6 +24,19 @@ test.each([
     ['failed', 'EQUOTA'],
     ['succeeded', undefined],
   ]);
+});
+
+test('a command that prints more than the run keeps runs to its end, and its output is cut', async () => {
+  const steps = [bash('seq 300000; seq 300000 >&2; exit 3')];
+  const limits = { command: { output_bytes: 4096 } };
+  const plan = { groups: [{ on_error: 'continue' as const, steps }] };
+  const run = await succeed(client, { plan, limits, policy: { rules: [allowBash] } });
+  const [step] = (await client.listSteps(run.id)).data;
+  const { value } = (await client.getStep(step?.id ?? '')).result as { value: Record<string, string | number> };
+  expect(step?.error?.code).toBe('EEXIT');
+  expect(value).toMatchObject({ exit_code: 3, stdout_truncated: true, stdout_bytes: 1_988_895 });
+  expect(String(value.stdout)).toMatch(/^1\n2\n[\s\S]*bytes omitted[\s\S]*\n300000\n$/);
+  expect(`${value.stdout}${value.stderr}`.length).toBeLessThan(4200);
 });
 
 test('the wall time of the run bounds a call that asks for more', async () => {

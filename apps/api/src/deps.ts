@@ -89,12 +89,16 @@ export interface ApiDeps extends ServerDeps {
 /** Which key a route asks for: one with a scope, any key in force, or none. */
 export type Access = Scope | 'any key' | 'open';
 
+export type HeaderName = 'idempotency-key' | 'last-event-id' | 'traceparent' | 'tracestate';
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Declared by every route: the guard and the OpenAPI document read it here. */
     access?: Access;
     /** Answers a key that was accepted here within the last hour also while Redis does not answer. For routes that read no data of callers. */
     withoutRedis?: boolean;
+    /** Headers that the route reads. */
+    headers?: readonly HeaderName[];
   }
   interface FastifyRequest {
     /** Set by the guard, on every route that is not open. */

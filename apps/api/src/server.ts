@@ -10,6 +10,7 @@ import { guardHost } from './auth/guard-host.ts';
 import { setSecurityHeaders } from './auth/security-headers.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
+import { ApiProblem } from './errors/api-problem.ts';
 import { countRequests } from './metrics/count-requests.ts';
 import { pathOf } from './path-of.ts';
 import { redactAnswers } from './redact-answers.ts';
@@ -73,7 +74,7 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
     http: { headersTimeout: deps.requestMs, connectionsCheckingInterval: Math.ceil(deps.requestMs / 5) },
     genReqId: newRequestId,
     requestIdHeader: false,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     routerOptions: { ignoreTrailingSlash: false },
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     clientErrorHandler(error, socket) {
@@ -85,7 +86,7 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
   app.server.maxConnections = deps.mostConnections;
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  takeNoBody(app);
+  takeJsonOnly(app);
   answerErrors(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -104,6 +105,12 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
     checkText(body);
     // Open routes take no body.
     if (deps !== undefined) checkSecretValues(deps.secrets.redactor(deps.holder.caller.tenant), body);
+  });
+  app.addHook('preValidation', async ({ query, routeOptions: { url, schema } }) => {
+    const [name] = Object.keys(query as object);
+    if (name === undefined || schema?.querystring !== undefined || !url?.startsWith('/v1/')) return;
+    const errors = [{ pointer: name, detail: 'unknown field' }];
+    throw new ApiProblem('invalid_request', `the query is not valid: ${name}: unknown field`, { errors });
   });
   app.addHook('preHandler', (request, _reply, done) => {
     const about = aboutRequest(request);
@@ -128,7 +135,8 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
 }
 
 /** Many clients send a JSON content type with every request, also without a body. */
-function takeNoBody(app: App): void {
+function takeJsonOnly(app: App): void {
+  app.removeContentTypeParser('text/plain');
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
@@ -187,6 +195,7 @@ async function describe(app: App): Promise<void> {
         version: '0.1.0',
         description: 'Durable agent runs: every tool call is a job, every risky step waits for a person.',
       },
+      servers: [{ url: '/', description: 'The server of this document' }],
       security: [{ key: [] }],
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
     },

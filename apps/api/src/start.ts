@@ -117,7 +117,7 @@ export async function startApi(
     metrics,
     metricsAccess: accessTo(config),
     traceIds,
-    notifications: new RunNotifications(connections.subscriber),
+    notifications: new RunNotifications(connections.subscriber, now),
     live: new LiveStreams({ redis: connections.state, subscriber: connections.subscriber, now: Date.now }),
     host: config.host,
     hostNames: config.hostNames,

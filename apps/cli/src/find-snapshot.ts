@@ -4,7 +4,7 @@ import { CliError, commandLine } from './shell/index.ts';
 /**
  * Finds the snapshot that begins with these characters. The API finds the snapshot of a step, as an undo does.
  * @param named the id or its first characters, or the number or id of a step; undefined stays undefined
- * @throws CliError `usage`
+ * @throws CliError `not_found`; `usage` when several begin so
  */
 export async function findSnapshot(
   client: Client,
@@ -18,7 +18,9 @@ export async function findSnapshot(
   if (found !== undefined && fitting.size === 1) return found;
   const message =
     fitting.size === 0 ? `There is no snapshot ${named}.` : `More than one snapshot begins with ${named}.`;
-  throw new CliError('usage', message, { next: `To list them: ${commandLine('runs', 'snapshots', runId)}` });
+  throw new CliError(fitting.size === 0 ? 'not_found' : 'usage', message, {
+    next: `To list them: ${commandLine('runs', 'snapshots', runId)}`,
+  });
 }
 
 /** A step is named by its number or its id. */

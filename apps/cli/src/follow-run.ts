@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client';
+import type { Client, LiveText } from '@holdpoint/client';
 import { isTerminal } from '@holdpoint/contract';
 import type { Run, RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { openApprovalDesk } from './commands/approvals/approval-desk.ts';
@@ -45,7 +45,11 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
   const reader = readerFor(deps, input, left);
   let last: RunEvent | undefined;
   try {
-    for await (const event of client.events(runId, { signal })) {
+    for await (const event of reader.open(signal)) {
+      if (event.type === 'live') {
+        reader.frame(event);
+        continue;
+      }
       if (event.type.startsWith('run.')) last = event;
       reader.event(event);
       const stopped = mayStop(event, input.wait) && (await runIfStopped(client, runId, { wait: input.wait, signal }));
@@ -70,6 +74,8 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
 
 /** What is done with the events of a run. */
 interface Reader {
+  open(signal: AbortSignal): AsyncGenerator<RunEvent | LiveText>;
+  frame(frame: LiveText): void;
   event(event: RunEvent): void;
   end(run: RunDetail): Promise<RunDetail>;
   /** Gives the terminal back. */
@@ -77,10 +83,12 @@ interface Reader {
 }
 
 function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reader {
-  const { shell } = deps;
+  const { shell, client } = deps;
   if (shell.stdoutIsTerminal && !input.json) return openViewer(deps, input, left);
   const lines = timeline({ colors: shell.colors, width: shell.width, howToDecide });
   return {
+    open: (signal) => client.events(input.runId, { signal }),
+    frame: () => undefined,
     event(event) {
       if (input.json) shell.printJson(event);
       else for (const line of lines(event)) shell.print(line);
@@ -94,7 +102,7 @@ const redrawMs = 1000;
 
 /** A person follows on a terminal. */
 function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortController): Reader {
-  const { shell } = deps;
+  const { shell, client } = deps;
   const screen = openScreen({ write: shell.write, width: shell.width });
   const asks = shell.interactive && wait !== false;
   const view = openRunView({ screen, colors: shell.colors, asks, now: Date.now });
@@ -114,6 +122,8 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
     screen.close();
   };
   return {
+    open: (signal) => client.liveEvents(runId, { signal }),
+    frame: view.frame,
     event(event) {
       view.event(event);
       if (desk !== undefined) desk.event(event);
@@ -132,6 +142,7 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
 function whatContinues(last: RunEvent | undefined): string {
   switch (last?.type) {
     case 'run.waiting':
+      if (last.data.for === 'model') return 'The run waits for its model, and continues by itself.';
       return last.data.for === 'approval'
         ? `The run waits for a decision: ${commandLine('approvals')}`
         : 'The run stays as it is.';
@@ -157,7 +168,8 @@ const mayStop = (event: RunEvent, wait: boolean | undefined): boolean => {
   if (wait === true) return false;
   if (event.type === 'run.paused') return true;
   const needsPerson =
-    event.type === 'run.waiting' || (event.type === 'approval.requested' && event.step_id === undefined);
+    (event.type === 'run.waiting' && event.data.for !== 'model') ||
+    (event.type === 'approval.requested' && event.step_id === undefined);
   return wait === false && needsPerson;
 };
 
@@ -169,7 +181,8 @@ async function runIfStopped(
 ): Promise<RunDetail | undefined> {
   const run = await client.getRun(runId, { signal });
   const { status, publication } = run;
-  const isWaiting = wait === false && (status === 'waiting' || publication.status === 'parked');
+  const needsPerson = (status === 'waiting' && run.model_wait === null) || publication.status === 'parked';
+  const isWaiting = wait === false && needsPerson;
   return status === 'paused' || isWaiting ? run : undefined;
 }
 

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { callerLimitsFrom } from '@holdpoint/callers';
 import type { OperatorPolicy } from '@holdpoint/contract';
 import { type Ceilings, ceilingsFrom, policyFileFrom, readPolicyFile } from '@holdpoint/engine';
+import { describeModelProblem, modelSettingsFrom } from '@holdpoint/models';
 import type { LoadedModule } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { openCatalog, toolsOf } from './policy/catalog-tools.ts';
@@ -22,6 +23,7 @@ export interface OperatorSettings {
 export async function readOperatorSettings(env: Readonly<Record<string, string>>): Promise<OperatorSettings> {
   try {
     callerLimitsFrom(env);
+    refuseBadModel(env);
     const { sourceRoots = [], publishRoots = [] } = rootsFrom(env);
     const file = policyFileFrom(env);
     const { registry, modules } = await openCatalog(env);
@@ -30,6 +32,14 @@ export async function readOperatorSettings(env: Readonly<Record<string, string>>
   } catch (cause) {
     throw new CliError('bad_environment', cause instanceof Error ? cause.message : String(cause), { cause });
   }
+}
+
+/** A name that no provider can have is a mistake; a key that is missing may belong to another machine. @throws Error */
+function refuseBadModel(env: Readonly<Record<string, string>>): void {
+  const { defaultModel } = modelSettingsFrom(env);
+  if (defaultModel === undefined) return;
+  const problem = describeModelProblem(defaultModel, {});
+  if (problem?.code === 'EMODELNAME') throw new Error(`HOLDPOINT_MODEL: ${problem.message} ${problem.next}`);
 }
 
 /** Roots where no directory exists: no source can lie below them. */

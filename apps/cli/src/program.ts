@@ -48,6 +48,7 @@ import {
   sayToRunCommand,
 } from './commands/runs/steer.ts';
 import { listSecretsCommand, removeSecretCommand, setSecretCommand } from './commands/secrets.ts';
+import { showStepCommand } from './commands/steps.ts';
 import { killTaskCommand, listTasksCommand, taskOutputCommand } from './commands/tasks.ts';
 import { listToolsCommand } from './commands/tools.ts';
 import { topCommand } from './commands/top.ts';
@@ -87,7 +88,7 @@ export function createProgram(shell: Shell): Command {
   const runs = new Command('runs').description('list, steer and publish runs');
   runs.addCommand(listRunsCommand(shell));
   runs.addCommand(getRunCommand(shell));
-  runs.addCommand(listStepsCommand(shell));
+  runs.addCommand(listStepsCommand(shell, 'steps'));
   runs.addCommand(cancelRunCommand(shell));
   runs.addCommand(pauseRunCommand(shell));
   runs.addCommand(resumeRunCommand(shell));
@@ -104,6 +105,11 @@ export function createProgram(shell: Shell): Command {
   runs.addCommand(readValidationCommand(shell));
   runs.addCommand(discardRunCommand(shell));
   program.addCommand(runs);
+
+  const steps = new Command('steps').description('the calls of a run');
+  steps.addCommand(listStepsCommand(shell, 'list'));
+  steps.addCommand(showStepCommand(shell));
+  program.addCommand(steps);
 
   const tasks = new Command('tasks').description('background commands and sub-agents of a run');
   tasks.addCommand(listTasksCommand(shell));

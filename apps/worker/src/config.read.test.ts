@@ -12,6 +12,7 @@ test('what is not set has its default, and numbers come as text', () => {
     sandboxPolicy: 'require',
     allowUnsandboxed: false,
     toolchains: [],
+    preparedBytes: 5 * 1024 ** 3,
     metrics: { scraped: undefined, otlp: undefined },
   });
 });
@@ -25,6 +26,7 @@ test.each([
   ['HOLDPOINT_LOCK_MS', 'soon'],
   ['HOLDPOINT_LOCK_MS', '10'],
   ['HOLDPOINT_SANDBOX', 'off'],
+  ['HOLDPOINT_PREPARED_BYTES', '-1'],
   ['HOLDPOINT_ALLOW_UNSANDBOXED', '1'],
   ['HOLDPOINT_LIMITS', '{"max_turns": 0}'],
   ['HOLDPOINT_POLICY', 'policy.json'],

@@ -5,7 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
-import { ConfigError, operatorKindsFrom, type RuntimeConfig } from '@holdpoint/runtime';
+import {
+  ConfigError,
+  operatorKindsFrom,
+  providerRatesSchema,
+  type RuntimeConfig,
+  remoteFilesFrom,
+} from '@holdpoint/runtime';
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace';
@@ -17,8 +23,8 @@ const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 const integer = (min: number, max: number, otherwise: number) =>
   z.coerce.number().int().min(min).max(max).default(otherwise);
 
-/** JSON: `{"provider/model": {"input": 3, "output": 15}}`, in US dollars per million tokens. */
-const prices = z
+/** JSON: `{"provider": {"per_minute": 50, "at_once": 8}}`, of all workers together. */
+const rates = z
   .string()
   .default('{}')
   .transform((text, context): unknown => {
@@ -29,7 +35,7 @@ const prices = z
       return z.NEVER;
     }
   })
-  .pipe(z.record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0) })));
+  .pipe(providerRatesSchema);
 
 const environmentSchema = z.object({
   HOLDPOINT_DATA: z.string().min(1).default(join(projectDir, '.holdpoint')),
@@ -38,7 +44,7 @@ const environmentSchema = z.object({
   HOLDPOINT_WORKER_STEPS: integer(1, 1000, Math.max(4, availableParallelism() * 2)),
   HOLDPOINT_WORKER_TURNS: integer(1, 1000, 16),
   HOLDPOINT_WORKER_TASKS: integer(1, 1000, 16),
-  HOLDPOINT_MODEL_PRICES: prices,
+  HOLDPOINT_MODEL_RATE: rates,
   HOLDPOINT_INSTRUCTIONS: z.string().default(''),
   HOLDPOINT_LOCK_MS: integer(1000, 600_000, 13_000),
   HOLDPOINT_STALLED_MS: integer(500, 600_000, 5000),
@@ -46,6 +52,7 @@ const environmentSchema = z.object({
   HOLDPOINT_DRAIN_MS: integer(0, 3_600_000, 10_000),
   HOLDPOINT_MAINTENANCE_MS: integer(1000, 7 * 86_400_000, 6 * 3_600_000),
   HOLDPOINT_SOURCE_BYTES: integer(1_000_000, 10 ** 15, 10 * 1024 ** 3),
+  HOLDPOINT_PREPARED_BYTES: integer(0, 10 ** 15, 5 * 1024 ** 3),
   HOLDPOINT_RETAIN_DAYS: z.coerce.number().min(0).optional(),
   HOLDPOINT_RETAIN_RUNS: z.coerce.number().int().min(0).optional(),
   HOLDPOINT_SANDBOX: z.enum(['require', 'best-effort']).default('require'),
@@ -94,6 +101,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     sweepMs: of.HOLDPOINT_SWEEP_MS,
     drainMs: of.HOLDPOINT_DRAIN_MS,
     sourceBytes: of.HOLDPOINT_SOURCE_BYTES,
+    preparedBytes: of.HOLDPOINT_PREPARED_BYTES,
     maintenanceMs: of.HOLDPOINT_MAINTENANCE_MS,
     retention: { days: of.HOLDPOINT_RETAIN_DAYS, runs: of.HOLDPOINT_RETAIN_RUNS },
     sandboxPolicy: of.HOLDPOINT_SANDBOX,
@@ -105,13 +113,14 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     uidBase: of.HOLDPOINT_SANDBOX_UID_BASE,
     bootId: of.HOLDPOINT_BOOT_ID,
     path: of.PATH,
-    models: modelSettingsFrom(env),
-    prices: of.HOLDPOINT_MODEL_PRICES,
+    models: checked(() => modelSettingsFrom(env)),
+    rates: of.HOLDPOINT_MODEL_RATE,
     instructions: instructionsFrom(of.HOLDPOINT_INSTRUCTIONS),
     agentKinds: checked(() => operatorKindsFrom(env)),
     space: spaceLimitsFrom(env),
     ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),
+    remotes: remoteFilesFrom(env),
     policyFile: checked(() => policyFileFrom(env)),
     toolModules: checked(() => toolModulesFrom(env)),
     metrics: checked(() => metricsSettingsFrom(env)),

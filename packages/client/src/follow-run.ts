@@ -32,6 +32,7 @@ async function* followAll(
   const requestFor = () => ({ path, headers: { 'last-event-id': String(seen) } });
   for await (const { event, data } of follow(transport, requestFor, signal)) {
     if (event === endOfStream) return;
+    if (event === '') continue;
     if (event === liveEvent) {
       yield { type: 'live', ...read(liveFrameSchema, data, 200) };
       continue;

@@ -4,11 +4,13 @@ import type { Request, Transport } from './request.ts';
 
 /** Pauses between tries to reconnect, ms. A server restarts within their sum. */
 const pauses = [100, 250, 500, 1000, 2000, 4000, 4000, 4000, 4000, 4000];
+/** Where the pauses begin again after a stream that opened and sent nothing: a server that cuts each one is asked twice a second. */
+const afterOpening = 2;
 
 /**
  * Server-sent events that continue after a lost connection. Ends when the consumer stops.
  * @param requestFor makes the request that continues the stream; called before each try
- * @throws ApiError what the server refuses; ConnectionError after the last try in a row without any event
+ * @throws ApiError what the server refuses; ConnectionError after the last try in a row that opened no stream
  */
 export async function* follow(
   transport: Transport,
@@ -18,7 +20,10 @@ export async function* follow(
   let failures = 0;
   for (;;) {
     try {
-      for await (const event of open(transport, requestFor(), signal)) {
+      const onOpen = () => {
+        failures = Math.min(failures, afterOpening);
+      };
+      for await (const event of open(transport, requestFor(), signal, onOpen)) {
         failures = 0;
         yield event;
       }
@@ -37,6 +42,7 @@ async function* open(
   transport: Transport,
   request: Request,
   signal: AbortSignal | undefined,
+  onOpen: () => void,
 ): AsyncGenerator<ServerSentEvent> {
   const gone = new AbortController();
   const either = signal === undefined ? gone.signal : AbortSignal.any([signal, gone.signal]);
@@ -44,6 +50,7 @@ async function* open(
     const headers = { ...request.headers, accept: 'text/event-stream' };
     const response = await transport.send({ ...request, headers, signal: either });
     if (response.body === null) return;
+    onOpen();
     yield* guarded(transport, readEvents(response.body), signal);
   } finally {
     // Ends the request when the consumer stops in the middle.
@@ -73,22 +80,25 @@ async function* guarded(
 const mayReconnect = (error: unknown): boolean =>
   error instanceof ConnectionError || (error instanceof ApiError && error.retryable);
 
-/** One server-sent event. */
+/** One server-sent event. Without a name and data: only an id, from which a stream continues. */
 export interface ServerSentEvent {
   id: string | undefined;
   event: string;
   data: string;
 }
 
-/** Reads a text/event-stream (WHATWG HTML, 9.2.6). Skips comments and events without data. */
+/** Reads a text/event-stream (WHATWG HTML, 9.2.6). Skips comments, and events without data that have no id of their own. */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   let event = '';
   let id: string | undefined;
+  let hasOwnId = false;
   let data: string[] = [];
   for await (const line of lines(body)) {
     if (line === '') {
       if (data.length > 0) yield { id, event: event === '' ? 'message' : event, data: data.join('\n') };
+      else if (hasOwnId) yield { id, event: '', data: '' };
       event = '';
+      hasOwnId = false;
       data = [];
       continue;
     }
@@ -98,7 +108,7 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (field === 'event') event = value;
     else if (field === 'data') data.push(value);
-    else if (field === 'id') id = value;
+    else if (field === 'id') [id, hasOwnId] = [value, true];
   }
 }
 

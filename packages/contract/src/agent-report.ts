@@ -9,6 +9,7 @@ export const treeUsageSchema = z.strictObject({
   wall_ms: z.int().describe('The time that counts for `wall_s`: sub-agents beside a running run add nothing'),
   input_tokens: z.int(),
   output_tokens: z.int(),
+  cached_input_tokens: z.int().default(0).describe('Input tokens that providers read from their caches'),
   cost_micros: z.int(),
   agents: z.int().describe('Sub-agents that were started'),
 });

@@ -5,18 +5,20 @@ const enforcementSchema = z.enum(['enforced', 'partial', 'absent']);
 export type Enforcement = z.infer<typeof enforcementSchema>;
 
 /** What the sandbox enforced for an attempt. Stored with every attempt, shown by `holdpoint doctor`. */
-export const capabilityReportSchema = z.strictObject({
-  driver: z.enum(['bubblewrap', 'none']),
-  fs: enforcementSchema,
-  net: enforcementSchema,
-  pids: enforcementSchema,
-  memory: enforcementSchema,
-  cpu: enforcementSchema,
-  disk: enforcementSchema,
-  seccomp: enforcementSchema,
-  uid_drop: enforcementSchema,
-  notes: z.array(z.string()).describe('One sentence per gap: what is missing and what would close it'),
-});
+export const capabilityReportSchema = z
+  .strictObject({
+    driver: z.enum(['bubblewrap', 'none']),
+    fs: enforcementSchema,
+    net: enforcementSchema,
+    pids: enforcementSchema,
+    memory: enforcementSchema,
+    cpu: enforcementSchema,
+    disk: enforcementSchema,
+    seccomp: enforcementSchema,
+    uid_drop: enforcementSchema,
+    notes: z.array(z.string()).describe('One sentence per gap: what is missing and what would close it'),
+  })
+  .meta({ id: 'Capabilities' });
 export type CapabilityReport = z.infer<typeof capabilityReportSchema>;
 
 const absent = 'absent' as const;

@@ -16,7 +16,7 @@ export interface ProcessLimits {
   file_bytes: number;
   /** @default 1024 */
   open_files: number;
-  /** stdout and stderr together. The command is killed above it. @default 10 MiB */
+  /** What is kept of stdout and stderr together. `over_output` says what becomes of a command that prints more. @default 10 MiB */
   output_bytes: number;
   /**
    * Memory of all processes together, including files in /tmp. With control groups the kernel enforces it. Elsewhere the worker measures it
@@ -46,11 +46,13 @@ export interface CommandRequest {
   /** Whether the command gets the secrets that its run names as variables. @default false */
   secrets?: boolean | undefined;
   limits?: Partial<ProcessLimits> | undefined;
-  /**
-   * Bytes of each stream that the result keeps, up to 64 MiB. `limits.output_bytes` ends a command that prints more than it allows, so raise
-   * that with it. @default 65_536
-   */
+  /** Bytes of each stream that the result keeps, up to 64 MiB and `limits.output_bytes`. @default 65_536 */
   kept_bytes?: number | undefined;
+  /**
+   * A command that prints more than `limits.output_bytes`: `cut` lets it run and keeps the beginning and the end of what it prints; `kill` ends it.
+   * @default 'cut'
+   */
+  over_output?: 'cut' | 'kill' | undefined;
   /** `combined`: stdout has what the command prints to stdout and stderr, in the order in which it is written. @default 'separate' */
   streams?: 'separate' | 'combined' | undefined;
 }
@@ -68,6 +70,7 @@ export type CommandEnd =
   | { status: 'timed_out'; after_ms: number }
   /**
    * The command exceeded a limit and was killed with its whole process tree, or had ended by then. `limit` is in the limit's own unit.
+   * - output: only with `over_output: 'kill'`
    * - memory: the kernel killed one of its processes for lack of memory, or all together were over the limit
    * - disk: it wrote most while the disk had less free space than `limit`, whatever its own limits
    * - processes: new processes were refused, and it failed or kept trying

@@ -5,7 +5,7 @@ import { modelAnsweredSchema, modelUsageSchema, problemSchema } from './vocabula
 
 /** Words of Holdpoint that the model reads after its answer, and why. */
 export const turnNoteSchema = z.strictObject({
-  code: z.enum(['cut_off', 'empty', 'open_tasks', 'output_invalid']),
+  code: z.enum(['cut_off', 'empty', 'withheld', 'open_tasks', 'output_invalid']),
   text: z.string().max(20_000),
 });
 export type TurnNote = z.infer<typeof turnNoteSchema>;
@@ -54,13 +54,20 @@ export const instructedSchema = z.strictObject({
 });
 export type Instructed = z.infer<typeof instructedSchema>;
 
+/** When a run turned from a model to the next, and why. */
+export const modelLeftSchema = z.strictObject({ at: z.iso.datetime(), code: z.string() });
+export type ModelLeft = z.infer<typeof modelLeftSchema>;
+
 /** A model that could not be asked is asked again later. */
 export const modelRetryingSchema = z.strictObject({
   model: z.string().describe('The model that could not be asked'),
   next: z.string().describe('The model that is asked next'),
-  failures: z.int().min(1).describe('In a row, over all models'),
-  since: z.iso.datetime().describe('When the first of them was'),
+  failures: z.int().min(0).describe('In a row, over all models; 0: no request was sent, because others failed'),
+  tries: z.int().min(0).describe('Failures in a row of this model'),
+  since: z.iso.datetime().describe('When the wait began'),
   until: z.iso.datetime().describe('When it is asked again'),
   reason: problemSchema,
+  queued: z.literal(true).optional().describe('It waits for its turn at the provider, and may be asked before `until`'),
+  left: z.record(z.string(), modelLeftSchema).optional().describe('The models that the run turned from'),
 });
 export type ModelRetrying = z.infer<typeof modelRetryingSchema>;

@@ -63,9 +63,9 @@ const leftOutSchema = z.strictObject({
     .nullable()
     .describe('A path with a trailing slash is a folder with all its files; null: the rest of a long list'),
   reason: z
-    .enum(['ignored', 'excluded', 'repository', 'too_large', 'socket', 'fifo', 'device', 'unreadable'])
+    .enum(['ignored', 'excluded', 'prepared', 'repository', 'too_large', 'socket', 'fifo', 'device', 'unreadable'])
     .describe(
-      'ignored: by the ignore rules of a git source; excluded: by include or exclude; repository: `.git`, only in a diff; all others: no snapshot can hold it',
+      'ignored: by the ignore rules of a git source; excluded: by include or exclude; prepared: made by the commands of `prepare`; repository: `.git`, only in a diff; all others: no snapshot can hold it',
     ),
   files: z.int(),
   bytes: z.int(),
@@ -75,7 +75,7 @@ const leftOutSchema = z.strictObject({
 export type LeftOut = z.infer<typeof leftOutSchema>;
 /** Whether no snapshot can hold the content, so that no publish can bring it. */
 export const isUnstorable = ({ reason }: Pick<LeftOut, 'reason'>): boolean =>
-  reason !== 'ignored' && reason !== 'excluded' && reason !== 'repository';
+  !['ignored', 'excluded', 'prepared', 'repository'].includes(reason);
 export const leftOutListSchema = z
   .array(leftOutSchema)
   .describe('What the run created or changed and is not published');

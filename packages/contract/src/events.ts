@@ -18,9 +18,11 @@ import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadOf, payloadSchema } from './payload.ts';
 import { approvalTermsSchema, verdictSchema } from './policy.ts';
 import { postedCallsSchema } from './posted-calls.ts';
+import { preparedSchema, prepareFailedSchema, preparingSchema } from './prepare.ts';
 import { conflictSummarySchema, type PublishPlan, publishedSchema, type Resolution } from './publish.ts';
 import { callTimesSchema, insteadSchema } from './settled-call.ts';
 import { beginsSchema, commandUseSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
+import { toolchainSchema } from './toolchain.ts';
 import { traceparentSchema } from './trace-context.ts';
 import type { ValidatorResult } from './validation.ts';
 import {
@@ -120,6 +122,7 @@ export const closingSchema = z.strictObject({
   as: z.enum(['succeeded', 'failed']),
   message: z.string(),
   reason: problemSchema.optional(),
+  output: payloadSchema.optional(),
 });
 
 const runEvents = [
@@ -139,9 +142,9 @@ const runEvents = [
       .describe('The trace of the run that it continues or works for, when that run has a traceparent'),
   }),
   event('run.started', {}),
-  event('run.waiting', { for: z.enum(['approval', 'task', 'calls']) }),
+  event('run.waiting', { for: z.enum(['approval', 'task', 'calls', 'model']) }),
   event('run.resumed', {
-    after: z.enum(['approval', 'task', 'pause', 'end', 'calls']),
+    after: z.enum(['approval', 'task', 'pause', 'end', 'calls', 'model']),
     status: z.enum(['queued', 'running', 'waiting']),
     turn: z.int(),
     used: usageSchema.optional().describe('After a pause: limits count from here'),
@@ -170,7 +173,10 @@ const runEvents = [
   event('run.canceled', {
     dropped: z.int().optional().describe('The calls that were received up to this number are never made'),
   }),
-  event('run.succeeded', { message: z.string() }),
+  event('run.succeeded', {
+    message: z.string(),
+    output: payloadSchema.optional().describe('The final answer as a JSON value, when the goal has an `output_schema`'),
+  }),
   event('run.failed', { reason: problemSchema }),
   event('turn.planned', {
     turn: z.int().min(1),
@@ -500,7 +506,18 @@ const workspaceEvents = [
     bytes: z.int(),
     skipped: z.int(),
     submodules: z.array(z.strictObject({ path: z.string(), commit: z.string() })).optional(),
+    toolchains: z.array(toolchainSchema).optional().describe('What commands of the run find as node and python3'),
+    prepare: z.literal(true).optional().describe('The commands of `prepare` run before the first turn'),
   }),
+  event('workspace.preparing', preparingSchema.shape),
+  event('workspace.prepared', {
+    ...preparedSchema.shape,
+    snapshot: snapshotId,
+    parent: snapshotId,
+    files_changed: z.int(),
+    skipped: z.int(),
+  }),
+  event('workspace.prepare_failed', { ...prepareFailedSchema.shape, restore }),
   stepEvent('workspace.snapshotted', {
     attempt,
     snapshot: snapshotId,

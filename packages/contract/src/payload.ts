@@ -13,10 +13,12 @@ export type Payload<Value = z.core.util.JSONType> = (
 ) & { readonly [written]?: Value };
 
 /** `toPayload` made the value from JSON and its type says which: checking it again costs more than the rest of a read of a step. */
-export const payloadSchema: z.ZodType<Payload, Payload> = z.union([
-  z.strictObject({ json: z.any() }),
-  z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int(), preview: z.string() }),
-]);
+export const payloadSchema: z.ZodType<Payload, Payload> = z
+  .union([
+    z.strictObject({ json: z.any() }),
+    z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int(), preview: z.string() }),
+  ])
+  .meta({ id: 'Payload' });
 
 /** The payload of a value that only the engine writes, so that its readers need not parse it. */
 export const payloadOf = <Value>() => payloadSchema as z.ZodType<Payload<Value>, Payload<Value>>;

@@ -63,7 +63,8 @@ export const planSchema = z
       });
       for (const name of here) known.add(name);
     });
-  });
+  })
+  .meta({ id: 'Plan' });
 export type Plan = z.infer<typeof planSchema>;
 export type PlanStep = Plan['groups'][number]['steps'][number];
 

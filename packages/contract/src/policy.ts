@@ -46,19 +46,21 @@ const approvalTerms = {
   escalate: escalationSchema.optional(),
 };
 
-export const policyRuleSchema = z.strictObject({
-  name: z.string().min(1).max(100).optional(),
-  match: matchSchema,
-  action: policyActionSchema,
-  reason: z.string().max(500).optional(),
-  surely: z
-    .literal(true)
-    .optional()
-    .describe(
-      'For hold and deny: only what surely matches. Without it they also apply to what may match, such as the program `$X`',
-    ),
-  ...approvalTerms,
-});
+export const policyRuleSchema = z
+  .strictObject({
+    name: z.string().min(1).max(100).optional(),
+    match: matchSchema,
+    action: policyActionSchema,
+    reason: z.string().max(500).optional(),
+    surely: z
+      .literal(true)
+      .optional()
+      .describe(
+        'For hold and deny: only what surely matches. Without it they also apply to what may match, such as the program `$X`',
+      ),
+    ...approvalTerms,
+  })
+  .meta({ id: 'PolicyRule' });
 export type PolicyRule = z.infer<typeof policyRuleSchema>;
 
 /** What a toolset says of its own calls. Its rules are judged beside the policies, and the strictest verdict counts. */
@@ -72,31 +74,35 @@ export interface ToolsetRules {
 
 export const maxRules = 1000;
 
-export const policySchema = z.strictObject({
-  rules: z
-    .array(policyRuleSchema)
-    .max(maxRules)
-    .default([])
-    .describe(
-      'For each part of a call (a simple command, a path, a host) the first rule that matches decides, and the strictest verdict is the verdict on the call. No match: the built-in rules decide',
-    ),
-  publish: z
-    .enum(['allow', 'hold'])
-    .default('allow')
-    .describe('hold: a publish shows its plan and waits for a decision'),
-  approval_timeout_s: seconds
-    .default(7 * 24 * 3600)
-    .describe('Seconds until an open approval expires and its step settles without having run. At most ten years.'),
-});
+export const policySchema = z
+  .strictObject({
+    rules: z
+      .array(policyRuleSchema)
+      .max(maxRules)
+      .default([])
+      .describe(
+        'For each part of a call (a simple command, a path, a host) the first rule that matches decides, and the strictest verdict is the verdict on the call. No match: the built-in rules decide',
+      ),
+    publish: z
+      .enum(['allow', 'hold'])
+      .default('allow')
+      .describe('hold: a publish shows its plan and waits for a decision'),
+    approval_timeout_s: seconds
+      .default(7 * 24 * 3600)
+      .describe('Seconds until an open approval expires and its step settles without having run. At most ten years.'),
+  })
+  .meta({ id: 'Policy' });
 export type Policy = z.infer<typeof policySchema>;
 
 /** The operator's policy for every run. It can only be stricter than the run's own policy. */
-export const operatorPolicySchema = z.strictObject({
-  rules: policySchema.shape.rules.describe(
-    'The first rule that matches decides. No match: the policy of the run alone',
-  ),
-  publish: policySchema.shape.publish,
-});
+export const operatorPolicySchema = z
+  .strictObject({
+    rules: policySchema.shape.rules.describe(
+      'The first rule that matches decides. No match: the policy of the run alone',
+    ),
+    publish: policySchema.shape.publish,
+  })
+  .meta({ id: 'OperatorPolicy' });
 export type OperatorPolicy = z.infer<typeof operatorPolicySchema>;
 
 export const policyNameSchema = z
@@ -150,27 +156,29 @@ export const callPartSchema = z.strictObject({
 export type CallPart = z.infer<typeof callPartSchema>;
 
 /** What the policies say about a call, as it is recorded with the step. */
-export const verdictSchema = z.strictObject({
-  action: policyActionSchema,
-  reason: z.string(),
-  rule: z
-    .strictObject({
-      policy: z.string().describe('`run`, `operator`, `builtin`, `toolset:` and its name, or the name of a policy'),
-      version: z.int().optional(),
-      digest: z.string(),
-      index: z.int().describe('Position in `rules`, from 0'),
-      name: z.string().optional(),
-    })
-    .optional()
-    .describe('The rule that decided; absent when no rule matched'),
-  part: callPartSchema.optional().describe('The part that the rule matched'),
-  lacks: z
-    .strictObject({ permission: z.string(), how: z.string().describe('How the run gets it') })
-    .optional()
-    .describe('The permission or the mode that denies the call, whatever the policies say'),
-  ...approvalTerms,
-  deciders: z.array(decidersSchema).optional().describe('Every entry must be satisfied: one per rule that holds'),
-});
+export const verdictSchema = z
+  .strictObject({
+    action: policyActionSchema,
+    reason: z.string(),
+    rule: z
+      .strictObject({
+        policy: z.string().describe('`run`, `operator`, `builtin`, `toolset:` and its name, or the name of a policy'),
+        version: z.int().optional(),
+        digest: z.string(),
+        index: z.int().describe('Position in `rules`, from 0'),
+        name: z.string().optional(),
+      })
+      .optional()
+      .describe('The rule that decided; absent when no rule matched'),
+    part: callPartSchema.optional().describe('The part that the rule matched'),
+    lacks: z
+      .strictObject({ permission: z.string(), how: z.string().describe('How the run gets it') })
+      .optional()
+      .describe('The permission or the mode that denies the call, whatever the policies say'),
+    ...approvalTerms,
+    deciders: z.array(decidersSchema).optional().describe('Every entry must be satisfied: one per rule that holds'),
+  })
+  .meta({ id: 'Verdict' });
 export type Verdict = z.infer<typeof verdictSchema>;
 
 /** What an approval keeps of the verdict that asked for it. */

@@ -28,3 +28,47 @@ export const prepareSchema = z.strictObject({
     .describe('Globs of the files that decide what the commands make. Default: well-known manifests and lock files'),
 });
 export type Prepare = z.infer<typeof prepareSchema>;
+
+/** Characters of the end of what a command printed that the log keeps. */
+export const longestTail = 4000;
+/** Characters of a command line that an event names; the spec of the run has all of it. */
+export const longestLine = 1000;
+
+const ran = {
+  number: z.int().min(1).describe('Which of the commands, from 1'),
+  of: z.int().min(1).describe('How many there are'),
+};
+
+/** A host that commands reached or tried to reach. */
+const reachedSchema = z.strictObject({
+  host: z.string(),
+  port: z.int(),
+  verdict: z.enum(['allowed', 'refused', 'failed']),
+  connections: z.int(),
+  bytes_down: z.int(),
+});
+
+const result = {
+  command: z.string().describe(`Cut after ${longestLine} characters`),
+  exit_code: z.int().nullable().describe('null: it did not end by itself'),
+  duration_ms: z.number(),
+  output: z.string().describe('The end of what it printed'),
+  reached: z.array(reachedSchema).max(50).optional().describe('With a network: where it went'),
+};
+
+export const preparingSchema = z.strictObject({ ...ran, command: z.string(), worker: z.string() });
+
+/** A command that succeeded, and the files after it. With `cached`, all of them at once: their changes were made by an earlier run. */
+export const preparedSchema = z.strictObject({
+  ...ran,
+  ...result,
+  command: result.command.optional(),
+  exit_code: result.exit_code.optional(),
+  output: result.output.optional(),
+  cached: z.literal(true).optional().describe('No command ran: an earlier run with the same inputs made these changes'),
+  key: z.string().optional().describe('The digest of what decides the result: commands, inputs, toolchains'),
+  kept: z.boolean().optional().describe('With the last command: whether later runs can take the changes over'),
+});
+
+export const prepareFailedSchema = z.strictObject({ ...ran, ...result });
+export type PrepareResult = Pick<z.infer<typeof prepareFailedSchema>, keyof typeof result>;

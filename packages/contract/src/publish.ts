@@ -2,22 +2,24 @@ import { z } from 'zod';
 import { leftOutListSchema } from './diff.ts';
 import { line } from './source.ts';
 
-export const publishedSchema = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('git'),
-    path: z.string(),
-    branch: z.string().describe('Full ref, e.g. refs/heads/holdpoint/run_…'),
-    commit: z.string(),
-    left_out: leftOutListSchema,
-  }),
-  z.strictObject({
-    type: z.literal('directory'),
-    path: z.string(),
-    files_written: z.int(),
-    files_deleted: z.int(),
-    left_out: leftOutListSchema,
-  }),
-]);
+export const publishedSchema = z
+  .discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('git'),
+      path: z.string(),
+      branch: z.string().describe('Full ref, e.g. refs/heads/holdpoint/run_…'),
+      commit: z.string(),
+      left_out: leftOutListSchema,
+    }),
+    z.strictObject({
+      type: z.literal('directory'),
+      path: z.string(),
+      files_written: z.int(),
+      files_deleted: z.int(),
+      left_out: leftOutListSchema,
+    }),
+  ])
+  .meta({ id: 'Published' });
 export type Published = z.infer<typeof publishedSchema>;
 
 /** How a change set is to be published. */
@@ -71,7 +73,7 @@ export const conflictSchema = z.strictObject({
 export type Conflict = z.infer<typeof conflictSchema>;
 
 /** A conflict in the log and in a run: without the versions, which a publish plan shows. */
-export const conflictSummarySchema = conflictSchema.omit({ versions: true });
+export const conflictSummarySchema = conflictSchema.omit({ versions: true }).meta({ id: 'Conflict' });
 export type ConflictSummary = z.infer<typeof conflictSummarySchema>;
 
 /** The result for a file in conflict: the run's version, the source's, or other text. Valid only while the source still has `seen`. */

@@ -29,16 +29,18 @@ export type Settings = z.infer<typeof settingsSchema>;
 export const hasNetwork = (network: Network): boolean => network.allow.length > 0;
 
 /** A command that must succeed on exactly the content of a publish. It runs in the sandbox without a network. */
-export const validatorSchema = z.strictObject({
-  name: z.string().min(1).max(100).optional(),
-  command: z
-    .string()
-    .min(1)
-    .max(100_000)
-    .regex(/^[^\0]*$/, 'expected no NUL')
-    .describe('For bash. Exit code 0: it passed'),
-  timeout_s: z.int().min(1).max(86_400).default(600),
-});
+export const validatorSchema = z
+  .strictObject({
+    name: z.string().min(1).max(100).optional(),
+    command: z
+      .string()
+      .min(1)
+      .max(100_000)
+      .regex(/^[^\0]*$/, 'expected no NUL')
+      .describe('For bash. Exit code 0: it passed'),
+    timeout_s: z.int().min(1).max(86_400).default(600),
+  })
+  .meta({ id: 'Validator' });
 export type Validator = z.infer<typeof validatorSchema>;
 export const validatorsSchema = z
   .array(validatorSchema)

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { parseRemote } from './remote.ts';
+import { secretNameSchema } from './secret.ts';
 
 /** Git refs contain no control characters, and a git command line takes no NUL. */
 export const line = z.string().regex(/^[^\p{Cc}]*$/u, 'expected no control characters');
@@ -19,28 +21,76 @@ const historySchema = z
     'At most how many commits `git log` and `git blame` see in the workspace. Default: 100, and none beside globs',
   );
 
+const credentialsSchema = z.strictObject({
+  secret: secretNameSchema.describe('A token or password for https, a private key without a passphrase for ssh'),
+  username: z
+    .string()
+    .max(200)
+    .regex(/^[^\p{Cc}:]+$/u, 'expected a name without a colon')
+    .optional()
+    .describe('For https. Default: x-access-token, which hosts take beside a token'),
+});
+
+const gitSchema = z
+  .strictObject({
+    type: z.literal('git'),
+    path: path.optional().describe('Absolute path of a git work tree or bare repository on the worker host'),
+    url: z
+      .string()
+      .min(1)
+      .max(2000)
+      .superRefine((text, context) => {
+        const remote = parseRemote(text);
+        if (typeof remote === 'string') context.addIssue({ code: 'custom', message: remote });
+      })
+      .optional()
+      .describe('In place of a path: https://host/path, ssh://user@host/path or user@host:path'),
+    credentials: credentialsSchema.optional().describe('For a url that is not public'),
+    known_hosts: z
+      .string()
+      .max(16_384)
+      .optional()
+      .describe('For ssh: the keys of the host, as lines of a known_hosts file. Default: those of the operator'),
+    ref: line.min(1).max(1000).optional().describe('Branch, tag or commit. Default: HEAD'),
+    history: historySchema,
+    ...selection,
+  })
+  .superRefine(({ path: local, url, credentials, known_hosts: keys }, context) => {
+    const issue = (at: string, message: string) => context.addIssue({ code: 'custom', path: [at], message });
+    if (local === undefined && url === undefined) issue('path', 'expected a path or a url');
+    if (local !== undefined && url !== undefined) issue('url', 'a source has a path or a url, not both');
+    if (url !== undefined) return;
+    if (credentials !== undefined) issue('credentials', 'only a source with a url takes credentials');
+    if (keys !== undefined) issue('known_hosts', 'only a source with a url takes keys of a host');
+  });
+
 /**
  * Where a run's files come from. Wire shape of `workspace.source`. Paths that `include` and `exclude` leave out do not exist in the
  * workspace, and a publish leaves them unchanged at the source.
  */
-export const sourceSchema = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('directory'),
-    path: path.describe('Absolute path of a directory on the worker host'),
-    ...selection,
-  }),
-  z.strictObject({
-    type: z.literal('git'),
-    path: path.describe('Absolute path of a git work tree or bare repository on the worker host'),
-    ref: line.min(1).max(1000).optional().describe('Branch, tag or commit. Default: HEAD'),
-    history: historySchema,
-    ...selection,
-  }),
-  z.strictObject({
-    type: z.literal('archive'),
-    path: path.describe('Absolute path of a .tar, .tar.gz or .zip file on the worker host'),
-    ...selection,
-  }),
-  z.strictObject({ type: z.literal('empty') }),
-]);
+export const sourceSchema = z
+  .discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('directory'),
+      path: path.describe('Absolute path of a directory on the worker host'),
+      ...selection,
+    }),
+    gitSchema,
+    z.strictObject({
+      type: z.literal('archive'),
+      path: path.describe('Absolute path of a .tar, .tar.gz or .zip file on the worker host'),
+      ...selection,
+    }),
+    z.strictObject({ type: z.literal('empty') }),
+  ])
+  .meta({ id: 'Source' });
 export type Source = z.infer<typeof sourceSchema>;
+export type GitSource = Extract<Source, { type: 'git' }>;
+/** A git source has either a path or a URL. */
+export type RemoteSource = GitSource & { url: string };
+
+export const isRemote = (source: Source): source is RemoteSource => source.type === 'git' && source.url !== undefined;
+
+/** Where a source is: its path or URL. */
+export const placeOf = (source: Exclude<Source, { type: 'empty' }>): string =>
+  (source.type === 'git' ? (source.url ?? source.path) : source.path) ?? '';

@@ -122,6 +122,7 @@ export type ModelUsage = z.infer<typeof modelUsageSchema>;
 /** Who answered for a model, and why the answer ended. Nothing of the answer itself. */
 export const modelAnsweredSchema = z.strictObject({
   provider: z.string().optional().describe('By the GenAI conventions of OpenTelemetry'),
+  asked: z.string().optional().describe('The model that was asked, `provider/model`, when it is not that of the run'),
   model: z.string().optional().describe('The model that answered, as its provider names it'),
   id: z.string().optional().describe("The provider's id of the answer"),
   finish_reason: z.string().optional(),
@@ -129,9 +130,11 @@ export const modelAnsweredSchema = z.strictObject({
 export type ModelAnswered = z.infer<typeof modelAnsweredSchema>;
 
 /** An error as data: a stable code, what happened, what to do next. */
-export const problemSchema = z.strictObject({
-  code: z.string(),
-  message: z.string(),
-  next: z.string().optional(),
-});
+export const problemSchema = z
+  .strictObject({
+    code: z.string(),
+    message: z.string(),
+    next: z.string().optional(),
+  })
+  .meta({ id: 'Reason' });
 export type Problem = z.infer<typeof problemSchema>;

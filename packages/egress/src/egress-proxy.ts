@@ -38,6 +38,8 @@ export interface EgressProxyOptions {
   limits?: Partial<ProxyLimits>;
   /** Headers for requests to some hosts, and the certificates with which the proxy reads those requests over TLS. @default none */
   injected?: { headers: InjectedHeaders; authority: CertificateAuthority };
+  /** Certificates in PEM that hosts with a header may have beside those that this process trusts. @default none */
+  authorities?: readonly string[];
 }
 
 /**
@@ -154,7 +156,7 @@ export class EgressProxy implements AsyncDisposable {
   async #intercept(session: ProxySession, plain: Socket, head: Buffer): Promise<void> {
     const { client, target } = session;
     const { authority } = this.#options.injected ?? {};
-    const upstream = encrypt(plain, target.host);
+    const upstream = encrypt(plain, target.host, this.#options.authorities);
     const context = authority?.contextFor(target.host);
     try {
       await Promise.all([once(upstream, 'secureConnect', { signal: session.signal }), context]);

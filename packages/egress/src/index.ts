@@ -3,4 +3,4 @@ export { EgressProxy } from './egress-proxy.ts';
 export { EgressError } from './errors.ts';
 export { createGuard } from './guard.ts';
 export { openGuardedFetch } from './guarded-fetch.ts';
-export { type InjectedHeader, openInjectedHeaders } from './injected-headers.ts';
+export { type InjectedHeader, type InjectedHeaders, openInjectedHeaders } from './injected-headers.ts';

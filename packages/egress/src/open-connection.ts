@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, getCACertificates } from 'node:tls';
 import type { Connection } from '@holdpoint/contract';
 import { type ConnectOptions, connectGuarded } from './connect.ts';
 import { failedEnd, reasonOf, reportOf } from './connection-report.ts';
@@ -51,10 +51,14 @@ export async function openConnection(
   return { socket, close };
 }
 
-/** TLS to a host whose certificate must have its name. */
-export function encrypt(socket: Socket, host: string): Socket {
+/**
+ * TLS to a host whose certificate must have its name.
+ * @param authorities certificates in PEM that count beside those that this process trusts
+ */
+export function encrypt(socket: Socket, host: string, authorities: readonly string[] = []): Socket {
   return connectTls({
     socket,
+    ca: authorities.length === 0 ? undefined : [...getCACertificates('default'), ...authorities],
     host, // the name that the certificate must have
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],

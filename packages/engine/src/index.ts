@@ -22,6 +22,7 @@ export { holdsPublish, type OperatorInForce, withCurrent } from './domain/judge-
 export { usedByTree } from './domain/limits-reached.ts';
 export { newId } from './domain/new-id.ts';
 export type { ApprovalState, RunState, StepState, TaskState } from './domain/state.ts';
+export { isWaitingForModel } from './domain/transitions/conversation.ts';
 export { createDurably } from './files/write-durably.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
 export {

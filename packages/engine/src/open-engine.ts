@@ -65,6 +65,7 @@ import {
   getStep,
   listAgents,
   listAttempts,
+  listEvents,
   listResults,
   listRuns,
   listSnapshots,
@@ -74,6 +75,7 @@ import {
   readCalls,
   readTotals,
   readTrace,
+  runsChangedSince,
 } from './queries/index.ts';
 
 /** The engine for requests: each of them is made by a caller. */
@@ -122,6 +124,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       find: async (runId: string) => ((await owned.isMine(runId)) ? readRun(redis, runId) : undefined),
       list: (filter: Omit<RunFilter, 'tenant'>, page: { limit: number; cursor?: string }) =>
         listRuns(deps, { ...filter, tenant }, page),
+      changedSince: (time: number) => runsChangedSince(deps, tenant, time),
       spec: on(deps, readSpec),
       /** The sub-agents of a run that are not over, and theirs. */
       agents: on(deps, listAgents),
@@ -215,6 +218,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         await owned.run(runId);
         yield* readWholeLog(redis, runId);
       },
+      /** Of all runs of the tenant. */
+      page: (page: Parameters<typeof listEvents>[2]) => listEvents(deps, tenant, page),
     },
     /** The value of a payload, from the log or the blob store. */
     read: <Value>(payload: Payload<Value>): Promise<Value> => fromPayload(deps.blobs, payload),

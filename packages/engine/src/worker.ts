@@ -21,6 +21,7 @@ export type {
   Executor,
   FoundKinds,
   MadeWorkspace,
+  OpenTask,
   PastCompaction,
   PastConversation,
   PastTurn,
@@ -28,6 +29,7 @@ export type {
   Planner,
   PlannerDecision,
   PlannerInput,
+  PrepareEnd,
   PublishCall,
   RunDecision,
   SettledStep,
@@ -46,5 +48,5 @@ export {
   type TurnJob,
   type WorkspaceJob,
 } from './queues/queues.ts';
-export { mayPublicationSleep, mayStillSleep } from './reconcile/may-still-sleep.ts';
+export { mayPublicationSleep, mayStillSleep, mayTurnSleep } from './reconcile/may-still-sleep.ts';
 export { spanIdOf, spanKeys, traceIdOf } from './tracing/index.ts';

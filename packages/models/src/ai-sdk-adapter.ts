@@ -10,13 +10,17 @@ import {
 } from 'ai';
 import { boundArgsDepth } from './call-args.ts';
 import { uniqueCallIds } from './call-ids.ts';
-import { toSentMessages } from './conversation.ts';
+import { sentPrompt } from './conversation.ts';
+import { describeModel, type ModelFacts } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { parseModelName } from './model-name.ts';
-import type { Model, ModelAnswer, ModelRequest } from './port.ts';
+import type { Model, ModelAnswer, ModelRequest, ReasoningEffort } from './port.ts';
 import { openProviderModel, type ProviderDeps } from './providers.ts';
 import { type AnswerPart, type RawAnswer, readAnswer } from './read-answer.ts';
+import { streamed } from './stream.ts';
+import { readStreamFailure } from './stream-failure.ts';
+import { defaultStreamLimits, streamFetch } from './stream-fetch.ts';
 
 type Generated = Awaited<ReturnType<typeof generateText>>;
 
@@ -32,7 +36,16 @@ export function createAiSdkModel(deps: AdapterDeps): Model {
 }
 
 async function generate(deps: AdapterDeps, request: ModelRequest): Promise<ModelAnswer> {
-  const { model, options } = openProviderModel(deps, request.model);
+  const { onDelta } = request;
+  const limits = deps.settings.stream ?? defaultStreamLimits;
+  const fetch = onDelta === undefined ? deps.fetch : streamFetch({ fetch: deps.fetch, limits, model: request.model });
+  const isCached = request.cache ?? true;
+  const { model, options } = openProviderModel(
+    { ...deps, fetch },
+    request.model,
+    isCached ? request.cacheKey : undefined,
+  );
+  const facts = describeModel(request.model, deps.settings.known ?? {});
   request.signal.throwIfAborted();
   // Without `execute` the SDK stops after the first answer, so it sends one request.
   const tools: ToolSet = Object.fromEntries(
@@ -42,14 +55,16 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     ]),
   );
   const result = await generateText({
-    model: wrapLanguageModel({ model, middleware: [boundArgsDepth, uniqueCallIds(request.messages)] }),
-    instructions: request.system || undefined,
-    messages: toSentMessages(request.messages, request.model),
+    model: wrapLanguageModel({
+      model,
+      middleware: [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta)] : [])],
+    }),
+    ...sentPrompt(request, { isCached, showsImages: facts.images ?? false }),
     tools,
     maxRetries: 0,
-    maxOutputTokens: request.maxOutputTokens ?? 8192,
+    maxOutputTokens: outputLimit(request, facts),
     temperature: request.temperature,
-    reasoning: request.reasoningEffort,
+    reasoning: effortOf(request),
     abortSignal: request.signal,
     providerOptions: options,
   }).catch((error: unknown) => {
@@ -58,6 +73,22 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     throw toModelError(deps, error, request.model);
   });
   return readAnswer(rawAnswer(request.model, result), request.messages);
+}
+
+/** An answer of the default length leaves most of the window to the conversation. */
+const defaultShare = 8;
+const leastDefault = 8192;
+
+function outputLimit({ maxOutputTokens }: ModelRequest, { maxOutput = Infinity, window = 0 }: ModelFacts): number {
+  const share = Math.max(leastDefault, Math.floor(window / defaultShare));
+  return Math.min(maxOutputTokens ?? share, maxOutput);
+}
+
+/** The SDK finds the nearest effort for the models that it knows; other servers know no more than `high`. */
+function effortOf({ model, reasoningEffort }: ModelRequest): ReasoningEffort | undefined {
+  const { provider } = parseModelName(model);
+  const isImitation = provider === 'openai-compatible' || provider === 'ollama';
+  return isImitation && reasoningEffort === 'max' ? 'high' : reasoningEffort;
 }
 
 function rawAnswer(model: string, result: Generated): RawAnswer {
@@ -112,8 +143,11 @@ function answerPart(part: Generated['content'][number]): AnswerPart[] {
 }
 
 function toModelError(deps: AdapterDeps, error: unknown, model: string): ModelError {
-  if (error instanceof ModelError) return error;
+  const own = modelErrorIn(error);
+  if (own !== undefined) return own;
   if (APICallError.isInstance(error)) return describeFailure(deps, readFailure(error), model);
+  const broken = readStreamFailure(error);
+  if (broken !== undefined) return describeFailure(deps, broken, model);
   const message = error instanceof Error ? error.message : String(error);
   if (InvalidResponseDataError.isInstance(error)) {
     return describeFailure(deps, { kind: 'unreadable', status: 200, headers: {}, body: error.data, message }, model);
@@ -128,6 +162,16 @@ function toModelError(deps: AdapterDeps, error: unknown, model: string): ModelEr
     { code: 'EMODELUNKNOWN', message: `Asking ${model} failed: ${message}`, next },
     { cause: error },
   );
+}
+
+/** The SDK wraps an error that ends the body of an answer. */
+function modelErrorIn(error: unknown): ModelError | undefined {
+  let at = error;
+  for (let depth = 0; depth < 10 && at instanceof Error; depth++) {
+    if (at instanceof ModelError) return at;
+    at = at.cause;
+  }
+  return undefined;
 }
 
 function readFailure(error: APICallError): Failure {

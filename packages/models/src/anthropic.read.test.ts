@@ -3,6 +3,8 @@ import { apiKey, asking, askServer, continued, readFile } from './testing/ask.ts
 import { testFaults, testParallelCalls } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
+/** The end of the conversation is marked for the cache. */
+const cached = { cache_control: { type: 'ephemeral' } };
 const modelName = 'anthropic/claude-sonnet-4-5';
 
 const { name, description, parameters } = readFile;
@@ -11,7 +13,7 @@ testParallelCalls({
   url: '/v1/messages',
   headers: (headers) => expect(headers.get('x-api-key')).toBe(apiKey),
   body: () => ({
-    max_tokens: 8192,
+    max_tokens: 25_000,
     system: [{ type: 'text', text: 'Work carefully.' }],
     tools: [{ name, description, input_schema: parameters }],
     messages: [
@@ -97,7 +99,7 @@ test('another model gets a rebuilt answer without the reasoning', async () => {
   await ask(continued(first));
   expect(ask.list(0, 'messages').slice(1)).toEqual([
     { role: 'assistant', content: [use('rebuilt_0', { path: 'a.txt' })] },
-    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'rebuilt_0', content: 'alpha' }] },
+    { role: 'user', content: [{ ...cached, type: 'tool_result', tool_use_id: 'rebuilt_0', content: 'alpha' }] },
   ]);
 });
 

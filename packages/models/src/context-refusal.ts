@@ -11,7 +11,7 @@ const wordings: readonly RegExp[] = [
   /prompt is too long|input is too long|input length exceeds|input length and .{0,20}max_tokens.{0,20} exceed context limit/i,
   /(?:exceeds?|exceeded) (?:the |this |your )?(?:model'?s? |available |maximum )*(?:context (?:window|length|size|limit)|token limit)/i,
   /maximum (?:context|prompt|model|sequence) length|maximum number of (?:input )?tokens allowed|context window exceeds/i,
-  /(?:prompt|input) token count .{0,60}exceeds|too many (?:input )?tokens|loaded with context length/i,
+  /(?:prompt|input) token count .{0,60}exceeds|too many tokens: size limit|loaded with context length/i,
   /reduce the length of the (?:messages|prompt|input)|tokens must be reduced|request too large for/i,
 ];
 

@@ -1,6 +1,8 @@
 import { isJsonObject } from './call-args.ts';
 import { usedIds } from './call-ids.ts';
-import type { ModelAnswer, ModelImage, ModelMessage } from './port.ts';
+import { type ChosenImages, chooseImages, type ImagePart } from './images.ts';
+import { parseModelName } from './model-name.ts';
+import type { ModelAnswer, ModelImage, ModelMessage, ModelRequest } from './port.ts';
 import { type ReplayPart, unpackReplay } from './replay.ts';
 
 type Result = (ModelMessage & { role: 'tool' })['results'][number];
@@ -8,12 +10,6 @@ type Result = (ModelMessage & { role: 'tool' })['results'][number];
 interface TextPart {
   type: 'text';
   text: string;
-}
-
-interface ImagePart {
-  type: 'file';
-  data: { type: 'data'; data: string };
-  mediaType: string;
 }
 
 interface ResultPart {
@@ -29,23 +25,51 @@ export type SentMessage =
   | { role: 'assistant'; content: ReplayPart[] }
   | { role: 'tool'; content: ResultPart[] };
 
+type Cached = { providerOptions?: typeof breakpoint };
+
+/** Marks the end of what Anthropic caches; at most four of a request. Other providers cache by themselves, and get no mark. */
+const breakpoint = { anthropic: { cacheControl: { type: 'ephemeral' as const } } };
+
+/** System text and conversation in the form of the SDK. */
+export function sentPrompt(
+  { system, messages, model }: Pick<ModelRequest, 'system' | 'messages' | 'model'>,
+  { isCached, showsImages }: { isCached: boolean; showsImages: boolean },
+) {
+  const images = chooseImages(messages, showsImages);
+  const sent: (SentMessage & Cached)[] = toSentMessages(messages, model, images);
+  if (!isCached) return { instructions: system || undefined, messages: sent };
+  for (const index of turnEnds(sent)) sent[index] = { ...(sent[index] as SentMessage), providerOptions: breakpoint };
+  const instructions = { role: 'system' as const, content: system, providerOptions: breakpoint };
+  return { instructions: system === '' ? undefined : instructions, messages: sent };
+}
+
+/**
+ * The end of this conversation, and of the one before the last answer. The request before ended there, so what it wrote to the cache is
+ * found however many calls the answer has: Anthropic looks back only twenty parts.
+ */
+function turnEnds(sent: readonly SentMessage[]): number[] {
+  const lastAnswer = sent.findLastIndex(({ role }) => role === 'assistant');
+  return [...new Set([lastAnswer - 1, sent.length - 1])].filter((index) => index >= 0);
+}
+
 /**
  * Converts the conversation to the messages for `model`.
  * An answer of the same model goes back unchanged. An answer of another model is rebuilt from its text and calls:
  * some providers refuse foreign reasoning, and some ids have characters that other providers forbid.
  */
-export function toSentMessages(messages: readonly ModelMessage[], model: string): SentMessage[] {
+function toSentMessages(messages: readonly ModelMessage[], model: string, images: ChosenImages): SentMessage[] {
+  const imagesInResults = takesImagesInResults(model);
   /** The sent id by our id, for the calls that are sent. */
   const ids = new Map<string, string>();
   const taken = usedIds(messages);
   return messages.flatMap((message): SentMessage[] => {
     switch (message.role) {
       case 'user':
-        return [{ role: 'user', content: withImages(message.text, message.images) ?? message.text }];
+        return [{ role: 'user', content: withImages(message, images) ?? message.text }];
       case 'assistant':
         return [{ role: 'assistant', content: sentAnswer(message.answer, model, { ids, taken }) }];
       case 'tool':
-        return sentResults(message.results, ids);
+        return sentResults(message.results, ids, { images, imagesInResults });
       default:
         return message satisfies never;
     }
@@ -90,26 +114,41 @@ function rebuiltId(from: number, taken: Set<string>): string {
 }
 
 /** A result whose call is not sent, because the provider dropped it, becomes a user message: providers refuse a result without its call. */
-function sentResults(results: readonly Result[], ids: Map<string, string>): SentMessage[] {
+function sentResults(
+  results: readonly Result[],
+  ids: Map<string, string>,
+  { images, imagesInResults }: { images: ChosenImages; imagesInResults: boolean },
+): SentMessage[] {
   const content: ResultPart[] = [];
   const orphans: string[] = [];
+  const apart: (TextPart | ImagePart)[] = [];
   for (const result of results) {
     const toolCallId = ids.get(result.id);
     const value = worded(result);
-    if (toolCallId === undefined) orphans.push(`Result of your call ${result.tool}: ${value}`);
-    else {
-      const shown = withImages(value, result.images);
-      const output: ResultPart['output'] =
-        shown === undefined
-          ? { type: result.is_error ? 'error-text' : 'text', value }
-          : { type: 'content', value: shown };
-      content.push({ type: 'tool-result', toolCallId, toolName: result.tool, output });
+    const shown = withImages({ text: value, images: result.images }, images);
+    if (toolCallId === undefined) {
+      orphans.push(`Result of your call ${result.tool}: ${value}`);
+      continue;
+    }
+    const type = result.is_error ? 'error-text' : 'text';
+    const isWhole = shown !== undefined && (imagesInResults || shown.length === 1);
+    const output: ResultPart['output'] = isWhole ? { type: 'content', value: shown } : { type, value };
+    content.push({ type: 'tool-result', toolCallId, toolName: result.tool, output });
+    if (shown !== undefined && !isWhole) {
+      apart.push({ type: 'text', text: `Images of the result of ${result.tool}:` }, ...shown.slice(1));
     }
   }
   const sent: SentMessage[] = [];
   if (content.length > 0) sent.push({ role: 'tool', content });
   if (orphans.length > 0) sent.push({ role: 'user', content: orphans.join('\n') });
+  if (apart.length > 0) sent.push({ role: 'user', content: apart });
   return sent;
+}
+
+/** In Chat Completions results are text, so their images follow as a message of the user. */
+function takesImagesInResults(model: string): boolean {
+  const { provider } = parseModelName(model);
+  return provider === 'openai' || provider === 'anthropic' || provider === 'google';
 }
 
 /** Results for OpenAI-compatible servers have no error flag, so the text must name the error. */
@@ -117,10 +156,13 @@ function worded(result: Result): string {
   return result.is_error && !/^error\b/i.test(result.text) ? `Error: ${result.text}` : result.text;
 }
 
-function withImages(text: string, images: readonly ModelImage[] = []): (TextPart | ImagePart)[] | undefined {
+/** `undefined`: there are none. */
+function withImages(
+  { text, images = [] }: { text: string; images?: readonly ModelImage[] | undefined },
+  chosen: ChosenImages,
+): (TextPart | ImagePart)[] | undefined {
   if (images.length === 0) return undefined;
-  const shown = images.map(
-    ({ media_type, data }): ImagePart => ({ type: 'file', data: { type: 'data', data }, mediaType: media_type }),
-  );
-  return [{ type: 'text', text }, ...shown];
+  const sent = images.map((image) => chosen(image));
+  const words = sent.filter((part) => typeof part === 'string');
+  return [{ type: 'text', text: [text, ...words].join('\n') }, ...sent.filter((part) => typeof part !== 'string')];
 }

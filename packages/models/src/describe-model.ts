@@ -1,12 +1,6 @@
-/** US dollars per million tokens, which are millionths of a dollar per token. */
-export interface ModelRates {
-  input: number;
-  output: number;
-  /** Tokens that the provider reads from its cache. @default `input` */
-  cached_input?: number | undefined;
-  /** Tokens that the provider writes to its cache. @default `input` */
-  cache_write?: number | undefined;
-}
+import type { ModelRates } from './model-rates.ts';
+import { lookUpModel, tableCost } from './model-table.ts';
+import type { ModelAnswer } from './port.ts';
 
 /** What is known of a model. */
 export interface ModelFacts {
@@ -16,16 +10,76 @@ export interface ModelFacts {
   maxOutput?: number | undefined;
   /** Whether it reads images. */
   images?: boolean | undefined;
+  /** For short requests: some models cost more above a length. `costOf` counts that. */
   prices?: ModelRates | undefined;
-  /** `operator`: at least one of the facts is set by the operator. */
+  /** `operator`: the operator has set at least one of these. */
   source: 'operator' | 'table' | 'unknown';
 }
 
-/** What the operator says of models, by `provider/model`, in which `*` stands for any text. */
+/** What the operator says of models, by `provider/model`; `*` stands for any text. */
 export type ModelOverrides = Readonly<Record<string, Omit<ModelFacts, 'source'>>>;
 
-/** What is known of the model `name`. The operator's word counts, then the table. */
+/** What is known of the model `name`: from the operator, else from the table. */
 export function describeModel(name: string, overrides: ModelOverrides): ModelFacts {
-  const given = overrides[name];
-  return given === undefined ? { source: 'unknown' } : { ...given, source: 'operator' };
+  const given = overrideOf(name, overrides);
+  const { window, maxOutput, images, prices, source } = tabled(name);
+  if (given === undefined) return { window, maxOutput, images, prices, source };
+  return {
+    window: given.window ?? window,
+    maxOutput: given.maxOutput ?? maxOutput,
+    images: given.images ?? images,
+    prices: given.prices ?? prices,
+    source: 'operator',
+  };
+}
+
+/** What an answer cost, in millionths of a dollar. `undefined`: no price is known. */
+export function costOf({ model, usage }: Pick<ModelAnswer, 'model' | 'usage'>, overrides: ModelOverrides) {
+  const rates = overrideOf(model, overrides)?.prices;
+  const cost = rates === undefined ? tableCost(model, usage) : flatCost(rates, usage);
+  // A sum of binary fractions may end a little above a whole number.
+  return cost === undefined ? undefined : Math.ceil(cost - 1e-6);
+}
+
+function flatCost(
+  { input, output, cached_input = input, cache_write = input }: ModelRates,
+  usage: ModelAnswer['usage'],
+) {
+  const cached = Math.min(usage.cached_input_tokens ?? 0, usage.input_tokens);
+  const written = Math.min(usage.cache_write_tokens ?? 0, usage.input_tokens - cached);
+  const plain = usage.input_tokens - cached - written;
+  return plain * input + cached * cached_input + written * cache_write + usage.output_tokens * output;
+}
+
+function tabled(name: string): ModelFacts {
+  const found = lookUpModel(name);
+  return found === undefined ? { source: 'unknown' } : { ...found, source: 'table' };
+}
+
+/** The exact name; else the patterns that fit, the longest first, each fact from the first that has it. */
+function overrideOf(name: string, overrides: ModelOverrides): ModelOverrides[string] | undefined {
+  const fitting = Object.keys(overrides)
+    .filter((pattern) => pattern === name || (pattern.includes('*') && fits(pattern, name)))
+    .sort((a, b) => Number(b === name) - Number(a === name) || b.length - a.length || (a < b ? -1 : 1));
+  if (fitting.length === 0) return undefined;
+  const found: Record<string, unknown> = {};
+  for (const pattern of fitting) {
+    for (const [fact, value] of Object.entries(overrides[pattern] ?? {})) found[fact] ??= value;
+  }
+  return found;
+}
+
+/** Finds each piece after the one before it, which takes linear time for any pattern. */
+function fits(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop() ?? '';
+  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false;
+  let at = first.length;
+  const end = name.length - last.length;
+  for (const piece of rest) {
+    const found = name.indexOf(piece, at);
+    if (found < 0 || found + piece.length > end) return false;
+    at = found + piece.length;
+  }
+  return true;
 }

@@ -5,8 +5,8 @@ import type { ModelSettings } from './settings.ts';
 
 /** A failed request, without types of a library. */
 export interface Failure {
-  /** `unreachable`: no answer. `refused`: an error answer. `broken`: an incomplete body. `unreadable`: a complete body that is no answer. */
-  kind: 'unreachable' | 'refused' | 'broken' | 'unreadable';
+  /** `unreachable`: no answer. `refused`: an error answer. `broken`: an incomplete body. `unreadable`: a complete body that is no answer. `failed`: a stream that reports an error. */
+  kind: 'unreachable' | 'refused' | 'broken' | 'unreadable' | 'failed';
   status?: number | undefined;
   headers: Record<string, string>;
   /** The body as text, or already parsed. */
@@ -24,8 +24,7 @@ export function describeFailure(
   const status = statusOf(failure, problem);
   const { words: names, window } = problem;
   const refusal = { status, words: names, message: problem.message ?? textOf(failure.body), window };
-  // A server that has trouble of its own or no room for more requests may say similar words.
-  const tooLong = status !== undefined && status >= 400 && status < 500 ? readContextRefusal(refusal) : null;
+  const tooLong = failure.kind === 'unreachable' ? null : readContextRefusal(refusal);
   const code = tooLong === null ? codeOf(failure, problem, status) : 'EMODELCONTEXT';
   const words = hideKeys(deps.settings, problem.message ?? failure.message).slice(0, 500);
   const retryAfterMs = readRetryAfter(deps, { headers: failure.headers, details: problem.details });
@@ -44,7 +43,7 @@ const textOf = (body: unknown): string => (typeof body === 'string' ? body : '')
 function codeOf(failure: Failure, problem: Problem, status: number | undefined): ModelErrorCode {
   if (failure.kind === 'unreachable') return 'EMODELUNAVAILABLE';
   if (status === undefined) return 'EMODELUNKNOWN';
-  if (status < 300) return failure.kind === 'broken' ? 'EMODELCUTOFF' : 'EMODELANSWER';
+  if (status < 300) return failure.kind === 'unreadable' ? 'EMODELANSWER' : 'EMODELCUTOFF';
   // OpenAI reports an empty account with 429, although waiting does not help.
   if (status === 402 || problem.words.includes('insufficient_quota')) return 'EMODELQUOTA';
   if (status === 429) return 'EMODELRATELIMIT';
@@ -57,11 +56,14 @@ function codeOf(failure: Failure, problem: Problem, status: number | undefined):
 
 /** Some errors arrive inside a 200 (proxies, OpenAI's `response.error`). The name of the error then decides the status. */
 const statusOfWord: Readonly<Record<string, number>> = {
+  context_length_exceeded: 400,
   rate_limit_exceeded: 429,
   rate_limit_error: 429,
   RESOURCE_EXHAUSTED: 429,
   server_error: 500,
   api_error: 500,
+  timeout_error: 504,
+  DEADLINE_EXCEEDED: 504,
   INTERNAL: 500,
   UNAVAILABLE: 503,
   overloaded_error: 529,
@@ -72,7 +74,7 @@ const statusOfWord: Readonly<Record<string, number>> = {
 };
 
 function statusOf(failure: Failure, problem: Problem): number | undefined {
-  if (failure.kind !== 'unreadable') return failure.status;
+  if (failure.kind !== 'unreadable' && failure.kind !== 'failed') return failure.status;
   const byWord = problem.words.map((word) => statusOfWord[word]).find((status) => status !== undefined);
   return byWord ?? problem.status ?? failure.status;
 }

@@ -12,7 +12,7 @@ testParallelCalls({
   ids: [expect.any(String), expect.any(String)],
   headers: (headers) => expect(headers.get('x-goog-api-key')).toBe(apiKey),
   body: (ids) => ({
-    generationConfig: { maxOutputTokens: 8192 },
+    generationConfig: { maxOutputTokens: 65_536 },
     systemInstruction: { parts: [{ text: 'Work carefully.' }] },
     tools: [{ functionDeclarations: [{ name, description, parametersJsonSchema: parameters }] }],
     contents: [
@@ -61,7 +61,10 @@ test('a thought signature stays on its part, and a call without an id gets one',
 });
 
 test('arguments that are no object are data', async () => {
-  await using ask = await askServer(modelName, candidate([call('a.txt'), call({ x: 1 }, 'fly_away')]));
+  await using server = await openWireServer({
+    body: JSON.stringify(candidate([call('a.txt'), call({ x: 1 }, 'fly_away')])),
+  });
+  const ask = asking(modelName, server.url);
   const answer = await ask();
   expect(answer.calls).toMatchObject([
     { tool: 'read_file', args: 'a.txt', invalid: 'The arguments must be a JSON object, not a string.' },

@@ -1,5 +1,5 @@
 // The settings, errors and shapes of models. `open-models` is an entry point of its own: the AI SDK takes 0.6 s to load, and only the worker asks models.
-export { describeModel, type ModelFacts, type ModelOverrides, type ModelRates } from './describe-model.ts';
+export { costOf, describeModel, type ModelFacts, type ModelOverrides } from './describe-model.ts';
 export { ModelError, type ModelErrorCode, unusableAnswer } from './errors.ts';
 export { describeModelProblem } from './model-name.ts';
 export {
@@ -14,4 +14,5 @@ export {
   modelMessageSchema,
   type ReasoningEffort,
 } from './port.ts';
+export { type ProviderAccount, providerAccountOf } from './provider-account.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';

@@ -11,7 +11,7 @@ testParallelCalls({
   url: '/v1/chat/completions',
   headers: (headers) => expect(headers.get('authorization')).toBe(`Bearer ${apiKey}`),
   body: () => ({
-    max_tokens: 8192,
+    max_tokens: 32_768,
     tools: [{ type: 'function', function: { name, description, parameters } }],
     messages: [
       { role: 'system', content: 'Work carefully.' },

@@ -10,7 +10,7 @@ testParallelCalls({
   model: modelName,
   url: '/v1/responses',
   body: () => ({
-    max_output_tokens: 8192,
+    max_output_tokens: 50_000,
     // The provider stores nothing; `strict` would rewrite the schema.
     store: false,
     include: ['reasoning.encrypted_content'],

@@ -101,6 +101,8 @@ export interface ModelRequest {
   reasoningEffort?: ReasoningEffort | undefined;
   /** Whether the provider should cache the conversation. @default true */
   cache?: boolean | undefined;
+  /** Requests with the same key share a cache, where a provider routes by it. The id of the run. */
+  cacheKey?: string | undefined;
   signal: AbortSignal;
   /** Asks for a stream and is called for each part of the answer as it arrives. The answer is the same as without. */
   onDelta?: ((delta: ModelDelta) => void) | undefined;

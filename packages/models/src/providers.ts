@@ -11,27 +11,28 @@ export interface ProviderDeps {
   fetch: typeof globalThis.fetch;
 }
 
-type RequestOptions = Record<string, Record<string, boolean>>;
+type RequestOptions = Record<string, Record<string, boolean | string>>;
 
 /**
  * The provider's model for a name, and the options of each of its requests. Makes no request.
  * Always passes keys and URLs: the provider packages read missing ones from the environment of the process.
  * @throws ModelError EMODELNAME, EMODELSETTINGS
  */
-export function openProviderModel({ settings, fetch }: ProviderDeps, name: string) {
+export function openProviderModel({ settings, fetch }: ProviderDeps, name: string, cacheKey?: string) {
   const problem = describeModelProblem(name, settings);
   if (problem !== null) throw new ModelError(problem);
   const { provider, model } = parseModelName(name);
   const none: RequestOptions = {};
+  const shared = cacheKey === undefined ? none : { openai: { promptCacheKey: cacheKey.slice(0, 64) } };
   switch (provider) {
     case 'openai':
       return {
         model: openai().responses(model),
         // The provider stores nothing, because the conversation is stored here. Encrypted reasoning comes back with the answer.
-        options: { openai: { store: false } },
+        options: { openai: { ...shared.openai, store: false } },
       };
     case 'openai-chat':
-      return { model: openai().chat(model), options: none };
+      return { model: openai().chat(model), options: shared };
     case 'anthropic': {
       const baseURL = baseUrl(settings.anthropic?.baseUrl, 'https://api.anthropic.com', '/v1');
       return { model: createAnthropic({ apiKey: key(settings.anthropic), baseURL, fetch })(model), options: none };
@@ -44,11 +45,17 @@ export function openProviderModel({ settings, fetch }: ProviderDeps, name: strin
       // No default path: such servers differ.
       const baseURL = baseUrl(settings.openaiCompatible?.baseUrl, '', '');
       const apiKey = key(settings.openaiCompatible);
-      return { model: createOpenAICompatible({ name: provider, apiKey, baseURL, fetch })(model), options: none };
+      return {
+        model: createOpenAICompatible({ name: provider, apiKey, baseURL, fetch, includeUsage: true })(model),
+        options: none,
+      };
     }
     case 'ollama': {
       const baseURL = baseUrl(settings.ollama?.baseUrl, 'http://127.0.0.1:11434', '/v1');
-      return { model: createOpenAICompatible({ name: provider, apiKey: '', baseURL, fetch })(model), options: none };
+      return {
+        model: createOpenAICompatible({ name: provider, apiKey: '', baseURL, fetch, includeUsage: true })(model),
+        options: none,
+      };
     }
     default:
       return provider satisfies never;

@@ -22,6 +22,8 @@ test('reads each variable; an empty one counts as unset', () => {
     google: { apiKey: 'c', baseUrl: 'https://g' },
     openaiCompatible: { apiKey: 'd', baseUrl: 'http://x' },
     ollama: { baseUrl: 'http://l:1' },
+    stream: { startMs: 600_000, idleMs: 300_000 },
+    known: {},
   });
   const both = { GOOGLE_GENERATIVE_AI_API_KEY: 'first', GEMINI_API_KEY: 'second' };
   expect(modelSettingsFrom(both).google?.apiKey).toBe('first');
@@ -35,6 +37,13 @@ test.each(['localhost:11434', 'ftp://host', 'nonsense'])(
     expect(read).toThrow(/^OLLAMA_BASE_URL is not an http or https URL/);
   },
 );
+
+test('a time-out that is no number of milliseconds is refused by the name of its variable', () => {
+  expect(() => modelSettingsFrom({ HOLDPOINT_MODEL_IDLE_MS: '5m' })).toThrow(
+    /^HOLDPOINT_MODEL_IDLE_MS is not a number/,
+  );
+  expect(modelSettingsFrom({ HOLDPOINT_MODEL_START_MS: '5000' }).stream).toEqual({ startMs: 5000, idleMs: 300_000 });
+});
 
 test('without settings only Ollama can be asked; each problem names its variable', () => {
   const next = models.map((model) => describeModelProblem(model, modelSettingsFrom({}))?.next ?? null);

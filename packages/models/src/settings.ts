@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import type { ModelOverrides } from './describe-model.ts';
 import { ModelError } from './errors.ts';
+import { overridesFrom } from './overrides-setting.ts';
+import { defaultStreamLimits, type StreamLimits } from './stream-fetch.ts';
 
 export interface ProviderSettings {
   apiKey?: string | undefined;
@@ -20,6 +23,10 @@ export interface ModelSettings {
   openaiCompatible?: ProviderSettings | undefined;
   /** Needs no key. @default http://127.0.0.1:11434/v1 */
   ollama?: ProviderSettings | undefined;
+  /** How long a streamed answer may keep silent. @default 600 s before its first byte, 300 s between two */
+  stream?: StreamLimits | undefined;
+  /** What the operator says of models. @default {} */
+  known?: ModelOverrides | undefined;
 }
 
 /**
@@ -29,11 +36,13 @@ export interface ModelSettings {
 export function modelSettingsFrom(env: Record<string, string | undefined>): ModelSettings {
   const parsed = environmentSchema.safeParse(env);
   if (!parsed.success) {
-    const variables = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.')))].join(', ');
+    const variables = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.')))];
+    const isUrl = variables.some((name) => name.endsWith('_URL'));
+    const names = variables.filter((name) => name.endsWith('_URL') === isUrl).join(', ');
     throw new ModelError({
       code: 'EMODELSETTINGS',
-      message: `${variables} is not an http or https URL.`,
-      next: `Correct ${variables} or remove it to use the provider's own address.`,
+      message: `${names} is not ${isUrl ? 'an http or https URL' : 'a number of milliseconds from 1000 to 86400000'}.`,
+      next: `Correct ${names} or remove it to use ${isUrl ? "the provider's own address" : 'the default'}.`,
     });
   }
   const given = parsed.data;
@@ -44,11 +53,16 @@ export function modelSettingsFrom(env: Record<string, string | undefined>): Mode
     google: { apiKey: given.GOOGLE_GENERATIVE_AI_API_KEY ?? given.GEMINI_API_KEY, baseUrl: given.GOOGLE_BASE_URL },
     openaiCompatible: { apiKey: given.OPENAI_COMPATIBLE_API_KEY, baseUrl: given.OPENAI_COMPATIBLE_BASE_URL },
     ollama: { baseUrl: given.OLLAMA_BASE_URL },
+    stream: { startMs: given.HOLDPOINT_MODEL_START_MS, idleMs: given.HOLDPOINT_MODEL_IDLE_MS },
+    known: overridesFrom(env),
   };
 }
 
 const word = z.preprocess(emptyAsUnset, z.string().optional());
 const url = z.preprocess(emptyAsUnset, z.url({ protocol: /^https?$/ }).optional());
+
+const wait = (otherwise: number) =>
+  z.preprocess(emptyAsUnset, z.coerce.number().int().min(1000).max(86_400_000).default(otherwise));
 
 /** Not strict: an environment also holds the variables of other programs. */
 const environmentSchema = z.object({
@@ -63,6 +77,8 @@ const environmentSchema = z.object({
   OPENAI_COMPATIBLE_API_KEY: word,
   OPENAI_COMPATIBLE_BASE_URL: url,
   OLLAMA_BASE_URL: url,
+  HOLDPOINT_MODEL_START_MS: wait(defaultStreamLimits.startMs),
+  HOLDPOINT_MODEL_IDLE_MS: wait(defaultStreamLimits.idleMs),
 });
 
 function emptyAsUnset(value: unknown): unknown {

@@ -3,7 +3,9 @@ import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
+import type { RemoteFiles } from './adapters/remote-files.ts';
 import type { KindDocument } from './agents/parse-kind.ts';
+import type { ProviderRates } from './model-gate/provider-rates.ts';
 
 /** What a worker process is started with. Times in milliseconds. */
 export interface RuntimeConfig {
@@ -25,6 +27,8 @@ export interface RuntimeConfig {
   drainMs: number;
   /** All files of a source together may have at most this many bytes. */
   sourceBytes: number;
+  /** What `prepare` made may take this many bytes in all, kept for later runs; 0: nothing is kept. */
+  preparedBytes: number;
   /** How often workspaces that are past `retention` are discarded, and what nothing needs is removed. */
   maintenanceMs: number;
   /** Without bounds no workspace is discarded by itself. */
@@ -45,8 +49,8 @@ export interface RuntimeConfig {
   bootId: string | undefined;
   path: string;
   models: ModelSettings;
-  /** US dollars per million tokens, by `provider/model`. */
-  prices: Readonly<Record<string, { input: number; output: number }>>;
+  /** Requests to models that all workers together may send, by provider. */
+  rates: ProviderRates;
   /** The operator's instructions for every model. */
   instructions?: string | undefined;
   /** The operator's kinds of sub-agents. */
@@ -57,6 +61,8 @@ export interface RuntimeConfig {
   ceilings: Ceilings;
   /** Where sources may lie and where a publish may write. */
   roots: Roots;
+  /** Files of the operator about remote repositories. */
+  remotes: RemoteFiles;
   /** The file of the operator's policy, which binds every run; undefined: the policy is in the store. */
   policyFile: string | undefined;
   /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */

@@ -16,7 +16,7 @@ import { bindInstallation, confirmInstallation } from '@holdpoint/engine/install
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner } from '@holdpoint/engine/worker';
-import { describeModel } from '@holdpoint/models';
+import { describeModel, providerAccountOf } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
@@ -35,6 +35,8 @@ import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
 import { hostLimits, ownerAllocator } from './adapters/host.ts';
 import { modelFetch } from './adapters/model-fetch.ts';
+import { readRemoteFiles } from './adapters/remote-files.ts';
+import { openRemoteGit } from './adapters/remote-git.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { openAgentKinds } from './agents/find-kinds.ts';
 import { startHeartbeat } from './heartbeat.ts';
@@ -47,10 +49,12 @@ import { meterSandbox } from './metrics/meter-sandbox.ts';
 import { meterWorkspaces } from './metrics/meter-workspaces.ts';
 import { observeWorker } from './metrics/observe-worker.ts';
 import { openWorkerMetrics } from './metrics/open-worker-metrics.ts';
+import { openModelGate } from './model-gate/model-gate.ts';
 import { createModelPlanner } from './planners/model.ts';
 import { redactPlanner } from './planners/redact-planner.ts';
 import { reportLate } from './report-late.ts';
 import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
+import { openToolchains } from './toolchains/project-toolchains.ts';
 import { openWorkerTraces } from './traces/open-worker-traces.ts';
 import { watchRedis } from './watch-redis.ts';
 
@@ -106,8 +110,16 @@ export async function startWorkers(
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
-    limits: { sourceBytes: config.sourceBytes, freeBytes: config.space.floor },
+    limits: {
+      sourceBytes: config.sourceBytes,
+      preparedBytes: config.preparedBytes,
+      freeBytes: config.space.floor,
+    },
     roots: config.roots,
+    remoteGit: openRemoteGit({
+      ...{ sandbox, secrets, logger, allowAddresses: config.allowAddresses, maxBytes: config.sourceBytes },
+      ...readRemoteFiles(config.remotes),
+    }),
     bootId: config.bootId,
     logger,
   });
@@ -119,11 +131,18 @@ export async function startWorkers(
     { redis: connections.state, logger },
     { file: config.policyFile, tools: tools.list },
   );
+  const prices = config.models.known ?? {};
   const model = meterModel(
     traced.model(openModels({ settings: config.models, fetch: modelFetch(texts) })),
     metrics,
     namedModels(config),
   );
+  const gate = openModelGate({
+    ...{ redis: connections.state, rates: config.rates, logger },
+    wake: ({ runId, turn }) => queues.releaseTurn(runId, turn),
+  });
+  const accountOf = (name: string) => providerAccountOf(name, config.models);
+  const asking = { gate, accountOf, now, random: Math.random };
   const live = await openLiveHub({
     workerId,
     redis: connections.state,
@@ -144,9 +163,10 @@ export async function startWorkers(
     executor: meterExecutor(
       createExecutor({
         ...{ registry, workspaces, texts, graphs, secrets, now },
+        toolchains: openToolchains(sandbox, workspaces),
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
-        models: { model, prices: config.prices },
+        models: { model, prices },
         live,
       }),
       metrics,
@@ -158,8 +178,8 @@ export async function startWorkers(
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: createModelPlanner({
-        ...{ model, registry, secrets, workspaces, now, live, prices: config.prices },
-        describe: (name) => describeModel(name, {}),
+        ...{ model, registry, secrets, workspaces, now, live, texts, asking, prices },
+        describe: (name) => describeModel(name, prices),
         operatorText: config.instructions,
         agentKinds,
       }),
@@ -244,8 +264,8 @@ export async function startWorkers(
 const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
 
 /** Models that the operator named. */
-const namedModels = ({ prices, models }: RuntimeConfig): string[] => [
-  ...Object.keys(prices),
+const namedModels = ({ models }: RuntimeConfig): string[] => [
+  ...Object.keys(models.known ?? {}).filter((name) => !name.includes('*')),
   ...(models.defaultModel === undefined ? [] : [models.defaultModel]),
 ];
 

@@ -19,6 +19,11 @@ export class Capture {
     return this.#bytes;
   }
 
+  /** Bytes that `end` would show. */
+  get kept(): number {
+    return this.#head.size + this.#tail.size;
+  }
+
   /** Copies the bytes that it keeps. */
   push(chunk: Buffer): void {
     this.#bytes += chunk.length;
@@ -27,9 +32,12 @@ export class Capture {
     this.#tail.push(chunk.subarray(free));
   }
 
-  /** Decodes once, so that only a character at the cut is lost, with both its halves. */
-  end(): CapturedStream {
-    const [first, last] = [this.#head.read(), this.#tail.read()];
+  /**
+   * Decodes once, so that only a character at the cut is lost, with both its halves.
+   * @param most keeps less than `keptBytes`
+   */
+  end(most = Number.POSITIVE_INFINITY): CapturedStream {
+    const [first, last] = this.#read(most);
     if (this.#bytes === first.length + last.length) {
       return { text: Buffer.concat([first, last]).toString('utf8'), bytes: this.#bytes, truncated: false };
     }
@@ -39,6 +47,22 @@ export class Capture {
     const text = `${head.toString('utf8')}\n[… ${dropped} bytes omitted …]\n${end.toString('utf8')}`;
     return { text, bytes: this.#bytes, truncated: true };
   }
+
+  #read(most: number): [Buffer, Buffer] {
+    const [first, last] = [this.#head.read(), this.#tail.read()];
+    if (first.length + last.length <= most) return [first, last];
+    const [head, tail] = [Math.ceil(most / 2), Math.floor(most / 2)];
+    // A short stream is all in the first half.
+    const end = last.length >= tail ? last : Buffer.concat([first, last]);
+    return [first.subarray(0, head), end.subarray(end.length - tail)];
+  }
+}
+
+/** Both streams of a command, with `most` bytes together: the shorter one keeps what it has up to a half of them. */
+export function endTogether(stdout: Capture, stderr: Capture, most: number): [CapturedStream, CapturedStream] {
+  const half = Math.floor(most / 2);
+  const shareOf = (other: Capture) => most - Math.min(other.kept, half);
+  return [stdout.end(shareOf(stderr)), stderr.end(shareOf(stdout))];
 }
 
 /** The last `maxBytes` of what was pushed. Memory grows with the content, in blocks, so that many small chunks cost no more than a large one. */
@@ -51,6 +75,10 @@ class Blocks {
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+  }
+
+  get size(): number {
+    return Math.min(this.#bytes, this.#maxBytes);
   }
 
   /** How much more fits before the first bytes are dropped. */

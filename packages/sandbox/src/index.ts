@@ -6,7 +6,9 @@ export type {
   Command,
   HostProgram,
   ProgramProcess,
+  Runtime,
   Sandbox,
   WorkspaceMount,
 } from './port.ts';
+export { selectRuntime } from './runtimes.ts';
 export { findToolchains } from './toolchains.ts';

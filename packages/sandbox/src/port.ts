@@ -19,6 +19,20 @@ export interface WorkspaceMount {
    * `objects`, its base objects, at `/holdpoint/objects`. Absolute host paths.
    */
   repository?: { fixed: string; objects: string };
+  /** Runtimes that its commands find first: folders on PATH before all others, and links by name, before these. @default none */
+  first?: { bins: readonly string[]; links: readonly (readonly [name: string, target: string])[] } | undefined;
+}
+
+/** A runtime of a language that sandboxes see. */
+export interface Runtime {
+  language: 'node' | 'python';
+  /** Path inside. */
+  path: string;
+  version: string;
+  /** Commands find it when nothing else is chosen. */
+  isFirst: boolean;
+  /** Holdpoint's own Node, which commands find last. */
+  isOwn?: true;
 }
 
 /** A command's way out of the sandbox, implemented by `EgressProxy`. */
@@ -55,9 +69,11 @@ export interface Command extends CommandRequest {
   watch?: CommandOutput | undefined;
   /**
    * Opens a filter for stdout or stderr: what it returns is captured, or written to `output`, instead of what the command prints.
-   * `output_bytes` counts what the command prints.
+   * `over_output` counts what the command prints.
    */
   filter?: () => OutputFilter;
+  /** Size of /tmp inside, in bytes of memory, which count as the command's. @default that of the sandbox */
+  tmp_bytes?: number;
   /** Called when the command begins to run. */
   onBegun?: () => void;
   /** Aborting kills the whole process tree. */
@@ -104,6 +120,8 @@ export interface Sandbox extends AsyncDisposable {
   readonly capabilities: CapabilityReport;
   /** Path of the bundled ripgrep inside the sandbox. */
   readonly ripgrep: string;
+  /** The runtimes that commands can find, with their versions. They are asked for it inside, once. */
+  runtimes(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): Promise<readonly Runtime[]>;
   /** Runs one command in a fresh sandbox. Resolves once the whole process tree has ended. Throws `SandboxError` when the set-up fails. */
   run(command: Command): Promise<CommandResult>;
   /** The files of a workspace. Its tool host starts at the first call and ends when idle. */

@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
-import type { CapabilityReport, CommandEnd, CommandResult, ProcessLimits } from '@holdpoint/contract';
-import { Capture } from './capture.ts';
+import type { CapabilityReport, CapturedStream, CommandEnd, CommandResult, ProcessLimits } from '@holdpoint/contract';
+import { Capture, endTogether } from './capture.ts';
 import { checkCommand } from './check-command.ts';
 import { type SpaceGuard, writtenBy } from './disk-space/space-guard.ts';
 import { resolveLimits } from './limits.ts';
+import { OutputPace } from './output-pace.ts';
 import type { MeasuredUse } from './process/command-use.ts';
 import { type Command, type Driver, SandboxError, type Tree, type TreeEnd, type TreeRequest } from './tree.ts';
 import { sizeBefore, watch } from './watch.ts';
@@ -59,16 +60,18 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const { output } = command;
   const stdout = new Capture(command.kept_bytes);
   const stderr = new Capture(command.kept_bytes);
+  const captured = (): [CapturedStream, CapturedStream] =>
+    output ? [dropped(stdout), dropped(stderr)] : endTogether(stdout, stderr, limits.output_bytes);
   let broken: { error: unknown } | undefined;
   const started = deps.now();
-  const settle = (end: CommandEnd, use: MeasuredUse = {}): CommandResult => ({
-    end,
-    use,
-    stdout: output ? { text: '', bytes: stdout.bytes, truncated: false } : stdout.end(),
-    stderr: output ? { text: '', bytes: stderr.bytes, truncated: false } : stderr.end(),
-    duration_ms: Math.round(deps.now() - started),
-    capabilities: deps.capabilities,
-  });
+  const settle = (end: CommandEnd, use: MeasuredUse = {}): CommandResult => {
+    const [out, err] = captured();
+    return {
+      ...{ end, use, stdout: out, stderr: err },
+      duration_ms: Math.round(deps.now() - started),
+      capabilities: deps.capabilities,
+    };
+  };
   const signal = AbortSignal.any([command.signal, deps.closing]);
   const aborted = [signal, command.stop].find((one) => one?.aborted);
   if (aborted) return settle(killedBy(aborted));
@@ -83,6 +86,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     limits,
     stdin: command.stdin ?? null,
     hostFiles: null,
+    tmpBytes: command.tmp_bytes,
     onBegun: command.onBegun,
   });
   let cause = null as KillCause | null;
@@ -102,6 +106,8 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   command.stop?.addEventListener('abort', onStop, { once: true });
   const timer = setTimeout(() => kill({ status: 'timed_out', after_ms: limits.wall_ms }), limits.wall_ms);
   let printed = 0;
+  const cuts = output === undefined && command.over_output !== 'kill';
+  const pace = cuts ? new OutputPace([tree.stdout, tree.stderr], deps.now) : undefined;
   const flushes: (() => void)[] = [];
   const collect = (stream: Readable, capture: Capture, name: 'stdout' | 'stderr') => {
     const keep = (chunk: Buffer) => {
@@ -122,6 +128,11 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
       if (output !== undefined) return filtered(chunk);
       const remaining = limits.output_bytes - printed;
       printed += chunk.length;
+      if (pace !== undefined) {
+        filtered(chunk);
+        if (remaining < chunk.length) pace.count(chunk.length);
+        return;
+      }
       filtered(chunk.subarray(0, Math.max(remaining, 0)));
       if (chunk.length <= remaining) return;
       kill({ status: 'quota', quota: 'output', limit: limits.output_bytes });
@@ -150,6 +161,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     return settle(how, watching.used());
   } finally {
     leave();
+    pace?.stop();
     watching.stop();
     clearTimeout(timer);
     clearTimeout(grace);
@@ -157,6 +169,8 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     command.stop?.removeEventListener('abort', onStop);
   }
 }
+
+const dropped = ({ bytes }: Capture): CapturedStream => ({ text: '', bytes, truncated: false });
 
 function killedBy(signal: AbortSignal): KillCause {
   return { status: 'killed', reason: signal.reason instanceof Error ? signal.reason.message : String(signal.reason) };

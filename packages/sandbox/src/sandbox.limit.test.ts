@@ -8,9 +8,9 @@ const mib = 1024 * 1024;
 
 const { host, test } = useTestHost();
 
-test('endless output ends at the limit, and the command with it', async ({ word }) => {
+test('endless output ends at the limit, and the command with it, where output must be whole', async ({ word }) => {
   const before = process.memoryUsage().rss;
-  const { end, stdout } = await host.run(host.makeWorkspace(), `yes ${word}`);
+  const { end, stdout } = await host.run(host.makeWorkspace(), `yes ${word}`, { over_output: 'kill' });
   expect(processesWith(word)).toEqual([]);
   expect(end).toEqual({ status: 'quota', quota: 'output', limit: 10 * mib });
   expect(stdout.bytes).toBe(10 * mib);
@@ -22,14 +22,34 @@ test('endless output ends at the limit, and the command with it', async ({ word 
 
 test('the output limit counts both streams together', async () => {
   const line = 'head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; sleep 1000';
-  const { end, stdout, stderr } = await host.run(host.makeWorkspace(), line, { limits: { output_bytes: 500_000 } });
+  const limits = { output_bytes: 500_000 };
+  const { end, stdout, stderr } = await host.run(host.makeWorkspace(), line, { limits, over_output: 'kill' });
   expect(end).toEqual({ status: 'quota', quota: 'output', limit: 500_000 });
   expect(stdout.bytes + stderr.bytes).toBe(500_000);
 });
 
+test('a command that prints over the limit runs to its end, and keeps the beginning and the end of both streams', async () => {
+  const line = 'seq 2000000; echo last; seq 9 >&2; exit 3';
+  const { end, stdout, stderr } = await host.run(host.makeWorkspace(), line, { limits: { output_bytes: 2000 } });
+  expect(end).toEqual({ status: 'exited', exit_code: 3, signal: null });
+  expect([stdout.truncated, stdout.bytes]).toEqual([true, 14_888_901]);
+  expect(stdout.text).toMatch(/^1\n2\n3\n[\s\S]*\n\[… 14886919 bytes omitted …\]\n[\s\S]*\n2000000\nlast\n$/);
+  expect(stderr).toEqual({ text: '1\n2\n3\n4\n5\n6\n7\n8\n9\n', bytes: 18, truncated: false });
+});
+
+test('a command that never stops printing meets its other limits', async ({ word }) => {
+  const { end, stdout } = await host.run(host.makeWorkspace(), `yes ${word}`, {
+    limits: { output_bytes: 1000, wall_ms: 1500 },
+  });
+  expect(end).toEqual({ status: 'timed_out', after_ms: 1500 });
+  expect(stdout.bytes).toBeGreaterThan(10 * mib);
+  expect(stdout.text.length).toBeLessThan(1100);
+  expect(processesWith(word)).toEqual([]);
+});
+
 test('output of exactly the limit is allowed', async () => {
   const { end, stdout } = await host.run(host.makeWorkspace(), 'head -c 100000 /dev/zero', {
-    limits: { output_bytes: 100_000 },
+    ...{ limits: { output_bytes: 100_000 }, over_output: 'kill' },
   });
   expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
   expect(stdout.bytes).toBe(100_000);

@@ -3,10 +3,18 @@ import type { CapabilityReport, CommandResult, ProcessLimits, WorkspaceFiles } f
 import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { Connection, type ConnectionDeps } from './files/connection.ts';
 import { toolHostFiles } from './files/tool-host-files.ts';
-import { type Command, type HostProgram, type Sandbox, SandboxError, type WorkspaceMount } from './port.ts';
+import {
+  type Command,
+  type HostProgram,
+  type Runtime,
+  type Sandbox,
+  SandboxError,
+  type WorkspaceMount,
+} from './port.ts';
 import { type FreezeLocks, killAll, type ProcessRecords, thawAbandoned, withFrozen } from './process/index.ts';
 import { StartedProgram } from './programs/started-program.ts';
 import { runCommand } from './run-command.ts';
+import { printVersions, readVersions, runtimeCandidates } from './runtimes.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface HostSandboxDeps extends ConnectionDeps {
@@ -32,6 +40,7 @@ export class HostSandbox implements Sandbox {
   readonly #running = new Set<Promise<unknown>>();
   readonly #connections = new Map<string, Connection>();
   readonly #programs = new Set<StartedProgram>();
+  #runtimes: Promise<readonly Runtime[]> | undefined;
 
   constructor(deps: HostSandboxDeps) {
     this.#deps = deps;
@@ -43,6 +52,15 @@ export class HostSandbox implements Sandbox {
 
   get ripgrep(): string {
     return this.#deps.driver.ripgrep;
+  }
+
+  runtimes(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): Promise<readonly Runtime[]> {
+    this.#assertOpen();
+    this.#runtimes ??= this.#askRuntimes(run).catch((error: unknown) => {
+      this.#runtimes = undefined;
+      throw error;
+    });
+    return this.#runtimes;
   }
 
   async run(command: Command): Promise<CommandResult> {
@@ -66,15 +84,45 @@ export class HostSandbox implements Sandbox {
 
   start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): StartedProgram {
     this.#assertOpen();
-    const { id, uid, gid } = run;
-    const path = this.#deps.emptyDirectory;
-    mkdirSync(path, { recursive: true, mode: 0o755 });
-    const workspace = { id, uid, gid, path, readOnly: true };
+    const workspace = { ...this.#emptyWorkspace(run), readOnly: true };
     const started = new StartedProgram(this.#deps.driver, { workspace, program });
     this.#programs.add(started);
     const forget = () => this.#programs.delete(started);
     started.ended.then(forget, forget);
     return started;
+  }
+
+  async #askRuntimes(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): Promise<readonly Runtime[]> {
+    const { driver } = this.#deps;
+    const candidates = runtimeCandidates(driver.toolchains);
+    const { end, stdout } = await this.run({
+      workspace: this.#emptyWorkspace(run),
+      argv: ['/bin/bash', '-c', printVersions, 'bash', ...candidates.map(({ path }) => path)],
+      kept_bytes: 1024 * 1024,
+      signal: this.#closing.signal,
+    });
+    if (end.status !== 'exited') {
+      const next = 'Look at the logs of the worker; the next run asks again.';
+      throw new SandboxError('ESANDBOXSETUP', 'The versions of node and python3 could not be asked for.', {
+        retryable: true,
+        next,
+      });
+    }
+    const own = {
+      language: 'node',
+      path: driver.node,
+      version: process.versions.node,
+      isFirst: false,
+      isOwn: true,
+    } as const;
+    return [...readVersions(candidates, stdout.text), own];
+  }
+
+  /** What a program without a workspace has in its place. */
+  #emptyWorkspace({ id, uid, gid }: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): WorkspaceMount {
+    const path = this.#deps.emptyDirectory;
+    mkdirSync(path, { recursive: true, mode: 0o755 });
+    return { id, uid, gid, path, readOnly: this.#deps.driver.name === 'bubblewrap' };
   }
 
   async killAll(workspaceId: string): Promise<void> {

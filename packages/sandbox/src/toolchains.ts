@@ -11,8 +11,9 @@ export interface Toolchain {
   programs: string[];
 }
 
-/** Programs that runs commonly call. Node, npm and ripgrep are missing because every sandbox has the worker's own. */
+/** Programs that runs commonly call. Ripgrep is missing because every sandbox has the worker's own. */
 const runtimes = [
+  ...['node', 'npm'],
   ...['python3', 'pip3', 'uv', 'poetry', 'go', 'cargo', 'rustc', 'java', 'javac', 'mvn', 'gradle', 'kotlinc', 'scala'],
   ...['ruby', 'bundle', 'php', 'composer', 'perl', 'lua', 'bun', 'deno', 'pnpm', 'yarn', 'dotnet', 'swift', 'zig'],
   ...['elixir', 'erl', 'ghc', 'ocaml', 'R', 'julia', 'gcc', 'clang', 'make', 'cmake', 'ninja'],

@@ -29,6 +29,8 @@ export interface TreeRequest {
   limits: ProcessLimits;
   /** Null for empty input. */
   stdin: string | null;
+  /** Size of /tmp. @default the driver's */
+  tmpBytes?: number | undefined;
   /** What a program of Holdpoint sees beside what commands see. Its stdin stays open. Null for a command. */
   hostFiles: readonly ReadOnlyMount[] | null;
   /** Called when the program begins to run. */
@@ -85,6 +87,8 @@ export interface Driver {
   readonly node: string;
   readonly ripgrep: string;
   readonly toolHost: string;
+  /** Directories that the operator mounted. */
+  readonly toolchains: readonly string[];
   /** What a tool host needs beside what commands see. */
   readonly toolHostFiles: readonly ReadOnlyMount[];
   /** Where a program sees a file of the host that is one of its `hostFiles`, or below one. */

@@ -2,7 +2,9 @@ import type { Bounds } from './bounds/bounds.ts';
 import type { DiffProcesses } from './host-git/diff-processes.ts';
 import type { Git } from './host-git/git.ts';
 import type { Owner } from './port.ts';
+import type { RemoteGit } from './remote/port.ts';
 import type { RunStates } from './run/run-state.ts';
+import type { Serial } from './run/serial.ts';
 import type { Holder } from './run/tree-head.ts';
 import type { ScanLimits } from './tree/index.ts';
 
@@ -37,6 +39,10 @@ export interface Deps {
   readonly git: Git;
   /** Where sources may lie and where a publish may write. */
   readonly bounds: Bounds;
+  /** Undefined: this process cannot use remote repositories. */
+  readonly remoteGit: RemoteGit | undefined;
+  /** One fetch at a time per remote. */
+  readonly fetching: Serial;
   readonly diffProcesses: DiffProcesses;
   readonly states: RunStates;
   readonly limits: Limits;
@@ -57,6 +63,8 @@ export interface Limits extends ScanLimits {
   freeBytes: number;
   /** All files of a source together, bytes. */
   sourceBytes: number;
+  /** What `prepare` made and is kept for other runs, bytes. 0: nothing is. */
+  preparedBytes: number;
   /** How long the folders of unknown runs stay in the trash, milliseconds. */
   trashMs: number;
   /** Output of one diff or patch, bytes. */

@@ -39,6 +39,35 @@ const registry = {
     retryable: false,
     next: 'Nothing was written. Download the patch or the files, or have the operator change HOLDPOINT_PUBLISH_ROOTS.',
   },
+  EREMOTEFORBIDDEN: {
+    retryable: false,
+    next: 'Use an https URL of a public host, or have the operator open this host (HOLDPOINT_GIT_HOSTS; HOLDPOINT_ALLOW_ADDRESSES for a private address).',
+  },
+  EREMOTEAUTH: {
+    retryable: false,
+    next: 'Check the URL, and that credentials.secret names a token (https) or a private key (ssh) that may do this.',
+  },
+  EREMOTEMISSING: {
+    retryable: false,
+    next: 'Check the URL. Many hosts say the same of a repository that needs credentials.',
+  },
+  EREMOTEHOSTKEY: {
+    retryable: false,
+    next: 'Give the keys of the host: known_hosts in the source, or HOLDPOINT_GIT_KNOWN_HOSTS. Compare them with what the host publishes.',
+  },
+  EREMOTETOOLARGE: {
+    retryable: false,
+    next: 'Ask for less history (history: 1), or have the operator raise HOLDPOINT_SOURCE_BYTES.',
+  },
+  EREMOTEREFUSED: {
+    retryable: false,
+    next: 'Nothing was pushed. Publish to another branch, or download the patch.',
+  },
+  EREMOTEOFF: {
+    retryable: false,
+    next: 'Use a source on the host of the worker.',
+  },
+  EREMOTEUNREACHABLE: { retryable: true, next: 'Check that the host is up and speaks TLS with a valid certificate.' },
   EREFUNKNOWN: { retryable: false, next: 'Give a branch, tag or commit that exists in the repository.' },
   ERUNIDINVALID: { retryable: false, next: 'Run ids have 1 to 128 letters, digits, "_" or "-".' },
   EPATHINVALID: { retryable: false, next: 'Give a path relative to the workspace, without ".." in it.' },

@@ -14,10 +14,15 @@ import { collectObjects } from './maintenance/collect-objects.ts';
 import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
 import { measureRuns } from './maintenance/measure-runs.ts';
 import { tidyFolders } from './maintenance/tidy-folders.ts';
-import { findSource } from './materialise/check-source.ts';
+import { checkSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
 import { mergeRun } from './merge.ts';
 import { patchSnapshots } from './patch.ts';
+import { applyPrepared } from './prepared/apply-prepared.ts';
+import { measurePrepared } from './prepared/evict-prepared.ts';
+import { inputDigest } from './prepared/input-digest.ts';
+import { keepPrepared } from './prepared/keep-prepared.ts';
+import { markPrepared } from './prepared/mark.ts';
 import { applyPreview, dropPreviews, keepPreview } from './preview.ts';
 import { branchName } from './publish/git/git-input.ts';
 import { planPublish, previewPublish, publish } from './publish/publish.ts';
@@ -27,6 +32,7 @@ import { listTree } from './read/list-tree.ts';
 import { listUnknown } from './read/list-unknown.ts';
 import { readContents } from './read/read-contents.ts';
 import { readSnapshotFile } from './read/read-file.ts';
+import type { RemoteGit } from './remote/port.ts';
 import { repositoryMounts } from './repository/index.ts';
 import {
   assertCurrent,
@@ -52,6 +58,8 @@ export interface WorkspacesOptions {
   limits?: Partial<Limits>;
   /** Where sources may lie and where a publish may write; some places are never allowed. @default everywhere else */
   roots?: Roots;
+  /** Reads and writes remote repositories. @default remote sources cannot be used */
+  remoteGit?: RemoteGit;
   /** A pino logger or a compatible one. @default silent */
   logger?: Logger;
   /** Milliseconds since 1970. @default Date.now */
@@ -67,6 +75,7 @@ const defaultLimits: Omit<Limits, 'fileBytes'> = {
   freeBytes: 0,
   sourceBytes: 10 * 1024 ** 3,
   entries: 500_000,
+  preparedBytes: 5 * 1024 ** 3,
   trashMs: 7 * 24 * 3_600_000,
   diffBytes: 64 * 1024 * 1024,
   hunkBytes: 1024 * 1024,
@@ -82,6 +91,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     dataDir,
     git,
     bounds: createBounds({ dataDir, ...options.roots }),
+    remoteGit: options.remoteGit,
+    fetching: createSerial(),
     diffProcesses: createDiffProcesses(git),
     states: createRunStates(),
     limits: {
@@ -100,15 +111,15 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const serialised = <T>(runId: string, act: () => Promise<T>): Promise<T> =>
     serial(runId, () => asWorkspaceError(act));
   return {
-    check: (source) => asWorkspaceError(async () => void (await findSource(deps, source))),
+    check: (source) => asWorkspaceError(() => checkSource(deps, source)),
     materialise: (input) => serialised(input.runId, () => materialise(deps, input)),
     fork: (input) => serialised(input.runId, () => forkWorkspace(deps, input)),
     locate: ({ runId, epoch }) =>
       asWorkspaceError(async () => {
         const folder = runFolder(dataDir, runId, epoch);
-        requireRecord(folder);
+        const { owner, base } = requireRecord(folder);
         assertCurrent(folder);
-        return { path: folder.tree, owner: requireRecord(folder).owner, repository: repositoryMounts(folder) };
+        return { path: folder.tree, owner, repository: repositoryMounts(folder), base };
       }),
     inspect: (input) =>
       asWorkspaceError(async () => {
@@ -121,6 +132,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     restore: (input) => serialised(input.runId, () => restoreTree(deps, input)),
     takeOver: (input) => serialised(input.runId, () => takeOver(deps, input)),
     merge: (input) => serialised(input.runId, () => mergeRun(deps, input)),
+    inputDigest: (input) => serialised(input.runId, () => inputDigest(deps, input)),
+    applyPrepared: (input) => serialised(input.runId, () => applyPrepared(deps, input)),
+    keepPrepared: (input) => serialised(input.runId, () => keepPrepared(deps, input)),
+    markPrepared: (input) => serialised(input.runId, () => markPrepared(deps, input)),
+    prepared: () => asWorkspaceError(() => measurePrepared(deps)),
     keepPreview: (input) => serialised(input.runId, () => keepPreview(deps, input)),
     applyPreview: (input) => serialised(input.runId, () => applyPreview(deps, input)),
     dropPreviews: (input) => serialised(input.runId, () => dropPreviews(deps, input)),

@@ -56,6 +56,8 @@ export interface Progress {
 export interface Materialised extends Snapshot {
   /** The snapshot that the change set is relative to: `id` itself; for a fork, the base of the run that it was forked from. */
   base: SnapshotId;
+  /** Whether the files come from those that the commands of `prepare` left. */
+  prepared: boolean;
   owner: Owner;
   /** Regular files of the copy, and their bytes. */
   files: number;
@@ -142,7 +144,7 @@ export interface RunSize {
 export interface Workspaces {
   /**
    * Rejects an unusable source without side effects: missing, not a directory, not a repository, unknown ref, inside the data
-   * directory.
+   * directory, a remote whose host is not open. Contacts no remote.
    */
   check(source: Source): Promise<void>;
   /**
@@ -155,6 +157,8 @@ export interface Workspaces {
   materialise(input: {
     runId: string;
     source: Source;
+    /** Whose secrets the credentials of a remote source are. */
+    tenant?: string | undefined;
     createdAt?: number | undefined;
     onProgress?: (progress: Progress) => void;
     signal?: AbortSignal;
@@ -180,6 +184,8 @@ export interface Workspaces {
     owner: Owner;
     /** Host folders for the repository at `.git` in the tree: files that commands cannot change, and the base commit's objects. */
     repository: { fixed: string; objects: string };
+    /** The snapshot that it started from. */
+    base: SnapshotId;
   }>;
   /**
    * Whether the tree is the one that the log names and matches what the log says. Cheap while the process that last admitted a writer is
@@ -249,6 +255,42 @@ export interface Workspaces {
     message: string;
     isShared?: boolean;
   }): Promise<MergeResult>;
+  /**
+   * The digest of the files of a snapshot that decide what `prepare` makes, with their paths and modes.
+   * @param input.globs as `include` of a source. @default well-known manifests and lock files; when there are none, every file
+   */
+  inputDigest(input: { runId: string; snapshot: SnapshotId; globs?: readonly string[] | undefined }): Promise<string>;
+  /**
+   * Brings the tree, which is at `parent`, to what an earlier run of the tenant kept under the key, and takes a snapshot; undefined when
+   * there is nothing that fits. After a crash, take the tree over first.
+   * @param input.forbids as in `snapshot`
+   */
+  applyPrepared(input: {
+    runId: string;
+    epoch: number;
+    parent: SnapshotId;
+    tenant: string;
+    /** A SHA-256 digest in hex. */
+    key: string;
+    forbids?: ((path: string) => boolean) | undefined;
+  }): Promise<Snapshot | undefined>;
+  /**
+   * Keeps what differs between two snapshots for other runs of the tenant: the first one wins.
+   * @param input.forSource when the changes go beyond folders of dependencies, only runs with the same files may use them
+   * @returns whether it was kept: no `.git` entries and no skipped paths can be
+   */
+  keepPrepared(input: {
+    runId: string;
+    tenant: string;
+    key: string;
+    from: SnapshotId;
+    to: SnapshotId;
+    forSource: boolean;
+  }): Promise<boolean>;
+  /** Records the snapshot that `prepare` left: diffs and publishes leave out what it made. */
+  markPrepared(input: { runId: string; snapshot: SnapshotId }): Promise<void>;
+  /** How much is kept for other runs, and how much may be, in bytes. */
+  prepared(): Promise<{ entries: number; bytes: number; most: number }>;
   /** Keeps a snapshot that a call made on a fork of this run until it is applied or dropped. The fork may be discarded afterwards. */
   keepPreview(input: { runId: string; from: { runId: string; snapshot: SnapshotId } }): Promise<void>;
   /**

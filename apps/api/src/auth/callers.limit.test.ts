@@ -36,6 +36,9 @@ async function readUntil(response: Response, wanted?: string): Promise<string> {
   return text;
 }
 
+const follow = (key: string, init: RequestInit = {}) =>
+  send('/v1/events', key, { ...init, headers: { accept: 'text/event-stream' } });
+
 describe('a key that sends too many requests', () => {
   test('reads what is left, then how long to wait', async () => {
     const { key } = await made({ limits: { requests_per_s: 1, burst: 3 } });
@@ -54,19 +57,19 @@ describe('event streams', () => {
   test('of a key are counted until their clients are gone', async () => {
     const { key } = await made({ limits: { streams: 1 } });
     const gone = new AbortController();
-    const open = await send('/v1/events', key, { signal: gone.signal });
+    const open = await follow(key, { signal: gone.signal });
     await readUntil(open, ': open').catch(() => undefined);
     const { key: other } = await made({ limits: { streams: 1 } });
-    expect((await send('/v1/events', other)).status).toBe(200);
-    const again = await send('/v1/events', other);
+    expect((await follow(other)).status).toBe(200);
+    const again = await follow(other);
     expect(await problemOf(again)).toMatchObject({ status: 429, code: 'too_many_streams' });
     gone.abort();
-    await expect.poll(async () => (await send('/v1/events', key)).status).toBe(200);
+    await expect.poll(async () => (await follow(key)).status).toBe(200);
   });
 
   test.each(['revoked', 'rotated'])('of a key end when it is %s', async (what) => {
     const { id, key } = await made();
-    const open = await send('/v1/events', key);
+    const open = await follow(key);
     await (what === 'revoked' ? api.client.revokeKey(id) : api.client.rotateKey(id));
     expect((await problemOf(await send('/v1/me', key))).status).toBe(401);
     expect(await readUntil(open)).toContain(': open');
@@ -75,12 +78,12 @@ describe('event streams', () => {
   test('have the runs of their own tenant alone, and their heartbeats whatever others do', async () => {
     const acme = await made({ tenant: 'stream-a' });
     const globex = await made({ tenant: 'stream-b' });
-    const stream = await send('/v1/events', acme.key);
+    const stream = await follow(acme.key);
     const { id: foreign } = await runOf(await submit(globex.key));
     const { id: own } = await runOf(await submit(acme.key));
     const text = await readUntil(stream, own);
     expect(text).not.toContain(foreign);
-    const quiet = await send('/v1/events', acme.key);
+    const quiet = await follow(acme.key);
     await submit(globex.key);
     expect(await readUntil(quiet, 'still here')).not.toContain('run.changed');
   });

@@ -1,7 +1,8 @@
-import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createKeyText, hasKeyForm } from '@holdpoint/callers';
 import { createDurably } from '@holdpoint/engine';
+import { makeDataDirectory } from '@holdpoint/engine/installation';
 
 export const keyFileName = 'api-key';
 
@@ -11,7 +12,7 @@ export const keyFileName = 'api-key';
  * @throws KeyFileError when the file holds other text
  */
 export async function openKeyFile(dataDir: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  makeDataDirectory(dataDir);
   const file = join(dataDir, keyFileName);
   return (await readKey(file)) ?? createKey(file);
 }

@@ -32,6 +32,26 @@ async function raw(bytes: string): Promise<string> {
   return text;
 }
 
+describe('HEAD', () => {
+  test('is answered as GET is, without a body', async () => {
+    for (const path of ['/healthz', '/readyz', '/v1/runs', '/v1/me', '/openapi.json', '/v1/runs/run_x']) {
+      const [head, get] = [await api.send(path, { method: 'HEAD' }), await api.send(path)];
+      expect([path, head.status]).toEqual([path, get.status]);
+      expect([path, head.headers.get('content-type')]).toEqual([path, get.headers.get('content-type')]);
+      expect(await head.text()).toBe('');
+      await get.text();
+    }
+    expect((await fetch(`${api.address}/v1/runs`, { method: 'HEAD' })).status).toBe(401);
+  });
+
+  test('of a stream ends at once', async () => {
+    const headers = { accept: 'text/event-stream' };
+    const response = await api.send('/v1/events', { method: 'HEAD', headers });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    expect(await response.text()).toBe('');
+  });
+});
+
 describe('every refusal is a problem', () => {
   test('what is not there: 404', async () => {
     expect(await problemOf(await api.send('/v1/nope'))).toMatchObject({ code: 'not_found', instance: '/v1/nope' });
@@ -53,9 +73,9 @@ describe('every refusal is a problem', () => {
 
   test('another method: 405, with those that are taken', async () => {
     const response = await api.send('/v1/runs/run_x', { method: 'DELETE' });
-    expect(response.headers.get('allow')).toBe('GET');
+    expect(response.headers.get('allow')).toBe('GET, HEAD');
     expect(await problemOf(response)).toMatchObject({ code: 'method_not_allowed', status: 405 });
-    expect((await api.send('/v1/runs', { method: 'PUT' })).headers.get('allow')).toBe('POST, GET');
+    expect((await api.send('/v1/runs', { method: 'PUT' })).headers.get('allow')).toBe('POST, GET, HEAD');
   });
 
   test.each([
@@ -75,9 +95,27 @@ describe('every refusal is a problem', () => {
     expect(await problemOf(await api.post('/v1/runs', body))).toMatchObject({ code: 'invalid_request', status: 422 });
   });
 
-  test('a body of another type: 415', async () => {
-    const response = await api.post('/v1/runs', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' });
-    expect(await problemOf(response)).toMatchObject({ code: 'unsupported_media_type', status: 415 });
+  test.each(['application/x-www-form-urlencoded', 'text/plain', 'text/plain; charset=utf-8'])(
+    'a body of the type %s: 415',
+    async (type) => {
+      const response = await api.post('/v1/runs', '{"open":true}', { 'content-type': type });
+      const next = expect.stringContaining('application/json');
+      expect(await problemOf(response)).toMatchObject({ code: 'unsupported_media_type', status: 415, next });
+    },
+  );
+
+  test.each([
+    ['nothing', {}, 'missing: expected a number or a text'],
+    ['a list', { from_step: [] }, 'expected a number or a text'],
+    ['a number below 0', { from_step: -1 }, 'Too small: expected number to be >=0'],
+  ])('a value of several types that is %s: 422, with what is expected', async (_name, body, detail) => {
+    const problem = await problemOf(await api.post('/v1/runs/run_x/fork', body));
+    expect(problem).toMatchObject({ status: 422, errors: [{ pointer: '/from_step', detail }] });
+  });
+
+  test('a parameter that a route does not know: 422', async () => {
+    const problem = await problemOf(await api.send('/v1/me?verbose=1'));
+    expect(problem).toMatchObject({ status: 422, errors: [{ pointer: 'verbose', detail: 'unknown field' }] });
   });
 
   test('a body of more than 32 MiB: 413', async () => {

@@ -7,22 +7,37 @@ export interface Subscription {
   next(options: { timeoutMs: number; signal: AbortSignal }): Promise<ReadonlySet<string>>;
   /** Ends the wait: `next` returns this name among the ids. */
   notify(name: string): void;
+  /**
+   * Of a pattern: since when notifications may have been lost with the connection, milliseconds since the epoch; undefined after that was asked.
+   * `next` returns at once while there is such a time.
+   */
+  takeLoss(): number | undefined;
+  /** Of a pattern: whether everything that was announced has arrived. */
+  isIntact(): boolean;
   close(): void;
 }
 
 /**
  * Shares one connection among all requests that wait for a run. A notification says that a log has something to read. Notifications are
- * lost together with the connection, so every subscription of a channel is notified after a reconnect.
+ * lost together with the connection, so after a reconnect every subscription of a channel is notified, and every one of a pattern has a loss.
  */
 export class RunNotifications {
   readonly #redis: Redis;
   readonly #channels: Subscribers = new Map();
   readonly #patterns: Subscribers = new Map();
 
-  constructor(redis: Redis) {
+  readonly #now: () => number;
+
+  constructor(redis: Redis, now = Date.now) {
     this.#redis = redis;
+    this.#now = now;
     redis.on('message', (channel) => notify(this.#channels.get(channel), runOfChannel(channel)));
-    redis.on('pmessage', (pattern, channel) => notify(this.#patterns.get(pattern), runOfChannel(channel)));
+    redis.on('pmessage', (pattern, channel) => {
+      for (const one of this.#patterns.get(pattern) ?? []) one.notify(runOfChannel(channel), now());
+    });
+    redis.on('close', () => {
+      for (const one of this.#ofPatterns()) one.leave();
+    });
     redis.on('ready', () => void this.#notifyAll());
   }
 
@@ -34,15 +49,20 @@ export class RunNotifications {
 
   async subscribeToAll(pattern: string): Promise<Subscription> {
     const unsubscribe = () => void this.#redis.punsubscribe(pattern).catch(connectionLost);
-    return confirmed(add(this.#patterns, pattern, unsubscribe), this.#redis.psubscribe(pattern));
+    return confirmed(add(this.#patterns, pattern, unsubscribe, this.#now()), this.#redis.psubscribe(pattern));
   }
 
   /** ioredis also subscribes again, but after 'ready' and without a confirmation that this class could wait for. */
   async #notifyAll(): Promise<void> {
-    const channels = [...this.#channels.keys()];
-    if (channels.length === 0) return;
-    await this.#redis.subscribe(...channels).catch(connectionLost);
+    const [channels, patterns] = [[...this.#channels.keys()], [...this.#patterns.keys()]];
+    if (channels.length > 0) await this.#redis.subscribe(...channels).catch(connectionLost);
     for (const channel of channels) notify(this.#channels.get(channel), runOfChannel(channel));
+    if (patterns.length > 0) await this.#redis.psubscribe(...patterns).catch(connectionLost);
+    for (const one of this.#ofPatterns()) one.resume();
+  }
+
+  #ofPatterns(): Subscriber[] {
+    return [...this.#patterns.values()].flatMap((subscribers) => [...subscribers]);
   }
 }
 
@@ -51,19 +71,49 @@ type Subscribers = Map<string, Set<Subscriber>>;
 class Subscriber implements Subscription {
   readonly #remove: (subscriber: Subscriber) => void;
   #notified = new Set<string>();
+  /** When it received the last notification, or began. */
+  #lastAt: number;
+  /** Set while the connection is away. */
+  #awaySince: number | undefined;
+  #lostSince: number | undefined;
   #wake = (): void => {};
 
-  constructor(remove: (subscriber: Subscriber) => void) {
+  constructor(remove: (subscriber: Subscriber) => void, now: number) {
     this.#remove = remove;
+    this.#lastAt = now;
   }
 
-  notify(runId: string): void {
+  notify(runId: string, at = this.#lastAt): void {
     this.#notified.add(runId);
+    this.#lastAt = at;
     this.#wake();
   }
 
+  /** The connection is lost. What was sent after the last notification may be lost with it. */
+  leave(): void {
+    this.#awaySince ??= this.#lastAt;
+  }
+
+  /** The connection is back. */
+  resume(): void {
+    this.#lostSince ??= this.#awaySince;
+    this.#awaySince = undefined;
+    this.#wake();
+  }
+
+  isIntact(): boolean {
+    return this.#awaySince === undefined && this.#lostSince === undefined;
+  }
+
+  takeLoss(): number | undefined {
+    const lost = this.#lostSince;
+    this.#lostSince = undefined;
+    return lost;
+  }
+
   async next({ timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal }): Promise<ReadonlySet<string>> {
-    if (this.#notified.size === 0 && !signal.aborted) await this.#wait(timeoutMs, signal);
+    const hasNews = this.#notified.size > 0 || this.#lostSince !== undefined;
+    if (!hasNews && !signal.aborted) await this.#wait(timeoutMs, signal);
     const notified = this.#notified;
     this.#notified = new Set();
     return notified;
@@ -88,14 +138,14 @@ class Subscriber implements Subscription {
   }
 }
 
-function add(all: Subscribers, name: string, unsubscribe: () => void): Subscriber {
+function add(all: Subscribers, name: string, unsubscribe: () => void, now = 0): Subscriber {
   const subscribers = all.get(name) ?? new Set();
   all.set(name, subscribers);
   const subscriber = new Subscriber((one) => {
     if (!subscribers.delete(one) || subscribers.size > 0) return;
     all.delete(name);
     unsubscribe();
-  });
+  }, now);
   subscribers.add(subscriber);
   return subscriber;
 }

@@ -13,6 +13,7 @@ export async function sendStream(
   reply: FastifyReply,
   frames: (signal: AbortSignal) => AsyncGenerator<string>,
 ): Promise<FastifyReply> {
+  if (reply.request.method === 'HEAD') return reply.headers(streamHeaders).send('');
   const gone = AbortSignal.any([clientGone(reply), deps.closing]);
   const counted = await deps.callers.openStream(deps.holder);
   const refused = new AbortController();
@@ -20,17 +21,17 @@ export async function sendStream(
     .catch((error: unknown) => deps.logger.warn({ err: error }, 'a stream ends, because its key cannot be watched'))
     .then(() => refused.abort());
   const stream = frames(AbortSignal.any([gone, refused.signal]));
-  return reply
-    .headers({
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      // nginx buffers small answers without this header.
-      'x-accel-buffering': 'no',
-      // Without keep-alive a closing server need not wait for the connection to become idle.
-      connection: 'close',
-    })
-    .send(Readable.from(stream, { objectMode: false, highWaterMark: 64 * 1024 }));
+  return reply.headers(streamHeaders).send(Readable.from(stream, { objectMode: false, highWaterMark: 64 * 1024 }));
 }
+
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // nginx buffers small answers without this header.
+  'x-accel-buffering': 'no',
+  // Without keep-alive a closing server need not wait for the connection to become idle.
+  connection: 'close',
+};
 
 /** Twice in the time after which a stream that is not renewed stops counting. */
 const renewMs = 25_000;
@@ -67,11 +68,12 @@ export function clientGone(reply: FastifyReply): AbortSignal {
 
 /** One server-sent event. JSON text has no line breaks, so one `data` line holds it. */
 export function frame(event: { event: string; id?: number; data: unknown }): string {
-  const id = event.id === undefined ? '' : `id: ${event.id}\n`;
-  return `${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
+  return `${idLine(event.id)}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
 }
 
-/** A comment that keeps the connection open. */
-export const heartbeat = ': still here\n\n';
+/** A comment that keeps the connection open. @param id what the client names when it comes back */
+export const heartbeat = (id?: number): string => `${idLine(id)}: still here\n\n`;
 /** Sent at once, so that the client knows that its stream is open. A browser reconnects after a second. */
-export const opening = 'retry: 1000\n: open\n\n';
+export const opening = (id?: number): string => `retry: 1000\n${idLine(id)}: open\n\n`;
+
+const idLine = (id: number | undefined): string => (id === undefined ? '' : `id: ${id}\n`);

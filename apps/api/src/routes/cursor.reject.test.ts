@@ -7,6 +7,7 @@ let runId: string;
 beforeAll(async () => {
   api = await startTestApi();
   const groups = [{ steps: [{ tool: 'glob', args: { pattern: '*' } }] }];
+  await api.client.putPolicy('house', { rules: [] });
   runId = (await api.client.createRun({ plan: { groups } })).run.id;
 });
 afterAll(() => api.stop());
@@ -16,6 +17,11 @@ test('a cursor that no page gave is refused, and is not the first page', async (
     ['/v1/runs', ['zzz', '0', '%00', newId('step')]],
     ['/v1/approvals', ['zzz', newId('run')]],
     [`/v1/approvals?run_id=${runId}`, ['zzz', newId('run')]],
+    ['/v1/keys', ['zzz', newId('run')]],
+    ['/v1/rules', ['zzz', newId('run')]],
+    ['/v1/audit', ['zzz', '-1']],
+    ['/v1/policies/house/versions', ['zzz', '0', '1', '3', '999']],
+    ['/v1/events', ['zzz', newId('run'), '1', '0-0', '1-x']],
     // Another run's step is nowhere in this list.
     [`/v1/runs/${runId}/steps`, ['zzz', newId('run'), newId('step')]],
   ] as const;

@@ -1,7 +1,10 @@
 import { allScopes } from '@holdpoint/contract';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { testWorker } from '../testing/test-worker.ts';
 
 let api: TestApi;
 let document: z.infer<typeof documentSchema>;
@@ -21,11 +24,13 @@ const operationSchema = z.strictObject({
   parameters: z
     .array(
       z.strictObject({
-        in: z.enum(['path', 'query']),
+        in: z.enum(['path', 'query', 'header']),
         name: z.string(),
         required: z.boolean(),
         schema: z.looseObject({}),
         description: z.string().optional(),
+        style: z.literal('form').optional(),
+        explode: z.literal(false).optional(),
       }),
     )
     .optional(),
@@ -36,10 +41,11 @@ const operationSchema = z.strictObject({
 const documentSchema = z.strictObject({
   openapi: z.literal('3.1.0'),
   info: z.strictObject({ title: z.string(), version: z.string(), description: z.string() }),
+  servers: z.tuple([z.strictObject({ url: z.literal('/'), description: z.string() })]),
   security: z.array(z.strictObject({ key: z.array(z.string()) })),
   components: z.strictObject({
     securitySchemes: z.strictObject({ key: z.strictObject({ type: z.literal('http'), scheme: z.literal('bearer') }) }),
-    schemas: z.record(z.string(), z.looseObject({ type: z.literal('object') })),
+    schemas: z.record(z.string(), z.looseObject({})),
   }),
   paths: z.record(
     z.string().startsWith('/'),
@@ -146,9 +152,10 @@ describe('the OpenAPI document', () => {
       expect(declared).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
       const statuses = Object.keys(operation.responses);
       expect(statuses.some((status) => status.startsWith('2'))).toBe(true);
-      expect(operation.responses.default?.content['application/problem+json']?.schema).toEqual({
-        $ref: '#/components/schemas/Problem',
-      });
+      for (const status of ['4XX', 'default']) {
+        const { schema } = operation.responses[status]?.content['application/problem+json'] ?? {};
+        expect(schema).toEqual({ $ref: '#/components/schemas/Problem' });
+      }
     }
   });
 
@@ -162,10 +169,87 @@ describe('the OpenAPI document', () => {
   test('describes a body by what may be sent: defaults are optional', () => {
     const body = document.paths['/v1/runs']?.post?.requestBody?.content['application/json']?.schema;
     expect(body).toMatchObject({ type: 'object', additionalProperties: false });
+    expect(document.components.schemas.PolicyInput).not.toHaveProperty('required');
+    expect(document.components.schemas.Policy).toMatchObject({ required: expect.arrayContaining(['rules']) });
     expect(body).not.toHaveProperty('required');
     expect(Object.keys(body?.properties as object)).toEqual(
       expect.arrayContaining(['prompt', 'plan', 'toolset', 'workspace', 'policy', 'limits', 'labels']),
     );
+  });
+
+  test('is valid by the schema of OpenAPI 3.1', async () => {
+    expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
+  });
+
+  test('has a component for each shape that clients name', () => {
+    const names = [
+      'RunEvent',
+      'Policy',
+      'PolicyRule',
+      'Plan',
+      'Source',
+      'Limits',
+      'Verdict',
+      'Validator',
+      'Capabilities',
+    ];
+    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(names));
+  });
+
+  test('names the headers that routes read, and the values of filters', () => {
+    const taking = (name: string) =>
+      operations()
+        .filter(({ operation }) => operation.parameters?.some((one) => one.in === 'header' && one.name === name))
+        .map((one) => one.name);
+    const posts = ['', '/{id}/calls', '/{id}/fork', '/{id}/messages'].map((rest) => `post /v1/runs${rest}`);
+    expect(taking('Idempotency-Key').sort()).toEqual(posts);
+    expect(taking('Last-Event-ID').sort()).toEqual(['get /v1/events', 'get /v1/runs/{id}/events']);
+    for (const path of ['/v1/runs', '/v1/approvals']) {
+      const status = document.paths[path]?.get?.parameters?.find(({ name }) => name === 'status');
+      const known = path === '/v1/runs' ? 'paused' : 'pending';
+      const items = { type: 'string', enum: expect.arrayContaining([known]) };
+      expect(status).toMatchObject({ style: 'form', explode: false, schema: { type: 'array', items } });
+    }
+  });
+
+  test('says what the server really answers', async () => {
+    const worker = testWorker(api.engine, api.dataDir);
+    const write = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
+    const held = { tool: 'glob', args: { pattern: '*' } };
+    const policy = { rules: [{ match: { tool: 'glob' }, action: 'hold' as const }] };
+    const plan = { groups: [{ steps: [write] }, { steps: [held] }] };
+    const { run } = await api.client.createRun({ plan, policy });
+    await worker.drive(run.id);
+    const [step] = (await api.client.listSteps(run.id)).data;
+    const [approval] = (await api.client.listApprovals()).data;
+    await api.client.putPolicy('house', { rules: [] });
+    const ids: Record<string, string | undefined> = {
+      ...{
+        steps: step?.id,
+        approvals: approval?.id,
+        runs: run.id,
+        policies: 'house',
+        keys: (await api.client.listKeys()).data[0]?.id,
+      },
+      toolsets: 'holdpoint',
+    };
+    const asked: string[] = [];
+    for (const { path, name, operation } of operations()) {
+      const schema = operation.responses['200']?.content['application/json']?.schema;
+      const [, , collection = ''] = path.split('/');
+      const url = path.replace(/\{(id|name)\}/, ids[collection] ?? '{').replace('{version}', '1');
+      if (!name.startsWith('get ') || schema === undefined || url.includes('{')) continue;
+      const response = await api.send(url);
+      if (response.status !== 200) continue;
+      asked.push(path);
+      const check = new Ajv2020({ strict: false, validateFormats: false }).compile({
+        ...schema,
+        components: document.components,
+      });
+      check(await response.json());
+      expect([path, check.errors]).toEqual([path, null]);
+    }
+    expect(asked.length).toBeGreaterThan(28);
   });
 
   test('describes a download as bytes', () => {

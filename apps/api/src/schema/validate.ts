@@ -38,8 +38,7 @@ export function pointerErrors(issues: readonly z.core.$ZodIssue[], inBody: boole
 /** The shape that a value is closest to: fewest unknown fields first, then fewest mistakes. */
 function meantBranch(branches: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] {
   const objects = branches.filter((issues) => !issues.some(isAnotherType));
-  // A scalar is equally far from all of them.
-  if (objects.length === 0) return [{ code: 'custom', path: [], message: 'Invalid input', input: undefined }];
+  if (objects.length === 0) return [{ code: 'custom', path: [], message: expectedOf(branches), input: undefined }];
   const unknown = (issues: readonly z.core.$ZodIssue[]) =>
     issues.reduce(
       (sum, one) => sum + (one.code === 'unrecognized_keys' && one.path.length === 0 ? one.keys.length : 0),
@@ -47,6 +46,27 @@ function meantBranch(branches: readonly z.core.$ZodIssue[][]): readonly z.core.$
     );
   const [best = []] = objects.sort((a, b) => unknown(a) - unknown(b) || a.length - b.length);
   return best;
+}
+
+/** A scalar is equally far from all shapes. */
+function expectedOf(branches: readonly z.core.$ZodIssue[][]): string {
+  const issues = branches.flatMap((branch) => branch.filter(isAnotherType));
+  const names = issues.map((issue) =>
+    issue.code === 'invalid_value' ? issue.values.map(quoted).join(' or ') : nameOf(issue),
+  );
+  const missing = issues.some(({ message }) => message.endsWith('received undefined'));
+  return `${missing ? 'missing: ' : ''}expected ${[...new Set(names)].join(' or ')}`;
+}
+
+const quoted = (value: unknown): string => JSON.stringify(value) ?? String(value);
+
+function nameOf(issue: z.core.$ZodIssue): string {
+  const expected = issue.code === 'invalid_type' ? issue.expected : 'another value';
+  const names: Record<string, string> = {
+    ...{ string: 'a text', number: 'a number', int: 'a whole number', boolean: 'true or false' },
+    ...{ object: 'an object', record: 'an object', array: 'a list', null: 'null' },
+  };
+  return names[expected] ?? expected;
 }
 
 const isAnotherType = ({ code, path }: z.core.$ZodIssue): boolean =>

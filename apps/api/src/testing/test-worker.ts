@@ -117,6 +117,13 @@ function executorOn(workspaces: Workspaces): WorkerDeps['executor'] {
       return { status: code === 0 ? 'completed' : 'failed', exit_code: code };
     },
     killTask: async () => {},
+    toolchains: async () => [],
+    prepareKey: async () => undefined,
+    async prepare(command, { runId, epoch, signal }) {
+      const { path: cwd } = await workspaces.locate({ runId, epoch });
+      const { code, stdout } = await bash(command, { cwd, signal });
+      return { succeeded: code === 0, exit_code: code, detail: null, output: stdout, duration_ms: 1 };
+    },
   };
 }
 

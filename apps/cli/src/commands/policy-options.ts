@@ -4,7 +4,7 @@ import { compileGlob, GlobError } from '@holdpoint/policy';
 import type { Command } from 'commander';
 import { givenPolicy } from '../policy/given-policy.ts';
 import { stricterPolicy } from '../policy/stricter-policy.ts';
-import { CliError, type Shell } from '../shell/index.ts';
+import { type ApiOptions, CliError, type Shell } from '../shell/index.ts';
 
 /** Which calls of a run wait or never run, on the command line. */
 export interface PolicyOptions {
@@ -33,12 +33,13 @@ function namesIn(text: string, before: string[] = []): string[] {
  * @throws CliError `usage` for a name that is no tool; `no_policy`, `invalid_policy`
  */
 export async function policyOf(
-  { shell, client }: { shell: Shell; client: Client },
-  { policy, hold = [], deny = [] }: PolicyOptions,
+  shell: Shell,
+  { policy, hold = [], deny = [], url }: PolicyOptions & ApiOptions,
   { file, toolset = 'holdpoint' }: { file: GivenPolicy | undefined; toolset: string | undefined },
 ): Promise<GivenPolicy | undefined> {
   const given = policy === undefined ? file : await givenPolicy(policy, shell.config);
   if (hold.length + deny.length === 0) return given;
+  const client = await shell.connect(url);
   const tools = (await client.listTools({ toolset })).map(({ name }) => name);
   const expand = (option: string, names: readonly string[]) =>
     names.flatMap((name) => toolsNamed(name, { option, toolset, tools }));

@@ -1,7 +1,6 @@
-import type { Client } from '@holdpoint/client';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { findSource, type ParsedPlan, type PlanFile, readPlan, type SourceOptions } from '../plan/index.ts';
-import { CliError, type Shell } from '../shell/index.ts';
+import { type ApiOptions, CliError, type Shell } from '../shell/index.ts';
 import { type GoalOptions, goalOf, promptOf } from './goal-options.ts';
 import { type GrantOptions, grantsOf, overriddenGrants } from './grant-options.ts';
 import { type LimitOptions, limitsOf } from './limit-options.ts';
@@ -11,7 +10,8 @@ import { type SettingOptions, settingsOf } from './setting-options.ts';
 type SecretUses = NonNullable<CreateRun['secrets']>;
 
 export interface BodyOptions
-  extends SourceOptions,
+  extends ApiOptions,
+    SourceOptions,
     GoalOptions,
     PolicyOptions,
     LimitOptions,
@@ -34,11 +34,10 @@ export interface BodyOptions
 
 /** The request for a run. The command line overrides the file of a plan. @throws CliError `usage`, `bad_plan`, … */
 export async function bodyOf(
-  deps: { shell: Shell; client: Client },
+  shell: Shell,
   argument: string | undefined,
   options: BodyOptions,
 ): Promise<{ body: CreateRun; plan?: ParsedPlan | undefined }> {
-  const { shell } = deps;
   const { cwd } = shell.config;
   const plan = await goalFileOf(shell, argument, options);
   const prompt = await promptOf(shell, argument, options);
@@ -56,7 +55,7 @@ export async function bodyOf(
     open: options.open,
     priority: priority ?? file.priority,
     models: options.agentModel ?? file.models,
-    policy: await policyOf(deps, options, { file: file.policy, toolset: toolset ?? file.toolset }),
+    policy: await policyOf(shell, options, { file: file.policy, toolset: toolset ?? file.toolset }),
     network: allowNet === undefined ? file.network : { allow: allowNet },
     prepare: prepareOf(options) ?? file.prepare,
     ...grantsOf(options, file),

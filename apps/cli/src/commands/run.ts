@@ -59,8 +59,8 @@ export function runCommand(shell: Shell): Command {
     withLimitOptions(withGrantOptions(withSettingOptions(withPolicyOptions(withGoalOptions(command))))),
   ).action(async (prompt: string | undefined, { allow, ...given }: RunOptions & { allow?: string[] }) => {
     const options = allow === undefined ? given : { ...given, allowNet: [...(given.allowNet ?? []), ...allow] };
+    const { body, plan } = await bodyOf(shell, prompt, options);
     const client = await shell.connect(options.url);
-    const { body, plan } = await bodyOf({ shell, client }, prompt, options);
     const { idempotencyKey } = options;
     const submitted = await client.createRun(body, { idempotencyKey }).catch((error: unknown) => {
       throw placeInPlan(error, plan, fieldsOfFile(plan, options));

@@ -1,7 +1,8 @@
-import { checkDataDirFormat } from '@holdpoint/engine/installation';
+import { checkDataDirFormat, makeDataDirectory } from '@holdpoint/engine/installation';
 import { freeBytes, releaseReserve } from '@holdpoint/engine/space';
 import { Command } from 'commander';
 import { keyFileOf, readKey } from '../connection.ts';
+import { defaultModelIn, defaultModelText } from '../default-model.ts';
 import { boundsText, ceilingsText, pairs, plain, sandboxLine } from '../output/index.ts';
 import {
   CliError,
@@ -42,6 +43,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
   await checkOperatorSettings(config);
   await checkDataDirFormat(config.dataDir);
+  makeDataDirectory(config.dataDir);
   let record = newRecord();
   await makeSpace(config);
   const claimed = claim(config.dataDir, record);
@@ -160,6 +162,7 @@ async function printReady(shell: Shell, system: RunningSystem, { json, workers }
     address: system.address,
     key: keyFile,
     docs,
+    model: shownModel(shell),
     sandbox: sandboxLine(known[0]?.capabilities),
     bounds: boundsText(bounds),
     limits: ceilingsText(bounds.ceilings),
@@ -176,6 +179,13 @@ async function printReady(shell: Shell, system: RunningSystem, { json, workers }
   shell.print(`  ${commandLine('approvals')}`);
   shell.print('');
   shell.print('Ctrl-C stops it; runs continue at the next start.');
+}
+
+/** A model that cannot be asked is yellow. */
+function shownModel({ config, colors }: Shell): string {
+  const model = defaultModelIn(config.environment);
+  const text = plain(defaultModelText(model));
+  return model.problem === undefined ? text : colors.yellow(text);
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

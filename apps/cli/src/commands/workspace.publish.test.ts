@@ -74,7 +74,9 @@ describe('the files of a run', () => {
     [['snapshots', 'run_nope'], 7],
     [['cat', 'RUN', 'nope'], 7],
     [['cat', 'RUN', 'kept.txt', '--at', '9'], 7],
-    [['files', 'RUN', '--at', 'zzz'], 2],
+    [['cat', 'RUN', 'kept.txt', '--at', 'abcdef'], 7],
+    [['diff', 'RUN', '--from', '99'], 7],
+    [['files', 'RUN', '--at', 'zzz'], 7],
     [['undo', 'RUN'], 2],
     [['fork', 'RUN', '--from-step', '9'], 7],
     [['publish', 'RUN', '--author', 'unnamed'], 2],
@@ -86,6 +88,17 @@ describe('the files of a run', () => {
     expect([done.code, done.stdout]).toEqual([code, '']);
     expect(done.stderr).not.toBe('');
   });
+});
+
+it('steps as JSON have the arguments and results that GET /v1/steps/{id} has', async () => {
+  small ??= await ended(plan(write('a', 'a')));
+  const [step] = (await json('runs', 'steps', small)).data;
+  expect(step.args).toMatchObject({ path: 'a', content: 'a\n' });
+  expect(step.result).not.toHaveProperty('json');
+  const large = await ended(plan(write('b', 'b'.repeat(40_000))));
+  const [cut] = (await json('runs', 'steps', large)).data;
+  expect(cut.args).toBeNull();
+  expect(cut.args_cut).toMatchObject({ bytes: expect.any(Number), preview: expect.stringContaining('bbb') });
 });
 
 it('a run starts from an archive or a part of a directory', async () => {

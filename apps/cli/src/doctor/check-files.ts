@@ -1,12 +1,13 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
+import { checkDataDirectory as checkWritable, InstallationError } from '@holdpoint/engine/installation';
 import type { Finding } from './finding.ts';
 
 /** The data directory holds every run's files, so other users must not read it. */
 export async function checkDataDirectory(dataDir: string): Promise<Finding> {
   const name = 'data directory';
   const found = await stat(dataDir).catch(() => undefined);
-  if (found === undefined) return { name, level: 'ok', text: `${dataDir} (created at the first start)` };
+  if (found === undefined) return checkMissing(name, dataDir);
   if (!found.isDirectory()) {
     return { name, level: 'fail', text: `${dataDir} is not a directory`, next: 'Set HOLDPOINT_DATA to a directory.' };
   }
@@ -28,6 +29,16 @@ export async function checkDataDirectory(dataDir: string): Promise<Finding> {
     };
   }
   return { name, level: 'ok', text: dataDir };
+}
+
+function checkMissing(name: string, dataDir: string): Finding {
+  try {
+    checkWritable(dataDir);
+    return { name, level: 'ok', text: `${dataDir} (created at the first start)` };
+  } catch (error) {
+    if (!(error instanceof InstallationError)) throw error;
+    return { name, level: 'fail', text: error.message, next: error.next };
+  }
 }
 
 export async function checkKeyFile(file: string): Promise<Finding> {

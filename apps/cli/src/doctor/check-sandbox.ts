@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { findBwrap, openSandbox } from '@holdpoint/sandbox';
+import { findBwrap, openSandbox, type Runtime, type Sandbox } from '@holdpoint/sandbox';
 import { type Capabilities, capabilitiesSchema, sandboxLine } from '../output/index.ts';
 import type { Config } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
 const name = 'sandbox';
 
-/** @param reported what a running worker says of its sandbox; without one it is tried here */
+/** @param reported what a running worker says of its sandbox, which counts more than what is found here */
 export async function checkSandbox(config: Config, reported: unknown): Promise<Finding[]> {
   const known = capabilitiesSchema.safeParse(reported).data;
-  if (known !== undefined) return judgeSandbox(known);
   let stateDir: string | undefined;
   try {
     stateDir = await mkdtemp(join(existingDirectory(config.dataDir), 'sandbox-doctor-'));
@@ -24,13 +23,38 @@ export async function checkSandbox(config: Config, reported: unknown): Promise<F
       unpackedBwrap: unpackedBwrap(config),
       toolchains: config.toolchains,
     });
-    return judgeSandbox(sandbox.capabilities);
+    return [...judgeSandbox(known ?? sandbox.capabilities), await checkRuntimes(sandbox)];
   } catch (error) {
+    if (known !== undefined) return judgeSandbox(known);
     const next = error instanceof Error && 'next' in error ? String(error.next) : 'Run `npm run setup`.';
     return [{ name, level: 'fail', text: error instanceof Error ? error.message : String(error), next }];
   } finally {
     if (stateDir) await rm(stateDir, { recursive: true, force: true });
   }
+}
+
+/** What the commands of runs find as `node` and `python3`, when their project asks for no version, and which others it may ask for. */
+async function checkRuntimes(sandbox: Pick<Sandbox, 'runtimes'>): Promise<Finding> {
+  const isRoot = process.getuid?.() === 0;
+  const ids = isRoot ? { uid: probeId, gid: probeId } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const found = await sandbox.runtimes({ id: 'doctor', ...ids });
+  const text = (['node', 'python'] as const).map((language) => runtimesText(language, found)).join('; ');
+  const isOwn = !found.some(({ language, isOwn }) => language === 'node' && !isOwn);
+  const next = 'Install the Node of your projects, or name its folder in HOLDPOINT_TOOLCHAINS.';
+  const about = { name: 'runtimes', text };
+  return isOwn ? { ...about, level: 'warn', next } : { ...about, level: 'ok' };
+}
+
+/** A user that owns nothing, as the boot check of the sandbox has. */
+const probeId = 200_000;
+
+export function runtimesText(language: Runtime['language'], found: readonly Runtime[]): string {
+  const known = found.filter((one) => one.language === language && !one.isOwn);
+  if (known.length === 0) return language === 'node' ? "node: only Holdpoint's own" : 'no python3';
+  const first = known.find(({ isFirst }) => isFirst) ?? known[0];
+  const others = [...new Set(known.map(({ version }) => version))].filter((version) => version !== first?.version);
+  const more = others.length === 0 ? '' : ` (and ${others.join(', ')})`;
+  return `${language} ${first?.version} at ${first?.path}${more}`;
 }
 
 /** Workers try their sandbox in the data directory. Whether a sandbox can reach a directory depends on the parents. */

@@ -21,7 +21,7 @@ export async function checkStorage(
 ): Promise<Finding> {
   const free = await statfs(dataDir).catch(() => undefined);
   if (free === undefined) return { name, level: 'ok', text: 'nothing yet' };
-  const parts: Record<string, number> = { redis: 0, blobs: 0, trash: 0, other: 0 };
+  const parts: Record<string, number> = { redis: 0, blobs: 0, prepared: 0, trash: 0, other: 0 };
   for (const entry of await entriesOf(walk, dataDir)) {
     if (entry.name === 'runs' || !entry.isDirectory()) continue;
     const part = entry.name in parts ? entry.name : 'other';
@@ -78,7 +78,7 @@ function textOf(
   const part = (of: string) => `${of} ${bytes(Number(data[of]))}`;
   const seen = measured === runs ? '' : `, ${measured} of them measured`;
   const lines = [
-    `${complete ? '' : 'at least '}${bytes(total)}, ${bytes(free)} free: workspaces of ${runs} runs${seen} ${bytes(workspaces)}, ${['redis', 'blobs', 'trash', 'other'].map(part).join(', ')}`,
+    `${complete ? '' : 'at least '}${bytes(total)}, ${bytes(free)} free: workspaces of ${runs} runs${seen} ${bytes(workspaces)}, ${['redis', 'blobs', 'prepared', 'trash', 'other'].map(part).join(', ')}`,
     ...largest.map((run) => `${run.run_id} ${bytes(run.bytes)}`),
   ];
   return lines.join('\n');

@@ -8,6 +8,7 @@ import { checkBounds } from './check-bounds.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkInstallation } from './check-installation.ts';
 import { checkMetrics } from './check-metrics.ts';
+import { checkModel } from './check-model.ts';
 import { checkNode, checkPrograms } from './check-programs.ts';
 import { checkRedis } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
@@ -42,6 +43,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     ...(await checkRedis(config, running !== undefined)),
     ...(await checkInstallation(config)),
     ...(await checkAudit(config)),
+    checkModel(config),
     ...checkBubblewrap(config),
     ...(await checkSandbox(config, workers[0]?.capabilities)),
     ...api,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Shell } from '../shell/index.ts';
-import { findId, type IdKind, idKinds } from './find-id.ts';
+import { findId, type IdKind, idKinds, isShort } from './find-id.ts';
 
 /**
  * Completes the ids that a command was given, before it begins: its arguments `<run>`, `<approval>` and `<task>`, and options such as
@@ -9,7 +9,7 @@ import { findId, type IdKind, idKinds } from './find-id.ts';
 export async function completeIds(shell: Shell, command: Command): Promise<void> {
   const { url } = command.optsWithGlobals<{ url?: string }>();
   const whole = async (kind: IdKind, text: string): Promise<string> =>
-    isWhole.test(text) ? text : findId(await shell.connect(url), kind, text);
+    isShort(kind, text) ? findId(await shell.connect(url), kind, text) : text;
   for (const [index, argument] of command.registeredArguments.entries()) {
     const kind = idKinds.find((one) => one === argument.name());
     const text: unknown = command.processedArgs[index];
@@ -22,5 +22,3 @@ export async function completeIds(shell: Shell, command: Command): Promise<void>
     if (kind !== undefined && typeof text === 'string') command.setOptionValue(name, await whole(kind, text));
   }
 }
-
-const isWhole = /^[a-z]+_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -18,6 +18,10 @@ const latestRuns = 1000;
 /** A task is found through its run. */
 const runsWithTasks = 30;
 
+/** Whether a text is no whole id and may stand for one. */
+export const isShort = (kind: IdKind, text: string): boolean =>
+  (kind === 'run' && text.startsWith('@')) || shortIdIn(text, idPrefixes[kind]) !== undefined;
+
 /**
  * The id that a person means: the whole id, a few of its characters, or `@last` for the latest run that this caller submitted (`@last~1`:
  * the one before). Other texts stay as they are, and the API refuses them.
@@ -27,6 +31,9 @@ const runsWithTasks = 30;
 export async function findId(client: Client, kind: IdKind, text: string): Promise<string> {
   const last = /^@last(?:~(\d{1,4}))?$/.exec(text);
   if (kind === 'run' && last !== null) return lastRun(client, Number(last[1] ?? 0));
+  if (kind === 'run' && text.startsWith('@')) {
+    throw new CliError('usage', `There is no ${text}.`, { next: 'Write @last, or @last~1 for the run before it.' });
+  }
   const short = shortIdIn(text, idPrefixes[kind]);
   if (short === undefined) return text;
   if (short.length < leastCharacters) {

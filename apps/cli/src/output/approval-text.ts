@@ -85,7 +85,7 @@ export function briefApproval(approval: Approval, { colors, now }: { colors: Col
   const { action, preview, reaches, readable } = approval;
   const shown = z.looseObject({ kind: z.string() }).safeParse(preview).data?.kind ?? '';
   // The question says all.
-  if (approval.kind === 'input' && shown === 'question') return effectLines(approval, { colors, now });
+  if (approval.kind === 'input' && shown === 'question') return effectLines(approval, { colors, now }).slice(1);
   const isShown = shown === 'diff' || shown === 'command' || shown === 'question';
   return [
     `${colors.yellow('?')} ${colors.bold(fit(`${nameText(action.tool)} ${codeText(argsInWords(action.args).words).replace(/\s+/g, ' ')}`.trim(), 110))}`,

@@ -49,7 +49,9 @@ export function leftOutText(list: readonly LeftOut[], colors: Colors): string[] 
   if (list.length === 0) return [];
   const rows = list.map(({ path, reason, files, bytes, modified_at = '' }) => [
     path === null ? '… more' : nameText(path),
-    reason === 'ignored' || reason === 'excluded' ? reason : colors.red(`${reason}, content unknown`),
+    reason === 'ignored' || reason === 'excluded' || reason === 'prepared'
+      ? reason
+      : colors.red(`${reason}, content unknown`),
     files === 1 ? '1 file' : `${files} files`,
     sizeText(bytes),
     modified_at,

@@ -1,4 +1,4 @@
-export { cut, nameText, oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
+export { codeText, cut, nameText, oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
 export { actionText, approvalTable, approvalText, briefApproval, isAboutPublish, planOf } from './approval-text.ts';
 export { payloadValue, shortArgs } from './call-text.ts';
 export { proposalText } from './decider-text.ts';

@@ -1,3 +1,4 @@
+import { placeOf } from '@holdpoint/contract';
 import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
@@ -15,6 +16,14 @@ export function runTable(runs: readonly Run[], { colors, now }: { colors: Colors
   return table(['RUN', 'STATUS', 'CREATED', 'CHANGES', 'TITLE'], rows);
 }
 
+function waitsFor({ waiting_for, model_wait }: RunDetail): string | undefined {
+  if (model_wait !== null) return plain(modelWaitText(model_wait));
+  return waiting_for.length === 0 ? undefined : waiting_for.map(waitingText).join('\n');
+}
+
+const modelWaitText = ({ model, next, since, until, reason }: NonNullable<RunDetail['model_wait']>): string =>
+  `${next}, since ${since}; asked again at ${until}\n${model}: ${reason.message}`;
+
 export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: number }): string[] {
   const { source } = run.request;
   const ended =
@@ -27,7 +36,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     status: statusText(run, colors),
     reason:
       run.reason && plain(`${run.reason.code}: ${run.reason.message}${run.reason.next ? `\n${run.reason.next}` : ''}`),
-    'waits for': run.waiting_for.length === 0 ? undefined : run.waiting_for.map(waitingText).join('\n'),
+    'waits for': waitsFor(run),
     message: run.message && plain(run.message),
     planner: { model: `model ${nameText(run.model ?? '')}`, scripted: 'scripted plan', open: 'calls from outside' }[
       run.planner
@@ -40,7 +49,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     source:
       source.type === 'empty'
         ? 'empty'
-        : `${source.type} ${nameText(source.path)}${source.type === 'git' && source.ref ? ` at ${nameText(source.ref)}` : ''}`,
+        : `${source.type} ${nameText(placeOf(source))}${source.type === 'git' && source.ref ? ` at ${nameText(source.ref)}` : ''}`,
     only: source.type === 'empty' ? undefined : selectionText(source),
     forked:
       run.forked_from &&
@@ -71,14 +80,14 @@ export function waitingText({ run_id, title, status, reason, approvals }: Waitin
   return oneLine(`${run_id} (${title}) ${status}: ${why}`, 200);
 }
 
-function usageText({ steps, input_tokens, output_tokens, cost_usd, agents }: Run['usage']): string {
-  const text = (of: Pick<Run['usage'], 'steps' | 'input_tokens' | 'output_tokens' | 'cost_usd'>): string =>
+function usageText({ agents, ...own }: Run['usage']): string {
+  const text = (of: Omit<Run['usage'], 'agents' | 'active_ms'>): string =>
     [
       `${of.steps} steps`,
-      `${of.input_tokens + of.output_tokens} tokens`,
+      `${of.input_tokens + of.output_tokens} tokens${of.cached_input_tokens === 0 ? '' : ` (${of.cached_input_tokens} cached)`}`,
       ...(of.cost_usd === 0 ? [] : [`$${of.cost_usd.toFixed(4)}`]),
     ].join(', ');
-  const all = text({ steps, input_tokens, output_tokens, cost_usd });
+  const all = text(own);
   return agents.count === 0 ? all : `${all} (of ${agents.count} sub-agents: ${text(agents)})`;
 }
 

@@ -1,6 +1,6 @@
 import type { AgentReport, Problem } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
-import { cut, nameText, oneLine } from '@holdpoint/readable';
+import { codeText, cut, nameText, oneLine } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { argsInWords, payloadValue } from './call-text.ts';
 import { clock, duration } from './units.ts';
@@ -57,6 +57,7 @@ function detailOf(event: RunEvent, call: string): string {
         approval: 'for an approval',
         task: 'for sub-agents that wait or are paused',
         calls: 'for calls from outside',
+        model: 'for its model',
       }[event.data.for];
     case 'run.resumed':
       return {
@@ -65,6 +66,7 @@ function detailOf(event: RunEvent, call: string): string {
         pause: 'after the pause',
         end: 'after its end',
         calls: 'its caller has gone on',
+        model: event.data.by === undefined ? 'the model answered' : `${event.data.by} has the model asked now`,
       }[event.data.after];
     case 'run.extended':
       return `limits count from here, by ${event.data.by}`;
@@ -177,13 +179,22 @@ function detailOf(event: RunEvent, call: string): string {
     }
     case 'model.retrying': {
       const { model, next, failures, until, reason } = event.data;
-      const other = next === model ? '' : `, ${next}`;
-      return `${model} could not be asked (${failures} in a row); again at ${until}${other}: ${problemText(reason)}`;
+      const why = `${model} ${failures === 0 ? 'is not asked now' : `could not be asked (${failures} in a row)`}: ${problemText(reason)}`;
+      return next === model ? `${why}; asked again at ${until}` : `${why}; ${next} is asked next`;
     }
     case 'graph.progress':
       return `${call}: ${event.data.files} of ${event.data.total} files are in the code graph`;
     case 'workspace.progress':
       return `${event.data.files} files, ${event.data.bytes} bytes so far`;
+    case 'workspace.preparing':
+      return `${event.data.number} of ${event.data.of}: ${codeText(event.data.command)}`;
+    case 'workspace.prepared':
+      return preparedText(event.data);
+    case 'workspace.prepare_failed': {
+      const { number, of, exit_code, duration_ms } = event.data;
+      const how = exit_code === null ? 'was stopped' : `exit code ${exit_code}`;
+      return `${number} of ${of}: ${how} after ${seconds(duration_ms)}`;
+    }
     case 'workspace.leased':
       return `tree ${event.data.epoch}, by ${event.data.worker}`;
     case 'workspace.held':
@@ -223,6 +234,20 @@ function detailOf(event: RunEvent, call: string): string {
       return event satisfies never;
   }
 }
+
+function preparedText({
+  number,
+  of,
+  cached,
+  duration_ms,
+  files_changed,
+}: Extract<RunEvent, { type: 'workspace.prepared' }>['data']): string {
+  const changed = `${files_changed} files changed`;
+  if (cached) return `from an earlier run, in ${seconds(duration_ms)}: ${changed}`;
+  return `${number} of ${of} in ${seconds(duration_ms)}: ${changed}`;
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 const blockageText = ({ approvals, paused, blocker }: AgentReport): string =>
   [
@@ -272,6 +297,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'run.rewound':
     case 'workspace.publish_rejected':
     case 'workspace.drifted':
+    case 'workspace.prepare_failed':
     case 'approval.requested':
     case 'approval.expired':
     case 'step.rejected':

@@ -34,6 +34,7 @@ export class CliError extends Error {
 
 const registry = {
   usage: { exit: exitCodes.usage, next: 'Add --help to the command to see what it takes.' },
+  not_found: { exit: exitCodes.not_found, next: 'Check the name.' },
   bad_environment: { exit: exitCodes.usage, next: 'Correct or unset the variable.' },
   not_decided: { exit: exitCodes.conflict, next: 'Read what is still open and decide again.' },
   not_now: { exit: exitCodes.conflict, next: 'Stop the running system first.' },

@@ -1,4 +1,5 @@
 import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
+import { makeDataDirectory } from '@holdpoint/engine/installation';
 import { type Connections, openRedis, withoutPassword } from '@holdpoint/engine/redis';
 import { CliError, type Config, commandLine } from '../shell/index.ts';
 import { isAlive } from './process-identity.ts';
@@ -28,6 +29,7 @@ export async function openStopped({ dataDir, redisUrl, path, projectDir }: Confi
     const close = () => connections.close();
     return { connections, label: withoutPassword(redisUrl), [Symbol.asyncDispose]: close };
   }
+  makeDataDirectory(dataDir);
   const server = await startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(path, projectDir) });
   const stop = async (): Promise<void> => (server.reused ? undefined : server.stop());
   try {

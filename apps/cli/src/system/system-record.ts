@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CliError } from '../shell/index.ts';
@@ -45,7 +45,7 @@ export function readSystemRecord(dataDir: string): SystemRecord | undefined {
 }
 
 /**
- * Claims the data directory for this process, until it is released or this process is gone.
+ * Claims the data directory, which exists, for this process, until it is released or this process is gone.
  *
  * @returns the record of the living `up` that has claimed it; or `taken: true`, with the record of a dead one
  */
@@ -53,7 +53,6 @@ export function claim(
   dataDir: string,
   record: SystemRecord,
 ): { taken: true; left?: SystemRecord } | { taken: false; by: SystemRecord } {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   let left: SystemRecord | undefined;
   for (;;) {
     if (linkNew(dataDir, record)) return left === undefined ? { taken: true } : { taken: true, left };

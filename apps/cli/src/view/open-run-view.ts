@@ -1,9 +1,10 @@
+import type { LiveFrame } from '@holdpoint/contract';
 import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { nameText, oneLine, plain } from '@holdpoint/readable';
 import { duration, eventText, fit, fold } from '../output/index.ts';
 import type { Colors } from '../shell/index.ts';
 import { type CallStyle, callLines, type PlannedCall, plannedCall } from './call-lines.ts';
-import { GrowingText, type LiveFrame } from './live-frame.ts';
+import { GrowingText } from './growing-text.ts';
 import { markdownLines } from './markdown.ts';
 import type { Screen } from './screen.ts';
 import { runUsageText, usageText } from './usage-text.ts';
@@ -46,6 +47,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
   let waits: string | undefined;
   let model = '';
   let isOver = false;
+  let turn = 0;
 
   const print = (...lines: string[]): void => screen.print(lines);
   const callOf = (event: RunEvent): string =>
@@ -87,8 +89,12 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         used.output_tokens += usage?.output_tokens ?? 0;
         used.cost_usd += (usage?.cost_micros ?? 0) / 1e6;
         held = one.data.message;
+        turn = one.data.turn;
         break;
       }
+      case 'run.rewound':
+        turn = one.data.turn;
+        break;
       case 'run.resumed':
         model = one.data.model ?? model;
         waits = undefined;
@@ -105,7 +111,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
       default:
         if ('step_id' in one && one.step_id !== undefined && isEndOfAttempt(one)) running.delete(one.step_id);
     }
-    if (one.type === 'turn.planned' || one.type === 'run.paused') asked = undefined;
+    if (isEndOfAsking(one)) asked = undefined;
     else if (asksNext(one)) asked = { model, since: at };
     if (one.type === 'run.resumed') isOver = false;
   }
@@ -120,6 +126,8 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         ];
       case 'workspace.materialised':
         return one.data.files === 0 ? [] : note(eventText(one, ''));
+      case 'context.instructed':
+        return one.data.files.length === 0 ? [] : note(`instructions ${eventText(one, '')}`);
       case 'turn.planned':
         return thoughtLines();
       case 'step.succeeded':
@@ -136,7 +144,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
           `  ${colors.yellow('⏸')} ${fit(callOf(one), screen.width - 24)}${colors.yellow(' waits for a decision')}`,
         ];
       case 'approval.decided':
-        return note(eventText(one, callOf(one)));
+        return note(decidedText(one.data, callOf(one)));
       case 'message.received':
         return note(`» ${eventText(one, '')}`, colors.bold);
       case 'run.paused':
@@ -168,11 +176,11 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
   }
 
   function frame(one: LiveFrame): void {
+    // A piece that arrives after the whole is old.
+    if (one.turn !== undefined && one.turn <= turn) return;
     switch (one.kind) {
       case 'model.asking':
-        asked = { model: one.text || model, since: Math.min(now(), Date.parse(one.since)) };
-        answer = new GrowingText();
-        thoughts = new GrowingText();
+        asked = { model: one.model ?? model, since: Math.min(now(), Date.parse(one.since)) };
         break;
       case 'model.text':
         answer.add(one);
@@ -208,17 +216,18 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
 
   function status(): string {
     const [first, ...others] = running.values();
-    const since = (from: number): string => duration(Math.max(0, Math.floor((now() - from) / 1000) * 1000));
+    const since = (from: number): string => elapsed(Math.max(0, now() - from));
+    const total = usageText(used);
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     const doing =
       waits !== undefined
         ? `waits ${waits}`
         : first !== undefined
-          ? `${first.text.slice(0, 100)}${more} · ${since(first.since)}`
+          ? `${fit(first.text, Math.max(16, screen.width - total.length - 30))}${more} · ${since(first.since)}`
           : asked !== undefined && asked.model !== ''
             ? `asking ${nameText(asked.model)} · ${since(asked.since)}`
             : 'working';
-    return ['·', doing, usageText(used) && `· ${usageText(used)}`].filter(Boolean).join(' ');
+    return ['·', doing, ...(total === '' ? [] : [`· ${total}`])].join(' ');
   }
 
   function end(run: RunDetail): void {
@@ -232,14 +241,31 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
   return { event, frame, tick, end };
 }
 
+type Decided = Extract<RunEvent, { type: 'approval.decided' }>['data'];
+const decidedWords: Record<Decided['decision'], string> = {
+  approve: 'approved',
+  edit: 'edited',
+  reject: 'rejected',
+  respond: 'answered',
+};
+
+const decidedText = ({ decision, by, message }: Decided, call: string): string =>
+  `${call}: ${decidedWords[decision]} by ${by}${message === undefined ? '' : `: ${message}`}`;
+
+/** In whole seconds: it is drawn once in a second. */
+const elapsed = (ms: number): string => (ms < 60_000 ? `${Math.floor(ms / 1000)} s` : duration(ms));
+
 const growingLines = 6;
 
-const isEndOfAttempt = ({ type }: RunEvent): boolean =>
+const isEndOfAttempt = ({ type }: Pick<RunEvent, 'type'>): boolean =>
   type.startsWith('step.') && type !== 'step.created' && type !== 'step.queued' && type !== 'step.started';
+
+const isEndOfAsking = ({ type }: RunEvent): boolean =>
+  type === 'turn.planned' || type === 'run.paused' || type === 'model.retrying';
 
 /** After these the model is asked, when no call is left. */
 const asksNext = ({ type }: RunEvent): boolean =>
-  type === 'run.started' || type === 'run.resumed' || (type.startsWith('step.') && type !== 'step.created');
+  type === 'run.started' || type === 'run.resumed' || isEndOfAttempt({ type });
 
 /** What a person who follows a run need not see: `holdpoint logs` has it. */
 const isQuiet = ({ type }: RunEvent): boolean => quiet.has(type);

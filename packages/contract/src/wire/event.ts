@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { eventSchema, type LoggedEvent } from '../events.ts';
+import { runIdSchema } from '../ids.ts';
 import { integerParameter, pageOf } from './page.ts';
 
 const seq = z.int().min(1).describe('Dense, from 1, per run');
 const options = eventSchema.options.map((option: z.ZodObject) => option.extend({ seq }));
 
 /** A logged event with its sequence number, as the API sends it. */
-export const runEventSchema: z.ZodType<LoggedEvent, LoggedEvent> = z.discriminatedUnion(
-  'type',
-  options as unknown as [EventOption, ...EventOption[]],
-);
+export const runEventSchema: z.ZodType<LoggedEvent, LoggedEvent> = z
+  .discriminatedUnion('type', options as unknown as [EventOption, ...EventOption[]])
+  .meta({ id: 'RunEvent' });
 /** The compiler cannot follow `extend` over a union of forty members: the schema is `eventSchema` with one more field. */
 type EventOption = z.ZodType<LoggedEvent, LoggedEvent> & z.core.$ZodTypeDiscriminable;
 
@@ -28,6 +28,19 @@ export const listEventsQuerySchema = z.strictObject({
     .optional()
     .describe('In a stream: also what is written now and is in no log. Default: false'),
   limit: integerParameter(1, 1000).default(200).describe('Events per page; a stream has no limit'),
+});
+
+/** GET /v1/events. */
+export const listAllEventsQuerySchema = z.strictObject({
+  since: z.iso.datetime({ offset: true }).optional().describe('Leaves out the events before this time'),
+  limit: integerParameter(1, 1000).default(200).describe('Events per page; a stream has no limit'),
+  cursor: z
+    .string()
+    .regex(/^[^:]+:\d{1,15}$/, 'expected the next_cursor of a page')
+    .transform((text) => ({ runId: text.slice(0, text.indexOf(':')), seq: Number(text.slice(text.indexOf(':') + 1)) }))
+    .pipe(z.strictObject({ runId: runIdSchema, seq: z.int() }))
+    .optional()
+    .describe('`next_cursor` of the previous page'),
 });
 
 /** Name of the server-sent event after which a run's stream ends for good. Its data: the last sequence number. */

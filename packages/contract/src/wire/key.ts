@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { callerKindSchema, callerNameSchema, callerSchema, scopeSchema, tenantSchema } from '../caller.ts';
-import { integerParameter, pageOf } from './page.ts';
+import { keyIdSchema } from '../ids.ts';
+import { cursorOf, integerParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
 
@@ -65,7 +66,7 @@ export type RotateKey = z.input<typeof rotateKeySchema>;
 export const listKeysQuerySchema = z.strictObject({
   tenant: tenantSchema.optional().describe("Default: the caller's"),
   limit: integerParameter(1, 200).default(50),
-  cursor: z.string().optional().describe('`next_cursor` of the previous page'),
+  cursor: cursorOf(keyIdSchema).optional(),
 });
 
 /** GET /v1/me. */

@@ -26,9 +26,10 @@ export const integerParameter = (least: number, most: number) =>
     .pipe(z.int().min(least).max(most));
 
 /** Several values of one vocabulary in a parameter, separated by commas. */
-export const listParameter = <Value extends string>(item: z.ZodType<Value, Value>) =>
+export const listParameter = <Value extends string>(item: z.ZodEnum<{ [Name in Value]: Name }>) =>
   z
     .string()
+    .meta({ type: 'array', items: { type: 'string', enum: item.options } })
     .transform((text) => text.split(',') as Value[])
     .pipe(z.array(item));
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callerKindSchema } from '../caller.ts';
+import { runIdSchema } from '../ids.ts';
 import { modesSchema } from '../permissions.ts';
 import {
   callPartSchema,
@@ -12,7 +13,7 @@ import {
 } from '../policy.ts';
 import { settingsSchema } from '../run-spec.ts';
 import { decisionKindSchema } from '../vocabulary.ts';
-import { integerParameter, listOf, pageOf } from './page.ts';
+import { cursorOf, integerParameter, listOf, pageOf } from './page.ts';
 
 export const storedVersionSchema = policyVersionSchema.meta({ id: 'PolicyVersion' });
 
@@ -118,7 +119,7 @@ export const replayPolicySchema = z.strictObject({
     .describe(
       'Only runs with this named policy. `operator`: the document is judged in place of the policies of the operator. Default: in place of the policy of every run',
     ),
-  cursor: z.string().optional().describe('`next_cursor` of the previous page'),
+  cursor: cursorOf(runIdSchema).optional(),
 });
 export type ReplayPolicy = z.input<typeof replayPolicySchema>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ofKindSchema } from '../agent-kind.ts';
 import { tenantSchema } from '../caller.ts';
-import { instructionFileSchema } from '../conversation.ts';
+import { instructionFileSchema, modelRetryingSchema } from '../conversation.ts';
 import { runIdSchema } from '../ids.ts';
 import { givenLimitsSchema, limitsSchema } from '../limits.ts';
 import { modelGoalShape } from '../model-options.ts';
@@ -75,7 +75,8 @@ const usageShape = {
   active_ms: z.int(),
   input_tokens: z.int(),
   output_tokens: z.int(),
-  cost_usd: z.number().describe('Cost of the models whose prices the operator has set'),
+  cached_input_tokens: z.int().describe('Input tokens that providers read from their caches'),
+  cost_usd: z.number().describe('Cost of the models whose prices are known'),
 };
 
 const blockerSchema = z.strictObject({ run_id: z.string(), reason: problemSchema });
@@ -91,13 +92,15 @@ const waitingForSchema = z.strictObject({
 });
 export type WaitingFor = z.infer<typeof waitingForSchema>;
 
+const modelWaitSchema = modelRetryingSchema.omit({ left: true, tries: true, queued: true });
+
 const runShape = {
   id: z.string(),
   title: z.string(),
   status: runStatusSchema,
   toolset: z.string(),
   planner: plannerSchema,
-  model: z.string().nullable(),
+  model: z.string().nullable().describe('The model that it asks; the one that it was changed to, if it was'),
   labels: z.record(z.string(), z.string()),
   priority: prioritySchema,
   dry_run: z
@@ -137,6 +140,7 @@ const runShape = {
     .describe('For a sub-agent: the run that it works for'),
   message: z.string().nullable().describe('The last message of a run that succeeded'),
   reason: problemSchema.nullable().describe('Why it is paused or failed'),
+  model_wait: modelWaitSchema.nullable().describe('The model that it waits for, because it could not be asked'),
   workspace: z.strictObject({
     base: snapshotId.nullable().describe('The snapshot that the run started with; null until it exists'),
     snapshot: snapshotId.nullable().describe('The current snapshot'),
@@ -169,6 +173,7 @@ export type Run = z.infer<typeof runSchema>;
 export const runDetailSchema = z
   .strictObject({
     ...runShape,
+    output: z.json().nullable().describe('The final answer as a value, when the request has an `output_schema`'),
     waiting_for: z.array(waitingForSchema).describe('Sub-agents at any depth that wait for an approval or are paused'),
     request: z.strictObject({
       prompt: z.string().nullable(),
@@ -224,6 +229,12 @@ export const resumeRunSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe('Continue although tools changed since the run started (409 `tools_changed` otherwise)'),
+  model: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('provider/model: the model that the run itself continues with; its sub-agents keep theirs'),
 });
 export type ResumeRun = z.input<typeof resumeRunSchema>;
 

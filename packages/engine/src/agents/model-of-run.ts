@@ -9,8 +9,13 @@ type Deps = Pick<WorkerDeps, 'redis' | 'blobs' | 'defaultModel'>;
  * The model that tools and sub-agents of a run use when none is named: its own, or that of the operator. A run that lists models uses no other
  * one. What a sub-agent gets is in the spec of its task, so a later change of the setting changes no run.
  */
-export function modelOfRun({ defaultModel }: Deps, run: Pick<RunState, 'header'>, { models }: Pick<RunSpec, 'models'>) {
-  if (run.header.model !== undefined) return run.header.model;
+export function modelOfRun(
+  { defaultModel }: Deps,
+  run: Pick<RunState, 'header' | 'model'>,
+  { models }: Pick<RunSpec, 'models'>,
+) {
+  const own = run.model ?? run.header.model;
+  if (own !== undefined) return own;
   if (models.length === 0 || (defaultModel !== undefined && models.includes(defaultModel))) return defaultModel;
   return models[0];
 }

@@ -75,6 +75,7 @@ export function learn(facts: RunFacts, event: RunEvent): void {
       return;
     case 'workspace.materialised':
     case 'workspace.snapshotted':
+    case 'workspace.prepared':
     case 'workspace.captured':
     case 'workspace.drifted':
       facts.snapshot = event.data.snapshot;

@@ -1,7 +1,7 @@
 import { isTerminal } from '@holdpoint/contract';
 import { limitReachedAbove, notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, extendRun, type RunState, resumeRun } from '../domain/index.ts';
+import { askModelNow, EngineError, extendRun, isWaitingForModel, type RunState, resumeRun } from '../domain/index.ts';
 import { append, readRun, retryWhileContended } from '../log/index.ts';
 import { listAgents } from '../queries/index.ts';
 import { wakeRun } from './submit-run.ts';
@@ -11,32 +11,44 @@ interface Resume {
   by: string;
   /** Although the versions of tools changed since the run began. */
   acceptNewVersion?: boolean;
+  /** The model that the run itself continues with. */
+  model?: string | undefined;
 }
 
 /**
  * Resumes a run that is paused, or that waits for paused sub-agents: the run and every paused run beneath it, from the top. All of them,
- * and the runs in between, get their limits granted again: the limits of a run are the budget of the runs beneath it.
- * @throws EngineError `run_not_paused`, `limit_reached_above`, `tools_changed`; nothing was changed then
+ * and the runs in between, get their limits granted again: the limits of a run are the budget of the runs beneath it. A run that waits for
+ * a model asks it now, and so do those beneath it.
+ * @throws EngineError `run_not_paused`, `limit_reached_above`, `tools_changed`, `run_without_model`; nothing was changed then
  */
-export async function resumeTree(deps: EngineDeps, run: RunState, request: Resume): Promise<void> {
+export async function resumeTree(deps: EngineDeps, run: RunState, { model, ...request }: Resume): Promise<void> {
   const beneath = run.open_tasks === 0 ? [] : (await listAgents(deps, run)).filter(({ status }) => !isTerminal(status));
   const all = [run, ...beneath];
-  const paused = all.filter(({ status }) => status === 'paused');
-  if (paused.length === 0) throw new EngineError('run_not_paused', `the run ${run.id} is ${run.status}`);
+  const isAtRest = (one: RunState) => one.status === 'paused' || isWaitingForModel(one);
+  // A model is changed between the turns of a run that is at rest itself.
+  const resting = (model === undefined ? all : [run]).filter(isAtRest);
+  if (resting.length === 0) throw new EngineError('run_not_paused', `the run ${run.id} is ${run.status}`);
+  if (model !== undefined && run.header.planner !== 'model') {
+    throw new EngineError('run_without_model', `the run ${run.id} has a ${run.header.planner} planner and no model`);
+  }
   const above = await limitReachedAbove(deps, run);
   if (above !== undefined) throw new EngineError('limit_reached_above', above.message);
-  for (const one of paused) await toolsToAccept(deps, one, request.acceptNewVersion ?? false);
-  for (const { id } of all) await resumeOne(deps, id, request);
+  for (const one of all) {
+    if (one.status === 'paused') await toolsToAccept(deps, one, request.acceptNewVersion ?? false);
+  }
+  for (const { id } of all) await resumeOne(deps, id, id === run.id ? { ...request, model } : request);
 }
 
-async function resumeOne(deps: EngineDeps, runId: string, { by, acceptNewVersion = false }: Resume): Promise<void> {
+async function resumeOne(deps: EngineDeps, runId: string, request: Resume): Promise<void> {
+  const { by, acceptNewVersion = false, model } = request;
   await retryWhileContended(runId, async () => {
     const run = await readRun(deps.redis, runId);
     if (!run) return true;
-    if (run.status !== 'paused') return isTerminal(run.status) || extend(deps, run, by);
-    const tools = await toolsToAccept(deps, run, acceptNewVersion);
-    const appended = await append(deps, runId, resumeRun(run, { by, tools }));
-    if (!appended.ok) return false;
+    const isWaiting = isWaitingForModel(run);
+    if (run.status !== 'paused' && !isWaiting) return isTerminal(run.status) || extend(deps, run, by);
+    const tools = isWaiting ? undefined : await toolsToAccept(deps, run, acceptNewVersion);
+    const transition = isWaiting ? askModelNow(run, { by, model }) : resumeRun(run, { by, tools, model });
+    if (!(await append(deps, runId, transition)).ok) return false;
     await wakeRun(deps, run, run.turn + 1);
     await notifyParent(deps, run);
     return true;

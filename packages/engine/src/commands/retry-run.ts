@@ -65,7 +65,10 @@ function placeOf(
     if (found === -1) throw new EngineError('step_not_found', `the run ${run.id} has no step ${from}`);
     return found;
   }
-  if (from !== undefined) return from - 1;
+  if (from !== undefined) {
+    if (from > alive.length) throw new EngineError('step_not_found', `the run ${run.id} has no step ${from}`);
+    return from - 1;
+  }
   const last = alive.at(-1)?.call.turn;
   // The caller of an open run has read how its calls ended, and decides what comes next.
   const isKept = ({ status }: StepState) =>

@@ -23,6 +23,7 @@ import {
   trackActive,
   untrackApproval,
 } from '../log/index.ts';
+import { releaseModelWait } from './release-model-wait.ts';
 import { resumeTree } from './resume-tree.ts';
 import { wakeRun } from './submit-run.ts';
 
@@ -66,20 +67,23 @@ export async function requestPause(deps: EngineDeps, runId: string, by: string):
       throw new EngineError('run_not_active', `the run ${runId} is ${run.status}`);
     }
     if (!(await append(deps, runId, pauseByHand(run, by))).ok) return false;
+    await releaseModelWait(deps, run);
     await notifyParent(deps, run);
     return true;
   });
 }
 
 /**
- * Resumes a paused run and the paused sub-agents beneath it, and grants each limit again. A run that waits for its sub-agents is resumed likewise.
+ * Resumes a paused run and the paused sub-agents beneath it, and grants each limit again. A run that waits for its sub-agents is resumed
+ * likewise; one that waits for a model has it asked now.
  * @param request.acceptNewVersion continue although the versions of tools changed since the run began
- * @throws EngineError `run_not_found`, `run_not_paused`, `limit_reached_above`, `tools_changed`
+ * @param request.model the model that the run itself continues with
+ * @throws EngineError `run_not_found`, `run_not_paused`, `limit_reached_above`, `tools_changed`, `run_without_model`
  */
 export async function requestResume(
   deps: EngineDeps,
   runId: string,
-  request: { by: string; acceptNewVersion?: boolean },
+  request: { by: string; acceptNewVersion?: boolean; model?: string | undefined },
 ): Promise<void> {
   await resumeTree(deps, await getRun(deps, runId), request);
 }

@@ -7,6 +7,7 @@ import {
   type Tenant,
   type TraceContext,
 } from '@holdpoint/contract';
+import { refusedCommand } from '../approvals/judge-prepare.ts';
 import type { EngineDeps } from '../deps.ts';
 import { boundBy, createRun, EngineError, withOpenHosts } from '../domain/index.ts';
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
@@ -48,7 +49,7 @@ export async function findSubmitted(
 
 /**
  * Accepts a run. When this returns, the run is in the log and will be worked on, whatever dies next.
- * @throws EngineError `idempotency_key_reused`
+ * @throws EngineError `idempotency_key_reused`, `prepare_refused`
  */
 export async function submitRun(
   deps: EngineDeps,
@@ -58,13 +59,15 @@ export async function submitRun(
   const given = withToolset(deps.catalog, submission.spec);
   const asked = { ...given, submitted_by: kind && { name: by, kind }, ...boundBy(deps.operatorPolicy?.()) };
   const spec = withOpenHosts(asked);
+  const refused = refusedCommand(deps, spec);
+  if (refused !== undefined) throw new EngineError('prepare_refused', refused.message);
   const runId = await reserveRun(deps, { tenant, idempotency });
   const stored = await toPayload(deps.blobs, spec);
   await reservePlace(deps, runId, tenant);
   await trackRun(deps.redis, runId, tenant);
   const tools = deps.catalog.versions(spec.toolset);
   const appended = await append(deps, runId, createRun(spec, { stored, by, tenant, tools, trace }));
-  if (appended.ok) await wakeRun(deps, { id: runId, header: spec }, 1);
+  if (appended.ok) await wakeRun(deps, { id: runId, header: spec }, 1, { isNew: true });
   return { runId, created: appended.ok };
 }
 
@@ -98,8 +101,13 @@ export const idempotencySpace = (tenant: Tenant = defaultTenant): string =>
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A lost wake-up only costs time: the sweeper finds the run. */
-export async function wakeRun(deps: Pick<EngineDeps, 'queues' | 'logger'>, run: JobOwner, turn: number): Promise<void> {
-  await deps.queues.addTurn(run, turn).catch((error: unknown) => {
-    deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
+export async function wakeRun(
+  { queues, logger }: Pick<EngineDeps, 'queues' | 'logger'>,
+  run: JobOwner,
+  turn: number,
+  { isNew = false } = {},
+): Promise<void> {
+  await (isNew ? queues.addTurn(run, turn) : queues.wakeTurn(run, turn)).catch((error: unknown) => {
+    logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
   });
 }

@@ -7,6 +7,7 @@ import { pendingApprovals } from '../testing/decide.ts';
 import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
+import { retryRun } from './retry-run.ts';
 import { requestPause, requestResume } from './steer-run.ts';
 import { submitRun } from './submit-run.ts';
 import { undoSteps } from './undo-run.ts';
@@ -132,10 +133,26 @@ test('only a paused run is undone, to a step that it has', async () => {
   const { deps } = faults;
   const { runId } = await submitRun(deps, { spec: specOf([[write('a')]]), by: 'test' });
   await deliverAll(deps);
-  await expect(undo(deps, runId, 0)).rejects.toMatchObject({ code: 'run_not_paused' });
+  const next = expect.stringMatching(/undone.*Fork this run/);
+  await expect(undo(deps, runId, 0)).rejects.toMatchObject({ code: 'run_not_paused', next });
   const paused = await pausedBefore(faults, specOf([[write('a')], [write('b')]]), 2);
   await expect(undo(deps, paused, 2)).rejects.toMatchObject({ code: 'step_not_found' });
   expect(await undo(deps, paused, 1)).toEqual([]);
+});
+
+test('a retry names the step that it was asked for', async () => {
+  const faults = inMemoryWorker(engine);
+  const { deps } = faults;
+  const runId = await pausedBefore(faults, specOf([[write('a')], [write('b')]]), 2);
+  const retry = (id: string, fromStep: number) =>
+    retryRun(deps, id, { fromStep, keepExternalEffects: false, by: 'ann' });
+  await expect(retry(runId, 99)).rejects.toMatchObject({
+    code: 'step_not_found',
+    message: expect.stringMatching(/no step 99$/),
+  });
+  await expect(retry(runId, 2)).rejects.toMatchObject({ message: expect.stringMatching(/no step 2$/) });
+  const empty = await pausedBefore(faults, specOf([[write('a')]]), 1);
+  await expect(retry(empty, 1)).rejects.toMatchObject({ code: 'step_not_found' });
 });
 
 test('a model does not see what was undone', async () => {

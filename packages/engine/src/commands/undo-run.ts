@@ -1,10 +1,11 @@
-import { isSettled, type NewEvent } from '@holdpoint/contract';
+import { isSettled, isTerminal, type NewEvent } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, type Rewind, type RunState, rewindRun, type StepState, type TaskState } from '../domain/index.ts';
 import { append, claimOwner, readSpec, retryWhileContended, trackActive, untrackApproval } from '../log/index.ts';
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { planAgain, readTurn } from './plan-again.ts';
+import { releaseModelWait } from './release-model-wait.ts';
 
 interface Undo {
   /** The last step that is kept: its id, or its number in the list of steps, from 1; 0: none is. */
@@ -25,7 +26,7 @@ export async function undoSteps(deps: EngineDeps, runId: string, request: Undo):
   await retryWhileContended(runId, async () => {
     const past = await listSteps(deps, runId);
     const { run } = past;
-    if (run.status !== 'paused') throw new EngineError('run_not_paused', `the run ${runId} is ${run.status}`);
+    if (run.status !== 'paused') throw notPaused(run);
     const rewind = await prepareRewind(deps, past, request);
     undone = rewind.undone.map((step) => step.id);
     if (undone.length === 0) return true;
@@ -34,6 +35,13 @@ export async function undoSteps(deps: EngineDeps, runId: string, request: Undo):
     return isRecorded;
   });
   return undone;
+}
+
+function notPaused({ id, status }: RunState): EngineError {
+  const next = isTerminal(status)
+    ? 'Only the steps of a paused run can be undone. Fork this run from the last step to keep.'
+    : 'Pause the run first, then undo its steps.';
+  return new EngineError('run_not_paused', `the run ${id} is ${status}`, { next });
 }
 
 /**
@@ -98,7 +106,7 @@ export async function recordRewind(
   // Again: a worker that just finished with the run may have removed it from the index of active runs in between.
   await trackActive(deps.redis, run.id);
   await Promise.all(rewind.approvals.map(({ id }) => untrackApproval(deps.redis, id)));
-  await wake(deps, run.id, rewind);
+  await Promise.all([wake(deps, run.id, rewind), releaseModelWait(deps, run)]);
   return true;
 }
 

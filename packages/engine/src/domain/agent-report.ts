@@ -2,7 +2,7 @@ import type { AgentReport, AgentsTotal, TreeUsage } from '@holdpoint/contract';
 
 export const noUsage: TreeUsage = {
   ...{ steps: 0, active_ms: 0, wall_ms: 0 },
-  ...{ input_tokens: 0, output_tokens: 0, cost_micros: 0, agents: 0 },
+  ...{ input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, cost_micros: 0, agents: 0 },
 };
 const noReports: AgentsTotal = { used: noUsage, waiting: 0, approvals: 0, paused: 0 };
 

@@ -4,12 +4,13 @@ export class EngineError extends Error {
   readonly retryable: boolean;
   readonly next: string;
 
-  constructor(code: EngineErrorCode, message: string, options: { cause?: unknown } = {}) {
+  /** @param options.next what to do, where the code alone does not say it */
+  constructor(code: EngineErrorCode, message: string, options: { cause?: unknown; next?: string } = {}) {
     super(message, options);
     this.name = 'EngineError';
     this.code = code;
     this.retryable = registry[code].retryable;
-    this.next = registry[code].next;
+    this.next = options.next ?? registry[code].next;
   }
 }
 
@@ -31,6 +32,10 @@ const registry = {
   invalid_delegation: { retryable: false, next: 'Name another caller, or decide yourself; nothing was changed.' },
   rule_not_found: { retryable: false, next: 'List the remembered rules with GET /v1/rules.' },
   invalid_decision: { retryable: false, next: 'Correct the decision and send it again; nothing was decided.' },
+  prepare_refused: {
+    retryable: false,
+    next: 'Leave the command out of `prepare`, or have it run by a step, where a person can be asked. Nothing was submitted.',
+  },
   run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
   run_not_open: {
     retryable: false,
@@ -54,6 +59,7 @@ const registry = {
     retryable: false,
     next: 'Only a failed, canceled or paused run whose change set was not published or discarded can be retried.',
   },
+  run_without_model: { retryable: false, next: 'Resume it without a model. A fork may have another goal.' },
   limit_reached_above: {
     retryable: false,
     next: 'Resume the run that it names, which grants as much again to all of its sub-agents; or cancel that run.',

@@ -2,5 +2,6 @@
 export const heads = {
   attempt: (stepId: string, attempt: number): string => `${stepId}.${attempt}`,
   task: (taskId: string): string => taskId,
+  prepare: (number: number): string => `prepare.${number}`,
   validators: (snapshot: string): string => `validators.${snapshot}`,
 };

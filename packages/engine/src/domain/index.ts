@@ -63,7 +63,15 @@ export {
   settleBegun,
   startAttempt,
 } from './transitions/attempt.ts';
-export { compact, instruct, pauseAfterTurn } from './transitions/conversation.ts';
+export {
+  afterModelWait,
+  askModelNow,
+  compact,
+  instruct,
+  isWaitingForModel,
+  pauseAfterTurn,
+  waitForModel,
+} from './transitions/conversation.ts';
 export { createRun, type Fork, recordFork } from './transitions/create-run.ts';
 export { type Decision, decide, delegate, expire, vote } from './transitions/decide.ts';
 export { type Gate, gateSteps, mayWrite, releasable, runsBeside } from './transitions/gate-steps.ts';
@@ -79,6 +87,7 @@ export {
   waitForCalls,
 } from './transitions/open-run.ts';
 export { type PlannerOutput, planTurn, type TurnStep } from './transitions/plan-turn.ts';
+export { beginPrepare, recordPrepared, recordPrepareFailed } from './transitions/prepare.ts';
 export {
   decidePublish,
   expirePublish,

@@ -56,6 +56,7 @@ export const usedByTree = (run: RunState, now: number): TreeUsage => {
   const own: TreeUsage = {
     ...{ steps: run.steps, active_ms: active, wall_ms: active },
     ...{ input_tokens: run.input_tokens, output_tokens: run.output_tokens, cost_micros: run.cost_micros },
+    cached_input_tokens: run.cached_input_tokens,
     agents: run.agents,
   };
   return plus(own, run.agents_total?.used ?? noUsage);

@@ -1,4 +1,4 @@
-import { isTerminal } from '@holdpoint/contract';
+import { isTerminal, type RunSpec } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
@@ -12,7 +12,8 @@ import { requestCancel, requestPause, requestResume } from '../commands/steer-ru
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
 import { EngineError } from '../domain/errors.ts';
-import { noUsage, type RunState } from '../domain/index.ts';
+import { isWaitingForModel, noUsage, type RunState } from '../domain/index.ts';
+import type { Planner } from '../ports/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { listAgents } from '../queries/list-tree.ts';
@@ -113,13 +114,15 @@ type Happening = typeof happenings extends fc.Arbitrary<(infer Item)[]> ? Item :
 test.each([
   ['a run', 100, specOf],
   ['an open run', 40, (_: Parameters<typeof specOf>[0], more: Parameters<typeof specOf>[1]) => openSpec(more)],
+  ['a run whose model is away at times', 20, askingSpec],
 ])(
   'whatever happens to %s and in whatever order, its log folds to its state, and it can be brought to an end',
   async (_, numRuns, toSpec) => {
     await fc.assert(
       fc.asyncProperty(groups, rules, happenings, fc.boolean(), async (plan, policy, all, cancel) => {
         await engine.deps.redis.flushall();
-        const { deps, treeOf } = inMemoryWorker(engine);
+        const { deps: inMemory, treeOf } = inMemoryWorker(engine);
+        const deps = { ...inMemory, planners: { ...inMemory.planners, model: awayAtTimes(plan) } };
         const spec = toSpec(plan, { policy: { rules: policy }, onError: 'continue' });
         const { runId } = await submitRun(deps, { spec, by: 'test' });
         for (const happening of all) {
@@ -156,6 +159,31 @@ test.each([
     );
   },
 );
+
+function askingSpec(groups: Parameters<typeof specOf>[0], more: Parameters<typeof specOf>[1]): RunSpec {
+  return { ...specOf(groups, more), goal: { planner: 'model', model: 'm', prompt: 'work' } };
+}
+
+/** A model that makes these calls. It is away for a day when it is asked for the first time for a turn. */
+function awayAtTimes(plan: Parameters<typeof specOf>[0]): Planner {
+  const asked = new Set<string>();
+  return {
+    async next({ runId, turn, model, modelWait }) {
+      const isFirst = !asked.has(`${runId} ${turn}`);
+      asked.add(`${runId} ${turn}`);
+      if (isFirst) {
+        const [now, until] = [0, 86_400_000].map((ms) => new Date(Date.now() + ms).toISOString());
+        const since = modelWait?.since ?? String(now);
+        const counts = { failures: (modelWait?.failures ?? 0) + 1, tries: 1 };
+        const reason = { code: 'EMODELUNAVAILABLE', message: 'away' };
+        return { kind: 'retrying', retrying: { model, next: model, ...counts, since, until: String(until), reason } };
+      }
+      const calls = plan[turn - 1]?.map(({ args }) => ({ tool: 'count', args }));
+      if (calls === undefined) return { kind: 'finish', message: 'done', answer: 'done' };
+      return { kind: 'calls', message: 'calls', answer: 'calls', calls };
+    },
+  };
+}
 
 /** What the log of a run says of its sub-agents is what theirs say. */
 async function countsItsAgents(deps: InMemoryWorker['deps'], run: RunState): Promise<void> {
@@ -252,8 +280,8 @@ async function bringToAnEnd(deps: InMemoryWorker['deps'], runId: string): Promis
     if (isTerminal(run.status)) return;
     if (run.awaits_calls !== undefined) await finishRun(deps, runId, {});
     // A sub-agent may pause and wait like any other run.
-    for (const { id } of (await listRuns(deps, { status: ['paused'] }, { limit: 50 })).items) {
-      await requestResume(deps, id, { by: 'ann' });
+    for (const one of (await listRuns(deps, { status: ['paused', 'waiting'] }, { limit: 50 })).items) {
+      if (one.status === 'paused' || isWaitingForModel(one)) await requestResume(deps, one.id, { by: 'ann' });
     }
     for (const view of await pendingApprovals(deps)) {
       for (const by of ['ann', 'bob', 'cy']) await decideOn(deps, view, { by }).catch(unlessEngineError);

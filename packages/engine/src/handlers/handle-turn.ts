@@ -1,9 +1,17 @@
-import { fixedTime } from '@holdpoint/contract';
+import { defaultTenant, fixedTime } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { pauseRun, type RunState, recordProgress, startRun } from '../domain/index.ts';
+import {
+  afterModelWait,
+  isWaitingForModel,
+  pauseRun,
+  type RunState,
+  recordProgress,
+  startRun,
+} from '../domain/index.ts';
 import { abortReason, doneAt, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
 import { planNext, plannerInput, recordPlan } from '../planning/index.ts';
+import { prepareRun } from '../preparing/prepare-run.ts';
 import type { TurnJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 
@@ -19,6 +27,10 @@ export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobCon
       const taken = run && (await takeTurn(deps, job, run, context));
       // Every step is under way: reconcile would find nothing to do.
       if (taken === 'under way') return doneAt(run);
+      if (typeof taken === 'object') {
+        await reconcile(deps, job.run_id, context.signal);
+        return taken;
+      }
       if (taken === undefined) break;
     }
   } catch (error) {
@@ -30,12 +42,12 @@ export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobCon
 
 const mostRounds = 20;
 
-/** The run, with its workspace. */
-async function readStarted(deps: WorkerDeps, job: TurnJob, { signal }: JobContext): Promise<RunState | undefined> {
+/** The run, with its workspace as the first turn finds it; undefined when that has to wait. */
+async function readStarted(deps: WorkerDeps, job: TurnJob, context: JobContext): Promise<RunState | undefined> {
   const run = await readRun(deps.redis, job.run_id);
-  if (run?.status !== 'queued') return run;
-  await begin(deps, run, signal);
-  return readRun(deps.redis, job.run_id);
+  if (run?.status === 'queued') await begin(deps, run, context.signal);
+  else if (run?.prepare !== 'due') return run;
+  return (await prepareRun(deps, job.run_id, context)) ? readRun(deps.redis, job.run_id) : undefined;
 }
 
 /**
@@ -47,12 +59,20 @@ async function takeTurn(
   job: TurnJob,
   run: RunState,
   { signal }: JobContext,
-): Promise<'under way' | 'again' | undefined> {
-  if (run.status !== 'running' || run.restore === 'due' || run.closing !== undefined) return undefined;
+): Promise<'under way' | 'again' | (JobEnd & { kind: 'sleep' }) | undefined> {
+  const isWaiting = isWaitingForModel(run);
+  if (run.status !== 'running' && !isWaiting) return undefined;
+  if (run.restore === 'due' || run.closing !== undefined) return undefined;
   if (run.open > 0 || run.turn !== job.turn - 1) return undefined;
+  const notBefore = isWaiting && !run.model_wait?.queued ? Date.parse(run.model_wait?.until ?? '') : 0;
+  if (notBefore > deps.now()) return { kind: 'sleep', until: notBefore, seen: run.seq };
   const spec = await readSpec(deps, run);
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
-  const appended = await recordPlan(deps, run, planned);
+  if (planned.transition === undefined) return { kind: 'sleep', until: planned.sleepUntil, seen: run.seq };
+  const appended = await recordPlan(deps, run, { ...planned, transition: afterModelWait(run, planned.transition) });
+  if (appended.ok && planned.sleepUntil !== undefined) {
+    return { kind: 'sleep', until: planned.sleepUntil, seen: appended.seq };
+  }
   if (appended.ok && planned.again) return 'again';
   if (appended.ok) return planned.nothingElsePending ? 'under way' : undefined;
   if (spec.goal.planner === 'open') return 'again';
@@ -60,22 +80,25 @@ async function takeTurn(
   const now = await readRun(deps.redis, run.id);
   const { unlessHeard } = planned;
   if (unlessHeard !== undefined && now !== undefined && now.messages > run.messages) {
-    await append(deps, run.id, unlessHeard);
+    await append(deps, run.id, afterModelWait(run, unlessHeard));
   }
   return undefined;
 }
 
 async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {
-  const { source, modes } = await readSpec(deps, run);
+  const { source, modes, prepare } = await readSpec(deps, run);
   const createdAt = modes.deterministic ? fixedTime : undefined;
   const making = { runId: run.id, createdAt, signal, onProgress: reportProgress(deps, run) };
   const beganAt = new Date(deps.now()).toISOString();
   const from = run.forked_from ?? run.parent;
-  const made =
+  const { prepared, ...made } =
     from === undefined
-      ? await deps.workspaces.materialise({ ...making, source })
+      ? await deps.workspaces.materialise({ ...making, source, tenant: run.tenant ?? defaultTenant })
       : await deps.workspaces.fork({ ...making, from: { runId: from.run_id, snapshot: from.snapshot } });
-  await append(deps, run.id, startRun({ ...made, began_at: beganAt }));
+  const toolchains = await deps.executor.toolchains({ runId: run.id, epoch: 1, signal });
+  const due = prepare !== undefined && !prepared;
+  const about = { ...made, ...(toolchains.length > 0 && { toolchains }), ...(due && { prepare: due }) };
+  await append(deps, run.id, startRun({ ...about, began_at: beganAt }));
 }
 
 const progressEveryMs = 2000;
@@ -100,7 +123,11 @@ async function interrupted(deps: WorkerDeps, runId: string, error: unknown, cont
   if (reason === 'canceled') return;
   const { problem, retryable } = readError(error);
   deps.logger.warn({ run_id: runId, err: error }, 'a turn met an infrastructure error');
-  if (retryable && !context.lastTry) throw error;
+  // Its tree is that of another worker, which has the run now: a pause would stop that one.
+  const isStale = problem.code === 'ELEASESTALE';
+  if ((retryable || isStale) && !context.lastTry) throw error;
   const run = await readRun(deps.redis, runId);
-  if (run?.status === 'queued' || run?.status === 'running') await append(deps, runId, pauseRun(run, problem));
+  if (run === undefined) return;
+  if (run.status === 'queued' || run.status === 'running' || isWaitingForModel(run))
+    await append(deps, runId, pauseRun(run, problem));
 }

@@ -1,4 +1,4 @@
-import type { RunSpec } from '@holdpoint/contract';
+import type { ModelRetrying, RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { finishRun } from '../commands/finish-run.ts';
 import { requestTaskKill } from '../commands/kill-task.ts';
@@ -17,7 +17,7 @@ import { undoSteps } from '../commands/undo-run.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { EngineError } from '../domain/errors.ts';
 import { readTasks } from '../log/read-state.ts';
-import type { Planner } from '../ports/index.ts';
+import type { Planner, PlannerDecision } from '../ports/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
@@ -88,6 +88,7 @@ const stories: Record<string, { before?: Act[]; during?: Act[]; end?: Act[] }> =
 const scripted = (...groups: Parameters<typeof specOf>[0]) => specOf(groups, { onError: 'continue' });
 const held = specOf([[write], [read]], { ...holdWrites, onError: 'continue' });
 const prompted: RunSpec = { ...held, goal: { planner: 'model', model: 'test', prompt: 'count' } };
+const awayModel: RunSpec = { ...held, goal: { planner: 'model', model: 'away', prompt: 'count' } };
 const sub = { groups: [{ steps: [{ tool: 'count', args: { effect: 'workspace' } }] }] };
 const agent = (more = {}) => ({ args: { effect: 'read', agent: sub, ...more } });
 const next =
@@ -106,6 +107,7 @@ const scenes: Record<string, { spec: RunSpec; queue: QueueName; first?: Act[] }>
     first: [next('steps'), pause, resume],
   },
   'turn of a model': { spec: prompted, queue: 'turns', first: [next('steps'), next('turns')] },
+  'turn that waits for a model': { spec: awayModel, queue: 'turns' },
   'turn of an open run': { spec: openSpec(), queue: 'turns', first: [send] },
   'call of an open run': { spec: openSpec(), queue: 'steps', first: [next('turns'), deliver, send, send] },
   'call that reads': { spec: scripted([read, read], [write]), queue: 'steps' },
@@ -192,10 +194,24 @@ test.each(Object.keys(scenes).map((scene, place) => [scene, place] as const))(
 function planning(deps: WorkerDeps): WorkerDeps {
   const calls = [read, write].map(({ args }) => ({ tool: 'count', args }));
   const model: Planner = {
-    next: async ({ turn }) =>
-      turn > 2 ? { kind: 'finish', message: 'done' } : { kind: 'calls', calls, message: 'count' },
+    next: async ({ turn, model, modelWait }) =>
+      model === 'away'
+        ? waitFor(model, modelWait)
+        : turn > 2
+          ? { kind: 'finish', message: 'done' }
+          : { kind: 'calls', calls, message: 'count' },
   };
   return { ...deps, planners: { ...deps.planners, model } };
+}
+
+/** It is away for a day, and answers once it was asked twice. */
+function waitFor(model: string, wait: ModelRetrying | undefined): PlannerDecision {
+  if ((wait?.failures ?? 0) > 1) return { kind: 'finish', message: 'done', answer: 'done' };
+  const now = new Date();
+  const until = new Date(now.getTime() + 86_400_000).toISOString();
+  const reason = { code: 'EMODELUNAVAILABLE', message: 'away' };
+  const counts = { failures: (wait?.failures ?? 0) + 1, tries: 1 };
+  return { kind: 'retrying', retrying: { model, next: model, ...counts, since: now.toISOString(), until, reason } };
 }
 
 /** What a sweep changes: nothing, when every run has its next job or is at rest. */

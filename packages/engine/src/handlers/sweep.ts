@@ -66,6 +66,7 @@ async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Pro
   const findings = run ? await diagnose(deps, run) : [];
   for (const finding of findings) {
     await report(deps, runId, finding);
+    if (finding.class === 'orphaned_delayed_job' && run) await deps.queues.wakeTurn(run, run.turn + 1);
     if (finding.class === 'approval_not_indexed') await listApproval(deps, runId, finding.subject);
   }
   await reconcile(deps, runId, signal);

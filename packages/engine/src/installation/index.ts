@@ -1,6 +1,7 @@
 export { checkDataDirFormat, checkFormat } from './check-format.ts';
 export { InstallationError } from './error.ts';
 export { adoptInstallation, bindInstallation, checkAdoptable } from './installation.ts';
+export { checkDataDirectory, makeDataDirectory } from './make-data-directory.ts';
 export { migrate, pendingMigrations } from './migrations/migrate.ts';
 export { dataFormat, type Migration } from './migrations/migrations.ts';
 export { countUnknownRuns, type InstallationState, readInstallation } from './read-installation.ts';

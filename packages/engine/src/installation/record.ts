@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -6,6 +6,7 @@ import { createDurably, writeDurably } from '../files/write-durably.ts';
 import { formatKey, installationKey } from '../log/keys.ts';
 import { InstallationError } from './error.ts';
 import { type Format, formatSchema, isBlank } from './format.ts';
+import { makeDataDirectory } from './make-data-directory.ts';
 
 /** What one side says about itself. Data from before the numbers has no format. */
 export interface InstallationRecord {
@@ -39,13 +40,13 @@ export async function readFileRecord(dataDir: string): Promise<InstallationRecor
 }
 
 export async function writeFileRecord(dataDir: string, id: string, format: Format): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  makeDataDirectory(dataDir);
   await writeDurably(fileOf(dataDir), textOf(id, format));
 }
 
 /** Creates the file unless there is one. When several processes start at once, they all get the record of the first. */
 export async function createFileRecord(dataDir: string, id: string, format: Format): Promise<InstallationRecord> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  makeDataDirectory(dataDir);
   await createDurably(fileOf(dataDir), textOf(id, format));
   const record = await readFileRecord(dataDir);
   if (record.id !== undefined) return record;

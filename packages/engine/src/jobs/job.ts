@@ -13,9 +13,9 @@ export type AbortReason = 'canceled' | 'lock-lost' | 'shutdown';
 
 /**
  * What becomes of the job: it is done, or it sleeps (delayed) until a time or a wake-up. `seen`: the sequence number of the run that its
- * handler acted on; without it no later wake-up has the id of this job.
+ * handler acted on; without it no later wake-up has the id of this job that is done.
  */
-export type JobEnd = { kind: 'done'; seen?: number } | { kind: 'sleep'; until: number };
+export type JobEnd = { kind: 'done'; seen?: number } | { kind: 'sleep'; until: number; seen?: number };
 
 export const done: JobEnd = { kind: 'done' };
 

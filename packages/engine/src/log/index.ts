@@ -32,7 +32,7 @@ export {
 } from './keys.ts';
 export { fromPayload, shownPayload, toPayload } from './payload.ts';
 export { prime, takePrimed } from './primed-steps.ts';
-export { lastEventAt, readLog, readRawLog, readWholeLog } from './read-log.ts';
+export { lastEventAt, lastEventTimes, readLog, readRawLog, readWholeLog, seqBefore } from './read-log.ts';
 export { readSpec } from './read-spec.ts';
 export {
   fieldsOfStep,

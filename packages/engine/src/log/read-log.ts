@@ -29,9 +29,38 @@ export async function* readWholeLog(redis: Redis, runId: string): AsyncGenerator
 
 /** When the last event of a run was recorded, in milliseconds since the epoch. */
 export async function lastEventAt(redis: Redis, runId: string): Promise<number | undefined> {
-  const [entry] = await redis.xrevrange(logKey(runId), '+', '-', 'COUNT', 1);
-  return entry === undefined ? undefined : Date.parse(eventSchema.parse(JSON.parse(entry[1][1] ?? '')).time);
+  return (await lastEventTimes(redis, [runId]))[0];
 }
+
+/** The same of several runs at once; undefined where there is no event. */
+export async function lastEventTimes(redis: Redis, runIds: readonly string[]): Promise<(number | undefined)[]> {
+  const commands = runIds.map((id) => ['xrevrange', logKey(id), '+', '-', 'COUNT', '1']);
+  const replies = (await redis.pipeline(commands).exec()) ?? [];
+  return replies.map(([error, entries]) => {
+    if (error) throw error;
+    const [entry] = entries as [string, string[]][];
+    return entry === undefined ? undefined : timeOf(entry);
+  });
+}
+
+/** The sequence number of the last event before a time; 0: there is none. Events are in the order of their times, so it bisects. */
+export async function seqBefore(redis: Redis, runId: string, time: number): Promise<number> {
+  const [last] = await redis.xrevrange(logKey(runId), '+', '-', 'COUNT', 1);
+  if (last === undefined) return 0;
+  let [low, high] = [0, seqOf(last)];
+  if (timeOf(last) < time) return high;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    const [entry] = await redis.xrange(logKey(runId), `${middle}-0`, '+', 'COUNT', 1);
+    if (entry !== undefined && timeOf(entry) < time) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+type Entry = [id: string, fields: string[]];
+const seqOf = ([id]: Entry): number => Number(id.slice(0, id.indexOf('-')));
+const timeOf = ([, [, text]]: Entry): number => Date.parse(eventSchema.parse(JSON.parse(text ?? '')).time);
 
 /** The events as stored text, not parsed: for a search through all logs. */
 export async function* readRawLog(redis: Redis, runId: string): AsyncGenerator<string> {

@@ -1,8 +1,8 @@
-import type { RunSpec, StepStatus } from '@holdpoint/contract';
+import { isTaskOver, type RunSpec, type StepStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { namedField, type RunState, type StepState, scopeOf } from '../domain/index.ts';
-import { fromPayload, ownerOf, readFields, readSpec, readStep, readTurnSteps } from '../log/index.ts';
-import type { PlannerInput, SettledStep } from '../ports/index.ts';
+import { fromPayload, ownerOf, readFields, readSpec, readStep, readTasks, readTurnSteps } from '../log/index.ts';
+import type { OpenTask, PlannerInput, SettledStep } from '../ports/index.ts';
 import { presentStep } from '../queries/present-step.ts';
 import { readConversation } from './read-conversation.ts';
 
@@ -41,10 +41,17 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
     base: run.base,
     model: run.model ?? (spec.goal.planner === 'model' ? spec.goal.model : ''),
     modelWait: run.model_wait,
+    modelsLeft: run.models_left ?? {},
     openTasks: run.open_tasks,
+    listOpenTasks: () => listOpenTasks(deps, run),
     unattended: run.parent !== undefined,
     scope: scopeOf(run, spec),
   };
+}
+
+async function listOpenTasks({ redis }: Deps, { id }: RunState): Promise<OpenTask[]> {
+  const open = (await readTasks(redis, id)).filter(({ status }) => !isTaskOver(status));
+  return open.map(({ id, about: { kind, title } }) => ({ id, kind, title }));
 }
 
 /** A step with its result. */

@@ -38,7 +38,7 @@ export async function planAhead(
     const { id, call, args } = step;
     const just = { id, call, args, status, outcome: { attempt, value, error, instead }, settledAt };
     const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec, just), signal);
-    return { ...planned, time };
+    return planned.transition === undefined ? undefined : { ...planned, time };
   } catch (error) {
     deps.logger.warn({ run_id: run.id, err: error }, 'the next turn could not be planned ahead; a job of its own will');
     return undefined;

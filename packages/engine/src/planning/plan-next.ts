@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, Problem, RefusedCalls, RunSpec } from '@holdpoint/contract';
+import type { Json, ModelRetrying, Problem, RefusedCalls, RunSpec } from '@holdpoint/contract';
 import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts';
 import { describeCall } from '../approvals/describe-call.ts';
 import { judgeDescribed } from '../approvals/judge-described.ts';
@@ -24,6 +24,7 @@ import {
   trackRepetition,
   unblocked,
   waitForCalls,
+  waitForModel,
 } from '../domain/index.ts';
 import { type Appended, append, claimOwner, fieldsOfStep, prime, toPayload } from '../log/index.ts';
 import { resolveCall } from '../planners/resolve-call.ts';
@@ -46,6 +47,14 @@ export interface Planned {
   unlessHeard?: Transition;
   /** The planner is asked again at once, for the same turn. */
   again?: true;
+  /** The planner is asked again at this time (milliseconds since the epoch), for the same turn. */
+  sleepUntil?: number;
+}
+
+/** Nothing is recorded, and the planner is asked again at this time. */
+export interface Nap {
+  sleepUntil: number;
+  transition?: undefined;
 }
 
 /** Asks the planner for the next turn, unless a limit, changed tools or a model that gets nowhere stop the run. Records nothing. */
@@ -55,7 +64,7 @@ export async function planNext(
   spec: RunSpec,
   input: PlannerInput,
   signal: AbortSignal,
-): Promise<Planned> {
+): Promise<Planned | Nap> {
   if (spec.goal.planner === 'open') return planReceived(deps, run, spec, input);
   const isModel = spec.goal.planner === 'model';
   // A plan is asked before the limits, because that is free: a completed plan ends even when its last step reached a limit.
@@ -71,9 +80,12 @@ export async function planNext(
   const askedAt = new Date(deps.now()).toISOString();
   const decision = scripted ?? (await deps.planners.model.next(input, signal));
   if (decision.kind === 'instructed') return recorded(deps, run, decision);
-  const { usage } = decision.kind === 'compacted' ? decision.compacted : decision;
+  if (decision.kind === 'retrying') return retrying(run, decision.retrying, deps.now());
+  if (decision.kind === 'nap') return { sleepUntil: decision.until };
+  if (decision.kind === 'unavailable') return pausing(run, decision.reason);
+  const { usage, answered } = decision.kind === 'compacted' ? decision.compacted : decision;
   if (spec.limits.max_cost_usd !== undefined && usage !== undefined && usage.cost_micros === undefined) {
-    return pausing(run, costUnknown(spec));
+    return pausing(run, costUnknown(answered?.asked ?? input.model));
   }
   if (decision.kind === 'compacted') return recorded(deps, run, decision);
   const output = {
@@ -127,9 +139,16 @@ async function whyPaused(deps: EngineDeps, run: RunState, spec: RunSpec, next?: 
 const nothing = { steps: [], begin: [], nothingElsePending: false };
 const pausing = (run: RunState, reason: Problem): Planned => ({ transition: pauseRun(run, reason), ...nothing });
 
-const costUnknown = ({ goal }: RunSpec): Problem => ({
+/** The wait for a model that could not be asked; none when the next one is asked at once. */
+const retrying = (run: RunState, data: ModelRetrying, now: number): Planned => {
+  const until = Date.parse(data.until);
+  const then = until > now ? { sleepUntil: until } : ({ again: true } as const);
+  return { ...nothing, ...then, transition: waitForModel(run, data, now) };
+};
+
+const costUnknown = (model: string): Problem => ({
   code: 'cost_unknown',
-  message: `The run has a limit in dollars, but no price is known of ${goal.planner === 'model' ? goal.model : 'its model'}.`,
+  message: `The run has a limit in dollars, but no price is known of ${model}.`,
   next: 'Have the operator set its price (HOLDPOINT_MODEL_PRICES), or fork the run with a limit in tokens.',
 });
 
@@ -152,12 +171,14 @@ async function planned(
   deps: EngineDeps,
   run: RunState,
   spec: RunSpec,
-  decision: Exclude<PlannerDecision, Recorded>,
+  decision: Extract<PlannerDecision, { message: string }>,
   output: PlannerOutput,
 ): Promise<Planned> {
   switch (decision.kind) {
-    case 'finish':
-      return ending(run, { as: 'succeeded', message: decision.message }, output);
+    case 'finish': {
+      const value = decision.output === undefined ? undefined : await toPayload(deps.blobs, decision.output);
+      return ending(run, { as: 'succeeded', message: decision.message, output: value }, output);
+    }
     case 'give_up':
       return ending(run, { as: 'failed', message: decision.message, reason: decision.reason }, output);
     case 'again':

@@ -3,12 +3,16 @@ import type {
   Connection,
   Network,
   PastCalls,
+  Prepare,
+  PrepareResult,
   Preview,
+  RunSpec,
   SecretScope,
   Settings,
   ShellSpec,
   TaskHandle,
   TaskOutcome,
+  Toolchain,
   ToolOutcome,
   Validator,
   ValidatorResult,
@@ -94,6 +98,24 @@ export interface Executor {
     validator: Validator,
     context: Pick<ExecutionContext, 'runId' | 'epoch' | 'limits' | 'scope' | 'signal'>,
   ): Promise<ValidatorResult>;
+  /** What commands of the run find as the programs of its project's languages. */
+  toolchains(context: Pick<ExecutionContext, 'runId' | 'epoch' | 'signal'>): Promise<Toolchain[]>;
+  /**
+   * The digest of everything that decides what the commands of `prepare` make: the commands, their inputs as the base snapshot has them, the
+   * toolchains and the sandbox. Undefined when the result fits this run's place alone.
+   */
+  prepareKey(
+    place: { runId: string; epoch: number; tenant: string; base: string },
+    prepare: Prepare & { secrets: RunSpec['secrets'] & object },
+  ): Promise<string | undefined>;
+  /** Runs a command of `prepare` until it ends. An exception is an infrastructure error. */
+  prepare(
+    command: string,
+    context: Pick<
+      ExecutionContext,
+      'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'scope' | 'seed' | 'onConnection' | 'signal'
+    >,
+  ): Promise<PrepareEnd>;
   /** Runs a command beside the steps until it ends. Its output goes to `output` as it comes. An exception is an infrastructure error. */
   runTask(spec: ShellSpec, context: TaskContext): Promise<TaskEnd>;
   /** Ends what a task has running, whichever worker of this host started it. */
@@ -109,6 +131,12 @@ export interface TaskContext
   output: OutputWriter;
   /** Called when the command begins to run. */
   onBegun(): void;
+}
+
+/** @property detail why it was stopped; null: it ended by itself */
+export interface PrepareEnd extends Pick<PrepareResult, 'exit_code' | 'duration_ms' | 'output'> {
+  succeeded: boolean;
+  detail: string | null;
 }
 
 /** `killed`: ended from outside; the engine knows whether it requested that. */

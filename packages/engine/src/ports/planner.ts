@@ -3,6 +3,7 @@ import type {
   Instructed,
   Json,
   ModelAnswered,
+  ModelLeft,
   ModelRetrying,
   ModelUsage,
   Problem,
@@ -33,7 +34,8 @@ interface Said {
 
 export type PlannerDecision =
   | (Said & { kind: 'calls'; calls: PlannedCall[]; concurrent?: boolean | undefined })
-  | (Said & { kind: 'finish' })
+  /** @param output the final answer as a value, when the goal has a schema of it */
+  | (Said & { kind: 'finish'; output?: Json | undefined })
   | (Said & { kind: 'give_up'; reason: Problem })
   /** A turn without steps. The model reads the note before its next turn. */
   | (Said & { kind: 'again'; note: TurnNote })
@@ -41,7 +43,13 @@ export type PlannerDecision =
   | (Said & { kind: 'pause'; note?: TurnNote; reason: Problem })
   /** The instructions were written, or older turns shortened: it is recorded, and the planner is asked again at once. */
   | { kind: 'instructed'; instructed: WrittenInstructions }
-  | { kind: 'compacted'; compacted: WrittenCompaction };
+  | { kind: 'compacted'; compacted: WrittenCompaction }
+  /** The model could not be asked: it is recorded, and the planner is asked again at `until`. No worker is held. */
+  | { kind: 'retrying'; retrying: ModelRetrying }
+  /** The planner is asked again at this time (milliseconds since the epoch), within a minute. Nothing is recorded. */
+  | { kind: 'nap'; until: number }
+  /** The model cannot be asked. The run pauses without a turn. */
+  | { kind: 'unavailable'; reason: Problem };
 
 // Records whose payloads are not stored yet.
 export type WrittenInstructions = Omit<Instructed, 'system'> & { system: string };
@@ -128,11 +136,23 @@ export interface PlannerInput {
   model: string;
   /** The wait for a model that could not be asked, while it lasts. */
   modelWait?: ModelRetrying | undefined;
+  /** The models that the run turned from, and when. */
+  modelsLeft: Record<string, ModelLeft>;
   /** Background commands and sub-agents that are not over. */
   openTasks: number;
+  /** What they are, oldest first. */
+  listOpenTasks(): Promise<OpenTask[]>;
   /** The run is a sub-agent: no person answers questions. */
   unattended: boolean;
   scope: SecretScope;
+}
+
+/** A background command, or a sub-agent. */
+export interface OpenTask {
+  id: string;
+  kind: 'shell' | 'agent';
+  /** The command, or what the sub-agent does. */
+  title: string;
 }
 
 /** Decides the next turn. An exception is an infrastructure error: retried by the queue, and when that is exhausted the run pauses. */

@@ -21,6 +21,8 @@ export interface MadeWorkspace {
   bytes: number;
   skipped: number;
   submodules: { path: string; commit: string }[];
+  /** For a fork: the files are those that the commands of `prepare` left, or come from them. */
+  prepared?: boolean;
 }
 
 interface Making {
@@ -71,7 +73,7 @@ export interface Difference {
 type Forbids = (path: string) => boolean;
 
 export interface WorkspacePort {
-  materialise(input: Making & { source: Source }): Promise<MadeWorkspace>;
+  materialise(input: Making & { source: Source; tenant: string }): Promise<MadeWorkspace>;
   /** A workspace out of another run's snapshot. */
   fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
   /**
@@ -147,6 +149,33 @@ export interface WorkspacePort {
   applyPreview(input: { runId: string; epoch: number; snapshot: string }): Promise<void>;
   /** Drops a kept preview; without a snapshot all of the run. */
   dropPreviews(input: { runId: string; snapshot?: string }): Promise<void>;
+  /**
+   * Brings the tree to what an earlier run of the tenant kept under the key; undefined when there is nothing to use, and then the tree is as
+   * it was. Throws `ForbiddenChange` as `snapshot` does.
+   */
+  applyPrepared(input: {
+    runId: string;
+    epoch: number;
+    parent: string;
+    tenant: string;
+    key: string;
+    forbids?: Forbids | undefined;
+  }): Promise<{ snapshot: string; files_changed: number; skipped: number } | undefined>;
+  /**
+   * Keeps what differs between two snapshots for other runs of the tenant.
+   * @param input.forSource only for runs with the same files when the changes go beyond folders of dependencies
+   * @returns whether it was kept
+   */
+  keepPrepared(input: {
+    runId: string;
+    tenant: string;
+    key: string;
+    from: string;
+    to: string;
+    forSource: boolean;
+  }): Promise<boolean>;
+  /** Remembers the files that the commands of `prepare` left: what they made is not part of the change set. */
+  markPrepared(input: { runId: string; snapshot: string }): Promise<void>;
   planPublish(call: PublishCall): Promise<PlannedPublish>;
   /** Does what the plan with that digest said. `moved`: the source is not as that plan saw it; nothing was changed. */
   publish(

@@ -1,4 +1,5 @@
 export { type Attempt, listAttempts } from './list-attempts.ts';
+export { listEvents, runsChangedSince } from './list-events.ts';
 export { listResults } from './list-results.ts';
 export { listRuns, type Page, type RunFilter, walkAllRuns, walkBack } from './list-runs.ts';
 export { listSnapshots, type RunSnapshot } from './list-snapshots.ts';

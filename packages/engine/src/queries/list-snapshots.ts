@@ -8,7 +8,7 @@ export interface RunSnapshot {
   id: string;
   /** Null when the run began with it. */
   parent: string | null;
-  /** A step with a task: its call ran as that background command. Null when the run began with it, or, with a parent, when an approved call found files that background commands had changed. */
+  /** A step with a task: its call ran as that background command. Null when the run began with it, or, with a parent, when a command of `prepare` made it, or an approved call found files that background commands had changed. */
   by: { step: string; task?: string } | { task: string } | null;
   time: string;
   /** Against the parent; of the first snapshot, its regular files. */
@@ -68,6 +68,8 @@ function snapshotOf(
       return { id: event.data.snapshot, parent: null, by: null, files_changed: event.data.files };
     case 'workspace.snapshotted':
       return { ...changed(event.data), by: { step: event.step_id } };
+    case 'workspace.prepared':
+      return { ...changed(event.data), by: null };
     case 'workspace.captured':
       return { ...changed(event.data), by: byTask(event.data.task_id, stepOfTask.get(event.data.task_id)) };
     case 'workspace.drifted':

@@ -47,7 +47,12 @@ export interface Queues {
   readonly steps: Queue<StepJob>;
   readonly workspaces: Queue<WorkspaceJob>;
   readonly tasks: Queue<TaskJob>;
-  addTurn(run: JobOwner, turn: number): Promise<void>;
+  /** @param notBefore milliseconds since the epoch: the job is delayed until then */
+  addTurn(run: JobOwner, turn: number, notBefore?: number): Promise<void>;
+  /** Makes the job of a turn run soon: promotes it if it sleeps, adds it if it does not exist. */
+  wakeTurn(run: JobOwner, turn: number): Promise<void>;
+  /** Promotes the sleeping job of a turn that is not planned now: the handler then drops it. No-op without a job. */
+  releaseTurn(runId: string, turn: number): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addStep(run: JobOwner, stepId: string, notBefore?: number): Promise<void>;
   /** Makes a step's job run soon: promotes it if it is parked, adds it if it does not exist. */
@@ -94,6 +99,8 @@ const longestDelay = 10 * 365 * 24 * 3600 * 1000;
 export const capDelay = (ms: number): number => Math.max(0, Math.min(ms, longestDelay));
 
 const backoffHorizon = 60_000;
+/** The longest sleep of a turn that is not in the log. */
+export const longestNapMs = 60_000;
 
 /** Whether a delayed job waits for its next try. Otherwise it is parked. */
 export const isInBackoff = ({ attemptsMade, delay }: Job): boolean => attemptsMade > 0 && delay < backoffHorizon;
@@ -115,6 +122,10 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   // BullMQ packs job options in binary: an undefined one must be left out.
   const delayUntil = (notBefore: number | undefined): { delay?: number } =>
     notBefore === undefined ? {} : { delay: capDelay(notBefore - now()) };
+  const addTurn: Queues['addTurn'] = async (run, turn, notBefore) => {
+    const options = { jobId: jobIds.turn(run.id, turn), ...delayUntil(notBefore), ...jobPriority(run) };
+    await turns.add('turn', { run_id: run.id, turn }, options);
+  };
   const addStep: Queues['addStep'] = async (run, stepId, notBefore) => {
     const options = { jobId: jobIds.step(stepId), ...delayUntil(notBefore), ...jobPriority(run) };
     await steps.add('step', { run_id: run.id, step_id: stepId }, options);
@@ -132,8 +143,14 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     steps,
     workspaces,
     tasks,
-    async addTurn(run, turn) {
-      await turns.add('turn', { run_id: run.id, turn }, { jobId: jobIds.turn(run.id, turn), ...jobPriority(run) });
+    addTurn,
+    async wakeTurn(run, turn) {
+      const job = await turns.getJob(jobIds.turn(run.id, turn));
+      return job ? promote(job) : addTurn(run, turn);
+    },
+    async releaseTurn(runId, turn) {
+      const job = await turns.getJob(jobIds.turn(runId, turn));
+      if (job) await promote(job);
     },
     addStep,
     wakeStep,

@@ -1,7 +1,7 @@
 import { type EventOf, isSettled, isTaskOver, isTerminal } from '@holdpoint/contract';
 import type { Job } from 'bullmq';
 import type { WorkerDeps } from '../deps.ts';
-import { isSameBlockage, type RunState, reportOf, type StepState } from '../domain/index.ts';
+import { isSameBlockage, isWaitingForModel, type RunState, reportOf, type StepState } from '../domain/index.ts';
 import {
   isApprovalListed,
   lastEventAt,
@@ -11,7 +11,7 @@ import {
   readTasks,
   readTurnSteps,
 } from '../log/index.ts';
-import { isInBackoff, jobIds, type StepJob } from '../queues/queues.ts';
+import { isInBackoff, jobIds, longestNapMs, type StepJob } from '../queues/queues.ts';
 import { isDue } from './ensure-tasks.ts';
 import { isWorkspaceDue } from './release-run.ts';
 import { isWaitOver } from './wait-over.ts';
@@ -31,8 +31,9 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
   }
   if (isOpen && run.restore !== 'due') {
     const isAtRest = run.closing !== undefined || run.awaits_calls !== undefined;
-    if (run.open === 0 && !isAtRest && !(await hasTurnJob(deps, run))) {
-      found.push({ class: 'turn_without_successor' });
+    if (run.open === 0 && !isAtRest) {
+      if (!(await hasTurnJob(deps, run))) found.push({ class: 'turn_without_successor' });
+      else if (await sleepsWithoutReason(deps, run)) found.push({ class: 'orphaned_delayed_job' });
     }
     for (const step of await readTurnSteps(deps.redis, run)) found.push(...(await lookAtStep(deps, run, step)));
   }
@@ -58,6 +59,14 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
 
 const hasTurnJob = async (deps: WorkerDeps, run: RunState): Promise<boolean> =>
   (await deps.queues.turns.getJob(jobIds.turn(run.id, run.turn + 1))) !== undefined;
+
+/** A job that a rewound run left asleep has the id of a turn that is due now. A nap ends by itself. */
+async function sleepsWithoutReason({ queues }: WorkerDeps, run: RunState): Promise<boolean> {
+  if (isWaitingForModel(run)) return false;
+  const job = await queues.turns.getJob(jobIds.turn(run.id, run.turn + 1));
+  if (job === undefined || !(await isAsleep(job))) return false;
+  return job.delay > longestNapMs;
+}
 
 async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Promise<Finding[]> {
   const job: Job | undefined = await deps.queues.steps.getJob(jobIds.step(step.id));

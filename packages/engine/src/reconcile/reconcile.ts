@@ -13,6 +13,7 @@ import {
   type Gate,
   gateSteps,
   isAbandoned,
+  isWaitingForModel,
   type RunEnd,
   type RunState,
   releasable,
@@ -31,7 +32,7 @@ import {
 import { judgeTree } from '../trees/inspect-tree.ts';
 import { endIfIdle } from './end-idle.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
-import { mayPublicationSleep, mayStillSleep } from './may-still-sleep.ts';
+import { mayPublicationSleep, mayStillSleep, mayTurnSleep } from './may-still-sleep.ts';
 import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
 import { settleWaiting } from './settle-waiting.ts';
 import { isWaitOver } from './wait-over.ts';
@@ -106,7 +107,8 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
   if (run.open === 0) {
     if (run.closing !== undefined) return close(deps, run, run.closing);
     if (run.awaits_calls !== undefined) return endIfIdle(deps, run);
-    await deps.queues.addTurn(run, run.turn + 1);
+    if (isWaitingForModel(run)) await sleepUntilAsked(deps, run);
+    else await deps.queues.addTurn(run, run.turn + 1);
     return 'settled';
   }
   if (steps.some((step) => step.status === 'pending')) {
@@ -125,6 +127,18 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
   }
   await Promise.all(steps.map((step) => ensureJob(deps, run, step)));
   return 'settled';
+}
+
+/** The job of the next turn sleeps until the model is asked again. A run that was resumed since it was read needs its job now. */
+async function sleepUntilAsked(deps: WorkerDeps, run: RunState): Promise<void> {
+  const turn = run.turn + 1;
+  const until = Date.parse(run.model_wait?.until ?? '');
+  // A wrong clock may have delayed its job.
+  if (until <= deps.now()) return deps.queues.wakeTurn(run, turn);
+  await deps.queues.addTurn(run, turn, until);
+  if (!(await mayTurnSleep(deps, { run_id: run.id, turn }, { seen: run.seq }))) {
+    await deps.queues.releaseTurn(run.id, turn);
+  }
 }
 
 /** The planner is done. The run ends when no task is open. */

@@ -1,6 +1,13 @@
 import { isSettled, isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { type RunState, type StepState, stopWaiting, type TaskState, waitForAgents } from '../domain/index.ts';
+import {
+  isWaitingForModel,
+  type RunState,
+  type StepState,
+  stopWaiting,
+  type TaskState,
+  waitForAgents,
+} from '../domain/index.ts';
 import { append, readTask } from '../log/index.ts';
 
 /**
@@ -9,7 +16,7 @@ import { append, readTask } from '../log/index.ts';
  * @returns whether that had to be recorded: look again
  */
 export async function settleWaiting(deps: WorkerDeps, run: RunState, steps: readonly StepState[]): Promise<boolean> {
-  if (run.awaits_calls !== undefined) return false;
+  if (run.awaits_calls !== undefined || isWaitingForModel(run)) return false;
   const isAtRest = run.status === 'running' ? (run.agents_total?.waiting ?? 0) === 0 : run.parked > 0;
   if (isAtRest) return false;
   const isWaiting = await isHeldUp(deps, run, steps);

@@ -136,6 +136,15 @@ export function inMemoryExecutor(
       return { status: 'completed', exit_code: 0 };
     },
     killTask: async () => {},
+    toolchains: async () => [],
+    prepareKey: async () => undefined,
+    async prepare(command, { runId, epoch, signal }) {
+      current(runId, epoch);
+      treeOf(runId).push(command);
+      await faults.task?.(signal);
+      const failed = command === 'fail';
+      return { succeeded: !failed, exit_code: failed ? 1 : 0, detail: null, output: command, duration_ms: 1 };
+    },
   };
 }
 

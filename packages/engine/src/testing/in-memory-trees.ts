@@ -118,6 +118,9 @@ export function openInMemoryTrees(faults: Faults): InMemoryTrees {
         cut: false,
       };
     },
+    applyPrepared: async () => undefined,
+    keepPrepared: async () => false,
+    markPrepared: async () => {},
     keepPreview: async ({ from: { snapshot } }) => void previews.add(snapshot),
     async applyPreview({ runId, epoch, snapshot }) {
       current(runId, epoch);

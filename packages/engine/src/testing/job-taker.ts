@@ -7,7 +7,7 @@ import { handleWorkspace } from '../handlers/handle-workspace.ts';
 import { lookAgain } from '../handlers/look-again.ts';
 import type { JobEnd } from '../jobs/job.ts';
 import { queuePrefix } from '../queues/queues.ts';
-import { mayPublicationSleep, mayStillSleep } from '../reconcile/may-still-sleep.ts';
+import { mayPublicationSleep, mayStillSleep, mayTurnSleep } from '../reconcile/may-still-sleep.ts';
 import { calm } from './deliver-all.ts';
 
 export const queuesInOrder = ['turns', 'steps', 'workspaces', 'tasks'] as const;
@@ -91,7 +91,7 @@ function taken(queue: QueueName, job: Job): TakenJob {
         return;
       }
       await job.moveToDelayed(end.until, token);
-      if (!(await maySleep(deps, queue, job))) await job.promote();
+      if (!(await maySleep(deps, queue, job, end))) await job.promote();
     },
   };
 }
@@ -111,7 +111,8 @@ function handle(deps: WorkerDeps, queue: QueueName, { data }: Job): Promise<JobE
   }
 }
 
-async function maySleep(deps: WorkerDeps, queue: QueueName, { data }: Job): Promise<boolean> {
+async function maySleep(deps: WorkerDeps, queue: QueueName, { data }: Job, end: { seen?: number }): Promise<boolean> {
+  if (queue === 'turns') return mayTurnSleep(deps, data, end);
   if (queue === 'steps') return mayStillSleep(deps, data);
   return queue !== 'workspaces' || mayPublicationSleep(deps, data);
 }

@@ -32,6 +32,8 @@ export async function soundLog(
   expect(run.received - run.taken).toBeGreaterThanOrEqual(0);
   if (run.awaits_calls !== undefined) {
     expect([run.status, run.open, run.parked, run.received - run.taken]).toEqual(['waiting', 0, 0, 0]);
+  } else if (run.status === 'waiting' && run.model_wait !== undefined && run.open === 0) {
+    expect(run.parked).toBe(0);
   } else if (run.status === 'waiting') {
     expect(pending.length + (run.agents_total?.waiting ?? 0)).toBeGreaterThan(0);
   }

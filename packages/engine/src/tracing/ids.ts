@@ -28,7 +28,8 @@ export const spanKeys = {
   takeOver: (epoch: number): string => `workspace/${epoch}`,
   publish: (number: number): string => `publish/${number}`,
   /** What has no name: the event that began it says which. */
-  at: (what: 'wait' | 'validate' | 'discard' | 'repair' | 'request', seq: number): string => `${what}/${seq}`,
+  at: (what: 'wait' | 'prepare' | 'validate' | 'discard' | 'repair' | 'request', seq: number): string =>
+    `${what}/${seq}`,
 } as const;
 
 /** A link to a span of another run. @param to.key default: the run itself */

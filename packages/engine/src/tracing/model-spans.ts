@@ -8,7 +8,9 @@ import type { TraceState } from './trace-state.ts';
 /** Requests that a model did not answer, and the waits until it is asked again. */
 export const modelSpans: SpansOf<EventsOf<'model'>> = {
   'model.retrying': (trace, { seq, data }) => {
-    requestFailed(trace, seq, data.reason.code, data.model);
+    // No request was sent while it waited for its turn.
+    if (data.queued) endWaitForModel(trace, trace.now);
+    else requestFailed(trace, seq, data.reason.code, data.model);
     trace.askedAgain = Date.parse(data.until);
     const attributes = { [attribute.waitFor]: 'model' };
     open(trace, spanKeys.at('wait', seq), { kind: 'wait', name: spanName.wait('model'), attributes });

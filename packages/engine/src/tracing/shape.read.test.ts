@@ -369,7 +369,15 @@ test('a model that is asked again after an hour', () => {
   Object.assign(trace, { planner: 'model', model: 'openai/gpt-5', isAlive: true, now: Date.parse(at(0)) });
   trace.due = trace.now;
   const reason = { code: 'EMODELUNAVAILABLE', message: 'away' };
-  const data = { model: 'openai/gpt-5', next: 'openai/gpt-5', failures: 1, since: at(2), until: at(3600), reason };
+  const data = {
+    model: 'openai/gpt-5',
+    next: 'openai/gpt-5',
+    failures: 1,
+    tries: 1,
+    since: at(2),
+    until: at(3600),
+    reason,
+  };
   const about = { type: 'model.retrying' as const, id: 'evt_1', run_id: 'run_1' };
   const first = addEvent(trace, { ...about, seq: 2, time: at(2), data });
   const again = { ...data, failures: 2, until: at(9000) };

@@ -131,6 +131,8 @@ function settleAs(outcome: Outcome) {
         [attribute.inheritedFrom]: inherited_from,
         [genAi.inputTokens]: usage?.input_tokens,
         [genAi.outputTokens]: usage?.output_tokens,
+        [genAi.cacheReadTokens]: usage?.cached_input_tokens,
+        [genAi.reasoningTokens]: usage?.reasoning_tokens,
         [attribute.costMicros]: usage?.cost_micros,
       },
     });

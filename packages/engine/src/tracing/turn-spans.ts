@@ -37,6 +37,8 @@ export const turnSpans: SpansOf<EventsOf<'turn' | 'calls' | 'message'>> = {
           [genAi.finishReasons]: answered?.finish_reason === undefined ? undefined : [answered.finish_reason],
           [genAi.inputTokens]: usage?.input_tokens,
           [genAi.outputTokens]: usage?.output_tokens,
+          [genAi.cacheReadTokens]: usage?.cached_input_tokens,
+          [genAi.reasoningTokens]: usage?.reasoning_tokens,
           [attribute.costMicros]: usage?.cost_micros,
           ...numbered,
           [attribute.turnCalls]: steps.length,

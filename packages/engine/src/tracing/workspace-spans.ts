@@ -2,7 +2,7 @@ import { attribute, spanName } from '@holdpoint/contract';
 import type { PublicationEvent } from '../domain/changes/publication.ts';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { spanKeys } from './ids.ts';
-import { add, close, note, open, set } from './spans.ts';
+import { add, close, note, open, type SpanEnd, set } from './spans.ts';
 import type { SpansOf } from './spans-of.ts';
 import type { TraceState } from './trace-state.ts';
 import { waited } from './turn-spans.ts';
@@ -72,6 +72,25 @@ export const workspaceSpans: SpansOf<Exclude<EventsOf<'workspace'>, PublicationE
       close(trace, key, { status: 'ok', attributes: { [attribute.snapshot]: data.snapshot } });
     }
   },
+  'workspace.preparing': (trace, { seq, data: { number, worker } }) => {
+    endPrepare(trace, { code: 'lost' });
+    const attributes = {
+      [attribute.workspaceAction]: 'prepare',
+      [attribute.worker]: worker,
+      [attribute.files]: number,
+    };
+    open(trace, spanKeys.at('prepare', seq), { kind: 'workspace', name: spanName.workspace('prepare'), attributes });
+  },
+  'workspace.prepared': (trace, { data: { snapshot, files_changed, cached } }) =>
+    endPrepare(trace, {
+      status: 'ok',
+      attributes: {
+        [attribute.snapshot]: snapshot,
+        [attribute.filesChanged]: files_changed,
+        [attribute.workspaceReason]: cached && 'cached',
+      },
+    }),
+  'workspace.prepare_failed': (trace) => endPrepare(trace, { code: 'prepare_failed' }),
   'workspace.held': (trace, { data }) => note(trace, spanKeys.capture(data.task_id), 'workspace held'),
   'workspace.captured': (trace, { data: { task_id, snapshot, files_changed } }) =>
     close(trace, spanKeys.capture(task_id), {
@@ -79,6 +98,12 @@ export const workspaceSpans: SpansOf<Exclude<EventsOf<'workspace'>, PublicationE
       attributes: { [attribute.snapshot]: snapshot, [attribute.filesChanged]: files_changed },
     }),
 };
+
+function endPrepare(trace: TraceState, end: SpanEnd): void {
+  for (const [key, { attributes }] of trace.open) {
+    if (attributes[attribute.workspaceAction] === 'prepare') close(trace, key, { status: 'error', ...end });
+  }
+}
 
 /** Another worker takes the tree: the one before did not finish its own. */
 function endTakeOver(trace: TraceState): void {

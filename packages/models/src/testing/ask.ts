@@ -1,8 +1,18 @@
 import { LLMock } from '@copilotkit/aimock';
+import { expect } from 'vitest';
 import { ModelError } from '../errors.ts';
 import { openModels } from '../open-models.ts';
-import { type ModelAnswer, type ModelMessage, type ModelTool, modelAnswerSchema, modelMessageSchema } from '../port.ts';
-import { modelSettingsFrom } from '../settings.ts';
+import {
+  type ModelAnswer,
+  type ModelDelta,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelTool,
+  modelAnswerSchema,
+  modelMessageSchema,
+} from '../port.ts';
+import { type ModelSettings, modelSettingsFrom } from '../settings.ts';
+import { eventsOf } from './events.ts';
 import { openWireServer } from './wire-server.ts';
 
 export const readFile: ModelTool = {
@@ -19,7 +29,12 @@ export const readFile: ModelTool = {
 const question: ModelMessage = { role: 'user', text: 'compare the two files' };
 
 export interface Ask {
-  (messages?: ModelMessage[], options?: { maxOutputTokens?: number; signal?: AbortSignal }): Promise<ModelAnswer>;
+  (messages?: ModelMessage[], options?: Partial<ModelRequest>): Promise<ModelAnswer>;
+  /** Asks for a stream. */
+  stream(
+    messages?: ModelMessage[],
+    options?: Partial<ModelRequest>,
+  ): Promise<{ answer: ModelAnswer; deltas: ModelDelta[] }>;
   /** The HTTP requests in order. */
   sent: { url: string; headers: Headers; body: Record<string, unknown> }[];
   /** The list under `field` in the body of a request, counted from 0. */
@@ -27,12 +42,13 @@ export interface Ask {
 }
 
 /** Asks one model at `url` with real HTTP requests and records them. `now` is the epoch. */
-export function asking(model: string, url: string): Ask {
+export function asking(model: string, url: string, settings: Partial<ModelSettings> = {}): Ask {
   const sent: Ask['sent'] = [];
   const port = openModels({
-    settings: modelSettingsFrom(
-      Object.fromEntries(variables.map((name) => [name, name.endsWith('URL') ? url : apiKey])),
-    ),
+    settings: {
+      ...modelSettingsFrom(Object.fromEntries(variables.map((name) => [name, name.endsWith('URL') ? url : apiKey]))),
+      ...settings,
+    },
     fetch: (input, init) => {
       sent.push({ url: String(input), headers: new Headers(init?.headers), body: JSON.parse(String(init?.body)) });
       return fetch(input, init);
@@ -45,15 +61,20 @@ export function asking(model: string, url: string): Ask {
       system: 'Work carefully.',
       messages,
       tools: [readFile],
-      signal: options.signal ?? AbortSignal.timeout(20_000),
-      maxOutputTokens: options.maxOutputTokens,
+      signal: AbortSignal.timeout(20_000),
+      ...options,
     });
+  const stream: Ask['stream'] = async (messages, options = {}) => {
+    const deltas: ModelDelta[] = [];
+    const answer = await ask(messages, { ...options, onDelta: (delta) => deltas.push(delta) });
+    return { answer, deltas };
+  };
   const list: Ask['list'] = (request, field) => {
     const value = sent[request]?.body[field];
     if (!Array.isArray(value)) throw new Error(`request ${request} has no list ${field}`);
     return value;
   };
-  return Object.assign(ask, { sent, list });
+  return Object.assign(ask, { sent, list, stream });
 }
 
 export const apiKey = 'test-key-1234567890';
@@ -73,11 +94,29 @@ export async function failure(answer: Promise<unknown>): Promise<ModelError> {
   throw error;
 }
 
-/** Asks a model whose provider sends these answers in order, as JSON. A later question gets the last one again. */
+/**
+ * Asks a model whose provider sends these answers in order, as JSON. A later question gets the last one again. Each question is asked a
+ * second time for a stream, which must bring the same answer.
+ */
 export async function askServer(model: string, ...answers: unknown[]) {
   const server = await openWireServer(...answers.map((answer) => ({ body: JSON.stringify(answer) })));
-  return Object.assign(asking(model, server.url), { [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() });
+  const streams = await openWireServer(
+    ...answers.map((answer) => ({ headers: eventStream, body: eventsOf(model, answer).join('') })),
+  );
+  const [whole, streamed] = [asking(model, server.url), asking(model, streams.url)];
+  const ask = async (...question: Parameters<Ask>) => {
+    const answer = await whole(...question);
+    expect((await streamed.stream(...question)).answer).toEqual(answer);
+    return answer;
+  };
+  const dispose = async () => {
+    await server[Symbol.asyncDispose]();
+    await streams[Symbol.asyncDispose]();
+  };
+  return Object.assign(ask, whole, { [Symbol.asyncDispose]: dispose });
 }
+
+export const eventStream = { 'content-type': 'text/event-stream' };
 
 /** An answer in the format of Chat Completions with these tool calls. */
 export function chatCompletion(tool_calls: unknown[], finish_reason = 'tool_calls') {

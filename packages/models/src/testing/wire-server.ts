@@ -1,4 +1,5 @@
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface WireAnswer {
@@ -6,8 +7,10 @@ export interface WireAnswer {
   headers?: Record<string, string>;
   /** The exact bytes of the body. */
   body: string;
-  /** `dropped`: announces more bytes than it sends and closes the connection. `ended`: ends the body normally at that point. */
-  cut?: 'dropped' | 'ended';
+  /** `dropped`: announces more bytes than it sends and closes the connection. `ended`: ends the body normally at that point. `silent`: keeps the connection open. */
+  cut?: 'dropped' | 'ended' | 'silent';
+  /** Sent after the body, again and again, until the client is gone. */
+  endless?: string;
   /** Called instead of sending an answer. */
   held?: () => void;
 }
@@ -34,6 +37,8 @@ export async function openWireServer(...answers: readonly WireAnswer[]): Promise
     const length = answer.cut === 'dropped' ? { 'content-length': String(answer.body.length + 100) } : {};
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...length, ...answer.headers });
     if (answer.cut === 'dropped') response.write(answer.body, () => response.destroy());
+    else if (answer.cut === 'silent') response.write(answer.body);
+    else if (answer.endless !== undefined) await writeForEver(response, answer.body, answer.endless);
     else response.end(answer.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -45,4 +50,12 @@ export async function openWireServer(...answers: readonly WireAnswer[]): Promise
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+async function writeForEver(response: ServerResponse, first: string, again: string): Promise<void> {
+  response.write(first);
+  const closed = once(response, 'close');
+  while (!response.destroyed) {
+    if (!response.write(again)) await Promise.race([once(response, 'drain'), closed]);
+  }
 }

@@ -9,15 +9,17 @@ import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/too
 import type { Workspaces } from '@holdpoint/workspace';
 import type { Live } from '../live/live-hub.ts';
 import { type LiveOutput, liveOutput } from '../live/live-output.ts';
+import type { ProjectToolchains } from '../toolchains/project-toolchains.ts';
 import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
 import { splitSignal } from './command-end.ts';
 import { CallUse } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
 import { openGenerate, type ToolModels } from './generate-text.ts';
+import { prepareKey } from './prepare-key.ts';
 import { redactExecutor } from './redact-executor.ts';
 import { runGraph } from './run-graph.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
-import { runTask, runValidator } from './run-shell.ts';
+import { runPrepare, runTask, runValidator } from './run-shell.ts';
 
 interface Deps {
   registry: Registry;
@@ -25,6 +27,7 @@ interface Deps {
   workspaces: Workspaces;
   texts: TextThreads;
   graphs: Graphs;
+  toolchains: ProjectToolchains;
   secrets: Secrets;
   models: ToolModels;
   live: Live;
@@ -36,7 +39,7 @@ interface Deps {
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
 export function createExecutor(deps: Deps): Executor {
-  const { registry, sandbox, workspaces, texts, graphs, secrets, allowAddresses, now } = deps;
+  const { registry, sandbox, workspaces, texts, graphs, secrets, toolchains, allowAddresses, now } = deps;
   /** A look before a call knows no snapshot, and asks no graph. */
   const graphOf = (
     { runId, rest: { snapshot, permissions, onGraphProgress: onProgress }, signal }: CallBounds,
@@ -44,7 +47,7 @@ export function createExecutor(deps: Deps): Executor {
   ) =>
     snapshot === undefined ? undefined : runGraph(graphs, { runId, owner, snapshot, permissions, signal, onProgress });
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
-    const workspace = await mountOf(workspaces, call);
+    const workspace = await mountOf(deps, call);
     const { way, network = way?.network, wallMs, limits, scope, signal, rest } = call;
     const fixed = call.seed === undefined ? undefined : fixSurroundings(call.seed, now);
     const { deferred } = rest;
@@ -84,7 +87,7 @@ export function createExecutor(deps: Deps): Executor {
 
   const executor: Executor = {
     async resolvePaths(paths, { signal, ...tree }) {
-      const files = sandbox.files(await mountOf(workspaces, tree));
+      const files = sandbox.files(await mountOf(deps, tree));
       return Promise.all(
         paths.map((path) =>
           files.resolve(path, signal).catch((error: unknown) => {
@@ -140,10 +143,20 @@ export function createExecutor(deps: Deps): Executor {
     },
     async validate(validator, { limits, scope, signal, ...tree }) {
       const filter = () => secrets.redactor(scope.tenant).stream();
-      return runValidator(sandbox, await mountOf(workspaces, tree), validator, { limits, filter, signal });
+      return runValidator(sandbox, await mountOf(deps, tree), validator, { limits, filter, signal });
+    },
+    async toolchains(place) {
+      const { mount, base } = await located(workspaces, place);
+      return (await toolchains.of({ ...mount, base })).chosen;
+    },
+    async prepareKey(place, prepare) {
+      return prepareKey(deps, (await located(workspaces, place)).mount, place, prepare);
+    },
+    async prepare(command, context) {
+      return runPrepare({ sandbox, secrets, allowAddresses }, await mountOf(deps, context), command, context);
     },
     async runTask(spec, context) {
-      return runTask({ sandbox, secrets, allowAddresses }, await mountOf(workspaces, context), spec, context);
+      return runTask({ sandbox, secrets, allowAddresses }, await mountOf(deps, context), spec, context);
     },
     killTask: (runId, taskId) => sandbox.kill(runId, taskId),
   };
@@ -231,10 +244,20 @@ const refuseMerge = async () => ({
   problem: { code: 'EPREVIEW', message: 'A look merges nothing.' },
 });
 
+/** The run's tree, whose commands find the project's runtimes first. */
 async function mountOf(
-  workspaces: Workspaces,
-  { runId, epoch, readOnly }: { runId: string; epoch: number; readOnly?: boolean },
+  { workspaces, toolchains }: Pick<Deps, 'workspaces' | 'toolchains'>,
+  { readOnly, ...place }: { runId: string; epoch: number; readOnly?: boolean },
 ): Promise<WorkspaceMount> {
-  const { path, owner, repository } = await workspaces.locate({ runId, epoch });
-  return { id: runId, path, uid: owner.uid, gid: owner.gid, repository, readOnly };
+  const { mount, base } = await located(workspaces, place);
+  const { first } = await toolchains.of({ ...mount, base });
+  return { ...mount, first, readOnly };
+}
+
+async function located(
+  workspaces: Workspaces,
+  { runId, epoch }: { runId: string; epoch: number },
+): Promise<{ mount: WorkspaceMount; base: string }> {
+  const { path, owner, repository, base } = await workspaces.locate({ runId, epoch });
+  return { mount: { id: runId, path, uid: owner.uid, gid: owner.gid, repository }, base };
 }

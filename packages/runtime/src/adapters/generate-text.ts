@@ -1,5 +1,5 @@
 import type { ModelUsage, SecretScope } from '@holdpoint/contract';
-import type { Model } from '@holdpoint/models';
+import { describeModel, type Model } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { GenerateRequest } from '@holdpoint/tools';
 import { type ModelPrices, usageOf } from './model-usage.ts';
@@ -26,7 +26,7 @@ export function openGenerate({ models, secrets }: { models: ToolModels; secrets:
   const { model, scope, wallMs } = call;
   if (model === undefined) return { generate: undefined, used: () => undefined };
   const generate = async ({ system = '', prompt, max_output_tokens }: GenerateRequest): Promise<{ text: string }> => {
-    if (call.needsPrice && models.prices[model] === undefined) throw new PriceUnknownError(model);
+    if (call.needsPrice && describeModel(model, models.prices).prices === undefined) throw new PriceUnknownError(model);
     const redactor = secrets.redactor(scope.tenant);
     const answer = await redactErrors(redactor, () =>
       models.model.generate({
@@ -34,7 +34,9 @@ export function openGenerate({ models, secrets }: { models: ToolModels; secrets:
         system: redactor.text(system),
         messages: [{ role: 'user', text: redactor.text(prompt) }],
         tools: [],
-        ...(max_output_tokens !== undefined && { maxOutputTokens: max_output_tokens }),
+        maxOutputTokens: max_output_tokens,
+        // Writing to the cache costs more, and nobody reads it.
+        cache: false,
         signal: AbortSignal.any([call.signal, AbortSignal.timeout(wallMs)]),
       }),
     );
@@ -45,11 +47,11 @@ export function openGenerate({ models, secrets }: { models: ToolModels; secrets:
 }
 
 /** The cost is known when that of each request is: one call asks one model. */
-const sum = (before: ModelUsage | undefined, { input_tokens, output_tokens, cost_micros }: ModelUsage): ModelUsage => ({
-  input_tokens: (before?.input_tokens ?? 0) + input_tokens,
-  output_tokens: (before?.output_tokens ?? 0) + output_tokens,
-  ...(cost_micros !== undefined && { cost_micros: (before?.cost_micros ?? 0) + cost_micros }),
-});
+function sum(before: ModelUsage = { input_tokens: 0, output_tokens: 0 }, usage: ModelUsage): ModelUsage {
+  const counted = Object.entries(usage).filter(([, count]) => count !== undefined);
+  const sums = counted.map(([name, count]) => [name, (before[name as keyof ModelUsage] ?? 0) + count]);
+  return { ...before, ...Object.fromEntries(sums) };
+}
 
 class PriceUnknownError extends Error {
   override name = 'PriceUnknownError';

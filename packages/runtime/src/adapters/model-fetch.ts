@@ -7,14 +7,15 @@ const longestAnswer = 30 * 60_000;
 const mostBytes = 2 * 1024 * 1024;
 
 /**
- * fetch for model requests: answers are not streamed, and a local model may think for longer than the five minutes after which
- * Node's own gives up. An answer that is too large fails the request, because parsing it would block every run of this worker.
+ * fetch for model requests: a local model may think for longer than the five minutes after which Node's own gives up. A whole answer that
+ * is too large fails the request, because parsing it would block every run of this worker. The model port bounds streams.
  */
 export function modelFetch(texts: TextThreads): typeof globalThis.fetch {
   const dispatcher = new Agent({ headersTimeout: longestAnswer, bodyTimeout: longestAnswer });
   const never = new AbortController().signal;
   const send = async (input: Parameters<typeof fetch>[0], init?: Parameters<typeof fetch>[1]) => {
     const answer = await fetch(input, { ...init, dispatcher });
+    if (answer.ok && isStream(answer)) return answer;
     const body = await readBody(answer);
     const weighed = await texts.of('models', init?.signal ?? never).run('weigh', { text: body.toString() });
     if (!weighed.ok) throw unusableAnswer(weighed.reason);
@@ -24,6 +25,8 @@ export function modelFetch(texts: TextThreads): typeof globalThis.fetch {
   // The same standard under two sets of type declarations.
   return send as unknown as typeof globalThis.fetch;
 }
+
+const isStream = ({ headers }: Answer): boolean => /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
 
 async function readBody({ body }: Answer): Promise<Buffer> {
   const chunks: Uint8Array[] = [];

@@ -1,14 +1,11 @@
 import type { ModelUsage } from '@holdpoint/contract';
-import type { ModelAnswer } from '@holdpoint/models';
+import { costOf, type ModelAnswer, type ModelOverrides } from '@holdpoint/models';
 
-/** US dollars per million tokens, by `provider/model`. */
-export type ModelPrices = Readonly<Record<string, { input: number; output: number }>>;
+/** What the operator says of models. Their prices count before those of the table. */
+export type ModelPrices = ModelOverrides;
 
-/** Tokens and, where the operator has set the model's price, what they cost. */
-export function usageOf({ model, usage }: Pick<ModelAnswer, 'model' | 'usage'>, prices: ModelPrices): ModelUsage {
-  const price = prices[model];
-  if (price === undefined) return usage;
-  // Dollars per million tokens are millionths of a dollar per token.
-  const cost = usage.input_tokens * price.input + usage.output_tokens * price.output;
-  return { ...usage, cost_micros: Math.ceil(cost) };
+/** Tokens and, where the price of the model is known, what they cost. */
+export function usageOf(answer: Pick<ModelAnswer, 'model' | 'usage'>, prices: ModelPrices): ModelUsage {
+  const cost_micros = costOf(answer, prices);
+  return cost_micros === undefined ? answer.usage : { ...answer.usage, cost_micros };
 }

@@ -35,6 +35,10 @@ export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
       }
     },
     validate: (validator, context) => withoutSecrets(context.scope, () => executor.validate(validator, context)),
+    prepare: (command, context) =>
+      withoutSecrets(context.scope, () =>
+        executor.prepare(command, { ...context, onConnection: redactConnections(context) }),
+      ),
     runTask: (spec, context) =>
       withoutSecrets(context.scope, () =>
         executor.runTask(spec, { ...context, onConnection: redactConnections(context) }),

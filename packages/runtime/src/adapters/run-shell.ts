@@ -1,5 +1,12 @@
-import type { CommandEnd, ProcessLimits, ShellSpec, Validator, ValidatorResult } from '@holdpoint/contract';
-import type { TaskContext, TaskEnd } from '@holdpoint/engine/worker';
+import {
+  type CommandEnd,
+  longestTail,
+  type ProcessLimits,
+  type ShellSpec,
+  type Validator,
+  type ValidatorResult,
+} from '@holdpoint/contract';
+import type { Executor, PrepareEnd, TaskContext, TaskEnd } from '@holdpoint/engine/worker';
 import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import { secretVariables } from './call-secrets.ts';
@@ -40,6 +47,39 @@ export async function runTask(
   const { end, duration_ms } = result;
   return { ...judgeTask(end), duration_ms, command: useOf(result) };
 }
+
+/**
+ * Runs a command of `prepare` with the hosts of `prepare`, which need not be the run's. What package managers download goes to /tmp, which
+ * is larger than for other commands.
+ */
+export async function runPrepare(
+  { sandbox, secrets, allowAddresses }: Deps,
+  workspace: WorkspaceMount,
+  command: string,
+  { wallMs, limits, network, scope, seed, onConnection, signal }: Parameters<Executor['prepare']>[1],
+): Promise<PrepareEnd> {
+  await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
+  const fixed = seed === undefined ? undefined : fixSurroundings(seed, Date.now);
+  const argv = ['/bin/bash', '-c', command] as const;
+  const { end, stdout, duration_ms } = await sandbox.run({
+    workspace,
+    argv: fixed?.argv(argv) ?? argv,
+    env: { ...fixed?.environment, ...secretVariables(secrets, scope) },
+    filter: () => secrets.redactor(scope.tenant).stream(),
+    egress: way?.openProxy(),
+    streams: 'combined',
+    kept_bytes: 2 * longestTail,
+    tmp_bytes: prepareTmpBytes,
+    limits: { ...limits, wall_ms: wallMs },
+    ...splitSignal(signal),
+  });
+  const { status, exit_code, detail } = judgeValidator(end);
+  const output = stdout.text.slice(-longestTail);
+  return { succeeded: status === 'passed', exit_code, detail, output, duration_ms };
+}
+
+/** As much memory as one command has by default: its files in /tmp count as memory. */
+const prepareTmpBytes = 4 * 1024 ** 3;
 
 function judgeTask(end: CommandEnd): TaskEnd {
   switch (end.status) {

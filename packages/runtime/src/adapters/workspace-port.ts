@@ -65,6 +65,12 @@ export function createWorkspacePort(
         return { status: 'merged', snapshot: merged.snapshot.id, paths: merged.paths, left_out: merged.left_out };
       });
     },
+    async applyPrepared(input) {
+      const taken = await workspaces.applyPrepared(input);
+      return taken && toTaken(taken);
+    },
+    keepPrepared: (input) => workspaces.keepPrepared(input),
+    markPrepared: (input) => workspaces.markPrepared(input),
     keepPreview: (input) => workspaces.keepPreview(input),
     applyPreview: (input) =>
       sandbox.withFrozen(input.runId, (frozen) => workspaces.applyPreview({ ...input, isShared: frozen > 0 })),
@@ -150,9 +156,19 @@ function patchOf(files: readonly FileDiff[], longest: number): { patch: string; 
   return { patch, cut: false };
 }
 
-const toMade = ({ id, base, base_commit, files, bytes, skipped, submodules }: Materialised): MadeWorkspace => ({
+const toMade = ({
+  id,
+  base,
+  prepared,
+  base_commit,
+  files,
+  bytes,
+  skipped,
+  submodules,
+}: Materialised): MadeWorkspace => ({
   snapshot: id,
   base,
+  prepared,
   base_commit,
   files,
   bytes,

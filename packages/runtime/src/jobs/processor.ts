@@ -7,7 +7,7 @@ export interface JobKind<Data> {
   handle(deps: WorkerDeps, data: Data, context: JobContext): Promise<JobEnd>;
   /** @param seen the sequence number of the run that the handler acted on */
   lookAgain(deps: WorkerDeps, data: Data, seen: number): Promise<void>;
-  mayStillSleep?(deps: WorkerDeps, data: Data): Promise<boolean>;
+  mayStillSleep?(deps: WorkerDeps, data: Data, end: { seen?: number }): Promise<boolean>;
 }
 
 /**
@@ -46,7 +46,7 @@ export function processor<Data extends { run_id: string }>(
       return;
     }
     await job.moveToDelayed(deps.now() + capDelay(end.until - deps.now()), token);
-    if (mayStillSleep && !(await mayStillSleep(deps, job.data))) {
+    if (mayStillSleep && !(await mayStillSleep(deps, job.data, end))) {
       await job.promote().catch((error: unknown) => deps.logger.debug({ job: job.id, err: error }, 'already awake'));
     }
     throw new DelayedError();

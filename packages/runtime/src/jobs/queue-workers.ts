@@ -10,6 +10,7 @@ import {
   lookAgain,
   mayPublicationSleep,
   mayStillSleep,
+  mayTurnSleep,
   queuePrefix,
   type StepJob,
   startAudit,
@@ -114,7 +115,7 @@ export async function startQueueWorkers({
   const turns = openWorker<TurnJob>(
     deps,
     queueNames.turns,
-    logged<TurnJob>({ handle: handleTurn, lookAgain: lookAgain.turn }, traceIds),
+    logged<TurnJob>({ handle: handleTurn, lookAgain: lookAgain.turn, mayStillSleep: mayTurnSleep }, traceIds),
     { ...options(config.turns), isHeld, inJob },
   );
   const steps = openWorker<StepJob>(

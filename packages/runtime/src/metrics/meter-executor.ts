@@ -17,6 +17,7 @@ export function meterExecutor(executor: Executor, metrics: Metrics): Executor {
     ...executor,
     execute: (call, context) => executor.execute(call, counted(context)),
     runTask: (spec, context) => executor.runTask(spec, counted(context)),
+    prepare: (command, context) => executor.prepare(command, counted(context)),
     async validate(validator, context) {
       const began = performance.now();
       let outcome = 'error';

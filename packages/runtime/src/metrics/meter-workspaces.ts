@@ -10,6 +10,8 @@ const operations = {
   inspect: 'inspect',
   restore: 'restore',
   takeOver: 'take_over',
+  applyPrepared: 'apply_prepared',
+  keepPrepared: 'keep_prepared',
   merge: 'merge',
   planPublish: 'plan_publish',
   publish: 'publish',

@@ -1,33 +1,40 @@
-import type { PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
+import type { PastConversation, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
 import type { Model, ModelTool } from '@holdpoint/models';
 import type { Redactor } from '@holdpoint/secrets';
+import type { TextThreads } from '@holdpoint/tools';
 import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
 import { liveAnswer } from '../live/live-answer.ts';
 import type { Live } from '../live/live-hub.ts';
 import type { Budget } from './context/budget.ts';
 import type { BuiltRequest } from './context/build-request.ts';
+import { readFinalOutput } from './final-output.ts';
+import { tellOfOpenTasks } from './open-tasks.ts';
 import { readAnswer } from './read-answer.ts';
 
 export interface AskingDeps {
   model: Model;
   prices: ModelPrices;
   live: Live;
+  texts: TextThreads;
 }
 
 interface Asking {
+  history: Pick<PastConversation, 'turns' | 'unread'>;
   request: Pick<BuiltRequest, 'messages'>;
   system: string;
   tools: readonly ModelTool[];
   budget: Pick<Budget, 'answer'>;
   redactor: Redactor;
+  /** It is asked in the place of the run's own model. */
+  instead: true | undefined;
   signal: AbortSignal;
 }
 
 /** One request to the model of a run, and what its answer decides. @throws ModelError */
 export async function askModel(
-  { model, prices, live }: AskingDeps,
+  { model, prices, live, texts }: AskingDeps,
   input: PlannerInput,
-  { request, system, tools, budget, redactor, signal }: Asking,
+  { history, request, system, tools, budget, redactor, instead, signal }: Asking,
 ): Promise<PlannerDecision> {
   const { goal } = input.spec;
   const options = goal.planner === 'model' ? goal.options : undefined;
@@ -40,10 +47,18 @@ export async function askModel(
     maxOutputTokens: budget.answer,
     temperature: options?.temperature,
     reasoningEffort: options?.reasoning_effort,
+    cacheKey: input.runId,
     signal,
     onDelta: shown.onDelta,
   });
   const { answered: by, ...answer } = redactor.json(given);
-  const answered = { ...by, finish_reason: answer.finish };
-  return readAnswer({ answer, given, usage: usageOf(answer, prices), answered });
+  const answered = { ...by, asked: instead && input.model, finish_reason: answer.finish };
+  const { turns: past, unread } = history;
+  const hasNews = unread.length > 0;
+  const decision = readAnswer({ answer, given, usage: usageOf(answer, prices), answered, past, hasNews });
+  const tasks = decision.kind === 'finish' && input.openTasks > 0 ? await input.listOpenTasks() : [];
+  const told = redactor.json(tellOfOpenTasks(decision, { tasks, past, tools }));
+  const schema = goal.planner === 'model' ? goal.output_schema : undefined;
+  if (schema === undefined) return told;
+  return readFinalOutput(told, { schema, past: hasNews ? [] : past, texts: texts.of(input.runId, signal) });
 }

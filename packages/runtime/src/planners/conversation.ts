@@ -12,7 +12,8 @@ type Deps = Pick<Registry, 'present' | 'list' | 'keepsList'>;
 export function turnMessages(registry: Deps, spec: RunSpec, turn: PastTurn, cap: number): ModelMessage[] {
   const messages = turn.readMessages.map(fromPerson);
   const answer = answerOf(turn);
-  if (answer !== undefined) {
+  // Providers refuse an answer without content.
+  if (answer !== undefined && !isEmpty(answer)) {
     const kept = new Set(turn.steps.filter((step) => isKept(registry, spec, step)).map(({ call_id }) => call_id));
     messages.push({ role: 'assistant', answer: cap < freshCap ? shortened(answer, kept, cap) : answer });
     const results = turn.steps.map((step) => result(step, kept.has(step.call_id) ? freshCap : cap));
@@ -53,6 +54,8 @@ function refusals(
 
 /** The answer that the planner recorded with the turn; undefined for a turn without one. */
 const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer | undefined;
+
+const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0;
 
 export const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });
 

@@ -1,10 +1,11 @@
-import type { Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
+import type { PastConversation, Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
 import { type ModelAnswer, ModelError, type ModelFacts, type ModelTool } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import { usageOf } from '../adapters/model-usage.ts';
 import { redactErrors } from '../adapters/redact-executor.ts';
 import { type AskingDeps, askModel } from './ask-model.ts';
+import { type AskDeps, askPatiently } from './ask-patiently.ts';
 import { budgetOf, parts } from './context/budget.ts';
 import { buildRequest } from './context/build-request.ts';
 import { compact } from './context/compact.ts';
@@ -16,6 +17,7 @@ interface Deps extends InstructionSources, AskingDeps {
   /** What is known of a model. */
   describe: (model: string) => ModelFacts;
   now: () => number;
+  asking: AskDeps;
 }
 
 /** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
@@ -24,38 +26,58 @@ export function createModelPlanner(deps: Deps): Planner {
     async next(input, signal) {
       const redactor = deps.secrets.redactor(input.scope.tenant);
       const history = await input.history();
-      const facts = deps.describe(input.model);
       if (history.instructed === undefined) {
-        const instructed = await instruct(deps, input, { window: facts.window, signal });
+        const { window } = deps.describe(input.model);
+        const instructed = await instruct(deps, input, { window, signal });
         return { kind: 'instructed', instructed: redactor.json(instructed) };
       }
       const { system } = history.instructed;
-      const tools = toolsOf(deps.registry, input);
-      const budget = budgetOf(input, facts, history.compactions);
-      const request = buildRequest(deps.registry, input, history, { system, tools });
-      const shortening = {
-        ...{ model: deps.model, registry: deps.registry, redactor, now: deps.now },
-        usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => usageOf(answer, deps.prices),
-      };
-      return redactErrors(redactor, async (): Promise<PlannerDecision> => {
-        if (request.tokens * request.scale > budget.request * parts.full) {
-          const compacted = await compact(shortening, { input, history, request, budget, signal });
-          if (compacted !== undefined) return { kind: 'compacted', compacted };
-        }
-        try {
-          return await askModel(deps, input, { request, system, tools, budget, redactor, signal });
-        } catch (error) {
-          if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;
-          const shown = learnFrom(error, input.model, request);
-          const smaller = budgetOf(input, { ...facts, window: shown.learned.window }, []);
-          const given = { input, history, request: { ...request, scale: shown.scale }, budget: smaller, signal };
-          const compacted = await compact(shortening, { ...given, learned: shown.learned });
-          if (compacted === undefined) throw new ContextFullError(error, shown.learned);
-          return { kind: 'compacted', compacted };
-        }
-      });
+      // The model that is due may be another one, with a window of its own.
+      const send = (model: string) =>
+        decide(deps, { ...input, model }, { history, system, instead: model !== input.model || undefined, signal });
+      const asked = await redactErrors(redactor, () => askPatiently(deps.asking, input, send, signal));
+      return 'decision' in asked ? redactor.json(asked.decision) : asked.answer;
     },
   };
+}
+
+interface Known {
+  history: PastConversation;
+  system: string;
+  instead: true | undefined;
+  signal: AbortSignal;
+}
+
+/** What follows from one request: the answer of the model, or a compaction before it. @throws ModelError */
+async function decide(
+  deps: Deps,
+  input: PlannerInput,
+  { history, system, instead, signal }: Known,
+): Promise<PlannerDecision> {
+  const redactor = deps.secrets.redactor(input.scope.tenant);
+  const facts = deps.describe(input.model);
+  const tools = toolsOf(deps.registry, input);
+  const budget = budgetOf(input, facts, history.compactions);
+  const request = buildRequest(deps.registry, input, history, { system, tools });
+  const shortening = {
+    ...{ model: deps.model, registry: deps.registry, redactor, now: deps.now },
+    usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => usageOf(answer, deps.prices),
+  };
+  if (request.tokens * request.scale > budget.request * parts.full) {
+    const compacted = await compact(shortening, { input, history, request, budget, signal });
+    if (compacted !== undefined) return { kind: 'compacted', compacted };
+  }
+  try {
+    return await askModel(deps, input, { history, request, system, tools, budget, redactor, instead, signal });
+  } catch (error) {
+    if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;
+    const shown = learnFrom(error, input.model, request);
+    const smaller = budgetOf(input, { ...facts, window: shown.learned.window }, []);
+    const given = { input, history, request: { ...request, scale: shown.scale }, budget: smaller, signal };
+    const compacted = await compact(shortening, { ...given, learned: shown.learned });
+    if (compacted === undefined) throw new ContextFullError(error, shown.learned);
+    return { kind: 'compacted', compacted };
+  }
 }
 
 const toolLists = new WeakMap<Registry, Map<string, readonly ModelTool[]>>();

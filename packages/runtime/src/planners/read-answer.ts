@@ -1,5 +1,5 @@
-import type { ModelAnswered, ModelUsage } from '@holdpoint/contract';
-import type { PlannedCall, PlannerDecision } from '@holdpoint/engine/worker';
+import type { ModelAnswered, ModelUsage, TurnNote } from '@holdpoint/contract';
+import type { PastTurn, PlannedCall, PlannerDecision } from '@holdpoint/engine/worker';
 import type { ModelAnswer, ModelToolCall } from '@holdpoint/models';
 
 interface Read {
@@ -9,23 +9,66 @@ interface Read {
   given: ModelAnswer;
   usage: ModelUsage;
   answered: ModelAnswered;
+  /** The turns before. */
+  past: readonly PastTurn[];
+  /** A person wrote to the run since. */
+  hasNews: boolean;
 }
 
+/** How often in a row the model is asked again for the same reason. Then the run pauses; a resume grants as many again. */
+const mostInARow = { cut_off: 5, empty: 2, withheld: 1, output_invalid: 4 };
+
 /** What an answer of a model decides. */
-export function readAnswer({ answer, given, usage, answered }: Read): PlannerDecision {
+export function readAnswer({ answer, given, usage, answered, past, hasNews }: Read): PlannerDecision {
   const said = { message: answer.text, answer, usage, answered };
-  if (answer.calls.length > 0)
-    return { kind: 'calls', ...said, calls: answer.calls.map((call, at) => planned(call, given.calls[at])) };
-  if (answer.finish === 'length' || answer.finish === 'content_filter')
-    return { kind: 'give_up', ...said, reason: cutOff(answer) };
-  return { kind: 'finish', ...said };
+  const again = (note: TurnNote, reason: { code: string; message: string; next: string }): PlannerDecision =>
+    mayAskAgain(hasNews ? [] : past, note.code)
+      ? { kind: 'again', ...said, note }
+      : { kind: 'pause', ...said, note, reason };
+  if (answer.calls.length > 0) {
+    const isCut = answer.finish === 'length';
+    return { kind: 'calls', ...said, calls: answer.calls.map((call, at) => planned(call, given.calls[at], isCut)) };
+  }
+  const isEmpty = answer.text.trim() === '';
+  if (answer.finish === 'length') return again(cutOff(isEmpty, answer.usage.output_tokens), tooLong);
+  if (answer.finish === 'content_filter') return again(withheld, refused);
+  const begun = textBefore(past);
+  if (isEmpty && begun === '') return again(empty, noWords);
+  return { kind: 'finish', ...said, message: begun + answer.text };
+}
+
+/** Whether the model has not been asked again for this reason as often as may be. */
+export function mayAskAgain(past: readonly PastTurn[], code: keyof typeof mostInARow | 'open_tasks'): boolean {
+  if (code === 'open_tasks') return true;
+  return (inARow(past, code) + 1) % mostInARow[code] !== 0;
+}
+
+/** The last turns with this note, until a person wrote. */
+function inARow(past: readonly PastTurn[], code: TurnNote['code']): number {
+  let count = 0;
+  for (const turn of past.toReversed()) {
+    if (turn.note?.code !== code) return count;
+    count += 1;
+    if (turn.readMessages.length > 0) return count;
+  }
+  return count;
+}
+
+/** The text of the answers that this one continues. */
+function textBefore(past: readonly PastTurn[]): string {
+  const cut = inARow(past, 'cut_off');
+  return past
+    .slice(past.length - cut)
+    .map(({ message }) => message)
+    .join('');
 }
 
 /** @param given the call before its secrets were replaced */
-function planned(call: ModelToolCall, given: ModelToolCall | undefined): PlannedCall {
+function planned(call: ModelToolCall, given: ModelToolCall | undefined, isCut: boolean): PlannedCall {
   const base = { call_id: call.id, tool: call.tool, args: call.args };
   if (JSON.stringify(call) !== JSON.stringify(given)) return { ...base, error: secretInArguments };
   if (call.invalid === undefined) return base;
+  if (isCut) return { ...base, error: cutCall };
   const next = 'Write the arguments as one JSON object that fits the tool’s schema.';
   return {
     ...base,
@@ -39,11 +82,45 @@ const secretInArguments = {
   next: 'Use the variable that holds the secret in a command; do not write its value.',
 };
 
-const cutOff = (answer: Pick<ModelAnswer, 'finish' | 'text'>) => ({
-  code: answer.finish === 'length' ? 'EMODELLENGTH' : 'EMODELREFUSED',
-  message:
-    answer.finish === 'length'
-      ? `The model's answer reached its length limit before it was complete: ${answer.text.slice(0, 200)}`
-      : 'The provider withheld the answer.',
-  next: 'Submit the task again in smaller parts, or with another model.',
+const cutCall = {
+  code: 'ECUTOFF',
+  message: 'Not run: your answer reached its output limit in the middle of this call.',
+  next: 'Make the call again in smaller pieces: write the first part of a long text, then add the rest with further calls.',
+};
+
+const cutOff = (isEmpty: boolean, tokens: number): TurnNote => ({
+  code: 'cut_off',
+  text: isEmpty
+    ? `Your answer reached its output limit${limitOf(tokens)} before it had a word or a call. Think less before you answer, and take a smaller step.`
+    : `Your answer was cut off at its output limit${limitOf(tokens)}. Continue exactly where it stopped: repeat nothing, and add no introduction.`,
 });
+
+const limitOf = (tokens: number): string => (tokens > 0 ? ` (${tokens} tokens)` : '');
+
+const empty: TurnNote = {
+  code: 'empty',
+  text: 'Your answer was empty. Call a tool to go on with the task, or say in plain words what you did and how you checked it.',
+};
+
+const withheld: TurnNote = {
+  code: 'withheld',
+  text: 'Your provider withheld your answer. Go on with the task in another way or in other words.',
+};
+
+const tooLong = {
+  code: 'EMODELLENGTH',
+  message: `The model's answers were cut off at their output limit ${mostInARow.cut_off} times in a row.`,
+  next: 'Send a message that it should answer in smaller parts, or resume with another model; a fork may have a higher max_output_tokens.',
+};
+
+const noWords = {
+  code: 'EMODELEMPTY',
+  message: 'The model answered twice in a row without a word or a call.',
+  next: 'Send a message that says what to do next and resume the run, or resume it with another model.',
+};
+
+const refused = {
+  code: 'EMODELREFUSED',
+  message: 'The provider withheld the answer.',
+  next: 'Resume the run to have the model try another way, send a message first that leads it elsewhere, or resume with another model.',
+};

@@ -1,10 +1,16 @@
 import type { SecretScope } from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
+import { outputText } from './final-output.ts';
 
 /** The instructions of a model. */
 export const systemText = (registry: Registry, { spec, scope }: Pick<PlannerInput, 'spec' | 'scope'>): string =>
-  [systemPrompt, ...toolsetPrompt(registry, spec.toolset), ...secretsPrompt(scope)].join('\n');
+  [
+    systemPrompt,
+    ...toolsetPrompt(registry, spec.toolset),
+    ...secretsPrompt(scope),
+    ...(spec.goal.planner === 'model' && spec.goal.output_schema ? [outputText(spec.goal.output_schema)] : []),
+  ].join('\n');
 
 const systemPrompt = [
   'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',

@@ -29,6 +29,7 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
     ripgrep: `${holdpointDirectory}/bin/rg`,
     toolHost: `${holdpointDirectory}/inside/tool-host/main.ts`,
     toolHostFiles: deps.mounts.toolHost,
+    toolchains: deps.mounts.toolchains,
     pathInside,
   };
 }

@@ -5,7 +5,7 @@ import { bwrapArguments, inheritedFds, quietBash } from './command-line.ts';
 import type { HostTools } from './host-tools.ts';
 import { proxyPort } from './inside-listener.ts';
 import { type MountRemap, planMountRemap } from './mount-remap.ts';
-import { certificateFile, holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
+import { certificateFile, firstBin, holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
 import { profile } from './profile.ts';
 
 export interface ExecChainDeps {
@@ -55,7 +55,7 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
       ...['--json-status-fd', String(inheritedFds.status)],
     ],
     command: encodeCommand(
-      environment(deps.mounts, {
+      environment(deps.mounts, workspace, {
         ...request.egress?.environment(proxyPort),
         ...certificateVariables(request),
         ...request.env,
@@ -117,9 +117,10 @@ function enterArguments(deps: ExecChainDeps, { limits, egress, stdin }: TreeRequ
   ].map(String);
 }
 
-function environment(mounts: Mounts, env: Readonly<Record<string, string>>): string[] {
+function environment(mounts: Mounts, { first }: WorkspaceMount, env: Readonly<Record<string, string>>): string[] {
+  const chosen = first === undefined ? [] : [...(first.links.length > 0 ? [firstBin] : []), ...first.bins];
   const base = {
-    PATH: [...mounts.path, '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+    PATH: [...chosen, ...mounts.path, '/usr/local/bin', '/usr/bin', '/bin', ...mounts.last].join(':'),
     HOME: '/tmp',
     LANG: 'C.UTF-8',
     TMPDIR: '/tmp',

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { SandboxError } from '../errors.ts';
+import { binOf } from '../runtimes.ts';
 import { showableParts, whySecret } from '../toolchain-secrets.ts';
 import type { ReadOnlyMount } from '../tree.ts';
 
@@ -12,11 +13,17 @@ export interface Mounts {
   toolHost: ReadOnlyMount[];
   /** Symbolic links: [target, path]. */
   links: [string, string][];
-  /** Directories on PATH, in order. */
+  /** Directories on PATH before those of the system, and after them, in order. */
   path: string[];
+  last: string[];
+  toolchains: readonly string[];
 }
 
 export const holdpointDirectory = '/opt/holdpoint';
+/** Folder inside of the links to the runtimes that were chosen for a run. */
+export const firstBin = `${holdpointDirectory}/first/bin`;
+/** Folder inside of Holdpoint's own Node and npm. */
+const ownBin = `${holdpointDirectory}/node/bin`;
 /** Path inside of the file that a command reads as its standard input. */
 export const stdinFile = `${holdpointDirectory}/stdin`;
 /** Path inside of the certificates that a command with intercepted hosts trusts. */
@@ -27,7 +34,7 @@ const require = createRequire(import.meta.url);
 const hostInsideDirectory = join(import.meta.dirname, '../inside');
 
 /**
- * @param input.node the running Node binary. Commands find it on PATH, with the npm that is installed beside it
+ * @param input.node the running Node binary. Commands find it last on PATH, with the npm that is installed beside it
  * @param input.ripgrep ripgrep's binary on the host
  * @param input.toolchains directories mounted at their own path. Their `bin` is added to PATH, or the directory itself when its name is `bin`
  */
@@ -64,13 +71,11 @@ export function collectMounts(input: { node: string; ripgrep: string; toolchains
         `${holdpointDirectory}/node/bin/${name}`,
       ]),
     ],
-    path: [`${holdpointDirectory}/node/bin`, ...toolchains.map(binOf).filter((bin) => existsSync(bin))],
+    path: toolchains.map(binOf).filter((bin) => existsSync(bin)),
+    // Last: a project runs on the machine's Node, and on this one only where there is no other.
+    last: [ownBin],
+    toolchains,
   };
-}
-
-/** A directory that contains only programs, such as ~/.cargo/bin, is added to PATH itself. */
-function binOf(toolchain: string): string {
-  return basename(toolchain) === 'bin' ? toolchain : join(toolchain, 'bin');
 }
 
 function checkToolchain(path: string): string {

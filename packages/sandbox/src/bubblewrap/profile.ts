@@ -2,7 +2,7 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { repositoryMounts } from '../repository.ts';
 import type { ReadOnlyMount, TreeRequest } from '../tree.ts';
 import { inheritedFds } from './command-line.ts';
-import { certificateFile, type Mounts, stdinFile } from './mounts.ts';
+import { certificateFile, firstBin, type Mounts, stdinFile } from './mounts.ts';
 
 /** Mounted read-only where the host has them: certificates, Debian's alternatives, the library cache. Nothing else of /etc. */
 const etc = ['/etc/ssl', '/etc/pki/tls/certs', '/etc/pki/ca-trust', '/etc/alternatives', '/etc/ld.so.cache'];
@@ -19,7 +19,7 @@ const sharedMemoryBytes = 16 * 1024 * 1024;
  */
 export function profile(
   deps: { mounts: Mounts; tmpBytes: number; seccompFd: number | null; hostPath(path: string): string },
-  request: Pick<TreeRequest, 'workspace' | 'cwd' | 'stdin' | 'egress' | 'hostFiles'>,
+  request: Pick<TreeRequest, 'workspace' | 'cwd' | 'stdin' | 'tmpBytes' | 'egress' | 'hostFiles'>,
 ): string[] {
   const mounts: ReadOnlyMount[] = [...deps.mounts.command, ...(request.hostFiles ?? [])];
   return [
@@ -35,7 +35,7 @@ export function profile(
     ['--proc', '/proc', '--remount-ro', '/proc'],
     // /dev is a tmpfs without a size limit.
     ['--dev', '/dev', '--size', String(sharedMemoryBytes), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-    ['--size', String(deps.tmpBytes), '--perms', '1777', '--tmpfs', '/tmp'],
+    ['--size', String(request.tmpBytes ?? deps.tmpBytes), '--perms', '1777', '--tmpfs', '/tmp'],
     // After /tmp, which would hide a toolchain that lies there.
     mounts.flatMap(({ host, inside }) => ['--ro-bind', deps.hostPath(host), inside]),
     // A copy in memory. A command could make a file of the worker writable, open it again and fill the host's disk unnoticed.
@@ -44,6 +44,7 @@ export function profile(
       ? []
       : ['--ro-bind-data', String(inheritedFds.certificates), certificateFile],
     deps.mounts.links.flatMap(([target, path]) => ['--symlink', target, path]),
+    (request.workspace.first?.links ?? []).flatMap(([name, target]) => ['--symlink', target, `${firstBin}/${name}`]),
     [request.workspace.readOnly ? '--ro-bind' : '--bind', deps.hostPath(request.workspace.path), '/workspace'],
     repositoryMounts(request.workspace, { isCommand: request.hostFiles === null }).flatMap(
       ({ host, inside, access }) => [...[access === 'read' ? '--ro-bind' : '--bind', deps.hostPath(host), inside]],

@@ -56,6 +56,7 @@ export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
     ripgrep: deps.ripgrep,
     toolHost: fileURLToPath(new URL('../inside/tool-host/main.ts', import.meta.url)),
     toolHostFiles: [],
+    toolchains: deps.toolchains,
     pathInside: (path) => path,
   };
 }
@@ -69,7 +70,12 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     spawn(program, args, {
       cwd,
       env: {
-        ...{ PATH: [dirname(deps.node), ...bins, deps.path].join(':'), HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp' },
+        ...{
+          PATH: [...(workspace.first?.bins ?? []), ...bins, deps.path, dirname(deps.node)].join(':'),
+          HOME: '/tmp',
+          LANG: 'C.UTF-8',
+          TMPDIR: '/tmp',
+        },
         ...gitEnvironment(fileURLToPath(new URL('../inside/etc/gitconfig', import.meta.url))),
         // All users share /tmp here.
         GIT_CONFIG_GLOBAL: '/dev/null',

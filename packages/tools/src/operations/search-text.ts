@@ -76,7 +76,7 @@ export async function findText<Mode extends TextQuery['output_mode']>(
   await context.files.stat(query.path, {}, context.signal);
   const argv = [context.ripgrep, ...ripgrepFlags(query)] as const;
   const limits = output_bytes === undefined ? { wall_ms } : { wall_ms, output_bytes };
-  const result = await context.run({ argv, limits, kept_bytes });
+  const result = await context.run({ argv, limits, kept_bytes, over_output: 'kill' });
   const { end, stdout, stderr } = result;
   const flooded = end.status === 'quota' && end.quota === 'output';
   const timedOut = end.status === 'timed_out';

@@ -25,6 +25,7 @@ export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<
       return task.input.data.length <= smallRead;
     case 'weigh':
       return task.input.text.length <= smallJson;
+    case 'output':
     case 'page':
     case 'results':
       return false;

@@ -3,6 +3,7 @@ import { diffWritten, type EditInput, editText, type WrittenInput } from '../ope
 import { type ExcerptInput, excerptOf } from '../operations/excerpt.ts';
 import { type LineRangeInput, lineRange } from '../operations/line-range.ts';
 import { type FirstReplacement, replaceFirst } from '../operations/replace-first.ts';
+import type { OutputInput, ReadOutput } from '../output-schema/read-output.ts';
 import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
 
@@ -15,6 +16,11 @@ export const textTasks = {
   lines: (input: LineRangeInput) => lineRange({ ...input, data: asBuffer(input.data) }),
   replace_first: (input: FirstReplacement) => replaceFirst({ ...input, data: asBuffer(input.data) }),
   weigh: weighJson,
+  // Imported here so that only a thread loads the validator.
+  output: async (input: OutputInput): Promise<ReadOutput> => {
+    const { readOutput } = await import('../output-schema/read-output.ts');
+    return readOutput(input);
+  },
   // Imported here so that only a thread loads the HTML parser.
   page: async (input: PageBody) => {
     const { readPage } = await import('../web/read-page.ts');

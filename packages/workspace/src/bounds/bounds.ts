@@ -1,8 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Remote } from '@holdpoint/contract';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { mountAliases, rebasePath } from './mounts.ts';
 import { isWithin, listPathRules, type PathRule, reasonClosed } from './path-rules.ts';
+import { assertRemote, defaultHosts } from './remote-hosts.ts';
 
 export { isWithin };
 
@@ -16,6 +18,8 @@ export interface Bounds {
   assert(path: string, use: Use): void;
   /** Opens a directory or file and checks the opened one, so that it cannot be replaced after the check. */
   open(path: string, use: Use): OpenPath;
+  /** Throws for a remote whose host is not open. Contacts nothing. */
+  assertRemote(remote: Remote): void;
 }
 
 export type Use = 'source' | 'publish';
@@ -33,10 +37,12 @@ export interface OpenPath {
 export interface Roots {
   sourceRoots?: readonly string[] | undefined;
   publishRoots?: readonly string[] | undefined;
+  /** Hosts of remote repositories; see `RemoteHosts`. @default every public host by https */
+  gitHosts?: readonly string[] | undefined;
 }
 
 /** @param input.dataDir real path */
-export function createBounds({ dataDir, sourceRoots, publishRoots }: Roots & { dataDir: string }): Bounds {
+export function createBounds({ dataDir, sourceRoots, publishRoots, gitHosts: hosts = defaultHosts }: Roots & { dataDir: string }): Bounds {
   const assertReal = (real: string, use: Use, asked: string): void => {
     const resolved = resolvePath(real, asked);
     if (isBelow(resolved, dataDir)) {
@@ -48,6 +54,7 @@ export function createBounds({ dataDir, sourceRoots, publishRoots }: Roots & { d
     if (use === 'publish') assertRoots(resolved, use, publishRoots, 'HOLDPOINT_PUBLISH_ROOTS');
   };
   return {
+    assertRemote: (remote) => assertRemote(remote, { hosts }),
     assert: (path, use) => assertReal(realpathSync(path), use, path),
     open: (path, use) => {
       const opened = openPath(path);

@@ -3,6 +3,7 @@ import type { Call, Deps, Materialised, SnapshotId } from '../deps.ts';
 import { openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { describe, makeTree } from '../materialise/materialise.ts';
+import { preparedSnapshot, writeMark } from '../prepared/mark.ts';
 import {
   checkoutSnapshot,
   createBaseObjects,
@@ -20,7 +21,15 @@ import {
   writeRecord,
 } from '../run/index.ts';
 import { startScan } from '../snapshot.ts';
-import { assertSnapshot, fileSystemClock, fromSkips, hashOnly, loadSnapshot, toSkips } from '../tree/index.ts';
+import {
+  assertSnapshot,
+  fileSystemClock,
+  fromSkips,
+  hashOnly,
+  hasSnapshot,
+  loadSnapshot,
+  toSkips,
+} from '../tree/index.ts';
 import { copyHistory } from './copy-history.ts';
 
 /** Files between two progress reports. */
@@ -71,6 +80,9 @@ async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
     created_at: Math.floor((input.createdAt ?? deps.now()) / 1000),
     ...built,
   };
+  const prepared = preparedSnapshot(from);
+  // A fork from before that snapshot does not have it.
+  if (prepared !== undefined && hasSnapshot(folder, prepared)) await writeMark(folder, prepared);
   await syncShadow(folder);
   writeFileSync(folder.cacheOrigin, from.runId);
   await writeRecord(folder, record);

@@ -4,6 +4,7 @@ import type { BytePath } from '../files/index.ts';
 import { createSelection } from '../materialise/selection.ts';
 import { type Change, type Folder, find } from '../tree/index.ts';
 import { ignoredPaths } from './ignored-paths.ts';
+import { preparedPaths } from './prepared-paths.ts';
 
 /** Decides which changes belong to the change set. */
 export interface Scope {
@@ -15,7 +16,7 @@ export interface Scope {
 }
 
 /**
- * Finds the changes outside the change set, with the reason: excluded by the globs of the source, or ignored by a git source. A directory
+ * Finds the changes outside the change set, with the reason: excluded by the globs of the source, made by `prepare`, or ignored by a git source. A directory
  * source has no ignore rules, even inside a repository.
  * @param input.root the newer tree
  */
@@ -30,6 +31,8 @@ export async function findLeftOut(
   if (source.type === 'empty') return reasons;
   const selection = createSelection(source);
   for (const { path } of input.changes) if (!selection.has(path)) reasons.set(path, 'excluded');
+  const isPrepared = await preparedPaths(deps, { folder, record, root: input.root });
+  for (const { path } of input.changes) if (!reasons.has(path) && isPrepared(path)) reasons.set(path, 'prepared');
   if (source.type !== 'git' || scope.includeIgnored) return reasons;
   const isTracked = (path: BytePath) => scope.tracked.some((tree) => find(tree, path.split('/')) !== undefined);
   const paths = input.changes.map(({ path }) => path).filter((path) => !reasons.has(path) && !isTracked(path));

@@ -6,6 +6,7 @@ import { fromPlain, fromText, isWithin } from '../files/index.ts';
 import { createObjectWriter } from '../git-objects/index.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
 import { createSelection } from '../materialise/selection.ts';
+import { preparedSnapshot } from '../prepared/mark.ts';
 import { applyChanges, isWithinAny } from '../publish/index.ts';
 import { manifestOf } from '../read/list-unknown.ts';
 import { type RunFolder, requireRecord, runFolder, type WorkspaceRecord } from '../run/index.ts';
@@ -98,7 +99,7 @@ async function mayLeaveOut(
   const { source } = record;
   if (source.type === 'empty' || changes.length === 0) return false;
   const selection = createSelection(source);
-  if (changes.some(({ path }) => !selection.has(path))) return true;
+  if (changes.some(({ path }) => !selection.has(path)) || preparedSnapshot(folder) !== undefined) return true;
   if (source.type !== 'git' || request.includeIgnored === true) return false;
   if (request.from === record.base) return changes.some(({ old }) => old === null);
   const made = new Set<string>();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Deps, errnoOf, unlessMissing, WorkspaceError } from '../deps.ts';
 import { discardingFolder } from '../discard.ts';
 import { removeFolder, syncFolder } from '../files/index.ts';
+import { evictPrepared } from '../prepared/evict-prepared.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
 import { isRunId, makingFolder, readRecord, removeAbandonedBuilds, runFolder, type Serial } from '../run/index.ts';
 
@@ -35,6 +36,7 @@ export async function tidyFolders(deps: Deps, { isKnown, serial }: TidyInput): P
   await emptyTrash(deps);
   await removeAbandonedBuilds(deps);
   await removeStaleBuilds(deps);
+  await evictPrepared(deps);
   for (const runId of await runsIn(runs)) await serial(runId, () => removeRetired(deps, join(runs, runId, 'retired')));
   for (const name of await namesIn(join(deps.dataDir, 'git'))) {
     const path = join(deps.dataDir, 'git', name);

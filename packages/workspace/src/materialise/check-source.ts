@@ -1,8 +1,9 @@
 import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { Source } from '@holdpoint/contract';
-import { type Deps, errnoOf, WorkspaceError } from '../deps.ts';
+import { isRemote, placeOf, type Source } from '@holdpoint/contract';
+import { type Call, type Deps, errnoOf, WorkspaceError } from '../deps.ts';
 import type { Git } from '../host-git/git.ts';
+import { accessTo, openRemote } from '../remote/open-remote.ts';
 import { gitDirectoryOf } from '../source-repository/layout.ts';
 import { linkedWorkTree, openRepository, type Repository, readGit } from '../source-repository/repository.ts';
 import { detectFormat } from './archive/extract-archive.ts';
@@ -16,11 +17,26 @@ export type FoundSource =
   | { type: 'archive'; path: string }
   | { type: 'git'; repository: Repository; commit: string };
 
-/** Finds the source, without side effects. Throws a `WorkspaceError` for one that cannot be used. */
-export async function findSource(deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>, source: Source): Promise<FoundSource> {
+type CheckDeps = Pick<Deps, 'git' | 'bounds' | 'isRoot'>;
+
+/** Throws a `WorkspaceError` for a source that cannot be used, without side effects. No remote is contacted. */
+export async function checkSource(deps: CheckDeps, source: Source): Promise<void> {
+  if (!isRemote(source)) return void (await findLocal(deps, source));
+  createSelection(source);
+  accessTo(deps, source, '');
+}
+
+/** Finds the source, and fetches a remote one. Throws a `WorkspaceError` for one that cannot be used. */
+export async function findSource(deps: Deps, { source, tenant = '', ...input }: Call<'materialise'>): Promise<FoundSource> {
+  if (!isRemote(source)) return findLocal(deps, source);
+  createSelection(source);
+  return { type: 'git', ...(await openRemote(deps, { ...input, source, tenant })) };
+}
+
+async function findLocal(deps: CheckDeps, source: Source): Promise<FoundSource> {
   if (source.type === 'empty') return { type: 'empty' };
   createSelection(source);
-  const path = source.type === 'archive' ? realFile(source.path) : realDirectory(source.path);
+  const path = source.type === 'archive' ? realFile(source.path) : realDirectory(placeOf(source));
   deps.bounds.assert(path, 'source');
   switch (source.type) {
     case 'directory':

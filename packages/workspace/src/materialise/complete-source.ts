@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { Source } from '@holdpoint/contract';
+import type { GitSource } from '@holdpoint/contract';
 import { WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
 import { gitDirName, linkedWorkTree, type Repository, readGit } from '../source-repository/repository.ts';
 
 interface Input {
-  source: Extract<Source, { type: 'git' }>;
+  source: GitSource;
   repository: Repository;
   commit: string;
 }

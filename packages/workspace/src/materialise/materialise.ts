@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Source } from '@holdpoint/contract';
+import { isRemote, type Source } from '@holdpoint/contract';
 import type { Call, Deps, Materialised, Owner } from '../deps.ts';
 import { assertFreeSpace, openTree, syncFolder } from '../files/index.ts';
 import { createObjectWriter, Deflater, PackStream } from '../git-objects/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
+import { preparedSnapshot } from '../prepared/mark.ts';
 import {
   baseCommitContent,
   createBaseObjects,
@@ -49,7 +50,7 @@ export async function materialise(deps: Deps, input: Call<'materialise'>): Promi
   const made = readRecord(folder);
   if (made !== undefined) return describe(deps, folder, made);
 
-  const found = await findSource(deps, input.source);
+  const found = await findSource(deps, input);
   const owner = await deps.allocateOwner(input.runId);
   let first: LoadedSnapshot | undefined;
   const placed = await createRunFolder(deps, input.runId, async (aside) => {
@@ -61,7 +62,9 @@ export async function materialise(deps: Deps, input: Call<'materialise'>): Promi
   deps.logger.info({ run_id: input.runId, files, bytes }, 'workspace materialised');
   // Reuse the loaded snapshot: git lists 100,000 files in 70 MB.
   const isOurs = first?.id === placed.record.base;
-  return isOurs && first ? toMaterialised(placed.record, first) : describe(deps, placed.folder, placed.record);
+  return isOurs && first
+    ? toMaterialised(placed.folder, placed.record, first)
+    : describe(deps, placed.folder, placed.record);
 }
 
 type MakeInput = Call<'materialise'> & { folder: RunFolder; found: FoundSource; owner: Owner };
@@ -87,7 +90,7 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   const fill: Fill = { ...place, writer, skipped: new Map() };
   const filled = await fillTree(deps, fill);
   deps.onPoint('materialise.filled');
-  const { record, baseCommit } = await takeFirstSnapshot(deps, fill, filled);
+  const { record, baseCommit } = await takeFirstSnapshot(deps, { fill, tenant: place.tenant }, filled);
   const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
   // With a selection, the shadow repository holds more than the workspace and cannot be shared.
   await createBaseObjects(deps, {
@@ -107,9 +110,10 @@ const isWhole = (source: Source): boolean => source.type !== 'git' || (!source.i
 
 async function takeFirstSnapshot(
   deps: Deps,
-  fill: Fill,
+  input: { fill: Fill; tenant: string | undefined },
   filled: Filled,
 ): Promise<{ record: WorkspaceRecord; baseCommit: string }> {
+  const { fill } = input;
   const { folder, found, writer, signal } = fill;
   const state = deps.states.of(folder);
   const scan = startScan(deps, { folder, state, content: writer, signal });
@@ -147,7 +151,8 @@ async function takeFirstSnapshot(
     format: 1,
     run_id: folder.runId,
     source: fill.source,
-    origin: found.type === 'git' ? found.repository.gitDir : found.type === 'empty' ? null : found.path,
+    origin: originOf(fill.source, found),
+    tenant: input.tenant,
     owner: fill.owner,
     created_at: seconds,
     base: base.id,
@@ -160,6 +165,12 @@ async function takeFirstSnapshot(
   return { record, baseCommit };
 }
 
+function originOf(source: Source, found: FoundSource): string | null {
+  if (found.type === 'empty') return null;
+  if (found.type !== 'git') return found.path;
+  return isRemote(source) ? source.url : found.repository.gitDir;
+}
+
 /** Other users may traverse the folder of trees but not list it. */
 export function makeTree(deps: Pick<Deps, 'holder'>, folder: RunFolder): void {
   mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
@@ -169,13 +180,15 @@ export function makeTree(deps: Pick<Deps, 'holder'>, folder: RunFolder): void {
 
 export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {
   const state = deps.states.of(folder);
-  return toMaterialised(record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
+  return toMaterialised(folder, record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
 }
 
-function toMaterialised(record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
+function toMaterialised(folder: RunFolder, record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
+  const prepared = preparedSnapshot(folder);
   return {
     id: first.id,
-    base: record.base,
+    base: prepared ?? record.base,
+    prepared: prepared !== undefined,
     parent: record.start === undefined ? null : first.parent,
     files_changed: countChanges(undefined, first.root),
     skipped: skippedPaths(first.manifest),

@@ -11,8 +11,9 @@ const recordSchema = z.strictObject({
   format: z.literal(1),
   run_id: z.string(),
   source: sourceSchema,
-  /** Real path of the source directory, or of the git directory. */
+  /** Real path of the source directory, or of the git directory; the URL of a remote. */
   origin: z.string().nullable(),
+  tenant: z.string().optional(),
   owner: z.strictObject({ uid: z.int(), gid: z.int() }),
   /** Seconds since 1970; the date of every commit of the run. */
   created_at: z.int(),

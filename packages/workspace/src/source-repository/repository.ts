@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
+import { isRemote, placeOf } from '@holdpoint/contract';
 import type { Use } from '../bounds/bounds.ts';
 import { type Deps, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import type { Git, GitOptions } from '../host-git/git.ts';
+import type { RemoteTarget } from '../remote/remote-target.ts';
 import { findLayout, type Layout } from './layout.ts';
 
 /** A user's repository, and the user that git runs as in it. */
@@ -9,6 +11,8 @@ export interface Repository extends Layout {
   /** Undefined: as this process. */
   as: { uid: number; gid: number } | undefined;
   use: Use;
+  /** Set where it stands for a remote repository that a publish goes to. It is then empty itself. */
+  remote?: RemoteTarget;
 }
 
 /**
@@ -29,6 +33,8 @@ export async function openRepository(
 
 /** Throws when the layout of the repository changed since it was checked. Call it after git has read. */
 export async function assertUnchanged(deps: Pick<Deps, 'bounds'>, repository: Repository): Promise<void> {
+  // Only this process's own repositories, of remotes, have none.
+  if (repository.fingerprints.length === 0) return;
   const now = await findLayout(deps.bounds, repository);
   if (now !== undefined && now.fingerprints.join('\n') === repository.fingerprints.join('\n')) return;
   throw new WorkspaceError('ESOURCEBUSY', `The repository ${repository.common} changed during the read.`);
@@ -77,8 +83,8 @@ export async function openOrigin(
   deps: Pick<Deps, 'bounds' | 'isRoot'>,
   { origin, source }: WorkspaceRecord,
 ): Promise<Repository | undefined> {
-  if (source.type !== 'git') return undefined;
-  return openRepository(deps, { path: source.path, gitDir: origin ?? '', use: 'source' }).catch((error: unknown) => {
+  if (source.type !== 'git' || isRemote(source)) return undefined;
+  return openRepository(deps, { path: placeOf(source), gitDir: origin ?? '', use: 'source' }).catch((error: unknown) => {
     if (error instanceof WorkspaceError) return undefined;
     throw error;
   });

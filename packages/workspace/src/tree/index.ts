@@ -4,6 +4,7 @@ export {
   addEmptyFolder,
   assertSnapshot,
   cacheSnapshot,
+  hasSnapshot,
   knownRoot,
   type LoadedSnapshot,
   loadSnapshot,

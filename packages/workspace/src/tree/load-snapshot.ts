@@ -45,9 +45,12 @@ export function snapshotRef(id: SnapshotId): string {
   return `refs/snapshots/${id}`;
 }
 
+export const hasSnapshot = (folder: RunFolder, id: SnapshotId): boolean =>
+  /^[0-9a-f]{40}$/.test(id) && existsSync(join(folder.shadow, snapshotRef(id)));
+
 /** Throws ESNAPSHOTUNKNOWN unless the run has a snapshot with this id. */
 export function assertSnapshot(folder: RunFolder, id: SnapshotId): void {
-  if (/^[0-9a-f]{40}$/.test(id) && existsSync(join(folder.shadow, snapshotRef(id)))) return;
+  if (hasSnapshot(folder, id)) return;
   throw new WorkspaceError('ESNAPSHOTUNKNOWN', `Run ${folder.runId} has no snapshot ${JSON.stringify(id)}.`);
 }
 

@@ -4,32 +4,59 @@ import type { ApiDeps } from '../../deps.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 import { toRun } from '../runs/run-view.ts';
 
+/** How far the clocks of the workers, which time the events, and of the API may be apart. */
+const skewMs = 60_000;
+
 /**
  * Each run of the tenant that changes, in its state at the time of the frame. A slow reader gets fewer frames and no outdated ones: the server keeps
  * only the ids of the runs that changed.
+ * @param lastId of a frame: what changed since then comes first. The id of a frame is a time before which nothing is missing.
  */
 export async function* allFrames(
   deps: Pick<ApiDeps, 'engine' | 'notifications' | 'heartbeatMs' | 'now'>,
+  lastId: number | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const subscription = await deps.notifications.subscribeToAll(notificationPattern);
+  let complete = lastId ?? deps.now();
+  let missedSince = lastId;
   try {
-    yield opening;
+    yield opening(complete);
     let quietUntil = deps.now() + deps.heartbeatMs;
     while (!signal.aborted) {
-      const changed = await subscription.next({ timeoutMs: Math.max(quietUntil - deps.now(), 0), signal });
-      for (const id of changed) {
+      const timeoutMs = missedSince === undefined ? Math.max(quietUntil - deps.now(), 0) : 0;
+      const notified = await subscription.next({ timeoutMs, signal });
+      const takenAt = subscription.isIntact() ? deps.now() : complete;
+      missedSince = earlier(missedSince, subscription.takeLoss());
+      for await (const id of changed(deps, notified, missedSince)) {
+        if (signal.aborted) return;
         const run = await deps.engine.runs.find(id);
         if (run === undefined) continue;
-        yield frame({ event: runChanged, data: toRun(run) });
+        yield frame({ event: runChanged, id: complete, data: toRun(run) });
         quietUntil = deps.now() + deps.heartbeatMs;
       }
+      missedSince = undefined;
+      complete = Math.max(complete, takenAt);
       // Runs of other tenants change nothing here, the heartbeat included.
       if (deps.now() < quietUntil || signal.aborted) continue;
-      yield heartbeat;
+      yield heartbeat(complete);
       quietUntil = deps.now() + deps.heartbeatMs;
     }
   } finally {
     subscription.close();
   }
 }
+
+/** The runs that were notified, and those of which a notification may have been lost. */
+async function* changed(
+  { engine }: Pick<ApiDeps, 'engine'>,
+  notified: ReadonlySet<string>,
+  missedSince: number | undefined,
+): AsyncGenerator<string> {
+  yield* notified;
+  if (missedSince === undefined) return;
+  for await (const id of engine.runs.changedSince(missedSince - skewMs)) if (!notified.has(id)) yield id;
+}
+
+const earlier = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
 import { createClient } from '@holdpoint/client';
-import { type Run, type RunEvent, runEventSchema } from '@holdpoint/contract/wire';
+import { type Run, type RunEvent, runEventSchema, runSchema } from '@holdpoint/contract/wire';
 import { notificationChannel } from '@holdpoint/engine';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
@@ -293,7 +293,112 @@ describe('waiting for a run', () => {
   });
 });
 
+describe('a page of the events of all runs', () => {
+  test('has every event once, run by run, whatever the size of a page', async () => {
+    const runs = [await newRun(2), await newRun(), await newRun(3)];
+    await Promise.all(runs.map((run) => worker.drive(run.id)));
+    for (const limit of [40, 1000]) {
+      const seen: RunEvent[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await api.client.listAllEvents({ limit, cursor });
+        expect(page.data.length).toBeLessThanOrEqual(limit);
+        expect(page.has_more).toBe(page.next_cursor !== null);
+        seen.push(...page.data);
+        cursor = page.next_cursor ?? undefined;
+      } while (cursor !== undefined);
+      const ours = (id: string) => seen.filter(({ run_id }) => run_id === id);
+      for (const { id } of runs) expect(ours(id)).toEqual(await log(id));
+      expect(seen.map(({ run_id }) => run_id)).toEqual(seen.map(({ run_id }) => run_id).toSorted());
+      expect(new Set(seen.map(({ id }) => id)).size).toBe(seen.length);
+    }
+  });
+
+  test('begins at a time, also in the middle of a run', async () => {
+    const run = await newRun(3);
+    await worker.drive(run.id);
+    const all = await log(run.id);
+    const { time: since } = all[5] ?? fail();
+    const page = await api.client.listAllEvents({ since, limit: 1000 });
+    expect(page.data.filter(({ run_id }) => run_id === run.id)).toEqual(all.filter(({ time }) => time >= since));
+    expect(page.data.filter(({ time }) => time < since)).toEqual([]);
+    const later = await api.client.listAllEvents({ since: new Date(Date.parse(since) + 3_600_000).toISOString() });
+    expect(later).toEqual({ data: [], has_more: false, next_cursor: null });
+  });
+});
+
+const fail = (): never => {
+  throw new Error('there are fewer events');
+};
+
 describe('the stream of all runs', () => {
+  /** The id of the last frame, and the runs, of a stream that is read up to some text. */
+  const readFrames = async (wanted: RegExp, headers: Record<string, string> = {}) => {
+    const gone = new AbortController();
+    const text = await readUntil(await stream('/v1/events', headers, gone.signal), wanted);
+    gone.abort();
+    const runs = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => runSchema.parse(JSON.parse(data ?? '')));
+    return { id: [...text.matchAll(/^id: (\d+)$/gm)].at(-1)?.[1] ?? '', runs };
+  };
+
+  test('that resumes begins with the runs that changed in between, and then goes on', async () => {
+    const { id } = await readFrames(/open/);
+    const run = await newRun();
+    await worker.drive(run.id);
+    const { runs } = await readFrames(new RegExp(`"id":"${run.id}".*\n`), { 'last-event-id': id });
+    expect(runs.find((one) => one.id === run.id)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('does not send again what has not changed for long', async () => {
+    const old = await newRun();
+    const hour = 3_600_000;
+    const { id } = await readFrames(/open/);
+    const later = String(Number(id) + hour);
+    const run = newRun();
+    const { runs } = await readFrames(/still here/, { 'last-event-id': later });
+    expect(runs.map((one) => one.id)).not.toContain(old.id);
+    await run;
+  });
+
+  test('refuses an id that it never gave', async () => {
+    for (const id of ['zzz', '-1', '1.5']) {
+      const problem = await problemOf(await stream('/v1/events', { 'last-event-id': id }));
+      expect(problem).toMatchObject({ status: 422, errors: [{ pointer: 'Last-Event-ID' }] });
+    }
+  });
+
+  test('sends what changed while its server had lost Redis', async () => {
+    const gone = new AbortController();
+    const seen: Run[] = [];
+    const done = (async () => {
+      for await (const run of api.client.changes({ signal: gone.signal })) seen.push(run);
+    })().catch(() => undefined);
+    await vi.waitFor(async () => expect(await api.engine.redis.pubsub('NUMPAT')).toBe(1));
+    const run = await newRun();
+    await vi.waitFor(() => expect(seen.map(({ id }) => id)).toContain(run.id));
+    seen.splice(0);
+    await api.engine.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await vi.waitFor(() => expect(seen.map(({ id }) => id)).toContain(run.id));
+    gone.abort();
+    await done;
+  });
+
+  test('comes back after a restart of the server with what changed meanwhile', async () => {
+    const gone = new AbortController();
+    const seen: Run[] = [];
+    const done = (async () => {
+      for await (const run of api.client.changes({ signal: gone.signal })) seen.push(run);
+    })().catch(() => undefined);
+    await vi.waitFor(async () => expect(await api.engine.redis.pubsub('NUMPAT')).toBe(1));
+    const run = await newRun();
+    await api.running.close();
+    await worker.drive(run.id);
+    await api.restart();
+    await vi.waitFor(() => expect(seen.findLast(({ id }) => id === run.id)?.status).toBe('succeeded'));
+    gone.abort();
+    await done;
+  });
+
   test('sends each run whenever it changes', async () => {
     const gone = new AbortController();
     const seen: Run[] = [];

@@ -1,7 +1,13 @@
-import { eventPageSchema, idParamsSchema, listEventsQuerySchema } from '@holdpoint/contract/wire';
+import {
+  eventPageSchema,
+  idParamsSchema,
+  listAllEventsQuerySchema,
+  listEventsQuerySchema,
+} from '@holdpoint/contract/wire';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
 import { sendStream } from '../../live/stream.ts';
 import { findRun } from '../runs/find-run.ts';
 import { allFrames } from './all-frames.ts';
@@ -11,7 +17,7 @@ export function readEventsRoutes(app: App): void {
   app.get(
     '/v1/runs/:id/events',
     {
-      config: { access: 'runs:read' },
+      config: { access: 'runs:read', headers: ['last-event-id'] },
       schema: {
         tags: ['events'],
         operationId: 'listEvents',
@@ -51,21 +57,36 @@ export function readEventsRoutes(app: App): void {
   app.get(
     '/v1/events',
     {
-      config: { access: 'runs:read' },
+      config: { access: 'runs:read', headers: ['last-event-id'] },
       schema: {
         tags: ['events'],
         operationId: 'followRuns',
-        summary: 'Follow all runs',
+        summary: 'Read the events of all runs, or follow all runs',
         description:
-          'Server-sent events `run.changed` with the current state of the run. Quick changes of one run may be one event.',
+          'Pages have the events of the oldest run first, and those of each run in the order of its log. A page may be short or empty and still have a `next_cursor`. ' +
+          'An event that is appended to a run before the cursor is on no later page: follow the stream for those. ' +
+          'With `Accept: text/event-stream` it is a stream of `run.changed`, with the state of the run at that moment. Quick changes of one run may be one event. ' +
+          'A client that comes back with `Last-Event-ID` first gets each run that changed in between; it may get a run again that it has seen, with the same `seq`.',
+        querystring: listAllEventsQuerySchema,
         response: {
-          200: { description: 'A stream', content: { 'text/event-stream': { schema: z.string() } } },
+          200: {
+            description: 'A page of events, or a stream of runs',
+            content: { 'application/json': { schema: eventPageSchema }, 'text/event-stream': { schema: z.string() } },
+          },
         },
       },
     },
-    async ({ deps }, reply) => {
-      await sendStream(deps, reply, (signal) => allFrames(deps, signal));
-      return reply;
+    async (request, reply) => {
+      const { deps, query } = request;
+      if (wantsStream(request)) {
+        const lastId = lastEventId(request);
+        await sendStream(deps, reply, (signal) => allFrames(deps, lastId, signal));
+        return reply;
+      }
+      const { limit, since, cursor: after } = query;
+      const { items: data, next } = await deps.engine.events.page({ after, since, limit });
+      const next_cursor = next === undefined ? null : `${next.runId}:${next.seq}`;
+      return reply.type('application/json; charset=utf-8').send({ data, next_cursor, has_more: next !== undefined });
     },
   );
 }
@@ -75,5 +96,9 @@ const wantsStream = ({ headers }: FastifyRequest): boolean => headers.accept?.in
 /** A browser that comes back sends both; what it saw last wins over where it began. */
 function lastEventId({ headers }: FastifyRequest): number | undefined {
   const id = headers['last-event-id'];
-  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
+  // A browser sends an empty one before the first frame with an id.
+  if (id === undefined || id === '') return undefined;
+  if (typeof id === 'string' && /^\d{1,15}$/.test(id)) return Number(id);
+  const detail = 'expected the id of an event of this stream';
+  throw new ApiProblem('invalid_request', detail, { errors: [{ pointer: 'Last-Event-ID', detail }] });
 }

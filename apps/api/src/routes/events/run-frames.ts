@@ -23,7 +23,7 @@ export async function* runFrames(
   const subscription = await deps.notifications.subscribe(notificationChannel(runId));
   const texts = live ? await deps.live.join(runId, () => subscription.notify(liveText)) : undefined;
   try {
-    yield opening;
+    yield opening();
     let seq = after;
     let isNews = true;
     let readAt = performance.now();
@@ -47,7 +47,7 @@ export async function* runFrames(
         return;
       }
       const notified = await subscription.next({ timeoutMs: deps.heartbeatMs, signal });
-      if (notified.size === 0 && !signal.aborted) yield heartbeat;
+      if (notified.size === 0 && !signal.aborted) yield heartbeat();
       isNews = isOfLog(notified);
     }
   } finally {

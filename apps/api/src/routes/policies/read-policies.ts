@@ -8,6 +8,7 @@ import {
 } from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import type { App } from '../../deps.ts';
+import { invalidCursor } from '../../errors/invalid-cursor.ts';
 import { toSummary } from './policy-view.ts';
 
 const tags = ['policies'];
@@ -59,6 +60,9 @@ export function readPoliciesRoutes(app: App): void {
     },
     async ({ params: { name }, query, deps }) => {
       const { items, next } = await deps.engine.policies.versions(name, query);
+      // Versions are dense.
+      if (query.cursor !== undefined && items[0]?.version !== query.cursor - 1)
+        throw invalidCursor(`no page of ${name} ends at version ${query.cursor}`);
       const next_cursor = next === undefined ? null : String(next);
       return { data: items.map(toSummary), next_cursor, has_more: next !== undefined };
     },

@@ -1,8 +1,11 @@
-import { type Goal, type Network, nearestNames, type RunSpec, toPointer } from '@holdpoint/contract';
+import { type Goal, type Network, nearestNames, type Prepare, type RunSpec, toPointer } from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
+import { outputSchemaProblem } from '@holdpoint/tools';
+import { checkInputs, WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { PlacedError } from '../../errors/placed-error.ts';
 import { checkGrants } from './check-grants.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel, checkModels } from './check-model.ts';
@@ -25,7 +28,8 @@ export async function checkRequest(
   checkSettings(deps, body);
   checkPolicy(deps, body.toolset, body);
   checkGrants(body);
-  checkNetwork(deps, body.network);
+  checkNetwork(deps, body.network, ['network', 'allow']);
+  if (body.prepare) checkPrepare(deps, body.prepare);
   checkSecrets(deps, body);
   checkLimits(deps, body.limits);
   checkModels(deps, body.models ?? []);
@@ -34,14 +38,26 @@ export async function checkRequest(
   return task;
 }
 
-function checkNetwork({ allowAddresses }: Pick<ApiDeps, 'allowAddresses'>, { allow }: Network): void {
+function checkPrepare(deps: Pick<ApiDeps, 'allowAddresses'>, { network, inputs = [] }: Prepare): void {
+  checkNetwork(deps, network, ['prepare', 'network', 'allow']);
+  for (const [index, glob] of inputs.entries()) {
+    try {
+      checkInputs([glob]);
+    } catch (error) {
+      if (!(error instanceof WorkspaceError)) throw error;
+      throw new PlacedError(error, [{ pointer: toPointer(['prepare', 'inputs', index]), detail: error.message }]);
+    }
+  }
+}
+
+function checkNetwork({ allowAddresses }: Pick<ApiDeps, 'allowAddresses'>, { allow }: Network, place: string[]): void {
   const errors = allow.flatMap((rule, index): (PointerError & { next: string })[] => {
     try {
       createGuard({ rules: [rule], allowAddresses });
       return [];
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
-      return [{ pointer: toPointer(['network', 'allow', index]), detail: error.message, next: error.next }];
+      return [{ pointer: toPointer([...place, index]), detail: error.message, next: error.next }];
     }
   });
   const [first] = errors;
@@ -58,12 +74,20 @@ function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): v
   throw new ApiProblem('unknown_toolset', detail, { errors: [{ pointer: '/toolset', detail }] });
 }
 
+function checkOutputSchema(schema: Record<string, unknown> | undefined): void {
+  const problem = schema && outputSchemaProblem(schema);
+  if (problem === undefined) return;
+  const detail = `the output_schema ${problem}`;
+  throw new ApiProblem('invalid_output_schema', detail, { errors: [{ pointer: '/output_schema', detail: problem }] });
+}
+
 function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, body: Omit<CreateRunBody, 'policy'>): Goal {
   const { toolset, plan, prompt, open, model } = body;
   if (open) return { planner: 'open' };
   if (plan === undefined) {
     const { system, instructions, images, fallbacks, options, output_schema } = body;
     checkModels(deps, fallbacks ?? [], '/fallbacks');
+    checkOutputSchema(output_schema);
     const asked = { model: checkModel(deps, model), fallbacks, options };
     return { planner: 'model', prompt: prompt ?? '', ...asked, system, instructions, images, output_schema };
   }

@@ -10,15 +10,23 @@ import { ApiProblem } from '../../errors/api-problem.ts';
  */
 export function checkSecrets(
   { secrets, allowAddresses, catalog, holder }: Pick<ApiDeps, 'secrets' | 'allowAddresses' | 'catalog' | 'holder'>,
-  { secrets: uses, network, toolset }: Pick<CreateRunBody, 'secrets' | 'network' | 'toolset'>,
+  { secrets: uses, network, toolset, workspace }: Pick<CreateRunBody, 'secrets' | 'network' | 'toolset' | 'workspace'>,
 ): void {
-  if (uses.length === 0) return;
+  const { source } = workspace;
+  const ofSource = source.type === 'git' ? source.credentials : undefined;
+  const named = [
+    ...uses.map(({ name }, index) => ({ name, at: ['secrets', index, 'name'] })),
+    ...(ofSource === undefined
+      ? []
+      : [{ name: ofSource.secret, at: ['workspace', 'source', 'credentials', 'secret'] }]),
+  ];
+  if (named.length === 0) return;
   const names = secrets.list(holder.caller.tenant).map(({ name }) => name);
-  const unknown = uses.flatMap(({ name }, index): PointerError[] => {
+  const unknown = named.flatMap(({ name, at }): PointerError[] => {
     if (names.includes(name)) return [];
     const nearest = nearestNames(name, names).join(', ');
     const there = names.length === 0 ? 'there is none' : `the nearest: ${nearest}`;
-    return [{ pointer: toPointer(['secrets', index, 'name']), detail: `there is no secret ${name}; ${there}` }];
+    return [{ pointer: toPointer(at), detail: `there is no secret ${name}; ${there}` }];
   });
   refuse('unknown_secret', unknown);
   const guard = createGuard({ rules: network.allow, allowAddresses });

@@ -1,4 +1,4 @@
-import { type Source, toPointer } from '@holdpoint/contract';
+import { isRemote, type Source, toPointer } from '@holdpoint/contract';
 import { WorkspaceError, type WorkspaceErrorCode } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
@@ -18,17 +18,19 @@ export async function checkSource(deps: Deps, source: Source): Promise<void> {
 
 async function placeOf(deps: Deps, source: Source, code: WorkspaceErrorCode): Promise<(string | number)[]> {
   if (code === 'EREFUNKNOWN') return ['ref'];
-  return code === 'EGLOBINVALID' && source.type !== 'empty' ? findGlob(deps, source) : ['path'];
+  if (code === 'EGLOBINVALID' && source.type !== 'empty') return findGlob(deps, source);
+  return [isRemote(source) ? 'url' : 'path'];
 }
 
 /** The first glob that by itself is refused. */
 async function findGlob(
   { workspaces }: Deps,
-  { path, include = [], exclude = [] }: Exclude<Source, { type: 'empty' }>,
+  source: Exclude<Source, { type: 'empty' }>,
 ): Promise<(string | number)[]> {
+  const { include = [], exclude = [] } = source;
   for (const [field, globs] of Object.entries({ include, exclude })) {
     for (const [index, glob] of globs.entries()) {
-      const refused = await workspaces.check({ type: 'directory', path, include: [glob] }).then(
+      const refused = await workspaces.check({ ...source, include: [glob], exclude: [] }).then(
         () => false,
         (error: unknown) => error instanceof WorkspaceError && error.code === 'EGLOBINVALID',
       );

@@ -3,6 +3,7 @@ import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contr
 import { cutAtCeilings, type Idempotency, spanIdOf, spanKeys, traceIdOf } from '@holdpoint/engine';
 import type { FastifyRequest } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
+import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { checkRequest } from './check-request.ts';
 import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
@@ -16,7 +17,7 @@ export function createRunRoute(app: App): void {
   app.post(
     '/v1/runs',
     {
-      config: { access: 'runs:write' },
+      config: { access: 'runs:write', headers: ['idempotency-key', 'traceparent', 'tracestate'] },
       schema: {
         tags: ['runs'],
         operationId: 'createRun',
@@ -66,7 +67,9 @@ async function submit(
   checkSpace(deps);
   const resolved = await resolvePolicy(deps, body.policy);
   const goal = await checkRequest(deps, { ...body, ...resolved });
-  return deps.engine.runs.submit({ spec: { ...specOf(deps, body, goal), ...resolved }, idempotency, trace });
+  const spec = { ...specOf(deps, body, goal), ...resolved };
+  const places = { prepare_refused: '/prepare/commands' };
+  return placeEngineError(places, () => deps.engine.runs.submit({ spec, idempotency, trace }));
 }
 
 const specOf = (

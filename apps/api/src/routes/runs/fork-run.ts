@@ -18,7 +18,7 @@ export function forkRunRoute(app: App): void {
   app.post(
     '/v1/runs/:id/fork',
     {
-      config: { access: 'runs:write' },
+      config: { access: 'runs:write', headers: ['idempotency-key'] },
       schema: {
         tags: ['runs'],
         operationId: 'forkRun',

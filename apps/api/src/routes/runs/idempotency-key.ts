@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
-const longestKey = 255;
+export const longestKey = 255;
 
 /** The header `Idempotency-Key`. @throws ApiProblem `invalid_request` */
 export function idempotencyKey({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {

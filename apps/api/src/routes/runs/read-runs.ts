@@ -39,7 +39,8 @@ export function readRunsRoutes(app: App): void {
     async ({ params, deps }) => {
       const run = await findRun(deps, params.id);
       const [spec, agents] = await Promise.all([deps.engine.runs.spec(run), openAgents(deps, run)]);
-      return toRunDetail(run, spec, { agents, current: deps.operatorPolicy?.() });
+      const output = run.output === undefined ? null : await deps.engine.read(run.output);
+      return toRunDetail(run, spec, { agents, current: deps.operatorPolicy?.(), output });
     },
   );
 }

@@ -1,6 +1,13 @@
-import { allowedModels, defaultTenant, type RunSpec, type TreeUsage } from '@holdpoint/contract';
+import { allowedModels, defaultTenant, type Json, type RunSpec, type TreeUsage } from '@holdpoint/contract';
 import type { Run, RunDetail } from '@holdpoint/contract/wire';
-import { noUsage, type OperatorInForce, type RunState, usedByTree, withCurrent } from '@holdpoint/engine';
+import {
+  isWaitingForModel,
+  noUsage,
+  type OperatorInForce,
+  type RunState,
+  usedByTree,
+  withCurrent,
+} from '@holdpoint/engine';
 
 /** A run as the API shows it. */
 export function toRun(run: RunState, now = Date.now()): Run {
@@ -11,7 +18,7 @@ export function toRun(run: RunState, now = Date.now()): Run {
     status: run.status,
     toolset: header.toolset,
     planner: header.planner,
-    model: header.model ?? null,
+    model: run.model ?? header.model ?? null,
     labels: header.labels,
     priority: header.priority ?? 'normal',
     dry_run: header.dry_run ?? false,
@@ -29,6 +36,7 @@ export function toRun(run: RunState, now = Date.now()): Run {
     parent: run.parent ? { run_id: run.parent.run_id, task_id: run.parent.task_id } : null,
     message: run.message ?? null,
     reason: run.reason ?? null,
+    model_wait: toModelWait(run),
     workspace: { base: run.base ?? null, snapshot: run.snapshot ?? null },
     publication: toPublication(run),
     forked_from: run.forked_from ? { run_id: run.forked_from.run_id, step_id: run.forked_from.step_id } : null,
@@ -49,7 +57,7 @@ const contextOf = ({ context_tokens, window, compactions }: RunState): Run['cont
 export function toRunDetail(
   run: RunState,
   spec: RunSpec,
-  { agents, current }: { agents: readonly RunState[]; current: OperatorInForce | undefined },
+  { agents, current, output }: { agents: readonly RunState[]; current: OperatorInForce | undefined; output: Json },
 ): RunDetail {
   const {
     goal,
@@ -75,7 +83,13 @@ export function toRunDetail(
   const policies = { policy, policy_pin: spec.policy_pin ?? null, operator_policies };
   const bound = { ...policies, limits, models, agent, tools, ...granted };
   const request = { prompt, settings, source, ...bound, validators, publish };
-  return { ...toRun(run), waiting_for: agents.flatMap(waitingFor), request };
+  return { ...toRun(run), output, waiting_for: agents.flatMap(waitingFor), request };
+}
+
+function toModelWait(run: RunState): Run['model_wait'] {
+  if (run.model_wait === undefined || !isWaitingForModel(run)) return null;
+  const { left: _, tries: __, queued: ___, ...wait } = run.model_wait;
+  return wait;
 }
 
 /** A sub-agent that does nothing before a person acts. One that only waits for another is left out: that one is named. */
@@ -95,8 +109,8 @@ function usageOf(run: RunState, now: number): Run['usage'] {
   };
 }
 
-const figures = ({ steps, input_tokens, output_tokens, cost_micros }: TreeUsage) => ({
-  ...{ steps, input_tokens, output_tokens },
+const figures = ({ steps, input_tokens, output_tokens, cached_input_tokens, cost_micros }: TreeUsage) => ({
+  ...{ steps, input_tokens, output_tokens, cached_input_tokens },
   cost_usd: cost_micros / 1e6,
 });
 

@@ -51,6 +51,7 @@ describe('a run that is submitted', () => {
     const { run } = await api.client.createRun(plan(write));
     expect(await api.client.getRun(run.id)).toEqual({
       ...run,
+      output: null,
       waiting_for: [],
       request: {
         prompt: null,

@@ -25,7 +25,7 @@ export function sendCallsRoutes(app: App): void {
   app.post(
     '/v1/runs/:id/calls',
     {
-      config: { access: 'runs:write' },
+      config: { access: 'runs:write', headers: ['idempotency-key'] },
       schema: {
         tags: ['runs'],
         operationId: 'sendCalls',

@@ -8,7 +8,7 @@ export function sendMessageRoute(app: App): void {
   app.post(
     '/v1/runs/:id/messages',
     {
-      config: { access: 'runs:write' },
+      config: { access: 'runs:write', headers: ['idempotency-key'] },
       schema: {
         tags: ['runs'],
         operationId: 'sendMessage',

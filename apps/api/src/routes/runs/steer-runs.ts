@@ -1,5 +1,6 @@
 import { cancelRunSchema, idParamsSchema, resumeRunSchema, runSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
+import { checkModel } from './check-model.ts';
 import { checkRunId, findRun } from './find-run.ts';
 import { toRun } from './run-view.ts';
 
@@ -57,7 +58,8 @@ export function steerRunsRoutes(app: App): void {
         summary: 'Resume a paused run',
         description:
           'Resumes the paused sub-agents of the run too, also when the run itself only waits for them. Limits count from zero ' +
-          'again. 409 `limit_reached_above`: a run above this one has used up its budget; resume that one. 409 `tools_changed`: tools ' +
+          'again. A run that waits for its model has it asked now. `model` changes the model of the run itself, which has to be ' +
+          'paused or waiting for its model. 409 `limit_reached_above`: a run above this one has used up its budget; resume that one. 409 `tools_changed`: tools ' +
           'have changed since the run began; `accept_new_version` accepts the new versions.',
         params: idParamsSchema,
         body: resumeRunSchema.nullish(),
@@ -66,7 +68,8 @@ export function steerRunsRoutes(app: App): void {
     },
     async ({ params, body, deps }) => {
       const id = checkRunId(params.id);
-      await deps.engine.runs.resume(id, { acceptNewVersion: body?.accept_new_version ?? false });
+      const model = body?.model === undefined ? undefined : checkModel(deps, body.model);
+      await deps.engine.runs.resume(id, { acceptNewVersion: body?.accept_new_version ?? false, model });
       return toRun(await findRun(deps, id));
     },
   );

@@ -6,7 +6,7 @@ import {
   stepPageSchema,
 } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { invalidCursor } from '../../errors/invalid-cursor.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { numberSteps } from './number-steps.ts';
 import { readStepDetail, toAttempt, toStep } from './step-view.ts';
@@ -29,10 +29,7 @@ export function readStepsRoutes(app: App): void {
       const { run, steps: found } = await deps.engine.runs.steps(checkRunId(params.id));
       const steps = numberSteps(found);
       const start = cursor === undefined ? 0 : steps.findIndex(({ step }) => step.id === cursor) + 1;
-      if (cursor !== undefined && start === 0) {
-        const detail = `the run has no step ${cursor}`;
-        throw new ApiProblem('invalid_request', detail, { errors: [{ pointer: 'cursor', detail }] });
-      }
+      if (cursor !== undefined && start === 0) throw invalidCursor(`the run has no step ${cursor}`);
       const page = steps.slice(start, start + limit);
       const more = start + limit < steps.length;
       const next_cursor = more ? (page.at(-1)?.step.id ?? null) : null;

@@ -55,19 +55,20 @@ export const getRunCommand = (shell: Shell): Command =>
       for (const line of runText(run, { colors: shell.colors, now: Date.now() })) shell.print(line);
     });
 
-export const listStepsCommand = (shell: Shell): Command =>
-  apiCommand('steps', 'list the steps of a run in planned order')
+/** `runs steps` and `steps list`. */
+export const listStepsCommand = (shell: Shell, name: 'steps' | 'list'): Command =>
+  apiCommand(name, 'list the steps of a run in planned order')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const steps = await allSteps(await shell.connect(url), runId);
-      if (json) return shell.printJson({ data: steps });
+      if (json) return shell.printJson({ data: steps.map(plainStep) });
       if (steps.length === 0) return shell.say('No steps yet.');
       for (const line of table(['#', 'TURN', 'STEP', 'NAME', 'CALL', 'STATUS', 'TOOK'], steps.map(rowOf)))
         shell.print(line);
     });
 
 /** All steps of a run, page by page, in the order they were planned. */
-async function allSteps(client: Client, runId: string): Promise<Step[]> {
+export async function allSteps(client: Client, runId: string): Promise<Step[]> {
   const steps: Step[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = await client.listSteps(runId, { limit: 1000, cursor });
@@ -75,6 +76,17 @@ async function allSteps(client: Client, runId: string): Promise<Step[]> {
     if (page.next_cursor === null) return steps;
     cursor = page.next_cursor;
   }
+}
+
+/** Arguments and result as `GET /v1/steps/{id}` has them. The list has only the beginning of a large value: then null, and `args_cut` or `result_cut`. */
+function plainStep({ args, result, ...step }: Step): object {
+  return { ...step, ...plainValue('args', args), ...plainValue('result', result) };
+}
+
+function plainValue(name: string, payload: Step['args'] | null): object {
+  if (payload === null) return { [name]: null };
+  if ('json' in payload) return { [name]: payload.json };
+  return { [name]: null, [`${name}_cut`]: { bytes: payload.bytes, preview: payload.preview } };
 }
 
 const rowOf = (step: Step): string[] => [

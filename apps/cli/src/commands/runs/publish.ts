@@ -1,11 +1,13 @@
 import { ApiError, type Client } from '@holdpoint/client';
-import type { Publication, Publish } from '@holdpoint/contract/wire';
+import { placeOf } from '@holdpoint/contract';
+import type { Publication, Publish, RunDetail } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { howToDecide } from '../../follow-run.ts';
 import {
   branchName,
   diffStat,
   leftOutText,
+  nameText,
   oneLine,
   publishedText,
   publishPlanText,
@@ -13,8 +15,9 @@ import {
   validationText,
 } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell, seconds } from '../../shell/index.ts';
+import { type ConfirmOptions, isSure, withYes } from '../confirm.ts';
 
-interface PublishOptions extends ApiOptions {
+interface PublishOptions extends ApiOptions, ConfirmOptions {
   branch?: string;
   message?: string;
   author?: { name: string; email: string };
@@ -30,9 +33,11 @@ interface Deps {
 }
 
 export const publishRunCommand = (shell: Shell): Command =>
-  apiCommand(
-    'publish',
-    'publish what a run changed to its source: a branch of a repository, or the files of a directory',
+  withYes(
+    apiCommand(
+      'publish',
+      'publish what a run changed to its source: a branch of a repository, or the files of a directory',
+    ),
   )
     .argument('<run>', 'id of the run')
     .option(
@@ -52,8 +57,16 @@ export const publishRunCommand = (shell: Shell): Command =>
       if (dryRun) return preview({ shell, client }, runId, { body, json });
       const changes = { include_ignored: includeIgnored };
       if (!json) for (const line of diffStat(await client.diff(runId, changes), shell.errColors)) shell.say(line);
+      // What is published is what was shown.
+      let seen = snapshot;
+      const question = async (): Promise<string> => {
+        const { request, workspace } = await client.getRun(runId);
+        seen ??= workspace.snapshot ?? undefined;
+        return publishQuestion(request.source, branch);
+      };
+      if (!(await isSure(shell, options, question))) return;
       const publication = await publish({ shell, client }, runId, {
-        body: { ...body, snapshot },
+        body: { ...body, snapshot: seen },
         timeout,
       }).catch(async (error: unknown) => {
         if (!json && isInvalid(error)) await printValidation({ shell, client }, runId);
@@ -61,6 +74,12 @@ export const publishRunCommand = (shell: Shell): Command =>
       });
       printPublication(shell, publication, json);
     });
+
+/** What is about to change, after the list of files. */
+function publishQuestion(source: RunDetail['request']['source'], branch: string | undefined): string {
+  if (source.type !== 'git') return 'Publish this to the source?';
+  return `Publish this to ${branch === undefined ? 'a new branch' : `branch ${oneLine(branch)}`} of ${nameText(placeOf(source))}?`;
+}
 
 /** Asks again until the publish is done: validators take time, and repeating the request starts nothing new. */
 export async function publish(

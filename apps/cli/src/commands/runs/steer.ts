@@ -1,11 +1,25 @@
+import type { Client } from '@holdpoint/client';
+import { oneLine } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../../shell/index.ts';
+import { type ConfirmOptions, isSure, withYes } from '../confirm.ts';
+
+/** For a question: `run_… (its title, running)`. */
+async function describeRun(client: Client, runId: string): Promise<string> {
+  const { title, status } = await client.getRun(runId);
+  return `${runId} (${oneLine(title, 60)}, ${status})`;
+}
+
+interface CancelOptions extends ApiOptions, ConfirmOptions {
+  message?: string;
+}
 
 export const cancelRunCommand = (shell: Shell) =>
-  apiCommand('cancel', 'cancel a run: kill running steps, drop queued ones')
+  withYes(apiCommand('cancel', 'cancel a run: kill running steps, drop queued ones'))
     .argument('<run>', 'id of the run')
     .option('--message <text>', 'reason, for the log')
-    .action(async (runId: string, { url, json, message }: ApiOptions & { message?: string }) => {
+    .action(async (runId: string, { url, json, message, yes }: CancelOptions) => {
       const client = await shell.connect(url);
+      if (!(await isSure(shell, { yes, json }, async () => `Cancel ${await describeRun(client, runId)}?`))) return;
       const run = await client.cancelRun(runId, { message });
       if (json) return shell.printJson(run);
       shell.print(`${run.id} is ${run.status}`);
@@ -57,10 +71,13 @@ export const sayToRunCommand = (shell: Shell) =>
     });
 
 export const discardRunCommand = (shell: Shell) =>
-  apiCommand('discard', 'remove the workspace of an ended run; its log stays')
+  withYes(apiCommand('discard', 'remove the workspace of an ended run; its log stays'))
     .argument('<run>', 'id of the run')
-    .action(async (runId: string, { url, json }: ApiOptions) => {
-      const publication = await (await shell.connect(url)).discard(runId);
+    .action(async (runId: string, { url, json, yes }: ApiOptions & ConfirmOptions) => {
+      const client = await shell.connect(url);
+      const what = async () => `Remove the files of ${await describeRun(client, runId)}? They cannot be brought back.`;
+      if (!(await isSure(shell, { yes, json }, what))) return;
+      const publication = await client.discard(runId);
       if (json) return shell.printJson(publication);
       shell.print(
         `${runId}: ${publication.status === 'discarding' ? 'its workspace is being removed' : publication.status}`,

@@ -13,5 +13,8 @@ export const conversationChanges: ChangesOf<EventsOf<'context' | 'model'>> = {
     state.set(runField.window, window);
     if (usage !== undefined) countUsage(state, usage);
   },
-  'model.retrying': (state, { data }) => state.set(runField.model_wait, data),
+  'model.retrying': (state, { data }) => {
+    state.set(runField.model_wait, data);
+    state.set(runField.models_left, data.left);
+  },
 };

@@ -45,7 +45,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     if (data.for === 'calls') state.set(runField.awaits_calls, time);
     stopClock(state, time);
   },
-  'run.resumed': (state, { time, data: { status, used, tools, after, model } }) => {
+  'run.resumed': (state, { time, data: { status, used, tools, after, model, by } }) => {
     state.set(runField.status, status);
     if (after === 'calls') state.clear(runField.awaits_calls);
     state.set(runField.budget_from, used);
@@ -53,12 +53,17 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     state.set(runField.model, model);
     if (after === 'pause' || after === 'end') {
       state.clear(runField.reason);
-      state.clear(runField.model_wait);
       state.clear(runField.repetition);
+    }
+    // A person had the model asked now, or another one.
+    if (by !== undefined) {
+      state.clear(runField.model_wait);
+      state.clear(runField.models_left);
     }
     if (after === 'end') {
       state.clear(runField.ended_at);
       state.clear(runField.message);
+      state.clear(runField.output);
     }
     if (status === 'running') startClock(state, time);
   },
@@ -108,6 +113,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
   'run.succeeded': (state, { time, data }) => {
     state.set(runField.status, 'succeeded');
     state.set(runField.message, data.message);
+    state.set(runField.output, data.output);
     end(state, time);
   },
   'run.failed': (state, { time, data }) => {

@@ -37,9 +37,11 @@ export type EventsOf<Aggregate extends string> = Extract<EventType, `${Aggregate
 export const noChange = (): void => {};
 
 /** What a model used counts for the limits of the run. */
-export function countUsage(state: StateChanges, { input_tokens, output_tokens, cost_micros }: ModelUsage): void {
+export function countUsage(state: StateChanges, usage: ModelUsage): void {
+  const { input_tokens, output_tokens, cached_input_tokens, cost_micros } = usage;
   state.increase(runField.input_tokens, input_tokens);
   state.increase(runField.output_tokens, output_tokens);
+  if (cached_input_tokens) state.increase(runField.cached_input_tokens, cached_input_tokens);
   if (cost_micros !== undefined) state.increase(runField.cost_micros, cost_micros);
 }
 

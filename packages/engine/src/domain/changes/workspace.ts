@@ -5,11 +5,29 @@ import { type ChangesOf, type EventsOf, noChange, requireRestore } from './state
 /** The changes of the tree. Those of its publication: `publication.ts`. */
 export const workspaceChanges: ChangesOf<Exclude<EventsOf<'workspace'>, PublicationEvent>> = {
   'workspace.progress': noChange,
-  'workspace.materialised': (state, { data: { snapshot, base = snapshot } }) => {
+  'workspace.materialised': (state, { data: { snapshot, base = snapshot, prepare } }) => {
     state.set(runField.snapshot, snapshot);
     state.set(runField.base, base);
     state.set(runField.lease, 1);
     state.clear(runField.head);
+    if (prepare) state.set(runField.prepare, 'due');
+  },
+  'workspace.preparing': (state, { data }) => {
+    state.set(runField.preparing, heads.prepare(data.number));
+    state.set(runField.head, heads.prepare(data.number));
+  },
+  'workspace.prepared': (state, { data: { number, of, snapshot } }) => {
+    state.set(runField.prepared, number);
+    state.clear(runField.preparing);
+    state.set(runField.snapshot, snapshot);
+    if (number < of) return;
+    // The change set is counted from here, so what the commands made is not part of it.
+    state.set(runField.base, snapshot);
+    state.set(runField.prepare, 'done');
+  },
+  'workspace.prepare_failed': (state, { data }) => {
+    state.clear(runField.preparing);
+    if (data.restore) state.set(runField.restore, 'due');
   },
   'workspace.leased': (state, { data }) => {
     state.set(runField.lease, data.epoch);

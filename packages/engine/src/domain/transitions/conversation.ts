@@ -1,5 +1,5 @@
-import type { EventOf, Problem } from '@holdpoint/contract';
-import { openIs, type RunState, runIs, type Transition, turnIs } from '../model.ts';
+import type { EventOf, ModelRetrying, Problem } from '@holdpoint/contract';
+import { fieldIs, openIs, type RunState, runField, runIs, type Transition, turnIs } from '../model.ts';
 import { type PlannerOutput, planTurn } from './plan-turn.ts';
 
 const betweenTurns = (run: RunState) => [runIs('running'), turnIs(run.turn), openIs(0)];
@@ -14,6 +14,44 @@ export const instruct = (run: RunState, data: EventOf<'context.instructed'>['dat
 export const compact = (run: RunState, data: EventOf<'context.compacted'>['data']): Transition => ({
   if: betweenTurns(run),
   events: [{ type: 'context.compacted', data }],
+});
+
+/**
+ * A model could not be asked. The run waits until it is asked again, and its clock stands still. It waits on while the model is asked:
+ * an answer ends the wait (`afterModelWait`).
+ */
+export function waitForModel(run: RunState, data: ModelRetrying, now: number): Transition {
+  const begins = run.status === 'running' && Date.parse(data.until) > now;
+  return {
+    if: [runIs(run.status), turnIs(run.turn), openIs(0)],
+    events: [
+      { type: 'model.retrying', data },
+      ...(begins ? [{ type: 'run.waiting', data: { for: 'model' } } as const] : []),
+    ],
+  };
+}
+
+/** Between turns no approval is open and no step waits for a sub-agent. */
+export const isWaitingForModel = (run: Pick<RunState, 'status' | 'model_wait' | 'open'>): boolean =>
+  run.status === 'waiting' && run.model_wait !== undefined && run.open === 0;
+
+/** The same transition of a run that has waited for a model until now. */
+export function afterModelWait(run: RunState, transition: Transition): Transition {
+  const others = transition.if.filter(({ field }) => field !== runField.status.name);
+  const needsRunning = transition.if.some(({ field, is }) => field === runField.status.name && is.includes('running'));
+  if (!isWaitingForModel(run) || !needsRunning) return transition;
+  const data = { after: 'model', status: 'running', turn: run.turn } as const;
+  return {
+    ...transition,
+    if: [runIs('waiting'), ...others],
+    events: [{ type: 'run.resumed', data }, ...transition.events],
+  };
+}
+
+/** A person has the model asked now. */
+export const askModelNow = (run: RunState, { by, model }: { by: string; model?: string | undefined }): Transition => ({
+  if: [runIs('waiting'), fieldIs(runField.model_wait, run.model_wait), turnIs(run.turn)],
+  events: [{ type: 'run.resumed', data: { after: 'model', status: 'running', turn: run.turn, by, model } }],
 });
 
 /** Records a turn without steps, and pauses: only a person can say how to continue. */

@@ -1,4 +1,4 @@
-import type { EventOf, NewEvent, Problem } from '@holdpoint/contract';
+import type { EventOf, NewEvent, Payload, Problem } from '@holdpoint/contract';
 import { usageOf } from '../limits-reached.ts';
 import {
   type Condition,
@@ -51,10 +51,11 @@ export interface RunEnd {
   as: 'succeeded' | 'failed';
   message: string;
   reason?: Problem;
+  output?: Payload | undefined;
 }
 
-function ending({ as, message, reason }: RunEnd): NewEvent {
-  if (as === 'succeeded') return { type: 'run.succeeded', data: { message } };
+function ending({ as, message, reason, output }: RunEnd): NewEvent {
+  if (as === 'succeeded') return { type: 'run.succeeded', data: { message, output } };
   return { type: 'run.failed', data: { reason: reason ?? { code: 'EFAILED', message } } };
 }
 
@@ -89,20 +90,20 @@ export const pauseByHand = (run: RunState, by: string): Transition =>
 /** Continues a run from where it was paused: before its start, with open approvals, or in the middle of its work. Limits count from here. */
 export const resumeRun = (
   run: RunState,
-  { by, tools }: { by: string; tools?: Record<string, string> },
+  resume: { by: string; tools?: Record<string, string> | undefined; model?: string | undefined },
 ): Transition => ({
   if: [runIs('paused'), parkedIs(run.parked)],
-  events: [resumed(run, 'pause', { by, tools })],
+  events: [resumed(run, 'pause', resume)],
 });
 
 export function resumed(
   run: RunState,
   after: 'pause' | 'end',
-  { by, tools }: { by: string; tools?: Record<string, string> | undefined },
+  resume: { by: string; tools?: Record<string, string> | undefined; model?: string | undefined },
 ): NewEvent {
   // The clock of the run is stopped, so its usage is the same at any time.
   const used = usageOf(run, 0);
-  return { type: 'run.resumed', data: { after, status: resumedStatus(run), turn: run.turn, used, by, tools } };
+  return { type: 'run.resumed', data: { after, status: resumedStatus(run), turn: run.turn, used, ...resume } };
 }
 
 /** For a run that is not paused itself but whose limits block its sub-agents: limits count from here. */

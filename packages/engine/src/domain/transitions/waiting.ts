@@ -1,5 +1,6 @@
 import type { AgentsTotal, NewEvent } from '@holdpoint/contract';
 import { type Condition, fieldIs, parkedIs, type RunState, runField, runIs, seqIs, type Transition } from '../model.ts';
+import { isWaitingForModel } from './conversation.ts';
 
 /**
  * A run is `waiting` while any approval is open. Every transition that opens or closes approvals adds these conditions and events. The
@@ -36,9 +37,17 @@ export const totalIs = (run: RunState) => fieldIs(runField.agents_total, run.age
 
 /** A run waits for an approval of its own or for a sub-agent that waits. It resumes when neither is left. */
 export function totalChange(run: RunState, total: AgentsTotal): { if: Condition[]; events: NewEvent[] } {
-  const isOver = run.status === 'waiting' && run.awaits_calls === undefined && run.parked === 0 && total.waiting === 0;
+  const { awaits_calls, model_wait } = run;
+  const waitsForAgents = run.status === 'waiting' && awaits_calls === undefined && !isWaitingForModel(run);
+  const isOver = waitsForAgents && run.parked === 0 && total.waiting === 0;
   return {
-    if: [totalIs(run), runIs(run.status), parkedIs(run.parked), fieldIs(runField.awaits_calls, run.awaits_calls)],
+    if: [
+      totalIs(run),
+      runIs(run.status),
+      parkedIs(run.parked),
+      fieldIs(runField.awaits_calls, awaits_calls),
+      fieldIs(runField.model_wait, model_wait),
+    ],
     events: isOver ? [resumedAfterTask(run)] : [],
   };
 }

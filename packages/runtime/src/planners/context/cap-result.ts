@@ -13,18 +13,23 @@ export interface Capped {
 export function capResult(value: Json, most: number): Capped {
   const whole = sentBytes(value, Number.POSITIVE_INFINITY);
   if (whole <= most) return { value, leftOut: 0 };
-  for (let longest = Math.floor(most * 0.9); longest >= shortestText; longest = Math.floor(longest / 2)) {
+  const fits = (cut: Json) => sentBytes(cut, most) <= most;
+  const cutTo = (cut: Json): Capped => ({ value: cut, leftOut: whole - sentBytes(cut, most) });
+  const shortest = cutTexts(value, shortestText);
+  for (let longest = Math.floor(most * 0.9); longest >= shortestText && fits(shortest); longest = halfOf(longest)) {
     const cut = cutTexts(value, longest);
-    if (sentBytes(cut, most) <= most) return { value: cut, leftOut: whole - sentBytes(cut, most) };
+    if (fits(cut)) return cutTo(cut);
   }
-  for (let longest = mostEntries; longest >= 1; longest = Math.floor(longest / 2)) {
-    const cut = cutLists(cutTexts(value, shortestText), longest);
-    if (sentBytes(cut, most) <= most) return { value: cut, leftOut: whole - sentBytes(cut, most) };
+  if (fits(shortest)) return cutTo(shortest);
+  for (let longest = mostEntries; longest >= 1; longest = halfOf(longest)) {
+    const cut = cutLists(shortest, longest);
+    if (fits(cut)) return cutTo(cut);
   }
   const text = cutText(JSON.stringify(value), Math.floor(most * 0.6));
   return { value: { cut: text }, leftOut: Math.max(0, whole - sentBytes(text, Number.POSITIVE_INFINITY)) };
 }
 
+const halfOf = (count: number): number => Math.floor(count / 2);
 const shortestText = 80;
 const mostEntries = 512;
 

@@ -43,6 +43,7 @@ export const grepSearch = defineTool({
       ],
       limits: { wall_ms: wallMs },
       kept_bytes: 2 * keptBytes,
+      over_output: 'kill',
     });
     const { end, stdout, stderr } = found;
     const late = end.status === 'timed_out';

@@ -63,6 +63,7 @@ async function runProgram(context: ToolContext, args: Args): Promise<ToolOutcome
     network: false,
     secrets: true,
     kept_bytes: maxOutputBytes,
+    over_output: 'kill',
     limits: {
       wall_ms: timeoutOf(settings, 'Bash'),
       output_bytes: maxOutputBytes,

@@ -65,6 +65,7 @@ async function runProgram(context: ToolContext, args: z.output<typeof input>): P
     stdin: args.code,
     network,
     kept_bytes: bytes,
+    over_output: 'kill',
     limits: { wall_ms: Math.ceil(args.timeout * 1000), output_bytes: bytes },
     secrets: true,
   });

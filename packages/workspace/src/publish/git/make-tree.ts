@@ -63,7 +63,7 @@ export async function makeTree(
   const gitDir = source.common;
   const cleaned = await cleanChanges(deps, {
     ...{ shadow: folder.shadow, writer, before: before.root, at: at.root, changes: set.changes },
-    source: { gitDir, withoutLfs: await reasonAgainstLfs(deps, source) },
+    source: { gitDir, withoutLfs: source.remote ? remoteLfs : await reasonAgainstLfs(deps, source) },
   });
   const held = await resolveHeld(deps, { ...{ folder, writer, resolutions }, source: at.root, held: cleaned.held });
   const changes = cleaned.changes;
@@ -93,6 +93,9 @@ export async function makeTree(
   const all = [...held.conflicts, ...merged.conflicts, ...decided.blocked.map(blocked), ...conflicts];
   return { at, root: decided.root, whole, cleaned, isOther, leftOut, conflicts: all };
 }
+
+const remoteLfs =
+  'git-lfs manages this file, and a publish to a remote does not send LFS objects. Take the run to commit the whole content as it is.';
 
 /**
  * Makes the snapshot that validators run on: the workspace plus everything that the publish takes over from the branch. Paths that globs or the
@@ -165,8 +168,9 @@ async function fetchTip(
   { tip, source }: { tip: string; source: Repository },
 ): Promise<SourceTree> {
   const ref = `refs/holdpoint/tips/${tip}`;
-  await takeCommit(deps.git, { folder: input.folder, repository: source, commit: tip, ref });
-  await assertUnchanged(deps, source);
+  const repository = source.remote?.tip ?? source;
+  await takeCommit(deps.git, { folder: input.folder, repository, commit: tip, ref });
+  await assertUnchanged(deps, repository);
   return treeOf(deps, input, tip);
 }
 

@@ -1,4 +1,4 @@
-import type { Conflict, LeftOut, PublishPlan } from '@holdpoint/contract';
+import { type Conflict, type LeftOut, type PublishPlan, placeOf } from '@holdpoint/contract';
 import type { Deps, WorkspaceRecord } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
 import { createObjectWriter, signature, writeRef } from '../../git-objects/index.ts';
@@ -34,7 +34,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const branch = await branchName(deps, input.target.branch ?? `holdpoint/${folder.runId}`);
   const fixed = describeTarget(input, branch);
   const base = record.base_commit ?? '';
-  const source = await openSource(deps, record);
+  const source = await openSource(deps, { record, branch, runId: folder.runId });
   const tip = source === undefined ? null : ((await readBranch(deps, source, branch)) ?? null);
   const own = source && (await publishedBefore(deps, { ...input, source, branch, tip }));
   const since: Since = continuedFrom(input, own) ?? { snapshot: record.base, commit: base };
@@ -96,7 +96,7 @@ function continuedFrom({ target, record }: GitInput, own: Intent | undefined): S
 function describeTarget({ record, folder, target }: GitInput, branch: string) {
   return {
     type: 'git',
-    path: record.source.type === 'git' ? record.source.path : (record.origin ?? ''),
+    path: record.source.type === 'git' ? placeOf(record.source) : (record.origin ?? ''),
     branch,
     message: target.message.trim() === '' ? `Holdpoint run ${folder.runId}` : target.message,
     author: target.author ?? signature,

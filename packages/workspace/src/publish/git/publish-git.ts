@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
+import { isRemote } from '@holdpoint/contract';
 import type { Deps, PublishResult } from '../../deps.ts';
 import { storeLfsObjects } from './attributes/lfs-store.ts';
 import type { GitInput } from './git-input.ts';
 import { type GitPlan, planGit } from './plan-git.ts';
 import { preparePublish, writeIntent } from './publish-intent.ts';
+import { pushCommit } from '../../remote/push-commit.ts';
 import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } from './source-refs.ts';
 
 /**
@@ -13,7 +15,7 @@ import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } fr
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
   const planned = await planGit(deps, input);
   const result = await executePlan(deps, input, planned);
-  if (planned.source !== undefined) await dropOwnRef(deps, planned.source, input.folder.runId);
+  if (planned.source !== undefined && planned.source.remote === undefined) await dropOwnRef(deps, planned.source, input.folder.runId);
   deps.onPoint('publish-git.settled');
   return result;
 }
@@ -34,16 +36,22 @@ async function executePlan(
   };
   if (target.how === 'nothing') return published;
   await preparePublish(folder);
-  await storeLfsObjects(deps, { shadow: folder.shadow, source, objects });
-  await sendObjects(deps, { folder, source, commit, has: parent });
-  deps.onPoint('publish-git.objects');
-  await updateRef(deps, source, [ownRef(folder.runId), commit]);
-  deps.onPoint('publish-git.ref');
+  if (source.remote === undefined) {
+    await storeLfsObjects(deps, { shadow: folder.shadow, source, objects });
+    await sendObjects(deps, { folder, source, commit, has: parent });
+    deps.onPoint('publish-git.objects');
+    await updateRef(deps, source, [ownRef(folder.runId), commit]);
+    deps.onPoint('publish-git.ref');
+  }
   const { candidate, digest } = plan;
   const include_ignored = input.target.include_ignored === true;
   await writeIntent(folder, branch, { snapshot, commit, candidate, digest, include_ignored });
   deps.onPoint('publish-git.intent');
-  const moved = await moveBranch(deps, source, { branch, from, commit });
+  const move = { branch, from, commit };
+  const moved =
+    source.remote === undefined
+      ? await moveBranch(deps, source, move)
+      : await pushCommit(deps, { ...move, folder, remote: source.remote, parent });
   deps.onPoint('publish-git.branch');
   return moved === undefined ? published : { status: 'moved' };
 }
@@ -53,9 +61,9 @@ export async function removePublishRef(
   deps: Deps,
   { folder, record }: Pick<GitInput, 'folder' | 'record'>,
 ): Promise<void> {
-  if (record.source.type !== 'git' || !existsSync(folder.publish)) return;
+  if (record.source.type !== 'git' || isRemote(record.source) || !existsSync(folder.publish)) return;
   try {
-    const source = await openSource(deps, record);
+    const source = await openSource(deps, { record, branch: '', runId: folder.runId });
     if (source !== undefined) await dropOwnRef(deps, source, folder.runId);
   } catch (error) {
     deps.logger.warn({ run_id: folder.runId, err: error }, 'could not open the source repository');

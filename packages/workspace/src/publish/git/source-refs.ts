@@ -1,16 +1,20 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Deps, errnoOf, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
+import { isRemote, placeOf } from '@holdpoint/contract';
+import { openRemoteTarget } from '../../remote/remote-target.ts';
 import type { GitOptions } from '../../host-git/git.ts';
 import { pipePack } from '../../source-repository/pipe-pack.ts';
 import { asOwner, openRepository, type Repository } from '../../source-repository/repository.ts';
 
-/** Opens the user's repository; undefined when it is gone or unreadable. Throws when any part of it is out of bounds. */
+/** Opens the user's repository, or learns the state of a remote one; undefined when it is gone or unreadable. Throws when any part of it is out of bounds. */
 export async function openSource(
-  deps: Pick<Deps, 'git' | 'isRoot' | 'bounds'>,
-  { origin, source }: WorkspaceRecord,
+  deps: Deps,
+  { record, ...input }: { record: WorkspaceRecord; branch: string; runId: string },
 ): Promise<Repository | undefined> {
-  const path = source.type === 'git' ? source.path : '';
+  const { origin, source } = record;
+  if (isRemote(source)) return openRemoteTarget(deps, { ...input, source, record });
+  const path = source.type === 'git' ? placeOf(source) : '';
   const repository = await openRepository(deps, { path, gitDir: origin ?? '', use: 'publish' });
   if (repository === undefined) return undefined;
   const { at, options } = asOwner(repository);
@@ -20,6 +24,7 @@ export async function openSource(
 
 /** The commit of a ref. Not by `rev-parse`, which finds `refs/heads/refs/heads/x` when `refs/heads/x` is missing. */
 export async function readBranch(deps: Deps, source: Repository, ref: string): Promise<string | undefined> {
+  if (source.remote !== undefined) return source.remote.branches.get(ref);
   const { at, options } = asOwner(source);
   const { stdout } = await deps.git.run([...at, 'for-each-ref', '--format=%(objectname) %(refname)', ref], options);
   const rows = stdout.toString('utf8').split('\n');
@@ -27,6 +32,8 @@ export async function readBranch(deps: Deps, source: Repository, ref: string): P
 }
 
 export async function hasCommit(deps: Deps, source: Repository, commit: string): Promise<boolean> {
+  // The host says so itself when a branch is pushed.
+  if (source.remote !== undefined) return true;
   const { at, options } = asOwner(source);
   const args = [...at, 'cat-file', '-e', `${commit}^{commit}`];
   return (await deps.git.run(args, { ...options, accept: [0, 1, 128] })).code === 0;
@@ -39,6 +46,7 @@ export async function refInTheWay(deps: Deps, source: Repository, ref: string): 
     const above = names.slice(0, depth).join('/');
     if ((await readBranch(deps, source, above)) !== undefined) return above;
   }
+  if (source.remote !== undefined) return [...source.remote.branches.keys()].find((name) => name.startsWith(`${ref}/`));
   const { at, options } = asOwner(source);
   const { stdout } = await deps.git.run(
     [...at, 'for-each-ref', '--count=1', '--format=%(refname)', `${ref}/`],
@@ -50,13 +58,14 @@ export async function refInTheWay(deps: Deps, source: Repository, ref: string): 
 /** Whether a branch contains a commit. */
 export async function isMerged(deps: Deps, source: Repository, commit: string, tip: string): Promise<boolean> {
   if (commit === tip) return true;
-  const { at, options } = asOwner(source);
+  const { at, options } = asOwner(source.remote?.tip ?? source);
   const args = [...at, 'merge-base', '--is-ancestor', commit, tip];
   return (await deps.git.run(args, { ...options, accept: [0, 1, 128] })).code === 0;
 }
 
 /** Whether a work tree has the branch checked out. If the branch moved, its index would look like a revert. */
 export async function isCheckedOut(deps: Deps, source: Repository, branch: string): Promise<boolean> {
+  if (source.remote !== undefined) return false;
   const { at, options } = asOwner(source);
   // A branch can be a symbolic ref; a write goes to its target.
   const written = (await symbolicRef(deps, at, options, branch)) ?? branch;

@@ -1,0 +1,100 @@
+import type { Client } from '@holdpoint/client';
+import type { Attempt, StepDetail } from '@holdpoint/contract/wire';
+import type { Command } from 'commander';
+import { isShortFor, shortIdIn } from '../naming/short-id.ts';
+import { codeText, duration, nameText, oneLine, pairs, patchLines, plain } from '../output/index.ts';
+import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../shell/index.ts';
+import { allSteps } from './runs/inspect.ts';
+
+export const showStepCommand = (shell: Shell): Command =>
+  apiCommand('show', 'show one step: its arguments, its whole result, its attempts, and what it changed')
+    .argument('<run>', 'id of the run')
+    .argument('<step>', 'its number in `runs steps`, its id or name')
+    .action(async (runId: string, named: string, { url, json }: ApiOptions) => {
+      const client = await shell.connect(url);
+      const { id, number } = await findStep(client, runId, named);
+      const [step, attempts] = await Promise.all([client.getStep(id), client.listAttempts(id)]);
+      const patch = await patchOf(client, step);
+      if (json) return shell.printJson({ ...step, number, attempts_made: attempts, patch });
+      for (const line of stepText(shell, { step, number, attempts })) shell.print(line);
+      if (patch !== '') for (const line of ['', 'It changed', ...patchLines(patch, shell.colors)]) shell.print(line);
+      if (step.approval_id !== null) shell.say(`approval: ${commandLine('approvals', 'show', step.approval_id)}`);
+    });
+
+/** @throws CliError `unknown_id`, `ambiguous_id` */
+async function findStep(client: Client, runId: string, named: string): Promise<{ id: string; number: number | null }> {
+  const steps = await allSteps(client, runId);
+  const short = shortIdIn(named, 'step');
+  const byNumber = steps.filter(({ number }) => /^\d{1,6}$/.test(named) && number === Number(named));
+  const exact = byNumber.length > 0 ? byNumber : steps.filter(({ id, name }) => id === named || name === named);
+  const found = exact.length > 0 ? exact : steps.filter(({ id }) => short !== undefined && isShortFor(id, short));
+  const [step, second] = found;
+  const next = `To list the steps: ${commandLine('runs', 'steps', runId)}`;
+  if (step === undefined) throw new CliError('unknown_id', `The run has no step ${named}.`, { next });
+  if (second === undefined) return step;
+  const ids = found.slice(0, 10).map(({ id, tool }) => `\n  ${id}  ${tool}`);
+  throw new CliError('ambiguous_id', `${found.length} steps fit ${named}:${ids.join('')}`);
+}
+
+/** What changed between the snapshot before the step and its own. */
+async function patchOf(client: Client, { id: stepId, run_id, snapshot, effect }: StepDetail): Promise<string> {
+  if (snapshot === null || effect === 'read') return '';
+  const before = (await client.listSnapshots(run_id)).findLast(({ step }) => step?.id === stepId)?.parent;
+  if (before === undefined || before === null || before === snapshot) return '';
+  return client.patch(run_id, { from: before, to: snapshot, include_ignored: true });
+}
+
+interface Shown {
+  step: StepDetail;
+  number: number | null;
+  attempts: readonly Attempt[];
+}
+
+function stepText({ colors }: Shell, { step, number, attempts }: Shown): string[] {
+  const { name, turn, tool, effect, risk, verdict, error } = step;
+  return [
+    ...pairs({
+      step: `${step.id}${number === null ? '' : ` (number ${number})`}`,
+      name: name === null ? undefined : oneLine(name),
+      run: `${step.run_id}${turn === null ? '' : `, turn ${turn}`}`,
+      call: `${nameText(tool)} (${effect}, ${risk} risk)`,
+      status: step.status,
+      took: step.duration_ms === null ? undefined : duration(step.duration_ms),
+      verdict: verdict === null ? undefined : `${verdict.action}: ${oneLine(verdict.reason)}`,
+      error:
+        error === null ? undefined : plain(`${error.code}: ${error.message}${error.next ? `\n${error.next}` : ''}`),
+      attempts: attempts.map(attemptText).join('\n'),
+      snapshot: step.snapshot,
+    }),
+    ...valueLines('arguments', step.args, colors.bold),
+    ...valueLines('result', step.result, colors.bold),
+  ];
+}
+
+const attemptText = ({ number, started_at, end, duration_ms, reason, worker }: Attempt): string =>
+  [
+    `${number}: ${end ?? 'running'}`,
+    duration_ms === null ? '' : `in ${duration(duration_ms)}`,
+    `on ${nameText(worker)}, ${started_at}`,
+    reason === null ? '' : oneLine(`${reason.code}: ${reason.message}`),
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
+
+function valueLines(head: string, value: unknown, paint: (text: string) => string): string[] {
+  if (value === null || value === undefined) return [];
+  return ['', paint(head), ...linesOf(value).map((line) => `  ${line}`)];
+}
+
+/** JSON for people: texts with their line ends, one field per line. */
+function linesOf(value: unknown): string[] {
+  if (typeof value === 'string') return codeText(value).trimEnd().split('\n');
+  if (typeof value !== 'object' || value === null) return [JSON.stringify(value) ?? 'null'];
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return [codeText(JSON.stringify(value))];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const label = Array.isArray(value) ? '-' : `${oneLine(name)}:`;
+    const [first = '', ...more] = linesOf(inner);
+    const isNested = more.length > 0 || (typeof inner === 'object' && inner !== null && !Array.isArray(inner));
+    return isNested ? [label, ...[first, ...more].map((line) => `  ${line}`)] : [`${label} ${first}`.trimEnd()];
+  });
+}

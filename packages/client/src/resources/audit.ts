@@ -1,0 +1,46 @@
+import {
+  type AuditHead,
+  type AuditRecord,
+  type AuditReport,
+  auditHeadSchema,
+  auditPageSchema,
+  auditReportSchema,
+  jsonLines,
+  type Page,
+} from '@holdpoint/contract/wire';
+import type { Transport } from '../request.ts';
+import type { Options, PageQuery } from './request-parts.ts';
+
+interface AuditQuery {
+  /** ISO 8601, UTC: records of what happened then or later. */
+  since?: string | undefined;
+  run_id?: string | undefined;
+}
+
+export function auditRequests(transport: Transport) {
+  const { ask } = transport;
+  return {
+    /** Calls, decisions and changes as they were sealed, oldest first. */
+    async listAudit(query: PageQuery & AuditQuery = {}, { signal }: Options = {}): Promise<Page<AuditRecord>> {
+      return (await ask({ path: '/v1/audit', query: { ...query }, signal }, auditPageSchema)).body;
+    },
+
+    /** The same records as lines of JSON, as the files have them. Read them to their end, or end the loop. */
+    async exportAudit(
+      query: AuditQuery & { cursor?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<AsyncGenerator<Uint8Array>> {
+      return transport.askBytes({ path: '/v1/audit', query: { ...query }, headers: { accept: jsonLines }, signal });
+    },
+
+    /** The last sealed record: keep it elsewhere for `verifyAudit`. */
+    async auditHead({ signal }: Options = {}): Promise<AuditHead> {
+      return (await ask({ path: '/v1/audit/head', signal }, auditHeadSchema)).body;
+    },
+
+    /** @param query.head `SEQ:HASH` that was kept elsewhere. @returns findings: what is not as it was sealed */
+    async verifyAudit(query: { head?: string | undefined } = {}, { signal }: Options = {}): Promise<AuditReport> {
+      return (await ask({ path: '/v1/audit/verify', query: { ...query }, signal }, auditReportSchema)).body;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import {
+  type FinishRun,
+  type ReceivedCalls,
+  type Run,
+  receivedCallsSchema,
+  runSchema,
+  type SendCalls,
+} from '@holdpoint/contract/wire';
+import type { Transport } from '../request.ts';
+import { at, type Options } from './request-parts.ts';
+
+export const callRequests = ({ ask }: Transport) => ({
+  /**
+   * Sends an open run the calls of its next turn. `settled` of the answer says whether all of them are over.
+   * @param options.waitS seconds to wait for that, 60 at most
+   * @throws ApiError `run_not_open`, `run_not_active`, `too_many_calls`, `idempotency_key_reused`
+   */
+  async sendCalls(
+    runId: string,
+    body: SendCalls,
+    {
+      idempotencyKey,
+      waitS,
+      signal,
+    }: Options & { idempotencyKey?: string | undefined; waitS?: number | undefined } = {},
+  ): Promise<ReceivedCalls> {
+    const headers = { 'idempotency-key': idempotencyKey };
+    const path = at('runs', runId, '/calls');
+    const request = { method: 'POST' as const, path, query: { wait_s: waitS }, body, headers, signal };
+    return (await ask(request, receivedCallsSchema)).body;
+  },
+
+  /** Calls that an open run received, by their number. @throws ApiError `calls_not_found` */
+  getCalls: async (
+    runId: string,
+    number: number,
+    { waitS, signal }: Options & { waitS?: number | undefined } = {},
+  ): Promise<ReceivedCalls> =>
+    (await ask({ path: at('runs', runId, `/calls/${number}`), query: { wait_s: waitS }, signal }, receivedCallsSchema))
+      .body,
+
+  /** Ends an open run: no more calls come. @throws ApiError `run_not_open`, `run_not_active`, `calls_pending` */
+  finishRun: async (id: string, body: FinishRun = {}, { signal }: Options = {}): Promise<Run> =>
+    (await ask({ method: 'POST', path: at('runs', id, '/finish'), body, signal }, runSchema)).body,
+});

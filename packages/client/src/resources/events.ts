@@ -1,0 +1,105 @@
+import { isTerminal } from '@holdpoint/contract';
+import {
+  eventPageSchema,
+  type Page,
+  type Run,
+  type RunDetail,
+  type RunEvent,
+  runChanged,
+  runSchema,
+  type Trace,
+  traceSchema,
+} from '@holdpoint/contract/wire';
+import { followLive, followRun, type LiveText } from '../follow-run.ts';
+import { read, type Transport } from '../request.ts';
+import { follow } from '../stream.ts';
+import { at, type Options, type PageQuery } from './request-parts.ts';
+import { runRequests } from './runs.ts';
+
+export function eventRequests(transport: Transport) {
+  const { ask } = transport;
+  const { getRun } = runRequests(transport);
+  return {
+    listEvents: async (
+      runId: string,
+      query: { after?: number; limit?: number } = {},
+      { signal }: Options = {},
+    ): Promise<Page<RunEvent>> =>
+      (await ask({ path: at('runs', runId, '/events'), query: { ...query }, signal }, eventPageSchema)).body,
+
+    /** One page of the spans of a run. Pages are in order of the ends of their spans; those that have not ended are on the last one. */
+    readTrace: async (
+      runId: string,
+      query: { after?: number; limit?: number } = {},
+      { signal }: Options = {},
+    ): Promise<Trace> =>
+      (await ask({ path: at('runs', runId, '/trace'), query: { ...query }, signal }, traceSchema)).body,
+
+    /**
+     * A run's events from `after` on, each exactly once and in order, past lost connections. Ends when the run has ended and no
+     * publication is under way.
+     */
+    events(runId: string, { after = 0, signal }: Options & { after?: number } = {}): AsyncGenerator<RunEvent> {
+      return followRun(transport, { path: at('runs', runId, '/events'), after, signal });
+    },
+
+    /**
+     * The same, with `{ type: 'live' }` between the events: pieces of what a model writes and a command prints at this time, from the
+     * beginning that is kept. No log has them, so after a lost connection a text may continue after a gap (`offset`), and another `since` means
+     * that it began again. The result of a step or a turn is in its event.
+     */
+    liveEvents(
+      runId: string,
+      { after = 0, signal }: Options & { after?: number } = {},
+    ): AsyncGenerator<RunEvent | LiveText> {
+      return followLive(transport, { path: at('runs', runId, '/events'), after, signal });
+    },
+
+    /**
+     * One page of the events of all runs, oldest run first. A page may be empty and still have a `next_cursor`. Events that are appended to a run
+     * before the cursor are on no later page.
+     */
+    listAllEvents: async (
+      query: PageQuery & { since?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<Page<RunEvent>> =>
+      (await ask({ path: '/v1/events', query: { ...query }, signal }, eventPageSchema)).body,
+
+    /**
+     * Each run as it is whenever one changes, from now on, past lost connections. Quick changes of one run may arrive as one, and after a lost
+     * connection a run may arrive again with the same `seq`. Never ends by itself.
+     */
+    async *changes({ signal }: Options = {}): AsyncGenerator<Run> {
+      let last: string | undefined;
+      const requestFor = () => ({
+        path: '/v1/events',
+        headers: { accept: 'text/event-stream', 'last-event-id': last },
+      });
+      for await (const { id, event, data } of follow(transport, requestFor, signal)) {
+        last = id ?? last;
+        if (event === runChanged) yield read(runSchema, data, 200);
+      }
+    },
+
+    /**
+     * Waits, on the run's events, until a condition holds.
+     * @param options.until default: the run has ended
+     * @returns the run as it is then. It has ended without the condition when `until` does not hold for it.
+     */
+    async waitForRun(
+      runId: string,
+      { until = hasEnded, signal }: Options & { until?: (run: Run) => boolean } = {},
+    ): Promise<RunDetail> {
+      let run = await getRun(runId, { signal });
+      if (until(run)) return run;
+      for await (const event of followRun(transport, { path: at('runs', runId, '/events'), after: run.seq, signal })) {
+        if (event.seq <= run.seq) continue;
+        run = await getRun(runId, { signal });
+        if (until(run)) return run;
+      }
+      return run;
+    },
+  };
+}
+
+const hasEnded = (run: Run): boolean => isTerminal(run.status);

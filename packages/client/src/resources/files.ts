@@ -1,0 +1,75 @@
+import type { UnknownContent } from '@holdpoint/contract';
+import {
+  type Diff,
+  diffSchema,
+  type FileEntry,
+  fileListSchema,
+  type Snapshot,
+  snapshotListSchema,
+} from '@holdpoint/contract/wire';
+import type { Transport } from '../request.ts';
+import { at, type Options } from './request-parts.ts';
+
+interface Snapshots {
+  /** @default the snapshot the run began with */
+  from?: string | undefined;
+  /** @default the snapshot the run is at */
+  to?: string | undefined;
+  path?: string | undefined;
+  /** With what the ignore rules of a git source match. @default as the run says */
+  include_ignored?: boolean | undefined;
+}
+
+export function fileRequests(transport: Transport) {
+  const { ask } = transport;
+  return {
+    diff: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<Diff> =>
+      (await ask({ path: at('runs', runId, '/diff'), query: { ...query }, signal }, diffSchema)).body,
+
+    /** Text which `git apply` accepts. */
+    patch: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<string> =>
+      transport.askText({ path: at('runs', runId, '/diff'), query: { ...query, format: 'patch' }, signal }),
+
+    /** The states of the workspace, oldest first. */
+    listSnapshots: async (runId: string, { signal }: Options = {}): Promise<Snapshot[]> =>
+      (await ask({ path: at('runs', runId, '/snapshots'), signal }, snapshotListSchema)).body.data,
+
+    /** The files of a snapshot, by default of the one that the run is at. `path`: only this file, or what lies in this folder. */
+    listFiles: async (
+      runId: string,
+      query: { snapshot?: string | undefined; path?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<FileEntry[]> =>
+      (await ask({ path: at('runs', runId, '/files'), query: { ...query }, signal }, fileListSchema)).body.data,
+
+    /** Content of the workspace that no snapshot can hold. */
+    async listUnknown(
+      runId: string,
+      query: { snapshot?: string | undefined; path?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<UnknownContent[]> {
+      const path = at('runs', runId, '/files');
+      return (await ask({ path, query: { ...query }, signal }, fileListSchema)).body.unknown;
+    },
+
+    /** The bytes of a file. Read them to their end, or end the loop: until then the connection is taken. */
+    readFile: async (
+      runId: string,
+      query: { path: string; snapshot?: string | undefined },
+      { signal }: Options = {},
+    ): Promise<AsyncGenerator<Uint8Array>> =>
+      transport.askBytes({ path: at('runs', runId, '/files/content'), query: { ...query }, signal }),
+
+    /**
+     * The bytes of an archive with the files of a snapshot. Read them to their end, or end the loop.
+     * @param query.only `changed`: what the run added or changed. @default all
+     * @param query.format @default tar.gz
+     */
+    downloadArchive: async (
+      runId: string,
+      query: { snapshot?: string | undefined; only?: 'all' | 'changed'; format?: 'tar.gz' | 'zip' } = {},
+      { signal }: Options = {},
+    ): Promise<AsyncGenerator<Uint8Array>> =>
+      transport.askBytes({ path: at('runs', runId, '/archive'), query: { ...query }, signal }),
+  };
+}

@@ -1,0 +1,103 @@
+import type { TraceContext } from '@holdpoint/contract';
+import {
+  type CreateRun,
+  type ForkRun,
+  type Page,
+  type ResumeRun,
+  type RetryRun,
+  type Run,
+  type RunDetail,
+  runDetailSchema,
+  runPageSchema,
+  runSchema,
+  type SentMessage,
+  sentMessageSchema,
+  type Undone,
+  type UndoRun,
+  undoneSchema,
+} from '@holdpoint/contract/wire';
+import type { Transport } from '../request.ts';
+import { at, type Options, type PageQuery } from './request-parts.ts';
+
+export const runRequests = ({ ask }: Transport) => ({
+  /**
+   * `created` is false when the idempotency key met the run of an earlier request. `traceparent`: the caller's span, by W3C Trace Context;
+   * the trace of the run continues it.
+   */
+  async createRun(
+    body: CreateRun,
+    {
+      idempotencyKey,
+      traceparent,
+      tracestate,
+      signal,
+    }: Options & { idempotencyKey?: string | undefined } & Partial<TraceContext> = {},
+  ): Promise<{ run: Run; created: boolean }> {
+    const headers = { 'idempotency-key': idempotencyKey, traceparent, tracestate };
+    const answer = await ask({ method: 'POST', path: '/v1/runs', body, headers, signal }, runSchema);
+    return { run: answer.body, created: answer.status === 201 };
+  },
+
+  /** Newest first. */
+  async listRuns(
+    query: PageQuery & { status?: readonly Run['status'][]; label?: string; created_after?: string } = {},
+    { signal }: Options = {},
+  ): Promise<Page<Run>> {
+    const { status, ...rest } = query;
+    return (await ask({ path: '/v1/runs', query: { ...rest, status: status?.join(',') }, signal }, runPageSchema)).body;
+  },
+
+  getRun: async (id: string, { signal }: Options = {}): Promise<RunDetail> =>
+    (await ask({ path: at('runs', id), signal }, runDetailSchema)).body,
+
+  cancelRun: async (id: string, body: { message?: string } = {}, { signal }: Options = {}): Promise<Run> =>
+    (await ask({ method: 'POST', path: at('runs', id, '/cancel'), body, signal }, runSchema)).body,
+
+  /** What runs settles, nothing new starts. Again on a paused run: nothing. @throws ApiError `run_not_active` */
+  pauseRun: async (id: string, { signal }: Options = {}): Promise<Run> =>
+    (await ask({ method: 'POST', path: at('runs', id, '/pause'), signal }, runSchema)).body,
+
+  /** Grants each limit again, and resumes paused sub-agents too. @throws ApiError `run_not_paused`, `limit_reached_above`, `tools_changed` */
+  resumeRun: async (id: string, body: ResumeRun = {}, { signal }: Options = {}): Promise<Run> =>
+    (await ask({ method: 'POST', path: at('runs', id, '/resume'), body, signal }, runSchema)).body,
+
+  /**
+   * Retries a failed, canceled or paused run from one of its steps. `undone` and `restored` are those of `undoSteps`.
+   * @throws ApiError `run_not_retryable`, `external_effects`, `tools_changed`, …
+   */
+  retryRun: async (id: string, body: RetryRun = {}, { signal }: Options = {}): Promise<Undone> =>
+    (await ask({ method: 'POST', path: at('runs', id, '/retry'), body, signal }, undoneSchema)).body,
+
+  /**
+   * Starts a new run that continues after a step of this one. This run is unchanged. `created` is that of `createRun`.
+   * @param body.from_step a step's id or `number`; 0: before the first
+   * @throws ApiError `step_not_found`, `step_not_settled`, `workspace_discarded`, `invalid_fork`, …
+   */
+  async forkRun(
+    id: string,
+    body: ForkRun,
+    { idempotencyKey, signal }: Options & { idempotencyKey?: string | undefined } = {},
+  ): Promise<{ run: Run; created: boolean }> {
+    const headers = { 'idempotency-key': idempotencyKey };
+    const answer = await ask({ method: 'POST', path: at('runs', id, '/fork'), body, headers, signal }, runSchema);
+    return { run: answer.body, created: answer.status === 201 };
+  },
+
+  /**
+   * Undoes the steps of a paused run after `to_step`. Waits until the files are back, at most 30 s; then `restored` is false.
+   * @throws ApiError `run_not_paused`, `run_not_idle`, `external_effects`, …
+   */
+  undoSteps: async (id: string, body: UndoRun, { signal }: Options = {}): Promise<Undone> =>
+    (await ask({ method: 'POST', path: at('runs', id, '/undo'), body, signal }, undoneSchema)).body,
+
+  /** Sends a message to a run: its model reads the message before its next turn. @throws ApiError `run_not_active` */
+  async sendMessage(
+    id: string,
+    text: string,
+    { idempotencyKey, signal }: Options & { idempotencyKey?: string | undefined } = {},
+  ): Promise<SentMessage> {
+    const headers = { 'idempotency-key': idempotencyKey };
+    const path = at('runs', id, '/messages');
+    return (await ask({ method: 'POST', path, body: { text }, headers, signal }, sentMessageSchema)).body;
+  },
+});

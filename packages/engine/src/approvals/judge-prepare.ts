@@ -1,0 +1,56 @@
+import { hasNetwork, longestLine, policySchema, type RunSpec, type Verdict } from '@holdpoint/contract';
+import { openHosts } from '@holdpoint/policy';
+import type { EngineDeps } from '../deps.ts';
+import { judgeCall, judgeGrants } from '../domain/index.ts';
+import { factsOf } from './judge-described.ts';
+
+/** A command of `prepare` that may not run. */
+export interface RefusedCommand {
+  /** From 0. */
+  index: number;
+  message: string;
+}
+
+const allowed = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
+
+/** The tools whose rules bind a command of `prepare`: a rule that names the shell must not be passed by. */
+const judgedAs = ['prepare', 'bash'];
+
+/**
+ * The first command of `prepare` that may not run. The submitter wrote them, so neither its own policy nor the built-in rules hold one. What
+ * binds: permissions and modes, every rule that denies, and a rule of the operator that holds, because no person can be asked here.
+ */
+export function refusedCommand(
+  { operatorPolicy }: Pick<EngineDeps, 'operatorPolicy'>,
+  spec: RunSpec,
+): RefusedCommand | undefined {
+  const { prepare } = spec;
+  if (prepare === undefined) return undefined;
+  const current = operatorPolicy?.();
+  const network = hostsOf(spec);
+  const unheld = { ...spec, policy: allowed };
+  for (const [index, { command }] of prepare.commands.entries()) {
+    for (const tool of judgedAs) {
+      const effect = hasNetwork(network) ? 'external' : 'workspace';
+      const touches = { paths: [], command, cwd: '.', hosts: [] };
+      const facts = factsOf(spec, { tool, args: { command }, described: { effect, risk: 'medium', touches } });
+      const verdict =
+        judgeGrants(spec, facts) ?? denial(judgeCall(spec, current, facts)) ?? judgeCall(unheld, current, facts);
+      if (verdict.action === 'allow') continue;
+      const how = verdict.action === 'hold' ? 'needs a person, and no person is asked before a run' : 'is denied';
+      return { index, message: `the command ${index + 1} of prepare ${how} (${verdict.reason}): ${lineOf(command)}` };
+    }
+  }
+  return undefined;
+}
+
+const denial = (verdict: Verdict): Verdict | undefined => (verdict.action === 'deny' ? verdict : undefined);
+
+/** The hosts of `prepare` that permissions and modes leave open. */
+export const hostsOf = (spec: RunSpec): { allow: string[] } => ({
+  allow: [...openHosts(spec, spec.prepare?.network.allow ?? [])],
+});
+
+/** A command line as an event names it. */
+export const lineOf = (command: string): string =>
+  command.length <= longestLine ? command : `${command.slice(0, longestLine)}…`;

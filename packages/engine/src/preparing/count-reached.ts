@@ -1,0 +1,20 @@
+import type { Connection, PrepareResult } from '@holdpoint/contract';
+
+type Reached = NonNullable<PrepareResult['reached']>[number];
+
+const mostPlaces = 50;
+
+/** Counts connections by host, port and verdict; those to further places are not named. */
+export function countReached(): { add(connection: Connection): void; list(): Reached[] | undefined } {
+  const places = new Map<string, Reached>();
+  return {
+    add({ host, port, verdict, bytes_down }) {
+      const name = JSON.stringify([host, port, verdict]);
+      const place = places.get(name) ?? { host, port, verdict, connections: 0, bytes_down: 0 };
+      if (!places.has(name) && places.size === mostPlaces) return;
+      const { connections } = place;
+      places.set(name, { ...place, connections: connections + 1, bytes_down: place.bytes_down + bytes_down });
+    },
+    list: () => (places.size === 0 ? undefined : [...places.values()]),
+  };
+}

@@ -1,0 +1,206 @@
+import { ForbiddenChange, type Prepare, type PrepareResult, type Problem, type RunSpec } from '@holdpoint/contract';
+import { forbiddenPaths } from '@holdpoint/policy';
+import { hostsOf, lineOf, refusedCommand } from '../approvals/judge-prepare.ts';
+import { secretWritten } from '../attempts/index.ts';
+import type { WorkerDeps } from '../deps.ts';
+import {
+  beginPrepare,
+  forbiddenChange,
+  heads,
+  pauseRun,
+  type RunState,
+  recordPrepared,
+  recordPrepareFailed,
+  scopeOf,
+} from '../domain/index.ts';
+import { abortReason, HandBack, type JobContext, lockLost, readError } from '../jobs/index.ts';
+import { append, readRun, readSpec } from '../log/index.ts';
+import { guardTree } from '../trees/inspect-tree.ts';
+import { takeTree } from '../trees/take-tree.ts';
+import { countReached } from './count-reached.ts';
+
+/**
+ * Runs the commands of `prepare` that have not left a snapshot yet, one after the other, before the first turn. A command whose worker died
+ * runs again, on a new tree. When an earlier run of the tenant with the same inputs kept its changes, they are taken and no command runs.
+ * @returns whether the first turn may begin; when not, the log says why
+ */
+export async function prepareRun(deps: WorkerDeps, runId: string, context: JobContext): Promise<boolean> {
+  for (;;) {
+    const run = await readRun(deps.redis, runId);
+    if (run?.prepare !== 'due') return true;
+    if (run.status !== 'running' || run.restore === 'due') return false;
+    const spec = await readSpec(deps, run);
+    const { prepare } = spec;
+    if (prepare === undefined) throw new TypeError(`the run ${run.id} has nothing to prepare`);
+    const refused = refusedCommand(deps, spec);
+    if (refused !== undefined) {
+      await append(deps, run.id, pauseRun(run, notAllowed(refused.message)));
+      return false;
+    }
+    const tree = await soundTree(deps, run, context);
+    if (tree === 'moved') continue;
+    if (tree === 'lost' || !(await prepareNext(deps, tree, { spec, prepare, context }))) return false;
+  }
+}
+
+/** The run with a tree that nothing but its snapshot decides. It is a new one when a worker may still be writing to the old one. */
+async function soundTree(deps: WorkerDeps, run: RunState, context: JobContext): Promise<RunState | 'moved' | 'lost'> {
+  if (run.preparing === undefined) {
+    const tree = await guardTree(deps, run, '', context);
+    return tree === 'sound' ? run : tree;
+  }
+  const epoch = await takeTree(deps, run, { snapshot: run.snapshot ?? '', signal: context.signal });
+  return epoch === undefined ? 'moved' : { ...run, lease: epoch, head: '' };
+}
+
+interface Step {
+  spec: RunSpec;
+  prepare: Prepare;
+  context: JobContext;
+}
+
+/** Does the next command. @returns whether to look at the run again */
+async function prepareNext(deps: WorkerDeps, run: RunState, step: Step): Promise<boolean> {
+  const { prepare, context } = step;
+  const number = run.prepared + 1;
+  const place = { number, of: prepare.commands.length };
+  const command = prepare.commands[run.prepared];
+  if (command === undefined) throw new TypeError(`the run ${run.id} has no command ${number} of prepare`);
+  const line = lineOf(command.command);
+  const key = await keyOf(deps, run, step);
+  const begun = await append(deps, run.id, beginPrepare(run, { ...place, command: line, worker: deps.workerId }));
+  if (!begun.ok) return true;
+  const writer = heads.prepare(number);
+  await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
+  const now = { ...run, preparing: writer };
+  if (number === 1 && key !== undefined && (await takeKept(deps, now, { ...step, key, place }))) return true;
+  const { succeeded, detail, ...result } = await execute(deps, now, { ...step, command });
+  assertAlive(context);
+  const about = { ...place, command: line, ...result };
+  const problem = succeeded ? undefined : commandFailed({ ...about, detail });
+  const taken = problem ?? (await takeSnapshot(deps, now, { ...step, number }));
+  if ('code' in taken) {
+    await append(deps, run.id, recordPrepareFailed(now, about, taken));
+    return false;
+  }
+  const ends = number === place.of ? await finish(deps, now, { ...taken, key }) : {};
+  await append(deps, run.id, recordPrepared(now, { ...about, key, ...taken, parent: run.snapshot ?? '', ...ends }));
+  return true;
+}
+
+/** The digest under which the changes are kept; undefined when they cannot be kept here. */
+async function keyOf(deps: WorkerDeps, run: RunState, { spec, prepare }: Step): Promise<string | undefined> {
+  const { tenant } = scopeOf(run, spec);
+  const place = { runId: run.id, epoch: run.lease, tenant, base: run.base ?? '' };
+  return deps.executor.prepareKey(place, { ...prepare, network: hostsOf(spec), secrets: spec.secrets ?? [] });
+}
+
+/** Takes over what an earlier run made. */
+async function takeKept(
+  deps: WorkerDeps,
+  run: RunState,
+  { spec, key, place }: Step & { key: string; place: { of: number } },
+): Promise<boolean> {
+  const startedAt = performance.now();
+  const { id: runId, lease: epoch, snapshot: parent = '' } = run;
+  const { tenant } = scopeOf(run, spec);
+  const forbids = forbiddenPaths(spec);
+  const taken = await deps.workspaces.applyPrepared({ runId, epoch, parent, tenant, key, forbids });
+  if (taken === undefined) return false;
+  await deps.workspaces.markPrepared({ runId, snapshot: taken.snapshot });
+  const duration_ms = Math.round(performance.now() - startedAt);
+  const data = { number: place.of, of: place.of, key, cached: true as const, duration_ms, ...taken, parent };
+  await append(deps, runId, recordPrepared(run, data));
+  return true;
+}
+
+async function execute(
+  deps: WorkerDeps,
+  run: RunState,
+  { spec, prepare, command, context: { signal } }: Step & { command: Prepare['commands'][number] },
+): Promise<Omit<PrepareResult, 'command'> & { succeeded: boolean; detail: string | null }> {
+  const most = deps.ceilings?.step_wall_s ?? command.timeout_s;
+  const reached = countReached();
+  const { limits, modes } = spec;
+  const result = await deps.executor.prepare(command.command, {
+    ...{ runId: run.id, epoch: run.lease, limits: limits.command ?? {}, scope: scopeOf(run, spec), signal },
+    wallMs: Math.min(command.timeout_s, most) * 1000,
+    network: hostsOf({ ...spec, prepare }),
+    seed: modes.deterministic ? heads.prepare(run.prepared + 1) : undefined,
+    onConnection: reached.add,
+  });
+  return { ...result, reached: reached.list() };
+}
+
+/** What the command left, or why it may not stay. */
+async function takeSnapshot(
+  deps: WorkerDeps,
+  run: RunState,
+  { spec, number }: Step & { number: number },
+): Promise<{ snapshot: string; files_changed: number; skipped: number } | Problem> {
+  await deps.workspaces.killAll(run.id);
+  try {
+    return await deps.workspaces.snapshot({
+      ...{ runId: run.id, epoch: run.lease, parent: run.snapshot ?? '', message: heads.prepare(number) },
+      ...{ forbids: forbiddenPaths(spec), scope: scopeOf(run, spec) },
+    });
+  } catch (error) {
+    if (error instanceof ForbiddenChange) return forbiddenChange(error.paths);
+    const { problem } = readError(error);
+    if (problem.code !== secretWritten) throw error;
+    return problem;
+  }
+}
+
+/**
+ * The last command is done. Only what `prepare` itself made in the files as they came from the source is kept for other runs: a run that
+ * continues another one keeps nothing.
+ */
+async function finish(
+  deps: WorkerDeps,
+  run: RunState,
+  { snapshot, key }: { snapshot: string; key: string | undefined },
+): Promise<{ kept: boolean }> {
+  await deps.workspaces.markPrepared({ runId: run.id, snapshot });
+  const isOwn = run.forked_from === undefined && run.parent === undefined && run.turn === 0;
+  if (key === undefined || !isOwn) return { kept: false };
+  const spec = await readSpec(deps, run);
+  const { tenant } = scopeOf(run, spec);
+  const kept = await deps.workspaces.keepPrepared({
+    ...{ runId: run.id, tenant, key, from: run.base ?? '', to: snapshot },
+    forSource: spec.prepare?.inputs === undefined,
+  });
+  return { kept };
+}
+
+/** Nothing is recorded by a worker that is ending, or of a run that is canceled: the next worker finds a command without a result. */
+function assertAlive({ signal }: JobContext): void {
+  const reason = abortReason(signal);
+  if (reason === 'shutdown') throw new HandBack();
+  if (reason === 'lock-lost') throw lockLost();
+  if (reason === 'canceled') throw new Error('the run was canceled while a command of prepare ran');
+}
+
+const longestShown = 1500;
+
+function commandFailed({
+  number,
+  command,
+  exit_code,
+  detail,
+  output,
+}: Pick<PrepareResult, 'command' | 'exit_code' | 'output'> & { number: number; detail: string | null }): Problem {
+  const how = detail ?? `exit code ${exit_code}`;
+  const tail = output.trimEnd().slice(-longestShown);
+  return {
+    code: 'prepare_failed',
+    message: `The command ${number} of prepare failed (${how}): ${command}${tail === '' ? '' : `\n${tail}`}`,
+    next: 'When the cause lies outside (a registry, the network), resume the run: the command runs again. Otherwise cancel it and submit it with other commands, or with the host in `prepare.network.allow`.',
+  };
+}
+
+const notAllowed = (message: string): Problem => ({
+  code: 'prepare_refused',
+  message: `Not run: ${message}`,
+  next: 'Resume the run when the policy allows the command, or cancel it and submit it without.',
+});

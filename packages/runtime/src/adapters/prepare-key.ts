@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { arch, release } from 'node:os';
+import { canonicalJson, type Json } from '@holdpoint/contract';
+import type { Executor } from '@holdpoint/engine/worker';
+import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { Workspaces } from '@holdpoint/workspace';
+import type { ProjectToolchains } from '../toolchains/project-toolchains.ts';
+
+/** Changes when what `prepare` leaves depends on something new. */
+const format = 1;
+
+/**
+ * The digest of all that decides what the commands of `prepare` make: what a command prints or fetches is not part of it. Without the sandbox
+ * the workspace has another path in each run, which installed programs may hold, so nothing is kept.
+ */
+export async function prepareKey(
+  deps: { sandbox: Sandbox; workspaces: Workspaces; toolchains: ProjectToolchains },
+  mount: WorkspaceMount,
+  { tenant, base }: Parameters<Executor['prepareKey']>[0],
+  { commands, network, inputs, secrets }: Parameters<Executor['prepareKey']>[1],
+): Promise<string | undefined> {
+  const { sandbox, workspaces, toolchains } = deps;
+  if (sandbox.capabilities.driver === 'none') return undefined;
+  const { chosen } = await toolchains.of({ ...mount, base });
+  const runtimes = await sandbox.runtimes(mount);
+  const inputDigest = await workspaces.inputDigest({ runId: mount.id, snapshot: base, globs: inputs });
+  const decides = {
+    ...{ format, tenant, inputs: inputDigest, system: [process.platform, arch(), release()] },
+    commands: commands.map(({ command }) => command),
+    network: network.allow,
+    secrets: secrets.map(({ name, as }) => ({ name, as })),
+    driver: sandbox.capabilities.driver,
+    toolchains: chosen.map(({ language, version, path }) => ({ language, version, path })),
+    runtimes: runtimes.map(({ path, version }) => ({ path, version })),
+  };
+  return createHash('sha256')
+    .update(canonicalJson(decides as unknown as Json))
+    .digest('hex');
+}

@@ -1,0 +1,48 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../runtime-config.ts';
+
+/** Paths of files of the operator. */
+export interface RemoteFiles {
+  /** Certificates in PEM. */
+  authorities?: string | undefined;
+  knownHosts?: string | undefined;
+}
+
+/** HOLDPOINT_GIT_CA and HOLDPOINT_GIT_KNOWN_HOSTS. */
+export const remoteFilesFrom = (env: Readonly<Record<string, string | undefined>>): RemoteFiles => ({
+  authorities: env['HOLDPOINT_GIT_CA'] || undefined,
+  knownHosts: env['HOLDPOINT_GIT_KNOWN_HOSTS'] || undefined,
+});
+
+/** @throws ConfigError for a file that cannot be read */
+export function readRemoteFiles({ authorities, knownHosts }: RemoteFiles): {
+  authorities: string[];
+  knownHosts: string;
+} {
+  const text = authorities === undefined ? '' : read('HOLDPOINT_GIT_CA', authorities);
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (authorities !== undefined && !(certificates.length > 0 && certificates.every(isCertificate))) {
+    throw new ConfigError(`HOLDPOINT_GIT_CA: ${authorities} has no certificate in PEM`);
+  }
+  return {
+    authorities: certificates,
+    knownHosts: knownHosts === undefined ? '' : read('HOLDPOINT_GIT_KNOWN_HOSTS', knownHosts),
+  };
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function read(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigError(`${name}: ${path} cannot be read`, { cause });
+  }
+}

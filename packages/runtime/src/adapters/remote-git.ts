@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import type { Connection } from '@holdpoint/contract';
+import { createAuthority, createGuard, EgressError, EgressProxy, type InjectedHeaders } from '@holdpoint/egress';
+import type { Sandbox } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
+import { type RemoteAccess, type RemoteGit, WorkspaceError } from '@holdpoint/workspace';
+import type { Logger } from 'pino';
+import { type SshFiles, sshFiles, sshScript } from './remote-ssh.ts';
+
+interface Deps {
+  sandbox: Pick<Sandbox, 'run'>;
+  secrets: Pick<Secrets, 'resolve' | 'redactor'>;
+  allowAddresses: readonly string[];
+  /** Certificates in PEM that remotes may have beside public ones. */
+  authorities: readonly string[];
+  /** Lines of a known_hosts file. */
+  knownHosts: string;
+  /** The most bytes of one call, on the way and on disk. */
+  maxBytes: number;
+  logger: Pick<Logger, 'info'>;
+}
+
+/** A large repository over a slow line. */
+const wallMs = 3_600_000;
+/** A host that computes a pack may be silent for that long. */
+const idleMs = 300_000;
+const mostOutput = 64 * 1024 * 1024;
+
+/**
+ * Runs git in a sandbox whose network reaches the remote's host alone. The token of an https remote is added to the requests outside of it. A
+ * private key is in the memory of the sandbox, and nowhere else.
+ */
+export function openRemoteGit(deps: Deps): RemoteGit {
+  return {
+    async run({ runId, access, folder, owner, args, onProgress, signal = new AbortController().signal }) {
+      const redactor = deps.secrets.redactor(access.tenant);
+      const ssh = access.remote.transport === 'ssh' ? sshFiles(deps, access) : undefined;
+      let refused: string | undefined;
+      let isTooLarge = false;
+      const onConnection = (connection: Connection) => {
+        deps.logger.info({ run_id: runId, connection }, 'a connection to a remote ended');
+        refused ??= reasonOf(connection);
+        isTooLarge ||= connection.reason === 'ETOOLARGE';
+      };
+      await using proxy = await openProxy(deps, access, onConnection);
+      const stdout: string[] = [];
+      let stderr = '';
+      let line = '';
+      const result = await deps.sandbox.run({
+        workspace: { id: runId, path: folder, ...owner },
+        argv: ['/bin/bash', '-c', script(ssh), 'holdpoint', ...settings, '--git-dir=.', ...args],
+        env: { ...environment(access), ...ssh?.env },
+        stdin: ssh?.key ?? '',
+        egress: proxy,
+        filter: () => redactor.stream(),
+        output: {
+          write(stream, chunk) {
+            const text = chunk.toString('utf8');
+            if (stream === 'stdout') return void stdout.push(text);
+            const lines = `${line}${text}`.split(/[\r\n]/);
+            line = (lines.pop() ?? '').slice(-4096);
+            for (const one of lines) onProgress?.(one);
+            stderr = (stderr + text).slice(-mostStderr);
+          },
+        },
+        limits: {
+          ...{ wall_ms: wallMs, cpu_seconds: 3600, output_bytes: mostOutput },
+          ...{ workspace_bytes: deps.maxBytes, file_bytes: deps.maxBytes },
+        },
+        signal,
+      });
+      signal.throwIfAborted();
+      const { end } = result;
+      if (end.status === 'quota' || isTooLarge) {
+        const limit = end.status === 'quota' ? `${end.limit} (${end.quota})` : `${deps.maxBytes} bytes`;
+        throw new WorkspaceError('EREMOTETOOLARGE', `${access.remote.url} passes the limit of ${limit}.`);
+      }
+      if (end.status === 'killed' || end.status === 'timed_out') {
+        throw new WorkspaceError('EREMOTEUNREACHABLE', `git did not end in time with ${access.remote.url}.`);
+      }
+      return { ok: end.exit_code === 0, stdout: stdout.join(''), stderr: redactor.text(stderr), refused };
+    },
+  };
+}
+
+const mostStderr = 64 * 1024;
+
+/** Nothing of this machine decides: no configuration, helper, hook or alias, one transport, no redirect away from https. */
+const settings = [
+  ['core.hooksPath=/dev/null', 'credential.helper=', 'core.askPass=', 'gc.auto=0', 'maintenance.auto=false'],
+  ['protocol.version=2', 'http.followRedirects=initial', 'http.version=HTTP/1.1', 'transfer.bundleURI=false'],
+  [
+    'fetch.unpackLimit=1',
+    'transfer.unpackLimit=1',
+    'fetch.fsckObjects=false',
+    'submodule.recurse=false',
+    'pack.threads=2',
+  ],
+]
+  .flat()
+  .flatMap((setting) => ['-c', setting]);
+
+const environment = ({ remote }: RemoteAccess): Record<string, string> => ({
+  HOME: '/nonexistent',
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_COUNT: '0',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ALLOW_PROTOCOL: remote.transport,
+  GIT_PROTOCOL_FROM_USER: '0',
+});
+
+const script = (ssh: SshFiles | undefined): string => (ssh === undefined ? 'exec git "$@"' : sshScript);
+
+async function openProxy(
+  deps: Deps,
+  access: RemoteAccess,
+  onConnection: (connection: Connection) => void,
+): Promise<EgressProxy> {
+  const { remote } = access;
+  const { allowAddresses, authorities } = deps;
+  const host = remote.host.includes(':') ? `[${remote.host}]` : remote.host;
+  const limits = { bytes: deps.maxBytes, idle_ms: idleMs, total_ms: wallMs };
+  const token = randomBytes(32).toString('base64url');
+  try {
+    const guard = createGuard({ rules: [`${host}:${remote.port}`], allowAddresses });
+    const open = { guard, token, onConnection, limits };
+    if (remote.transport === 'ssh') return new EgressProxy(open);
+    const injected = { headers: headersFor(deps, access), authority: await createAuthority() };
+    return new EgressProxy({ ...open, injected, authorities });
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    throw new WorkspaceError('EREMOTEFORBIDDEN', `${remote.url}: ${error.message}`, { cause: error });
+  }
+}
+
+/** The proxy reads the requests even without a token, because it knows the authorities of the operator. */
+function headersFor(deps: Deps, { remote, credentials, tenant }: RemoteAccess): InjectedHeaders {
+  const value = credentials && deps.secrets.resolve(credentials.secret, { tenant });
+  const basic = Buffer.from(`${credentials?.username ?? 'x-access-token'}:${value}`).toString('base64');
+  const isRemote = ({ host, port }: { host: string; port: number }) => host === remote.host && port === remote.port;
+  return {
+    isEmpty: false,
+    intercepts: isRemote,
+    for: (target, transport) =>
+      value !== undefined && transport === 'https' && isRemote(target) ? [['authorization', `Basic ${basic}`]] : [],
+  };
+}
+
+/** Why the guard refused it; undefined for anything else that ended it. */
+function reasonOf({ host, port, reason }: Connection): string | undefined {
+  const where = `${host}:${port}`;
+  switch (reason) {
+    case 'EHOSTNOTALLOWED':
+      return `it leads to ${where}, which is another host`;
+    case 'EADDRESSREFUSED':
+      return `${where} is not at a public address`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Problem } from '@holdpoint/contract';
+import type { Redis } from 'ioredis';
+import type { ProviderRates } from './provider-rates.ts';
+
+/** How a request ended, for those that come after it. */
+export type Outcome =
+  | { kind: 'ok' }
+  /** It says nothing about the provider. */
+  | { kind: 'neutral' }
+  /** The provider takes no requests now, or cannot be reached. */
+  | { kind: 'limited'; reason: Problem; retryAfterMs?: number | undefined };
+
+export type Entry =
+  /** The request may be sent. `leave` says for how long the provider takes none now; 0: it does. */
+  | { kind: 'open'; leave(outcome: Outcome): Promise<{ closedMs: number }> }
+  /**
+   * @param waitMs until the run may enter again by itself; it is woken when its turn comes before. @param closedMs until the provider is asked again
+   * by any run. @param reason why the provider is left alone; undefined: the operator's rate is used up
+   */
+  | { kind: 'closed'; waitMs: number; closedMs: number; reason?: Problem | undefined };
+
+/** Who waits: a run and the turn that it plans. */
+export interface Ticket {
+  runId: string;
+  turn: number;
+}
+
+/**
+ * Lets requests of all workers to the same account of a provider through, so that it is asked by nobody while it takes none, and by one, two,
+ * four, … runs afterwards. Runs that find it closed are let through in the order in which they came.
+ */
+export interface ModelGate {
+  enter(account: Account, ticket: Ticket): Promise<Entry>;
+}
+
+export interface Account {
+  provider: string;
+  /** Digest of its address and key. */
+  digest: string;
+}
+
+interface Deps {
+  redis: Redis;
+  rates: ProviderRates;
+  /** Wakes the job of a run whose request may be sent now. */
+  wake(ticket: Ticket): Promise<void>;
+  logger: { warn(fields: object, message: string): void };
+  /** Milliseconds since the epoch. @default the clock of Redis, the same for all workers */
+  now?: () => number;
+  random?: () => number;
+}
+
+/** A worker that died frees its place after this time. */
+const leaseMs = 60_000;
+const renewMs = 20_000;
+
+const source = readFileSync(new URL('./gate.lua', import.meta.url), 'utf8');
+const sha = createHash('sha1').update(source).digest('hex');
+
+export function openModelGate({ redis, rates, wake, logger, now, random = Math.random }: Deps): ModelGate {
+  const call = async ({ digest }: Account, op: string, args: (string | number)[]): Promise<unknown[]> => {
+    const base = `hp:model-gate:{${digest}}`;
+    const keys = [base, `${base}:active`, `${base}:order`, `${base}:due`];
+    const all = [...keys, op, now?.() ?? '', ...args];
+    try {
+      return (await redis.evalsha(sha, keys.length, ...all)) as unknown[];
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return (await redis.eval(source, keys.length, ...all)) as unknown[];
+    }
+  };
+  return {
+    async enter(account, { runId, turn }) {
+      const { at_once = 0, per_minute = 0 } = rates[account.provider] ?? {};
+      const lease = randomUUID();
+      const entered = await call(account, 'enter', [`${runId} ${turn}`, lease, leaseMs, at_once, per_minute]);
+      if (entered[0] === 0) {
+        const [, waitMs, closedMs, code, message] = entered;
+        const reason = code === '' ? undefined : { code: String(code), message: String(message) };
+        return { kind: 'closed', waitMs: Math.max(Number(waitMs), 1), closedMs: Number(closedMs), reason };
+      }
+      const renewing = setInterval(() => {
+        call(account, 'renew', [lease, leaseMs]).catch((error: unknown) =>
+          logger.warn({ run_id: runId, err: error }, 'the place of a model request was not renewed'),
+        );
+      }, renewMs);
+      renewing.unref();
+      return {
+        kind: 'open',
+        async leave(outcome) {
+          clearInterval(renewing);
+          const limited = outcome.kind === 'limited' ? outcome : undefined;
+          const said = [limited?.retryAfterMs ?? 0, random(), at_once, limited?.reason.code ?? ''];
+          const words = limited?.reason.message.slice(0, 500) ?? '';
+          const [closed, ...next] = await call(account, 'leave', [
+            lease,
+            Number(entered[1]),
+            outcome.kind,
+            ...said,
+            words,
+          ]);
+          // A lost wake-up only costs time: the run wakes by itself.
+          await Promise.all(next.map((ticket) => wake(ticketOf(String(ticket))))).catch((error: unknown) =>
+            logger.warn({ err: error }, 'a run that waits for its model was not woken; it wakes by itself'),
+          );
+          return { closedMs: Number(closed) };
+        },
+      };
+    },
+  };
+}
+
+function ticketOf(text: string): Ticket {
+  const [runId = '', turn] = text.split(' ');
+  return { runId, turn: Number(turn) };
+}

@@ -1,0 +1,10 @@
+import { z } from 'zod';
+
+const rateSchema = z.strictObject({
+  per_minute: z.number().positive().max(1_000_000).optional(),
+  at_once: z.int().min(1).max(100_000).optional(),
+});
+
+/** What the operator allows of all workers together, by provider. */
+export const providerRatesSchema = z.record(z.string(), rateSchema);
+export type ProviderRates = z.infer<typeof providerRatesSchema>;

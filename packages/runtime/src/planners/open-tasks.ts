@@ -1,0 +1,52 @@
+import type { OpenTask, PastTurn, PlannerDecision } from '@holdpoint/engine/worker';
+
+interface Tool {
+  name: string;
+  parameters: Record<string, unknown>;
+}
+
+/**
+ * A model that ends while tasks are open is told once of each, because the end of the run ends them. Its next ending ends the run: a server
+ * that is to run until then keeps no run from ending.
+ */
+export function tellOfOpenTasks(
+  decision: PlannerDecision,
+  { tasks, past, tools }: { tasks: readonly OpenTask[]; past: readonly PastTurn[]; tools: readonly Tool[] },
+): PlannerDecision {
+  if (decision.kind !== 'finish') return decision;
+  const told = past.flatMap(({ note }) => (note?.code === 'open_tasks' ? [note.text] : []));
+  const news = tasks.filter(({ id }) => !told.some((text) => text.includes(id)));
+  if (news.length === 0) return decision;
+  const { kind: _, output: __, ...said } = decision;
+  return { ...said, kind: 'again', note: { code: 'open_tasks', text: textOf(news, tools) } };
+}
+
+const mostNamed = 64;
+
+function textOf(tasks: readonly OpenTask[], tools: readonly Tool[]): string {
+  const one = tasks.length === 1;
+  const lines = tasks.slice(0, mostNamed).map(({ id, kind, title }) => {
+    const what = kind === 'agent' ? 'sub-agent' : 'command';
+    return `- ${id}: ${what} ${JSON.stringify(title.slice(0, 200))}`;
+  });
+  return [
+    `You ended, and ${one ? 'a task of yours still runs' : `${tasks.length} tasks of yours still run`}:`,
+    ...lines,
+    `The end of the run kills ${one ? 'it' : 'them'}. What a command has written until then stays; what a sub-agent did is not merged.`,
+    ...howTo(tools),
+    `If ${one ? 'it is' : 'they are'} not needed any longer, answer once more without a call: the run then ends.`,
+  ].join('\n');
+}
+
+/** With the tools of this toolset. */
+function howTo(tools: readonly Tool[]): string[] {
+  const known = new Map(tools.map((tool) => [tool.name, tool]));
+  const output = known.get('task_output');
+  const wait = output && JSON.stringify(output.parameters).includes('"wait_s"') ? '"wait_s": 600' : '"wait": true';
+  return [
+    ...(output === undefined
+      ? []
+      : [`To read what it printed, or to wait for its end: task_output {"task_id": …, ${wait}}.`]),
+    ...(known.has('kill_shell') ? ['To end it: kill_shell {"task_id": …}.'] : []),
+  ];
+}

@@ -1,0 +1,45 @@
+import type { Json } from '@holdpoint/contract';
+import { compileOutput } from './compile-output.ts';
+
+export interface OutputInput {
+  text: string;
+  schema: Record<string, unknown>;
+}
+export type ReadOutput = { ok: true; value: Json } | { ok: false; errors: string[] };
+
+const mostErrors = 20;
+const longestText = 4 * 1024 * 1024;
+
+/** The JSON value in the final answer of a model, when it fits the schema. Words and fences around it are left out. */
+export function readOutput({ text, schema }: OutputInput): ReadOutput {
+  if (text.length > longestText) return { ok: false, errors: [`the answer is longer than ${longestText} characters`] };
+  const errorsOf = compileOutput(schema);
+  const found = candidates(text).flatMap(parsed);
+  if (found.length === 0) return { ok: false, errors: ['the answer has no JSON value'] };
+  const tried = found.map(({ value }) => ({ value, errors: errorsOf(value) }));
+  const fitting = tried.find(({ errors }) => errors.length === 0);
+  if (fitting !== undefined) return { ok: true, value: fitting.value };
+  const errors = tried[0]?.errors ?? [];
+  const more = errors.length - mostErrors;
+  return { ok: false, errors: more > 0 ? [...errors.slice(0, mostErrors), `and ${more} more`] : errors };
+}
+
+/** The whole text, each fenced part from the last on, and what stands between the outermost brackets. */
+function candidates(text: string): string[] {
+  const fenced = text.split('```').filter((_, index) => index % 2 === 1);
+  const parts = fenced.map((part) => part.replace(/^[a-z0-9]*\s*\n/i, '')).reverse();
+  return [text, ...parts.slice(0, 10), between(text, '{', '}'), between(text, '[', ']')];
+}
+
+function between(text: string, open: string, close: string): string {
+  const [from, to] = [text.indexOf(open), text.lastIndexOf(close)];
+  return from === -1 ? '' : text.slice(from, to + 1);
+}
+
+function parsed(text: string): { value: Json }[] {
+  try {
+    return [{ value: JSON.parse(text) as Json }];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,36 @@
+import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
+import type { BytePath } from '../files/index.ts';
+import { preparedSnapshot } from '../prepared/mark.ts';
+import { type Folder, find, isFolder, isSame, loadSnapshot } from '../tree/index.ts';
+
+/**
+ * Whether a change was made by the commands of `prepare`: the file is as they left it, or it lies in a folder that they made. A file of the
+ * source that they changed and the run changed again is the run's.
+ * @param input.root the newer tree
+ */
+export async function preparedPaths(
+  deps: Pick<Deps, 'git' | 'states'>,
+  { folder, record, root }: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
+): Promise<(path: BytePath) => boolean> {
+  const id = preparedSnapshot(folder);
+  if (id === undefined) return () => false;
+  const state = deps.states.of(folder);
+  const source = await loadSnapshot(deps, { folder, state, id: record.base });
+  const prepared = await loadSnapshot(deps, { folder, state, id });
+  const made = new Map<BytePath, boolean>();
+  const isMade = (above: BytePath): boolean => {
+    const known = made.get(above);
+    if (known !== undefined) return known;
+    const names = above.split('/');
+    const is = isFolder(find(prepared.root, names)) && !isFolder(find(source.root, names));
+    made.set(above, is);
+    return is;
+  };
+  return (path) => {
+    const names = path.split('/');
+    const was = find(source.root, names);
+    const is = find(prepared.root, names);
+    if (!isSame(was, is) && isSame(is, find(root, names))) return true;
+    return names.slice(1).some((_, index) => isMade(names.slice(0, index + 1).join('/')));
+  };
+}

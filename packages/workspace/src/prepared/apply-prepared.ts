@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import { ForbiddenChange } from '@holdpoint/contract';
+import { type Call, type Deps, errnoOf, type RunFolder, type Snapshot } from '../deps.ts';
+import { assertFreeSpace, fromText, syncFolder, toText } from '../files/index.ts';
+import { linkFile } from '../fork/link-objects.ts';
+import { createObjectWriter } from '../git-objects/index.ts';
+import { applyChanges } from '../publish/index.ts';
+import { restoreSnapshot } from '../restore.ts';
+import { assertCurrent, requireRecord, runFolder } from '../run/index.ts';
+import { commitTree } from '../snapshot.ts';
+import {
+  canonicalMode,
+  changesBetween,
+  emptyFolder,
+  emptyFolders,
+  type Folder,
+  find,
+  isFolder,
+  isSame,
+  kindOf,
+  type Leaf,
+  type LoadedSnapshot,
+  loadSnapshot,
+  loadTree,
+  type Permissions,
+  permissionsAt,
+  type Entry as TreeEntry,
+  withEntry,
+} from '../tree/index.ts';
+import { type Entry, entryFolder, packFile, readEntry, touchEntry } from './entry.ts';
+import { removePrepared } from './evict-prepared.ts';
+
+/**
+ * Brings the tree to what an earlier run kept: its objects are linked, the changes are made in the parent's tree in memory, and the files are
+ * written. An entry that is damaged, or that does not fit the files of this run, is removed, so that this run keeps its own.
+ */
+export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): Promise<Snapshot | undefined> {
+  const folder = runFolder(deps.dataDir, input.runId, input.epoch);
+  const record = requireRecord(folder);
+  assertCurrent(folder);
+  if (deps.limits.preparedBytes === 0) return undefined;
+  const place = entryFolder(deps.dataDir, input);
+  const entry = await readEntry(place, input.key);
+  if (entry === undefined) return undefined;
+  if (entry === 'damaged') {
+    deps.logger.warn({ run_id: input.runId, key: input.key }, 'a kept prepared tree is damaged and was removed');
+    await removePrepared(deps, place);
+    return undefined;
+  }
+  const state = deps.states.of(folder);
+  const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
+  const isOther = entry.source !== undefined && entry.source !== parent.tree;
+  const overlay = isOther ? undefined : await linked(deps, { folder, place, entry });
+  const root = overlay && withChanges(parent.root, entry, overlay);
+  if (overlay === undefined || root === undefined) {
+    await removePrepared(deps, place);
+    return undefined;
+  }
+  touchEntry(place, deps.now());
+  const manifest = { ...parent.manifest, permissions: withPermissions(parent, { entry, overlay, root }) };
+  if (input.forbids !== undefined) {
+    const forbidden = changesBetween(parent.root, root)
+      .map(({ path }) => toText(path))
+      .filter(input.forbids);
+    if (forbidden.length > 0) throw new ForbiddenChange(forbidden);
+  }
+  const writer = createObjectWriter({
+    gitDir: folder.shadow,
+    known: state.known,
+    assertSpace: () => assertFreeSpace(deps),
+  });
+  const snapshot = await commitTree(deps, {
+    ...{ folder, state, writer, root, parent, message: 'prepare', seconds: record.created_at },
+    manifest: { ...manifest, empty: emptyFolders(root) },
+  });
+  deps.onPoint('prepared.committed');
+  await restoreSnapshot(deps, { runId: input.runId, epoch: input.epoch, snapshot: snapshot.id });
+  deps.onPoint('prepared.applied');
+  return snapshot;
+}
+
+/** The tree of the entry, whose objects the run has from now on; undefined when the entry was removed at this moment. */
+async function linked(
+  deps: Deps,
+  { folder, place, entry }: { folder: RunFolder; place: string; entry: Entry },
+): Promise<Folder | undefined> {
+  const { pack, tree } = entry;
+  if (pack === undefined || tree === null) return emptyFolder();
+  const packs = join(folder.shadow, 'objects', 'pack');
+  try {
+    for (const kind of ['pack', 'idx'] as const) {
+      await linkFile(packFile(place, pack.name, kind), packFile(packs, pack.name, kind));
+    }
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    return undefined;
+  }
+  await syncFolder(packs);
+  return (await loadTree(deps, { folder, state: deps.states.of(folder), treeish: tree })).root;
+}
+
+/** The parent's tree with the changes; undefined when a file that they replace is another one. */
+function withChanges(parent: Folder, entry: Entry, overlay: Folder): Folder | undefined {
+  const before = new Map(
+    entry.before.map(({ path, mode, oid, removed }) => {
+      const leaf: Leaf = { mode: canonicalMode(mode.toString(8)), oid };
+      return [fromText(path), { leaf, removed }] as const;
+    }),
+  );
+  for (const [path, { leaf }] of before) if (!isSame(find(parent, path.split('/')), leaf)) return undefined;
+  const gone = [...before].filter(([, { removed }]) => removed);
+  const { root: left } = applyChanges(
+    parent,
+    gone.map(([path, { leaf }]) => ({ path, old: leaf, new: null })),
+  );
+  const laid = lay(left, overlay, { path: '', replaces: (path) => before.has(path) });
+  if (laid === undefined) return undefined;
+  return entry.empty.map(fromText).reduce((root, path) => {
+    const names = path.split('/');
+    return find(root, names) === undefined ? withEntry(root, names, { entries: new Map(), oid: null }) : root;
+  }, laid);
+}
+
+/** A tree over another. Both stay as they are. */
+function lay(
+  under: TreeEntry | undefined,
+  over: Folder,
+  at: { path: string; replaces: (path: string) => boolean },
+): Folder | undefined {
+  if (under === undefined) return over;
+  if (!isFolder(under)) return undefined;
+  const entries = new Map(under.entries);
+  for (const [name, entry] of over.entries) {
+    const path = at.path === '' ? name : `${at.path}/${name}`;
+    const old = entries.get(name);
+    const next = isFolder(entry) ? lay(old, entry, { ...at, path }) : entry;
+    if (next === undefined) return undefined;
+    if (!isFolder(entry) && old !== undefined && !isSame(old, entry) && !at.replaces(path)) return undefined;
+    entries.set(name, next);
+  }
+  return { entries };
+}
+
+/** The permissions of the parent, and those of the entry for what it brings. */
+function withPermissions(
+  { manifest, root: before }: LoadedSnapshot,
+  { entry, overlay, root }: { entry: Entry; overlay: Folder; root: Folder },
+): Permissions {
+  const { usual, others } = manifest.permissions;
+  const { permissions } = entry;
+  const kept = {
+    usual: permissions.usual,
+    others: new Map(permissions.others.map(([path, mode]) => [fromText(path), mode])),
+  };
+  const merged = new Map([...others].filter(([path]) => find(root, path.split('/')) !== undefined));
+  const visit = (folder: Folder, path: string): void => {
+    for (const [name, one] of folder.entries) {
+      const below = path === '' ? name : `${path}/${name}`;
+      const kind = kindOf(one);
+      const isNew = !isFolder(one) || !isFolder(find(before, below.split('/')));
+      if (kind !== undefined && isNew) {
+        const mode = permissionsAt(kept, below, kind);
+        if (mode === usual[kind]) merged.delete(below);
+        else merged.set(below, mode);
+      }
+      if (isFolder(one)) visit(one, below);
+    }
+  };
+  visit(overlay, '');
+  for (const path of entry.empty.map(fromText)) {
+    const mode = permissionsAt(kept, path, 'folder');
+    if (mode !== usual.folder) merged.set(path, mode);
+  }
+  return { usual, others: merged };
+}

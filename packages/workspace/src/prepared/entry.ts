@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, readFileSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { errnoOf, WorkspaceError } from '../errors.ts';
+
+/**
+ * What the commands of `prepare` changed, kept for other runs of the tenant: a pack with a tree of the new and changed files, and this file.
+ * An entry is written aside and renamed, and nothing changes it afterwards.
+ */
+const oid = z.string().regex(/^[0-9a-f]{40}$/);
+const bits = z.int().min(0).max(0o777);
+const leafSchema = z.strictObject({ path: z.string(), mode: z.int(), oid });
+const entrySchema = z.strictObject({
+  format: z.literal(1),
+  key: z.string(),
+  /** The tree of the new and changed files; null: there are none. */
+  tree: oid.nullable(),
+  /** The tree that the changes fit; absent: every tree in which the changed files are the same. */
+  source: oid.optional(),
+  /** Files of the source that were changed or removed, as they were. Paths as in diffs. */
+  before: z.array(leafSchema.extend({ removed: z.boolean() })),
+  empty: z.array(z.string()),
+  permissions: z.strictObject({
+    usual: z.strictObject({ file: bits, executable: bits, folder: bits }),
+    others: z.array(z.tuple([z.string(), bits])),
+  }),
+  /** Hex name and SHA-256 digests of the pack; absent when the tree is null. */
+  pack: z.strictObject({ name: oid, bytes: z.int(), pack: z.string(), index: z.string() }).optional(),
+});
+export type Entry = z.infer<typeof entrySchema>;
+
+/** The folder of all entries. */
+export const preparedFolder = (dataDir: string): string => join(dataDir, 'prepared');
+
+/** The folder of one entry. No two tenants have a folder in common. */
+export function entryFolder(dataDir: string, { tenant, key }: { tenant: string; key: string }): string {
+  if (!/^[0-9a-f]{64}$/.test(key))
+    throw new WorkspaceError('EWORKSPACECORRUPT', `${key} is no key of a prepared tree.`);
+  return join(preparedFolder(dataDir), createHash('sha256').update(tenant).digest('hex').slice(0, 32), key);
+}
+
+export const entryFile = (folder: string): string => join(folder, 'entry.json');
+export const packFile = (folder: string, name: string, kind: 'pack' | 'idx'): string =>
+  join(folder, `pack-${name}.${kind}`);
+
+/** The text of an entry: its digest, and its JSON in one line. */
+export function writeEntry(entry: Entry): string {
+  const body = JSON.stringify(entrySchema.parse(entry));
+  return `${digestOf(body)}\n${body}\n`;
+}
+
+/** An entry whose every byte is as it was written; `damaged` when one is not. Undefined: there is none. */
+export async function readEntry(folder: string, key: string): Promise<Entry | 'damaged' | undefined> {
+  try {
+    const [digest = '', body = '', ...rest] = readFileSync(entryFile(folder), 'utf8').split('\n');
+    if (digestOf(body) !== digest || rest.join('\n') !== '') return 'damaged';
+    const entry = entrySchema.parse(JSON.parse(body));
+    if (entry.key !== key) return 'damaged';
+    const { pack } = entry;
+    if (pack !== undefined) {
+      if ((await fileDigest(packFile(folder, pack.name, 'pack'))) !== pack.pack) return 'damaged';
+      if ((await fileDigest(packFile(folder, pack.name, 'idx'))) !== pack.index) return 'damaged';
+    }
+    return entry;
+  } catch (error) {
+    if (error instanceof z.ZodError || error instanceof SyntaxError) return 'damaged';
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    return undefined;
+  }
+}
+
+/** Notes that an entry was used: those that were not for the longest time go first. */
+export function touchEntry(folder: string, now: number): void {
+  try {
+    utimesSync(entryFile(folder), now / 1000, now / 1000);
+  } catch (error) {
+    // Another process removed it in this moment. Its objects are linked already.
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export async function fileDigest(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
+  return hash.digest('hex');
+}

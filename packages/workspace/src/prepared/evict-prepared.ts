@@ -1,0 +1,64 @@
+import { mkdirSync, renameSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
+import { removeFolder } from '../files/index.ts';
+import { temporaryPath } from '../run/index.ts';
+import { entryFile, preparedFolder } from './entry.ts';
+
+interface Kept {
+  folder: string;
+  bytes: number;
+  usedAt: number;
+}
+
+/** Removes the entries that were not used for the longest time, until the rest fit. */
+export async function evictPrepared(deps: Deps): Promise<void> {
+  const kept = await listPrepared(deps);
+  kept.sort((a, b) => b.usedAt - a.usedAt);
+  let total = 0;
+  for (const { folder, bytes } of kept) {
+    total += bytes;
+    if (total > deps.limits.preparedBytes) await removePrepared(deps, folder);
+  }
+}
+
+/** An entry is whole or gone: it is taken from its name first. A run that links its objects at this moment has them. */
+export async function removePrepared(deps: Deps, folder: string): Promise<void> {
+  const aside = temporaryPath(deps, 'prepared');
+  mkdirSync(dirname(aside), { recursive: true, mode: 0o700 });
+  try {
+    renameSync(folder, aside);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    return;
+  }
+  await removeFolder(aside);
+}
+
+/** How much is kept, and what may be. */
+export async function measurePrepared(deps: Deps): Promise<{ entries: number; bytes: number; most: number }> {
+  const kept = await listPrepared(deps);
+  return {
+    entries: kept.length,
+    bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0),
+    most: deps.limits.preparedBytes,
+  };
+}
+
+async function listPrepared({ dataDir }: Pick<Deps, 'dataDir'>): Promise<Kept[]> {
+  const top = preparedFolder(dataDir);
+  const found: Kept[] = [];
+  for (const tenant of await namesIn(top)) {
+    for (const key of await namesIn(join(top, tenant))) {
+      const folder = join(top, tenant, key);
+      const sizes = (await namesIn(folder)).map((name) => sizeOf(join(folder, name)));
+      const usedAt = statSync(entryFile(folder), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+      found.push({ folder, bytes: sizes.reduce((sum, bytes) => sum + bytes, 0), usedAt });
+    }
+  }
+  return found;
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+const namesIn = (path: string): Promise<string[]> => readdir(path).catch(unlessMissing<string[]>([]));

@@ -1,0 +1,134 @@
+import { mkdirSync, renameSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Call, type Deps, errnoOf, type ObjectWriter } from '../deps.ts';
+import { assertFreeSpace, removeFolder, syncFile, syncFolder, toText, writeDurably } from '../files/index.ts';
+import { createObjectWriter } from '../git-objects/index.ts';
+import { bigFileFlags } from '../host-git/git.ts';
+import { newlySkipped } from '../publish/index.ts';
+import { type RunFolder, requireRecord, runFolder, temporaryPath } from '../run/index.ts';
+import {
+  type Change,
+  changesBetween,
+  emptyFolder,
+  type Folder,
+  isFolder,
+  isSame,
+  type LoadedSnapshot,
+  loadSnapshot,
+  type Entry as TreeEntry,
+} from '../tree/index.ts';
+import { type Entry, entryFile, entryFolder, fileDigest, packFile, writeEntry } from './entry.ts';
+import { evictPrepared } from './evict-prepared.ts';
+
+/** Folders that hold nothing but what package managers put there. */
+const dependencyFolders = new Set(['node_modules', '.venv', 'venv', '.tox', '.yarn', '.pnpm-store', '__pycache__']);
+
+/**
+ * Keeps what differs between the source and the tree that `prepare` left. When two processes keep the same, the first wins.
+ * @returns false when it cannot be kept: it holds repositories, or files that no snapshot holds, or is larger than all that may be kept
+ */
+export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Promise<boolean> {
+  const { runId, tenant, key, from, to, forSource } = input;
+  const folder = runFolder(deps.dataDir, runId);
+  requireRecord(folder);
+  if (deps.limits.preparedBytes === 0) return false;
+  const state = deps.states.of(folder);
+  const before = await loadSnapshot(deps, { folder, state, id: from });
+  const after = await loadSnapshot(deps, { folder, state, id: to });
+  if (before.manifest.repositories !== after.manifest.repositories || newlySkipped(before, after).size > 0)
+    return false;
+  const aside = temporaryPath(deps, 'prepared');
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  try {
+    const changes = changesBetween(before.root, after.root);
+    const overlay = overlayOf(before.root, after.root) ?? emptyFolder();
+    const packed = await pack(deps, { folder, overlay, aside });
+    if (packed !== undefined && packed.bytes > deps.limits.preparedBytes) return false;
+    deps.onPoint('prepared.packed');
+    const isBound = forSource && changes.some(({ path }) => !isDependency(path));
+    const entry: Entry = {
+      ...{ format: 1, key, tree: packed?.tree ?? null },
+      ...(isBound && { source: before.tree }),
+      before: changes.flatMap(beforeOf),
+      ...{ empty: newEmptyFolders(before, after), permissions: permissionsOf(after) },
+      ...(packed && { pack: packed.pack }),
+    };
+    await writeDurably(entryFile(aside), writeEntry(entry));
+    await place(deps, aside, entryFolder(deps.dataDir, { tenant, key }));
+  } finally {
+    await removeFolder(aside);
+  }
+  await evictPrepared(deps);
+  return true;
+}
+
+const isDependency = (path: string): boolean => path.split('/').some((name) => dependencyFolders.has(name));
+
+const beforeOf = ({ path, old, new: now }: Change): Entry['before'] =>
+  old === null ? [] : [{ path: toText(path), mode: old.mode, oid: old.oid, removed: now === null }];
+
+const newEmptyFolders = (before: LoadedSnapshot, after: LoadedSnapshot): string[] => {
+  const known = new Set(before.manifest.empty);
+  return after.manifest.empty.filter((path) => !known.has(path)).map(toText);
+};
+
+function permissionsOf({ manifest: { permissions } }: LoadedSnapshot): Entry['permissions'] {
+  return { usual: permissions.usual, others: [...permissions.others].map(([path, mode]) => [toText(path), mode]) };
+}
+
+/** The files of `to` that `from` has not, in their folders. A folder that is new as a whole is the same object, with its id. */
+function overlayOf(from: TreeEntry | undefined, to: Folder): Folder | undefined {
+  if (!isFolder(from)) return to;
+  if (typeof from.oid === 'string' && from.oid === to.oid) return undefined;
+  const entries: Folder['entries'] = new Map();
+  for (const [name, entry] of to.entries) {
+    const old = from.entries.get(name);
+    if (isSame(old, entry)) continue;
+    const below = isFolder(entry) ? overlayOf(old, entry) : entry;
+    if (below !== undefined) entries.set(name, below);
+  }
+  return entries.size === 0 ? undefined : { entries };
+}
+
+async function pack(
+  deps: Deps,
+  { folder, overlay, aside }: { folder: RunFolder; overlay: Folder; aside: string },
+): Promise<{ tree: string; bytes: number; pack: NonNullable<Entry['pack']> } | undefined> {
+  assertFreeSpace(deps);
+  const writer: ObjectWriter = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
+  const tree = await writer.root(overlay);
+  if (overlay.oid === null) return undefined;
+  await writer.flush();
+  const settings = [...bigFileFlags, '-c', 'pack.threads=1'];
+  const { stdout } = await deps.git.run(
+    [...settings, `--git-dir=${folder.shadow}`, 'pack-objects', '-q', '--window=0', join(aside, 'pack')],
+    { input: `${[...idsIn(overlay)].join('\n')}\n` },
+  );
+  const name = stdout.toString('latin1').trim();
+  const [packed, index] = [packFile(aside, name, 'pack'), packFile(aside, name, 'idx')];
+  await Promise.all([syncFile(packed), syncFile(index)]);
+  const bytes = statSync(packed).size + statSync(index).size;
+  return { tree, bytes, pack: { name, bytes, pack: await fileDigest(packed), index: await fileDigest(index) } };
+}
+
+function idsIn(folder: Folder, found = new Set<string>()): Set<string> {
+  if (typeof folder.oid === 'string') found.add(folder.oid);
+  for (const entry of folder.entries.values()) {
+    if (isFolder(entry)) idsIn(entry, found);
+    else found.add(entry.oid);
+  }
+  return found;
+}
+
+async function place(deps: Deps, aside: string, target: string): Promise<void> {
+  await syncFolder(aside);
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  try {
+    renameSync(aside, target);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
+    return;
+  }
+  await syncFolder(dirname(target));
+  deps.onPoint('prepared.placed');
+}

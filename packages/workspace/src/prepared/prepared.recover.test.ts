@@ -1,0 +1,221 @@
+import { appendFileSync, chmodSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { git, readTree, rejects, runUntilKilled, stride, type Temporary, test, writeTree } from '../testing/index.ts';
+import { entryFolder } from './entry.ts';
+
+const key = 'a'.repeat(64);
+const other = 'b'.repeat(64);
+const place = { tenant: 'default', key };
+const [first, second] = ['run_first', 'run_second'];
+const files = { 'package.json': '{}\n', 'src/a.js': 'a\n', 'old.txt': 'old\n' };
+
+/** A run whose `prepare` has made `node_modules`, and another one that has just begun. */
+async function start(t: Temporary, more: object = {}) {
+  const source = t.source(files);
+  const begun = await t.begin(source, first);
+  const folder = join(begun.path, 'node_modules');
+  writeTree(begun.path, {
+    'node_modules/dep/index.js': 'dep\n',
+    'node_modules/dep/cli.js': { executable: '#!/bin/sh\n' },
+    'node_modules/empty': null,
+    ...more,
+  });
+  symlinkSync('../dep/cli.js', join(folder, 'dep', 'link'));
+  chmodSync(join(folder, 'dep'), 0o750);
+  chmodSync(join(folder, 'dep', 'index.js'), 0o600);
+  const { id: to } = await t.snapshot(begun.id, first);
+  const next = await t.begin(source, second);
+  return { source, from: begun.id, to, made: readTree(begun.path), parent: next.id, path: next.path };
+}
+
+const keep = (t: Temporary, { from, to }: { from: string; to: string }, more: object = {}) =>
+  t.workspaces.keepPrepared({ runId: first, ...place, from, to, forSource: true, ...more });
+const apply = (t: Temporary, { parent }: { parent: string }, more: object = {}) =>
+  t.workspaces.applyPrepared({ runId: second, epoch: 1, ...place, parent, ...more });
+
+test('another run of the tenant gets exactly the files that prepare made', async ({ t }) => {
+  const at = await start(t);
+  expect(await apply(t, at)).toBeUndefined();
+  expect(await keep(t, at)).toBe(true);
+  const taken = await apply(t, at);
+  expect(taken).toMatchObject({ parent: at.parent, files_changed: 3, skipped: [] });
+  expect(readTree(at.path)).toEqual(at.made);
+  // The tree is that snapshot to the byte, permissions included.
+  expect(await t.snapshot(taken?.id ?? '', second)).toMatchObject({ id: taken?.id, files_changed: 0 });
+  expect(git(t.shadow(second), 'fsck', '--strict', '--no-dangling')).toBe('');
+  // The entry may go: the run has its own names of the objects.
+  rmSync(entryFolder(t.dataDir, place), { recursive: true });
+  await t.workspaces.discard(first);
+  await t.workspaces.takeOver({ runId: second, epoch: 2, snapshot: taken?.id ?? '' });
+  expect(readTree((await t.workspaces.locate({ runId: second, epoch: 2 })).path)).toEqual(at.made);
+});
+
+test('another tenant, another key and a protected path get nothing', async ({ t }) => {
+  const at = await start(t);
+  await keep(t, at);
+  expect(await apply(t, at, { tenant: 'b' })).toBeUndefined();
+  expect(await apply(t, at, { key: other })).toBeUndefined();
+  await rejects(apply(t, at, { key: '../../etc' }), 'EWORKSPACECORRUPT');
+  const forbids = (path: string) => path.startsWith('node_modules/dep/cli');
+  await expect(apply(t, at, { forbids })).rejects.toMatchObject({ paths: ['node_modules/dep/cli.js'] });
+  expect(readTree(at.path)).toEqual({
+    'package.json': 'file {}\n',
+    src: 'folder',
+    'src/a.js': 'file a\n',
+    'old.txt': 'file old\n',
+  });
+});
+
+test('changes beyond dependencies are for the same files alone, unless the caller names the inputs', async ({ t }) => {
+  const at = await start(t, { 'dist/out.js': 'built of a\n', 'package.json': '{"changed":1}\n' });
+  await keep(t, at);
+  const changed = async (run: string, tree: Record<string, string>) => {
+    const { id, path } = await t.begin(at.source, run);
+    writeTree(path, tree);
+    return { parent: (await t.snapshot(id, run)).id, path };
+  };
+  const edited = await changed('run_edited', { 'src/a.js': 'b\n' });
+  expect(await apply(t, edited, { runId: 'run_edited' })).toBeUndefined();
+  // It does not fit, so the run keeps its own.
+  expect((await t.workspaces.prepared()).entries).toBe(0);
+
+  await keep(t, at, { forSource: false });
+  expect(await apply(t, edited, { runId: 'run_edited' })).toMatchObject({ files_changed: 5 });
+  expect(readTree(edited.path)).toEqual({ ...at.made, 'src/a.js': 'file b\n' });
+  const clashing = await changed('run_clashing', { 'package.json': '{"other":1}\n' });
+  expect(await apply(t, clashing, { runId: 'run_clashing' })).toBeUndefined();
+});
+
+test('a removed file is removed, and another file at its place is never overwritten', async ({ t }) => {
+  const { source } = { source: t.source(files) };
+  const begun = await t.begin(source, first);
+  rmSync(join(begun.path, 'old.txt'));
+  const { id: to } = await t.snapshot(begun.id, first);
+  await keep(t, { from: begun.id, to }, { forSource: false });
+  const next = await t.begin(source, second);
+  expect(await apply(t, { parent: next.id })).toMatchObject({ files_changed: 1 });
+  expect(readTree(next.path)).toEqual({ 'package.json': 'file {}\n', src: 'folder', 'src/a.js': 'file a\n' });
+});
+
+test.for(['entry.json', 'pack', 'idx'])(
+  'an entry with a damaged %s is thrown away and made again',
+  async (part, { t }) => {
+    const at = await start(t);
+    await keep(t, at);
+    const folder = entryFolder(t.dataDir, place);
+    const name = readdirSync(folder).find((one) => one.endsWith(part)) ?? '';
+    appendFileSync(join(folder, name), 'x');
+    expect(await apply(t, at)).toBeUndefined();
+    expect(readdirSync(join(folder, '..'))).toEqual([]);
+    await keep(t, at);
+    expect(await apply(t, at)).toMatchObject({ files_changed: 3 });
+    expect(readTree(at.path)).toEqual(at.made);
+  },
+);
+
+test('of two workers that keep the same at once, one wins, and what is unused goes first', async ({ t }) => {
+  const at = await start(t);
+  const others = [t.workspaces, t.reopen(), t.reopen()];
+  const kept = others.map((workspaces) =>
+    workspaces.keepPrepared({ runId: first, ...place, from: at.from, to: at.to, forSource: true }),
+  );
+  expect(await Promise.all(kept)).toEqual([true, true, true]);
+  const { entries, bytes } = await t.workspaces.prepared();
+  expect(entries).toBe(1);
+  const tight = t.reopen({ limits: { preparedBytes: bytes + 10 }, now: () => 1_700_000_100_000 });
+  await tight.keepPrepared({ runId: first, ...place, key: other, from: at.from, to: at.to, forSource: true });
+  expect(await tight.prepared()).toMatchObject({ entries: 1 });
+  expect(await apply(t, at)).toBeUndefined();
+  expect(await apply(t, at, { key: other })).toBeDefined();
+  const none = t.reopen({ limits: { preparedBytes: 0 } });
+  expect(await none.keepPrepared({ runId: first, ...place, from: at.from, to: at.to, forSource: true })).toBe(false);
+});
+
+test('keeping and applying, killed at any point, leave a whole entry or none', async ({ t }) => {
+  const at = await start(t);
+  const kept = { verb: 'keep_prepared', ...place, from: at.from, to: at.to };
+  for (let dieAt = 1; runUntilKilled({ dataDir: t.dataDir, runId: first, dieAt, act: kept }); dieAt += 1) {
+    const { entries } = await t.workspaces.prepared();
+    expect(entries).toBe(dieAt === 1 ? 0 : 1);
+    rmSync(entryFolder(t.dataDir, place), { recursive: true, force: true });
+  }
+  await t.workspaces.removeAbandonedBuilds();
+  expect(readdirSync(join(t.dataDir, 'making'))).toEqual([]);
+  await keep(t, at);
+  let epoch = 1;
+  const applied = () => ({ verb: 'apply_prepared', ...place, epoch, parent: at.parent });
+  for (let dieAt = 1; runUntilKilled({ dataDir: t.dataDir, runId: second, dieAt, act: applied() }); dieAt += stride) {
+    epoch += 1;
+    const again = t.reopen();
+    await again.takeOver({ runId: second, epoch, snapshot: at.parent });
+    await again.applyPrepared({ runId: second, epoch, ...place, parent: at.parent });
+    expect(readTree((await again.locate({ runId: second, epoch })).path)).toEqual(at.made);
+    epoch += 1;
+    await again.takeOver({ runId: second, epoch, snapshot: at.parent });
+  }
+  expect(epoch).toBeGreaterThan(1);
+});
+
+test('inputs decide by their content; without any known file, every file does', async ({ t }) => {
+  const source = t.source({ ...files, 'node_modules/x/package.json': '1', 'packages/b/package-lock.json': '1' });
+  const begun = await t.begin(source, first);
+  const digest = async (tree: Record<string, string>, globs?: string[]) => {
+    writeTree(begun.path, tree);
+    const { id } = await t.snapshot(begun.id, first);
+    return t.workspaces.inputDigest({ runId: first, snapshot: id, globs });
+  };
+  const before = await digest({});
+  expect(await digest({ 'src/a.js': 'c', 'node_modules/x/package.json': '2' })).toBe(before);
+  expect(await digest({ 'packages/b/package-lock.json': '2' })).not.toBe(before);
+  const named = await digest({}, ['src/**']);
+  expect(await digest({ 'package.json': '{"a":1}' }, ['src/**'])).toBe(named);
+  expect(await digest({ 'src/a.js': 'd' }, ['src/**'])).not.toBe(named);
+  rmSync(join(begun.path, 'packages'), { recursive: true });
+  rmSync(join(begun.path, 'package.json'));
+  const unknown = await digest({});
+  expect(await digest({ 'src/a.js': 'e' })).not.toBe(unknown);
+  await rejects(digest({}, ['../x']), 'EGLOBINVALID');
+});
+
+test.for(['git', 'directory'] as const)('a publish to a %s brings the change of the run alone', async (type, { t }) => {
+  const path = t.source(files, type);
+  const begun = await t.begin(type === 'git' ? { type, path } : path);
+  writeTree(begun.path, {
+    'node_modules/dep/index.js': 'dep\n',
+    'package.json': '{"by":"prepare"}\n',
+    'made.txt': 'm\n',
+  });
+  rmSync(join(begun.path, 'old.txt'));
+  const { id: prepared } = await t.snapshot(begun.id);
+  await t.workspaces.markPrepared({ runId: 'run_1', snapshot: prepared });
+  writeTree(begun.path, { 'src/a.js': 'repaired\n', 'node_modules/dep/more.js': 'x\n', 'made.txt': 'by the run\n' });
+  const { id: snapshot } = await t.snapshot(prepared);
+  const diff = await t.workspaces.diff({ runId: 'run_1', from: prepared, to: snapshot });
+  expect(diff.files.map((file) => file.path)).toEqual(['made.txt', 'src/a.js']);
+  const plan = await t.workspaces.planPublish({ runId: 'run_1', snapshot, target: { message: 'm' } });
+  expect(plan.files.map((file) => [file.path, file.status])).toEqual([
+    ['made.txt', 'added'],
+    ['src/a.js', 'modified'],
+  ]);
+  expect(plan.left_out.map(({ path: at, reason }) => [at, reason])).toEqual([
+    ['node_modules/', 'prepared'],
+    ['old.txt', 'prepared'],
+    ['package.json', 'prepared'],
+  ]);
+  expect(await t.publish({ snapshot })).toMatchObject({ status: 'published' });
+  const fork = await t.workspaces.fork({ runId: 'run_fork', from: { runId: 'run_1', snapshot } });
+  expect(fork).toMatchObject({ base: prepared, prepared: true });
+  const early = await t.workspaces.fork({ runId: 'run_early', from: { runId: 'run_1', snapshot: begun.id } });
+  expect(early).toMatchObject({ base: begun.id, prepared: false });
+  if (type === 'git') {
+    expect(git(path, 'show', '--stat=200', '--format=', 'holdpoint/run_1')).toMatch(
+      /made\.txt.*\n.*src\/a\.js.*\n 2 files/,
+    );
+  } else {
+    expect(readTree(path)).toEqual({
+      ...{ 'package.json': 'file {}\n', src: 'folder', 'src/a.js': 'file repaired\n', 'old.txt': 'file old\n' },
+      'made.txt': 'file by the run\n',
+    });
+  }
+});

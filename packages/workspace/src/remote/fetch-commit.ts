@@ -1,0 +1,167 @@
+import { closeSync, constants, createReadStream, existsSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:fs';
+import { copyFile, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { type Deps, errnoOf, type Owner, type Progress, WorkspaceError } from '../deps.ts';
+import { type Directory, openChain, openTop, removeFolder, syncFolder, writeDurably } from '../files/index.ts';
+import { linkFile } from '../fork/link-objects.ts';
+import { writeRef } from '../git-objects/index.ts';
+import { bigFileFlags } from '../host-git/git.ts';
+import { createBare } from '../host-git/shadow.ts';
+import { temporaryPath } from '../run/index.ts';
+import type { Repository } from '../source-repository/repository.ts';
+import { assertDone } from './failure.ts';
+import { asRepository, findFetched, folderOf, nameOf, newestFetched } from './fetched.ts';
+import { remoteGit } from './list-refs.ts';
+import type { RemoteAccess } from './port.ts';
+import { readProgress } from './read-progress.ts';
+import { withStaging } from './staging.ts';
+
+interface Input {
+  runId: string;
+  access: RemoteAccess;
+  /** The full name of a ref, or a commit. */
+  name: string;
+  /** How many commits from the tip. */
+  depth: number;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Fetches a commit, without its other branches and tags. git runs apart, on a repository that is thrown away: this process takes nothing from
+ * there but packs, which it indexes itself, and the ids of commits.
+ * @returns the repository, and the commit that the ref was at when it was fetched
+ */
+export async function fetchCommit(deps: Deps, input: Input): Promise<{ repository: Repository; commit: string }> {
+  const { runId, access, name, depth, onProgress, signal } = input;
+  const git = remoteGit(deps);
+  const before = newestFetched(deps, access);
+  const args = ['fetch', `--depth=${depth}`, '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'].concat(
+    ['--no-recurse-submodules', '--force', '--progress', '--', access.remote.url, `${name}:${wanted}`],
+  );
+  const fetch = async (folder: string, owner: Owner) => {
+    const report = (line: string) => {
+      const progress = readProgress(line);
+      if (progress !== undefined) onProgress?.(progress);
+    };
+    const result = await git.run({ runId, access, folder, owner, args, onProgress: report, signal });
+    assertDone(access, result);
+    deps.onPoint('remote.fetched');
+    return keep(deps, { ...input, folder, before });
+  };
+  return withStaging(deps, runId, fetch, (folder) => seed(deps, before, folder));
+}
+
+const wanted = 'refs/holdpoint/wanted';
+
+/** What was fetched earlier need not be sent again. Only root can share a file with a user who cannot change it. */
+async function seed(deps: Deps, from: string | undefined, to: string): Promise<void> {
+  if (from === undefined) return;
+  for (const name of await packsIn(from)) {
+    const [source, target] = [join(from, 'objects/pack', name), join(to, 'objects/pack', name)];
+    await (deps.isRoot ? linkFile(source, target) : copyFile(source, target, constants.COPYFILE_FICLONE));
+  }
+  for (const name of ['shallow', wanted]) {
+    if (!existsSync(join(from, name))) continue;
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    await copyFile(join(from, name), join(to, name));
+  }
+}
+
+const packsIn = async (path: string): Promise<string[]> =>
+  (await readdir(join(path, 'objects/pack'))).filter((name) => /^pack-[0-9a-f]{40}\.(pack|idx)$/.test(name));
+
+/** Makes a repository of this process's own of what was fetched. A rename is the commit point. */
+async function keep(deps: Deps, input: Input & { folder: string; before: string | undefined }) {
+  const { access, depth, runId, signal, before } = input;
+  const path = join(temporaryPath(deps, runId), 'repository.git');
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    await createBare(deps.git, path);
+    const known = new Set(before === undefined ? [] : await packsIn(before));
+    for (const name of known) await linkFile(join(before ?? '', 'objects/pack', name), join(path, 'objects/pack', name));
+    using staged = openTop(input.folder);
+    for (const name of await packsIn(input.folder)) {
+      if (name.endsWith('.pack') && !known.has(name)) await indexPack(deps, { staged, name, path, signal });
+    }
+    const shallow = readPlain(staged, 'shallow')?.toString('latin1').split('\n').slice(0, -1) ?? [];
+    if (!shallow.every(isId)) throw broken(access);
+    if (shallow.length > 0) await writeDurably(join(path, 'shallow'), `${shallow.join('\n')}\n`, 0o644);
+    const tip = readPlain(staged, ...wanted.split('/'))?.toString('latin1').trim() ?? '';
+    if (!isId(tip)) throw broken(access);
+    const args = [`--git-dir=${path}`, 'rev-parse', '--verify', '--quiet', `${tip}^{commit}`];
+    const commit = (await deps.git.run(args, { accept: [0, 1, 128], signal })).stdout.toString('latin1').trim();
+    if (!isId(commit)) throw new WorkspaceError('EREFUNKNOWN', `${input.name} of ${access.remote.url} is not a commit.`);
+    await writeRef(path, wanted, commit);
+    for (const name of ['objects/pack', 'objects', '']) await syncFolder(join(path, name));
+    const parent = folderOf(deps, access);
+    mkdirSync(parent, { recursive: true, mode: 0o700 });
+    deps.onPoint('remote.kept');
+    const kept = place(path, join(parent, nameOf(commit, depth)));
+    await syncFolder(parent);
+    const repository = kept ?? findFetched(deps, { access, commit, depth });
+    if (repository === undefined) throw broken(access);
+    return { repository, commit };
+  } finally {
+    await removeFolder(dirname(path));
+  }
+}
+
+/** @returns undefined when another process was faster */
+function place(from: string, to: string): Repository | undefined {
+  try {
+    renameSync(from, to);
+    return asRepository(to);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
+    return undefined;
+  }
+}
+
+const isId = (text: string): boolean => /^[0-9a-f]{40}$/.test(text);
+
+const broken = ({ remote }: RemoteAccess): WorkspaceError =>
+  new WorkspaceError('EREMOTEUNREACHABLE', `What was fetched from ${remote.url} is no repository that can be used.`);
+
+async function indexPack(
+  deps: Deps,
+  input: { staged: Directory; name: string; path: string; signal?: AbortSignal | undefined },
+): Promise<void> {
+  using folder = openChain(input.staged, ['objects', 'pack']);
+  const fd = folder && openPlain(folder, input.name);
+  if (fd === undefined) return;
+  const options = input.signal === undefined ? {} : { signal: input.signal };
+  const indexing = deps.git.stream([...bigFileFlags, `--git-dir=${input.path}`, 'index-pack', '--stdin'], options);
+  indexing.stdin.on('error', () => {});
+  indexing.stdout.resume();
+  const reading = createReadStream('', { fd });
+  reading.pipe(indexing.stdin);
+  indexing.done.catch(() => reading.destroy());
+  await Promise.all([indexing.done, finished(reading)]);
+}
+
+/** A small file, read without following a link. */
+function readPlain(top: Directory, ...names: string[]): Buffer | undefined {
+  using folder = openChain(top, names.slice(0, -1));
+  const fd = folder && openPlain(folder, names.at(-1) ?? '');
+  if (fd === undefined) return undefined;
+  try {
+    return fstatSync(fd).size > 64 * 1024 * 1024 ? undefined : readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openPlain(folder: Directory, name: string): number | undefined {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  try {
+    const fd = openSync(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (fstatSync(fd).isFile()) return fd;
+    closeSync(fd);
+    return undefined;
+  } catch (error) {
+    if (['ENOENT', 'ELOOP', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}

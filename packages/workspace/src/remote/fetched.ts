@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Deps } from '../deps.ts';
+import type { Repository } from '../source-repository/repository.ts';
+import type { RemoteAccess } from './port.ts';
+
+/**
+ * Repositories that were fetched from remotes: one for each commit and depth, which never changes once it has its name. So no lock is needed,
+ * and a process that dies leaves nothing half done. Those of one remote share packs by links.
+ */
+export const remotesFolder = (dataDir: string): string => join(dataDir, 'remotes');
+
+/** Runs of one tenant share what they fetched with the same credentials. */
+export function folderOf({ dataDir }: Pick<Deps, 'dataDir'>, { remote, tenant, credentials }: RemoteAccess): string {
+  const { secret = null, username = null } = credentials ?? {};
+  const key = JSON.stringify([tenant, remote.url, secret, username]);
+  return join(remotesFolder(dataDir), createHash('sha256').update(key).digest('hex').slice(0, 40));
+}
+
+export const nameOf = (commit: string, depth: number): string => `${commit}.${depth}`;
+
+/** Asks for everything. */
+export const unlimited = 0x7fffffff;
+
+/** A repository with the commit and at least that much of its history. */
+export function findFetched(deps: Pick<Deps, 'dataDir'>, input: { access: RemoteAccess; commit: string; depth: number }) {
+  const folder = folderOf(deps, input.access);
+  const fits = namesIn(folder).filter((name) => {
+    const [commit, depth] = name.split('.');
+    return commit === input.commit && (Number(depth) >= input.depth || !existsSync(join(folder, name, 'shallow')));
+  });
+  const [name] = fits;
+  if (name === undefined) return undefined;
+  // The maintenance removes what was not used for long.
+  utimesSync(join(folder, name), new Date(), new Date());
+  return asRepository(join(folder, name));
+}
+
+/** The repository of this remote that was used last. */
+export function newestFetched(deps: Pick<Deps, 'dataDir'>, access: RemoteAccess): string | undefined {
+  const folder = folderOf(deps, access);
+  const paths = namesIn(folder).map((name) => join(folder, name));
+  const usedAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return paths.sort((a, b) => usedAt(b) - usedAt(a))[0];
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => /^[0-9a-f]{40}\.\d+$/.test(name)) : [];
+}
+
+/** It is this process's own, so there is nothing to check before git reads it. */
+export const asRepository = (path: string): Repository => ({
+  ...{ gitDir: path, common: path, fingerprints: [], as: undefined, use: 'source' },
+});

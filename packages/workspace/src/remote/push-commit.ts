@@ -1,0 +1,55 @@
+import { type Deps, type Owner, type RunFolder, WorkspaceError } from '../deps.ts';
+import { writeRef } from '../git-objects/index.ts';
+import { pipePack } from '../source-repository/pipe-pack.ts';
+import { markShallow } from '../source-repository/take-commit.ts';
+import { assertDone, lastWords } from './failure.ts';
+import { folderOf } from './fetched.ts';
+import { listRefs, remoteGit } from './list-refs.ts';
+import type { RemoteTarget } from './remote-target.ts';
+import { withStaging } from './staging.ts';
+
+interface Input {
+  folder: RunFolder;
+  remote: RemoteTarget;
+  branch: string;
+  /** null: the branch must not exist. */
+  from: string | null;
+  commit: string;
+  parent: string;
+}
+
+/**
+ * Pushes one commit to a branch by compare-and-set: the host moves the branch only when it is where the plan saw it. git pushes from a
+ * repository that has that commit and its parent, and nothing else of the run.
+ * @returns 'moved' when the branch was not at `from`
+ */
+export async function pushCommit(deps: Deps, input: Input): Promise<'moved' | undefined> {
+  const { folder, branch, from, commit, parent } = input;
+  const { access } = input.remote;
+  const { runId } = folder;
+  const args = ['-c', 'push.negotiate=true', 'push', '--porcelain', '--no-verify', '--no-signed', '--recurse-submodules=no'].concat(
+    [`--force-with-lease=${branch}:${from ?? ''}`, '--', access.remote.url, `${commit}:${branch}`],
+  );
+  const push = (path: string, owner: Owner) => remoteGit(deps).run({ runId, access, folder: path, owner, args });
+  const fill = async (path: string) => {
+    await pipePack(deps.git, {
+      pack: { args: [`--git-dir=${folder.shadow}`, 'pack-objects', '--revs', '--stdout', '--shallow', '-q'] },
+      index: { args: [`--git-dir=${path}`, 'index-pack', '--stdin'] },
+      revs: `--shallow ${parent}\n${commit}\n`,
+    });
+    await markShallow(path, parent);
+    await writeRef(path, 'refs/holdpoint/out', commit);
+  };
+  return deps.fetching(folderOf(deps, access), async () => {
+    const result = await withStaging(deps, runId, push, fill);
+    if (result.ok) return undefined;
+    // The connection may have ended after the host had moved the branch.
+    const now = (await listRefs(deps, { runId, access, patterns: [branch] })).get(branch);
+    if (now === commit) return undefined;
+    if (now !== (from ?? undefined)) return 'moved';
+    const [, why] = /^!\t[^\t]*\t(.*)$/m.exec(result.stdout) ?? [];
+    if (why === undefined) assertDone(access, result);
+    const said = [why, lastWords(result.stderr)].join(': ');
+    throw new WorkspaceError('EREMOTEREFUSED', `${access.remote.url} refuses ${branch}: ${said}`);
+  });
+}

@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RemoteSource } from '@holdpoint/contract';
+import { type Deps, errnoOf, type WorkspaceRecord } from '../deps.ts';
+import { removeFolder } from '../files/index.ts';
+import { createBare } from '../host-git/shadow.ts';
+import { temporaryPath } from '../run/index.ts';
+import type { Repository } from '../source-repository/repository.ts';
+import { fetchCommit } from './fetch-commit.ts';
+import { asRepository, findFetched, folderOf } from './fetched.ts';
+import { listRefs } from './list-refs.ts';
+import { accessTo } from './open-remote.ts';
+import type { RemoteAccess } from './port.ts';
+
+/** A remote that a publish goes to, as it was when it was asked. */
+export interface RemoteTarget {
+  access: RemoteAccess;
+  /** Full names, and their commits. */
+  branches: ReadonlyMap<string, string>;
+  /** Has the tip of the branch, with history; undefined when that is where the run began. */
+  tip: Repository | undefined;
+}
+
+/** Deep enough to find a commit of this run under what others pushed on it. */
+const depth = 100;
+
+/**
+ * Asks the remote for its branches, and fetches the tip of one. A process without a way to remotes only plans, and takes the remote to be
+ * where the run began.
+ */
+export async function openRemoteTarget(
+  deps: Deps,
+  input: { record: WorkspaceRecord; source: RemoteSource; branch: string; runId: string },
+): Promise<Repository> {
+  const { record, source, branch, runId } = input;
+  const access = accessTo(deps, source, record.tenant ?? '');
+  const empty = { ...asRepository(await emptyRepository(deps, runId)), use: 'publish' as const };
+  if (deps.remoteGit === undefined) return { ...empty, remote: { access, branches: assumed(input), tip: undefined } };
+  return deps.fetching(folderOf(deps, access), async () => {
+    const branches = await listRefs(deps, { runId, access, patterns: ['refs/heads/*'] });
+    const commit = branches.get(branch);
+    if (commit === undefined || commit === record.base_commit) return { ...empty, remote: { access, branches, tip: undefined } };
+    const found = findFetched(deps, { access, commit, depth });
+    if (found !== undefined) return { ...empty, remote: { access, branches, tip: found } };
+    const fetched = await fetchCommit(deps, { runId, access, name: branch, depth });
+    const now = new Map([...branches, [branch, fetched.commit]]);
+    return { ...empty, remote: { access, branches: now, tip: fetched.repository } };
+  });
+}
+
+function assumed({ record, source }: { record: WorkspaceRecord; source: RemoteSource }): Map<string, string> {
+  const { ref } = source;
+  if (ref === undefined || record.base_commit === null) return new Map();
+  return new Map([[ref.startsWith('refs/') ? ref : `refs/heads/${ref}`, record.base_commit]]);
+}
+
+/** Stands for the configuration and the attributes that a remote does not show. */
+async function emptyRepository(deps: Deps, runId: string): Promise<string> {
+  const path = join(deps.dataDir, 'git', 'empty.git');
+  if (existsSync(path)) return path;
+  const aside = join(temporaryPath(deps, runId), 'empty.git');
+  mkdirSync(join(aside, '..'), { recursive: true, mode: 0o700 });
+  try {
+    await createBare(deps.git, aside);
+    renameSync(aside, path);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
+  } finally {
+    await removeFolder(join(aside, '..'));
+  }
+  return path;
+}

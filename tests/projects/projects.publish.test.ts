@@ -1,0 +1,154 @@
+import { lookup } from 'node:dns/promises';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
+import { execa } from 'execa';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { git, type ModelServer, openModelServer, useSystem } from '../harness/index.ts';
+
+/** A package that has its own tests in the registry, and a defect that they find. */
+interface Project {
+  name: string;
+  version: string;
+  install: string;
+  test: string;
+  file: string;
+  right: string;
+  wrong: string;
+}
+
+const projects: Project[] = [
+  {
+    ...{ name: 'minimist', version: '1.2.8', install: 'npm install --no-save tape@5', test: `npx tape 'test/*.js'` },
+    ...{ file: 'index.js', right: '(/^0x[0-9a-f]+$/i).test(x)) { return true; }' },
+    wrong: '(/^0x[0-9a-f]+$/i).test(x)) { return false; }',
+  },
+  {
+    ...{
+      name: 'fastq',
+      version: '1.20.3',
+      install: 'npm install --ignore-scripts',
+      test: 'npx tape test/test.js test/promise.js',
+    },
+    ...{ file: 'queue.js', right: 'return _running === 0 && self.length() === 0' },
+    wrong: 'return _running === 0 || self.length() === 0',
+  },
+  {
+    ...{ name: 'secure-json-parse', version: '4.1.1', install: 'npm install --ignore-scripts' },
+    ...{ test: `npx tape 'test/*.test.js'`, file: 'index.js' },
+    ...{ right: 'text.charCodeAt(0) === 0xFEFF', wrong: 'text.charCodeAt(0) === 0xFEFE' },
+  },
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'hp-projects-'));
+const registry = new URL(process.env.npm_config_registry ?? 'https://registry.npmjs.org/');
+let model: ModelServer;
+let reached: string;
+/** What the model does in the run of the present test. */
+let project: Project;
+beforeAll(async () => {
+  reached = (await lookup(registry.hostname)).address;
+  model = await openModelServer(({ results }) => answers[results.length]?.() ?? { text: 'The tests pass again.' });
+});
+afterAll(async () => {
+  await model[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs the tests, mends what they found, runs them again. */
+const answers = [
+  () => ({
+    text: 'I run the tests first.',
+    calls: [{ tool: 'bash', args: { command: `${project.test} | tail -40` } }],
+  }),
+  () => {
+    const { file: path, wrong: old_string, right: new_string } = project;
+    return { text: 'I mend it.', calls: [{ tool: 'edit', args: { path, old_string, new_string } }] };
+  },
+  () => ({ calls: [{ tool: 'bash', args: { command: project.test } }] }),
+];
+
+const system = useSystem({
+  env: () => ({
+    // A mirror of the registry may have an address that is not public.
+    HOLDPOINT_ALLOW_ADDRESSES: `${reached}/32`,
+    HOLDPOINT_MODEL: 'openai-compatible/test',
+    OPENAI_COMPATIBLE_BASE_URL: `${model.url}/v1`,
+    OPENAI_COMPATIBLE_API_KEY: 'test-key',
+  }),
+});
+const { client } = system;
+
+/** A repository with the package as it was published, and the defect. */
+async function sourceOf({ name, version, file, right, wrong }: Project): Promise<string> {
+  const at = join(folder, name);
+  mkdirSync(at, { recursive: true });
+  const packed = await execa('npm', ['pack', `${name}@${version}`, '--silent'], { cwd: at });
+  await execa('tar', ['xzf', packed.stdout.trim()], { cwd: at });
+  const path = join(at, 'package');
+  writeFileSync(join(path, '.gitignore'), 'node_modules/\npackage-lock.json\n');
+  const text = readFileSync(join(path, file), 'utf8');
+  expect(text.split(right)).toHaveLength(2);
+  writeFileSync(join(path, file), text.replace(right, wrong));
+  await git(path, 'init', '-q', '-b', 'main');
+  await git(path, 'add', '-A');
+  await git(
+    path,
+    '-c',
+    'user.name=test',
+    '-c',
+    'user.email=test@localhost',
+    'commit',
+    '-qm',
+    'as published, with a defect',
+  );
+  return path;
+}
+
+const certificates = 'NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt';
+
+async function run(path: string): Promise<RunDetail> {
+  const install = `${certificates} ${project.install} --no-audit --no-fund --registry ${registry.href}`;
+  const { run } = await client.createRun({
+    prompt: 'The tests fail. Find out why, and mend it.',
+    workspace: { source: { type: 'git', path } },
+    prepare: { commands: [{ command: install }], network: { allow: [registry.host] } },
+    validators: [{ command: project.test }],
+  });
+  return client.waitForRun(run.id, { until: ({ status }) => !['queued', 'running'].includes(status) });
+}
+
+/** Milliseconds from the first to the last event of the preparation. */
+async function preparation(runId: string): Promise<{ ms: number; cached: boolean }> {
+  const { data } = await client.listEvents(runId, { limit: 500 });
+  const at = (type: RunEvent['type']) => Date.parse(data.find((event) => event.type === type)?.time ?? '');
+  const prepared = data.find((event) => event.type === 'workspace.prepared');
+  return { ms: at('workspace.prepared') - at('workspace.materialised'), cached: prepared?.data.cached === true };
+}
+
+describe.for(projects)('$name', (one) => {
+  test('is prepared, tested, mended and published; the next run takes its preparation over', async () => {
+    project = one;
+    const path = await sourceOf(one);
+    const first = await run(path);
+    expect(first, first.reason?.message).toMatchObject({ status: 'succeeded', message: 'The tests pass again.' });
+    const [found, , passes] = (await client.listSteps(first.id)).data;
+    expect((await client.getStep(found?.id ?? '')).result).toMatchObject({ stdout: expect.stringMatching(/# fail +[1-9]/) });
+    expect(passes).toMatchObject({ tool: 'bash', status: 'succeeded' });
+    expect((await client.diff(first.id)).files.map((file) => file.path)).toEqual([one.file]);
+    const publication = await client.publish(first.id);
+    expect(publication).toMatchObject({ status: 'published' });
+    const branch = `holdpoint/${first.id}`;
+    expect(await git(path, 'diff', '--name-only', 'main', branch)).toBe(one.file);
+    expect(await git(path, 'show', `${branch}:${one.file}`)).toContain(one.right);
+
+    const second = await run(path);
+    expect(second.status).toBe('succeeded');
+    const [cold, warm] = [await preparation(first.id), await preparation(second.id)];
+    expect([cold.cached, warm.cached]).toEqual([false, true]);
+    process.stdout.write(
+      `${one.name}: prepared in ${cold.ms} ms, then in ${warm.ms} ms: ${(warm.ms / cold.ms).toFixed(2)} (target 0.2)\n`,
+    );
+  });
+});
