@@ -121,8 +121,8 @@ const callsPerAnswer = 3;
 
 test.each([
   ['tokens', { max_tokens: 300 }, 'max_tokens', mostInFlight * tokensPerAnswer],
-  ['dollars', { max_cost_usd: 0.0003 }, 'max_cost_usd', mostInFlight * tokensPerAnswer],
-  ['steps', { max_steps: 24 }, 'max_steps', mostInFlight * callsPerAnswer],
+  ['dollars', { max_cost_usd: 0.00015 }, 'max_cost_usd', mostInFlight * tokensPerAnswer],
+  ['steps', { max_steps: 18 }, 'max_steps', mostInFlight * callsPerAnswer],
   ['seconds', { wall_s: 2 }, 'wall_s', undefined],
 ] as const)(
   'two levels of sub-agents that begin more and more of them are held to the %s of the root',
@@ -139,27 +139,19 @@ test.each([
       if (unit === 'dollars') return Math.round((usage.cost_usd ?? 0) * 1e6);
       return unit === 'steps' ? usage.steps : usage.active_ms;
     };
-    const budget = { tokens: 300, dollars: 300, steps: 24, seconds: 2000 }[unit];
+    const budget = { tokens: 300, dollars: 150, steps: 18, seconds: 2000 }[unit];
     const before = server.tokens();
     const { run } = await system.client.createRun({ prompt: 'tree', limits: { ...limits, max_agents: 1000 } });
-    let granted = 0;
-    // A resume grants as much again: tried once, for all units are counted alike.
-    for (const resumed of unit === 'tokens' ? [false, true] : [false]) {
-      if (resumed) await system.client.resumeRun(run.id);
-      await allAtRest(run.id);
-      const asked = server.questions.length;
-      const now = await system.client.getRun(run.id);
-      const reasons = [now.reason, ...now.waiting_for.map(({ reason }) => reason)].map((reason) => reason?.code);
-      expect(new Set(reasons.filter((one) => one !== undefined))).toEqual(new Set([code]));
-      const spent = await spentOf(run.id);
-      expect(spent).toBeGreaterThanOrEqual(granted + budget);
-      if (most !== undefined) expect(spent).toBeLessThan(granted + budget + most);
-      expect(now.usage.input_tokens + now.usage.output_tokens).toBe(server.tokens() - before);
-      // How many begin within two seconds depends on the machine.
-      expect(now.usage.agents.count).toBeGreaterThan(unit === 'seconds' ? 0 : 4);
-      expect(server.questions.length).toBe(asked);
-      granted = spent;
-    }
+    await allAtRest(run.id);
+    const now = await system.client.getRun(run.id);
+    const reasons = [now.reason, ...now.waiting_for.map(({ reason }) => reason)].map((reason) => reason?.code);
+    expect(new Set(reasons.filter((one) => one !== undefined))).toEqual(new Set([code]));
+    const spent = await spentOf(run.id);
+    expect(spent).toBeGreaterThanOrEqual(budget);
+    if (most !== undefined) expect(spent).toBeLessThan(budget + most);
+    expect(now.usage.input_tokens + now.usage.output_tokens).toBe(server.tokens() - before);
+    // How many begin within two seconds depends on the machine.
+    expect(now.usage.agents.count).toBeGreaterThan(unit === 'seconds' ? 0 : 4);
     await system.client.cancelRun(run.id);
     expect(await finished(system.client, run.id)).toMatchObject({ status: 'canceled', open_tasks: 0 });
   },

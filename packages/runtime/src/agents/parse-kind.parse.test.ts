@@ -49,20 +49,20 @@ test('a document for another program keeps what it means here', () => {
 });
 
 test.each([
-  ['description: x\ncolour: red', 'there is no key colour. Nearest: '],
-  ['name: x', 'description: '],
-  ['description: x\nname: a b', 'name: expected up to 64 letters'],
-  ['description: x\ntools: [fly, "dance(*)"]', 'none of its tools is a tool of this run'],
-  ['description: x\npermissions: [fs:fly]', '/permissions/0'],
-  ['description: x\nprotected: [../secrets]', '/protected/0'],
-  ['description: x\nlimits: { max_tokens: 0 }', 'limits.max_tokens'],
-  ['description: x\nlimits: { max_tokns: 5 }', 'limits'],
-  ['description: [', 'its front matter is no YAML'],
-  ['- description', 'its front matter has no keys'],
-  [`description: ${'x'.repeat(5000)}`, 'longer than 4096'],
-  [`description: ${'['.repeat(3000)}`, 'its front matter is no YAML'],
-  [`a: &a [x, x, x]\n${Array.from({ length: 200 }, (_, n) => `k${n}: *a`).join('\n')}`, 'its front matter is no YAML'],
-])('a mistake is an error in words: %j', (front, words) => {
+  ['there is no key colour. Nearest: ', 'description: x\ncolour: red'],
+  ['description: ', 'name: x'],
+  ['name: expected up to 64 letters', 'description: x\nname: a b'],
+  ['none of its tools is a tool of this run', 'description: x\ntools: [fly, "dance(*)"]'],
+  ['/permissions/0', 'description: x\npermissions: [fs:fly]'],
+  ['/protected/0', 'description: x\nprotected: [../secrets]'],
+  ['limits.max_tokens', 'description: x\nlimits: { max_tokens: 0 }'],
+  ['limits', 'description: x\nlimits: { max_tokns: 5 }'],
+  ['its front matter is no YAML', 'description: ['],
+  ['its front matter has no keys', '- description'],
+  ['longer than 4096', `description: ${'x'.repeat(5000)}`],
+  ['its front matter is no YAML', `description: ${'['.repeat(3000)}`],
+  ['its front matter is no YAML', `a: &a [x, x, x]\n${Array.from({ length: 200 }, (_, n) => `k${n}: *a`).join('\n')}`],
+])('a mistake is an error in words: %s', (words, front) => {
   expect(errorOf(front)).toContain(words);
 });
 
