@@ -134,7 +134,9 @@ describe.for(projects)('$name', (one) => {
     const first = await run(path);
     expect(first, first.reason?.message).toMatchObject({ status: 'succeeded', message: 'The tests pass again.' });
     const [found, , passes] = (await client.listSteps(first.id)).data;
-    expect((await client.getStep(found?.id ?? '')).result).toMatchObject({ stdout: expect.stringMatching(/# fail +[1-9]/) });
+    expect((await client.getStep(found?.id ?? '')).result).toMatchObject({
+      stdout: expect.stringMatching(/# fail +[1-9]/),
+    });
     expect(passes).toMatchObject({ tool: 'bash', status: 'succeeded' });
     expect((await client.diff(first.id)).files.map((file) => file.path)).toEqual([one.file]);
     const publication = await client.publish(first.id);
