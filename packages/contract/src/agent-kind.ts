@@ -10,7 +10,7 @@ export type KindOrigin = z.infer<typeof kindOriginSchema>;
 export const ofKindSchema = z.strictObject({ name: z.string(), origin: kindOriginSchema, file: z.string() });
 export type OfKind = z.infer<typeof ofKindSchema>;
 
-/** What a kind of sub-agent has less of than its run. Absent: all that the run has. */
+/** What a kind of sub-agent has less of than its run. An absent field is that of the run. */
 export const kindBoundsSchema = z.strictObject({
   ...ofKindSchema.shape,
   model: z.string().optional(),

@@ -8,7 +8,7 @@ interface Deps {
   agentKinds?: AgentKinds | undefined;
 }
 
-/** The kinds of sub-agents that a model may begin, for its instructions and for the record. Nothing where its tools begin none. */
+/** The kinds of sub-agents that a model may begin, for its instructions and for the record; empty when its tools begin none. */
 export async function kindsOf(
   { registry, agentKinds }: Deps,
   { runId, base, spec: { toolset, tools, limits } }: PlannerInput,
