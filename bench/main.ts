@@ -9,6 +9,7 @@ const benches = {
   keys: () => import('./keys.ts'),
   decide: () => import('./decide.ts'),
   policy: () => import('./policy.ts'),
+  model: () => import('./model.ts'),
   graph: () => import('./graph.ts'),
   telemetry: () => import('./telemetry.ts'),
 };

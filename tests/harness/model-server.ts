@@ -18,6 +18,8 @@ interface Question {
   results: { id: string; text: string }[];
   /** Ids of the model's earlier calls. */
   calls: string[];
+  /** The whole request. */
+  body: string;
 }
 
 interface Answer {
@@ -27,11 +29,15 @@ interface Answer {
   cut?: true;
   /** The provider refuses the request with this status, for example 401. */
   refusal?: number;
+  /** What it says then. */
+  words?: string;
+  /** Tokens of the request, as the provider counts. */
+  read?: number;
 }
 
 export interface ModelServer extends AsyncDisposable {
   url: string;
-  questions: Question[];
+  questions: Omit<Question, 'body'>[];
   /** Tokens of all answers so far. */
   tokens(): number;
 }
@@ -40,20 +46,21 @@ export const tokensPerAnswer = 15;
 
 /** A loopback server of the chat completions format, as openai-compatible servers speak it. Every answer costs `tokensPerAnswer`. */
 export async function openModelServer(answer: (question: Question) => Answer): Promise<ModelServer> {
-  const questions: Question[] = [];
+  const questions: ModelServer['questions'] = [];
   let answered = 0;
   const server = createServer(async (request, response) => {
     const question = await read(request);
-    questions.push(question);
-    const { text = '', calls = [], cut, refusal } = answer(question);
+    const { body: _, ...kept } = question;
+    questions.push(kept);
+    const { text = '', calls = [], cut, refusal, words = 'refused', read: counted = 10 } = answer(question);
     if (refusal !== undefined) {
       response.writeHead(refusal, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { message: 'refused' } }));
+      response.end(JSON.stringify({ error: { message: words } }));
       return;
     }
     answered += 1;
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(completion(question.model, answered, text, calls, cut)));
+    response.end(JSON.stringify(completion(question.model, answered, { text, calls, cut, read: counted })));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -84,10 +91,10 @@ interface Request {
 async function read(request: IncomingMessage): Promise<Question> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  const body = JSON.parse(Buffer.concat(chunks).toString());
-  const { model, messages, max_tokens, tools = [] } = body as Request;
+  const body = Buffer.concat(chunks).toString();
+  const { model, messages, max_tokens, tools = [] } = JSON.parse(body) as Request;
   return {
-    model,
+    ...{ model, body },
     system: textOf(messages.find(({ role }) => role === 'system')),
     tools: tools.map(({ function: { name } }) => name),
     said: textOf(messages.findLast(({ role }) => role === 'user')),
@@ -106,9 +113,12 @@ const textOf = (message: Message | undefined): string =>
 const completion = (
   model: string,
   number: number,
-  content: string,
-  calls: { tool: string; args: object }[],
-  cut: true | undefined,
+  {
+    text: content,
+    calls,
+    cut,
+    read: prompt_tokens,
+  }: Required<Pick<Answer, 'text' | 'calls' | 'read'>> & Pick<Answer, 'cut'>,
 ) => ({
   id: `answer-${number}`,
   object: 'chat.completion',
@@ -132,5 +142,5 @@ const completion = (
       finish_reason: cut ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop',
     },
   ],
-  usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: tokensPerAnswer },
+  usage: { prompt_tokens, completion_tokens: 5, total_tokens: prompt_tokens + 5 },
 });

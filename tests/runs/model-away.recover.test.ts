@@ -25,7 +25,7 @@ const eventsOf = async (runId: string) => (await client.listEvents(runId)).data;
 const events = async (runId: string, type: string) => (await eventsOf(runId)).filter((event) => event.type === type);
 const stopped = (runId: string) => client.waitForRun(runId, { until: ({ status }) => status === 'paused' });
 
-test('a run waits for its provider without a worker, whatever dies, and goes on', async () => {
+test('a run waits for its provider without a worker, whatever dies, and continues', async () => {
   let isAway = true;
   answer = () => (isAway ? { refusal: 503 } : { text: 'done' });
   const first = await system.startWorker();
@@ -64,7 +64,7 @@ test('with a worker: fallbacks, another model, output limits and values', async 
   // Without another one the run pauses, and a person changes the model.
   const { run } = await client.createRun({ prompt: 'ask', options: { max_output_tokens: 321 } });
   expect(await stopped(run.id)).toMatchObject({ reason: { code: 'EMODELAUTH' } });
-  await expect(client.resumeRun(run.id, { model: 'nobody/x' })).rejects.toMatchObject({
+  await expect(client.resumeRun(run.id, { model: 'unknown/x' })).rejects.toMatchObject({
     code: 'invalid_model_name',
     errors: [{ pointer: '/model' }],
   });
@@ -82,9 +82,9 @@ test('with a worker: fallbacks, another model, output limits and values', async 
   const empty = await client.createRun({ prompt: 'tell' });
   expect(await stopped(empty.run.id)).toMatchObject({ turn: 2, reason: { code: 'EMODELEMPTY' } });
   answer = ({ said }) => ({ text: said });
-  await client.sendMessage(empty.run.id, 'go on');
+  await client.sendMessage(empty.run.id, 'say more');
   await client.resumeRun(empty.run.id);
-  expect(await finished(client, empty.run.id)).toMatchObject({ status: 'succeeded', message: 'go on' });
+  expect(await finished(client, empty.run.id)).toMatchObject({ status: 'succeeded', message: 'say more' });
 
   // A value that does not fit is asked for again.
   answer = ({ said }) => ({ text: said.includes('/n must be integer') ? '```json\n{"n": 7}\n```' : '{"n": "7"}' });
@@ -97,7 +97,7 @@ test('with a worker: fallbacks, another model, output limits and values', async 
     errors: [{ pointer: '/output_schema' }],
   });
 
-  // A model that ends is told once what still runs.
+  // A model that ends reads once what still runs.
   const sleeps = { calls: [{ tool: 'bash', args: { command: 'sleep 1000', run_in_background: true } }] };
   answer = ({ results }) => (results.length === 0 ? sleeps : { text: 'done' });
   const open = await client.createRun({ prompt: 'serve', policy: { rules: [allowBash] } });

@@ -130,7 +130,9 @@ test('a command that fails pauses the run with what it printed, and a resume run
   expect(paused.reason).toMatchObject({ code: 'prepare_failed', message: expect.stringContaining('503') });
   registry.away = false;
   await client.resumeRun(run.id);
-  await until('the run is prepared', async () => (await eventsOf(run.id, 'workspace.prepared')).length === 2);
+  const signal = AbortSignal.timeout(60_000);
+  await client.waitForRun(run.id, { until: ({ status }) => status === 'waiting', signal });
+  expect(await eventsOf(run.id, 'workspace.prepared')).toHaveLength(2);
   // The first command was recorded, so it ran once.
   expect((await eventsOf(run.id, 'workspace.preparing')).map(({ number }) => number)).toEqual([1, 2, 2]);
   expect((await client.listSnapshots(run.id)).map(({ step }) => step)).toEqual([null, null, null]);
@@ -151,10 +153,10 @@ test('a command whose worker was killed runs again on a new tree', async () => {
     policy: { rules: [allowBash] },
   });
   const hangs = () => registry.visits.filter((url) => url === '/hang/half').length;
-  await until('the second command hangs', () => hangs() === 1);
+  await until('the second command hangs', () => hangs() === 1, { withinMs: 60_000 });
   await worker.signal('SIGKILL');
   worker = await system.startWorker();
-  await until('it hangs again', () => hangs() === 2);
+  await until('it hangs again', () => hangs() === 2, { withinMs: 60_000 });
   expect(registry.visits.filter((url) => url === '/once')).toHaveLength(1);
   expect((await client.listEvents(run.id)).data.filter(({ type }) => type === 'workspace.leased')).toHaveLength(1);
   await client.cancelRun(run.id);

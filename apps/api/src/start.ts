@@ -104,6 +104,7 @@ export async function startApi(
       ...operator.status(),
       source_roots: [...(config.roots?.sourceRoots ?? [])],
       publish_roots: [...(config.roots?.publishRoots ?? [])],
+      git_hosts: [...(config.roots?.gitHosts ?? ['*'])],
       tool_modules: modules,
     }),
     workspaces: openWorkspaces({

@@ -34,6 +34,7 @@ const mistakes: [string, Record<string, string>, string][] = [
   ['a relative module of tools', { HOLDPOINT_TOOLS: './tools.ts' }, 'relative path'],
   ['no such module of tools', { HOLDPOINT_TOOLS: join(root, 'nope.mjs') }, 'nope.mjs'],
   ['a module without tools', { HOLDPOINT_TOOLS: file('none.mjs', 'export const a = 1;') }, 'exports no toolset, but a'],
+  ['a model without a provider', { HOLDPOINT_MODEL: 'gpt-4' }, 'provider/model'],
   ['no such limit', { HOLDPOINT_LIMITS: '{"max_turn": 5}' }, 'max_turn'],
 ];
 
@@ -58,9 +59,16 @@ describe.each(mistakes)("a mistake in the operator's settings: %s", (_, env, wor
 });
 
 describe('doctor compares', () => {
-  const open: ApiBounds = { policy: null, source_roots: [], publish_roots: [], ceilings: { max_turns: 50 } };
+  const open: ApiBounds = {
+    policy: null,
+    source_roots: [],
+    publish_roots: [],
+    git_hosts: ['*'],
+    ceilings: { max_turns: 50 },
+    model: { name: null, problem: null },
+  };
   const worker = (bounds: Partial<ApiBounds> = {}) => {
-    const { ceilings, ...rest } = { ...open, ...bounds };
+    const { ceilings, model: _, ...rest } = { ...open, ...bounds };
     return { id: 'w1', bounds: rest, ceilings };
   };
   const levels = (environment: Record<string, string>, api: ApiBounds | undefined, ...workers: object[]) =>

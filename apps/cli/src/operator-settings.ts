@@ -14,6 +14,7 @@ export interface OperatorSettings {
   policy: OperatorPolicy | undefined;
   sourceRoots: readonly string[];
   publishRoots: readonly string[];
+  gitHosts: readonly string[];
   ceilings: Ceilings;
   /** What the modules of HOLDPOINT_TOOLS brought. */
   modules: LoadedModule[];
@@ -24,11 +25,11 @@ export async function readOperatorSettings(env: Readonly<Record<string, string>>
   try {
     callerLimitsFrom(env);
     refuseBadModel(env);
-    const { sourceRoots = [], publishRoots = [] } = rootsFrom(env);
+    const { sourceRoots = [], publishRoots = [], gitHosts = [] } = rootsFrom(env);
     const file = policyFileFrom(env);
     const { registry, modules } = await openCatalog(env);
     const policy = file === undefined ? undefined : readPolicyFile(file, toolsOf(registry));
-    return { policy, ceilings: ceilingsFrom(env), sourceRoots, publishRoots, modules };
+    return { policy, ceilings: ceilingsFrom(env), sourceRoots, publishRoots, gitHosts, modules };
   } catch (cause) {
     throw new CliError('bad_environment', cause instanceof Error ? cause.message : String(cause), { cause });
   }

@@ -2,6 +2,7 @@ import { ApiError, ConnectionError } from '@holdpoint/client';
 import { CommanderError } from 'commander';
 import { plain } from './output/index.ts';
 import { CliError, commandLine, type ExitCode, exitCodes, Interrupted, type Shell } from './shell/index.ts';
+import { adviceText, mistakeText } from './words-for-people.ts';
 
 /** What happened, the details, and what to do next. */
 export interface ErrorReport {
@@ -18,11 +19,11 @@ export function describeError(error: unknown): ErrorReport {
   }
   if (error instanceof ApiError) {
     const details = [
-      ...error.errors.map(({ pointer, detail }) => `${pointer}: ${detail}`),
+      ...error.errors.map(({ pointer, detail }) => `${pointer}: ${mistakeText(detail)}`),
       ...error.conflicts.map(({ path, reason, detail }) => `${path}: ${reason} (${detail})`),
       ...(error.status >= 500 && error.requestId !== undefined ? [`request ${error.requestId}`] : []),
     ];
-    return { exitCode: exitOf(error), code: error.code, message: error.detail, details, next: nextHere(error) };
+    return { exitCode: exitOf(error), code: error.code, message: messageHere(error), details, next: nextHere(error) };
   }
   if (error instanceof ConnectionError) {
     const next = 'Start the system with `npm start`, or give its address with --url or HOLDPOINT_URL.';
@@ -55,8 +56,14 @@ function nextHere({ code, next, approvalId }: ApiError): string {
     case 'unauthorized':
       return 'Set HOLDPOINT_KEY, or HOLDPOINT_DATA to the data directory of that system.';
     default:
-      return next;
+      return adviceText(next);
   }
+}
+
+/** A mistake in a request is named by its place alone: a user of the command sees no request. */
+function messageHere({ code, detail, errors: [first] }: ApiError): string {
+  if (code !== 'invalid_request' || first === undefined) return mistakeText(detail);
+  return `${first.pointer}: ${mistakeText(first.detail)}`;
 }
 
 /** Errors of the packages have `next`. Any other error is a bug in this program, so its stack is printed. */
@@ -65,7 +72,7 @@ function describeOther(error: unknown): ErrorReport {
     return { exitCode: exitCodes.failed, code: 'unknown', message: String(error), details: [] };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
   if ('next' in error && typeof error.next === 'string') {
-    return { exitCode: exitCodes.failed, code, message: error.message, details: [], next: error.next };
+    return { exitCode: exitCodes.failed, code, message: error.message, details: [], next: adviceText(error.next) };
   }
   if (code === 'ENOSPC') {
     const next = 'Free space on that disk, then start again; nothing acknowledged is lost.';
@@ -120,9 +127,12 @@ export function reportError(shell: Shell, error: unknown, json: boolean): void {
   if (json) shell.printJson({ error: { code, message, details, next: next ?? null } });
   if (error instanceof CommanderError || error instanceof Interrupted) return;
   shell.say(`${shell.errColors.red('error:')} ${plain(message)}`);
-  // A detail that repeats the message is printed as its place alone.
-  const repeated = `: ${message}`;
-  for (const detail of details)
-    shell.say(`  ${plain(detail.endsWith(repeated) ? `at ${detail.slice(0, -repeated.length)}` : detail)}`);
+  for (const detail of details) if (!message.endsWith(detail)) shell.say(`  ${plain(withoutRepeat(detail, message))}`);
   if (next !== undefined) shell.say(plain(next));
+}
+
+/** A detail that repeats the message is printed as its place alone. */
+function withoutRepeat(detail: string, message: string): string {
+  const repeated = `: ${message}`;
+  return detail.endsWith(repeated) ? `at ${detail.slice(0, -repeated.length)}` : detail;
 }

@@ -22,6 +22,11 @@ test('toolchains are a list, and running without a sandbox must be said in words
   expect(config).toMatchObject({ toolchains: ['/opt/go', '/opt/rust'], allowUnsandboxed: true });
 });
 
+test('the rate of a provider', () => {
+  const rates = { anthropic: { per_minute: 50, at_once: 8 } };
+  expect(readConfig({ HOLDPOINT_MODEL_RATE: JSON.stringify(rates) }).rates).toEqual(rates);
+});
+
 test.each([
   ['HOLDPOINT_LOCK_MS', 'soon'],
   ['HOLDPOINT_LOCK_MS', '10'],
@@ -29,6 +34,9 @@ test.each([
   ['HOLDPOINT_PREPARED_BYTES', '-1'],
   ['HOLDPOINT_ALLOW_UNSANDBOXED', '1'],
   ['HOLDPOINT_LIMITS', '{"max_turns": 0}'],
+  ['HOLDPOINT_MODEL_RATE', '{"anthropics": {"at_once": 2}}'],
+  ['HOLDPOINT_MODEL_RATE', '{"anthropic": {"per_minute": 0}}'],
+  ['HOLDPOINT_MODEL_RATE', 'slow'],
   ['HOLDPOINT_POLICY', 'policy.json'],
   ['HOLDPOINT_SOURCE_ROOTS', 'code'],
 ])('%s=%s is refused by its name', (name, value) => {

@@ -20,14 +20,21 @@ export function parseRemote(text: string): Remote | string {
   const [, short, host = '', path = ''] = /^([A-Za-z0-9._-]+)@([A-Za-z0-9.-]+):(?!\/\/)(.+)$/.exec(text) ?? [];
   if (short !== undefined) return sshRemote({ user: short, host, port: 22, path, url: text });
   const url = URL.parse(text);
-  if (url === null || !text.includes('://')) return 'expected https://host/path, ssh://user@host/path or user@host:path';
+  if (url === null || !text.includes('://'))
+    return 'expected https://host/path, ssh://user@host/path or user@host:path';
   if (url.search !== '' || url.hash !== '') return 'the URL has a query or a fragment';
   if (url.password !== '') return passwordIn;
   switch (url.protocol) {
     case 'https:':
       if (url.username !== '') return passwordIn;
       if (url.pathname === '/') return 'the URL names no repository';
-      return { transport: 'https', host: plainHost(url), port: Number(url.port || 443), user: undefined, url: url.href };
+      return {
+        transport: 'https',
+        host: plainHost(url),
+        port: Number(url.port || 443),
+        user: undefined,
+        url: url.href,
+      };
     case 'ssh:': {
       const parts = { user: url.username, host: plainHost(url), port: Number(url.port || 22), path: url.pathname };
       return sshRemote({ ...parts, url: text });
@@ -39,7 +46,8 @@ export function parseRemote(text: string): Remote | string {
   }
 }
 
-const passwordIn = 'the URL has credentials in it, and URLs are logged. Put the token into a secret and name it in credentials';
+const passwordIn =
+  'the URL has credentials in it, and URLs are logged. Put the token into a secret and name it in credentials';
 
 const plainHost = ({ hostname }: URL): string => hostname.toLowerCase().replace(/^\[|\]$/g, '');
 

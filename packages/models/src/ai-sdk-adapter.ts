@@ -5,6 +5,7 @@ import {
   InvalidResponseDataError,
   JSONParseError,
   jsonSchema,
+  type LanguageModelMiddleware,
   type ToolSet,
   wrapLanguageModel,
 } from 'ai';
@@ -54,12 +55,11 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
       { description: tool.description, inputSchema: jsonSchema(tool.parameters) },
     ]),
   );
+  const prompt = sentPrompt(request, { isCached, showsImages: facts.images ?? false });
+  const middleware = [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta)] : [])];
   const result = await generateText({
-    model: wrapLanguageModel({
-      model,
-      middleware: [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta)] : [])],
-    }),
-    ...sentPrompt(request, { isCached, showsImages: facts.images ?? false }),
+    model: wrapLanguageModel({ model, middleware: [withPrompt(prompt), ...middleware] }),
+    prompt: 'replaced below',
     tools,
     maxRetries: 0,
     maxOutputTokens: outputLimit(request, facts),
@@ -90,6 +90,12 @@ function effortOf({ model, reasoningEffort }: ModelRequest): ReasoningEffort | u
   const isImitation = provider === 'openai-compatible' || provider === 'ollama';
   return isImitation && reasoningEffort === 'max' ? 'high' : reasoningEffort;
 }
+
+/** The SDK validates and converts each message of its own prompt three times over, which takes most of the time of a long request. */
+const withPrompt = (prompt: ReturnType<typeof sentPrompt>): LanguageModelMiddleware => ({
+  specificationVersion: 'v4',
+  transformParams: async ({ params }) => ({ ...params, prompt }),
+});
 
 function rawAnswer(model: string, result: Generated): RawAnswer {
   const { provider } = parseModelName(model);

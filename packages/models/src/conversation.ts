@@ -1,5 +1,6 @@
 import { isJsonObject } from './call-args.ts';
 import { usedIds } from './call-ids.ts';
+import { ModelError } from './errors.ts';
 import { type ChosenImages, chooseImages, type ImagePart } from './images.ts';
 import { parseModelName } from './model-name.ts';
 import type { ModelAnswer, ModelImage, ModelMessage, ModelRequest } from './port.ts';
@@ -21,7 +22,7 @@ interface ResultPart {
 
 /** A message in the form of the SDK. */
 export type SentMessage =
-  | { role: 'user'; content: string | (TextPart | ImagePart)[] }
+  | { role: 'user'; content: (TextPart | ImagePart)[] }
   | { role: 'assistant'; content: ReplayPart[] }
   | { role: 'tool'; content: ResultPart[] };
 
@@ -30,17 +31,30 @@ type Cached = { providerOptions?: typeof breakpoint };
 /** Marks the end of what Anthropic caches; at most four of a request. Other providers cache by themselves, and get no mark. */
 const breakpoint = { anthropic: { cacheControl: { type: 'ephemeral' as const } } };
 
-/** System text and conversation in the form of the SDK. */
+/** System text and conversation in the form that the SDK gives to a provider. @throws ModelError EMODELREQUEST */
 export function sentPrompt(
   { system, messages, model }: Pick<ModelRequest, 'system' | 'messages' | 'model'>,
   { isCached, showsImages }: { isCached: boolean; showsImages: boolean },
 ) {
   const images = chooseImages(messages, showsImages);
   const sent: (SentMessage & Cached)[] = toSentMessages(messages, model, images);
-  if (!isCached) return { instructions: system || undefined, messages: sent };
-  for (const index of turnEnds(sent)) sent[index] = { ...(sent[index] as SentMessage), providerOptions: breakpoint };
-  const instructions = { role: 'system' as const, content: system, providerOptions: breakpoint };
-  return { instructions: system === '' ? undefined : instructions, messages: sent };
+  refuseMissingResults(sent, model);
+  const marked = isCached ? { providerOptions: breakpoint } : {};
+  if (isCached) for (const index of turnEnds(sent)) sent[index] = { ...(sent[index] as SentMessage), ...marked };
+  return system === '' ? sent : [{ role: 'system' as const, content: system, ...marked }, ...sent];
+}
+
+/** Providers refuse a call without its result. */
+function refuseMissingResults(sent: readonly SentMessage[], model: string): void {
+  const open = new Set<string>();
+  for (const { role, content } of [...sent, { role: 'user' as const, content: [] }]) {
+    if (role === 'tool') for (const { toolCallId } of content) open.delete(toolCallId);
+    else if (role === 'assistant') for (const part of content) part.type === 'tool-call' && open.add(part.toolCallId);
+    else if (open.size > 0) {
+      const message = `${model} was not asked: no result is there of the calls ${[...open].slice(0, 5).join(', ')}`;
+      throw new ModelError({ code: 'EMODELREQUEST', message, next: 'Give each call of an answer its result.' });
+    }
+  }
 }
 
 /**
@@ -65,7 +79,7 @@ function toSentMessages(messages: readonly ModelMessage[], model: string, images
   return messages.flatMap((message): SentMessage[] => {
     switch (message.role) {
       case 'user':
-        return [{ role: 'user', content: withImages(message, images) ?? message.text }];
+        return [{ role: 'user', content: withImages(message, images) ?? [{ type: 'text', text: message.text }] }];
       case 'assistant':
         return [{ role: 'assistant', content: sentAnswer(message.answer, model, { ids, taken }) }];
       case 'tool':
@@ -84,13 +98,17 @@ interface Ids {
 
 function sentAnswer(answer: ModelAnswer, model: string, known: Ids): ReplayPart[] {
   const { ids } = known;
-  const parts = unpackReplay(answer, model) ?? rebuilt(answer, known);
+  const parts = (unpackReplay(answer, model) ?? rebuilt(answer, known)).filter(isSaid);
   for (const part of parts) {
     if (part.type === 'tool-call' && !ids.has(part.toolCallId)) ids.set(part.toolCallId, part.toolCallId);
   }
   // No provider accepts an empty assistant message.
   return parts.length > 0 ? parts : [{ type: 'text', text: '(no answer)' }];
 }
+
+/** Providers refuse an empty text; one that carries a signature is not empty. */
+const isSaid = (part: ReplayPart): boolean =>
+  part.type !== 'text' || part.text !== '' || part.providerOptions !== undefined;
 
 function rebuilt(answer: ModelAnswer, { ids, taken }: Ids): ReplayPart[] {
   const text: ReplayPart[] = answer.text === '' ? [] : [{ type: 'text', text: answer.text }];
@@ -140,7 +158,7 @@ function sentResults(
   }
   const sent: SentMessage[] = [];
   if (content.length > 0) sent.push({ role: 'tool', content });
-  if (orphans.length > 0) sent.push({ role: 'user', content: orphans.join('\n') });
+  if (orphans.length > 0) sent.push({ role: 'user', content: [{ type: 'text', text: orphans.join('\n') }] });
   if (apart.length > 0) sent.push({ role: 'user', content: apart });
   return sent;
 }

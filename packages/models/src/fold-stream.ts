@@ -9,7 +9,7 @@ type Answer = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapGenera
 type Content = Answer['content'][number];
 type Metadata = (Content & { type: 'text' })['providerMetadata'];
 type Prose = { type: 'text' | 'reasoning'; text: string; providerMetadata?: Metadata };
-/** A call of which only a part has arrived. */
+/** A call that has arrived in part. */
 type OpenCall = { type: 'open-call'; at: number; index: number; id: string; toolName: string; input: string };
 
 /** Characters of text, arguments and metadata: as many as the bytes of a whole answer. */

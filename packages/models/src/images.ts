@@ -11,7 +11,7 @@ export type ChosenImages = (image: ModelImage) => ImagePart | string;
 
 /** Anthropic refuses larger ones. */
 const mostImageBytes = 5 * 1024 * 1024;
-/** Of one request: providers refuse more than 20 to 32 MB, base64 included. */
+/** For one request: providers refuse more than 20 to 32 MB, base64 included. */
 const mostRequestBytes = 14 * 1024 * 1024;
 const mostImages = 80;
 

@@ -14,5 +14,5 @@ export {
   modelMessageSchema,
   type ReasoningEffort,
 } from './port.ts';
-export { type ProviderAccount, providerAccountOf } from './provider-account.ts';
+export { accountProviders, type ProviderAccount, providerAccountOf } from './provider-account.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';

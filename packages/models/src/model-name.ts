@@ -1,7 +1,7 @@
 import { ModelError, type ModelErrorCode } from './errors.ts';
 import type { ModelSettings } from './settings.ts';
 
-const modelProviders = ['openai', 'openai-chat', 'anthropic', 'google', 'openai-compatible', 'ollama'] as const;
+export const modelProviders = ['openai', 'openai-chat', 'anthropic', 'google', 'openai-compatible', 'ollama'] as const;
 type ModelProvider = (typeof modelProviders)[number];
 
 export interface ModelName {

@@ -39,7 +39,10 @@ function read<T>(env: Record<string, string | undefined>, variable: string, sche
   const text = env[variable]?.trim() || '{}';
   const parsed = schema.safeParse(parsedText(variable, text));
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the value'}: ${message}`);
+  const problems = parsed.error.issues.map((issue) => {
+    const { message } = issue.code === 'invalid_key' ? (issue.issues[0] ?? issue) : issue;
+    return `${issue.path.join('.') || 'the value'}: ${message}`;
+  });
   throw refused(variable, problems.slice(0, 3).join('; '));
 }
 

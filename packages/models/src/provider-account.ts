@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { parseModelName } from './model-name.ts';
+import { modelProviders, parseModelName } from './model-name.ts';
 import type { ModelSettings, ProviderSettings } from './settings.ts';
 
-/** Whom a request for a model is billed to and limited by: the provider at its address, with its key. `digest` reveals neither. */
+/** The account that pays for a request to a model, and whose limits count: a provider at its address, with a key. `digest` reveals neither. */
 export interface ProviderAccount {
   provider: string;
   digest: string;
@@ -11,9 +11,10 @@ export interface ProviderAccount {
 /** @throws ModelError EMODELNAME */
 export function providerAccountOf(name: string, settings: ModelSettings): ProviderAccount {
   const { provider } = parseModelName(name);
+  const account = accountProvider(provider);
   const of = settingsOf(provider, settings);
-  const text = JSON.stringify([family(provider), of?.baseUrl ?? '', of?.apiKey ?? '']);
-  return { provider, digest: createHash('sha256').update(text).digest('hex').slice(0, 24) };
+  const text = JSON.stringify([account, of?.baseUrl ?? '', of?.apiKey ?? '']);
+  return { provider: account, digest: createHash('sha256').update(text).digest('hex').slice(0, 24) };
 }
 
 type Provider = ReturnType<typeof parseModelName>['provider'];
@@ -31,4 +32,7 @@ function settingsOf(provider: Provider, settings: ModelSettings): ProviderSettin
 }
 
 /** Two formats of one provider share its limits. */
-const family = (provider: Provider): string => (provider === 'openai-chat' ? 'openai' : provider);
+const accountProvider = (provider: Provider) => (provider === 'openai-chat' ? 'openai' : provider);
+
+/** What `provider` of an account may be. */
+export const accountProviders = [...new Set(modelProviders.map(accountProvider))];

@@ -26,9 +26,16 @@ export function packReplay(parts: readonly unknown[]): ModelAnswer['provider'] {
   return JSON.parse(JSON.stringify({ format: 'parts-1', parts }));
 }
 
+/** A worker that asks again has the same answers in memory. */
+const unpacked = new WeakMap<ModelAnswer, ReplayPart[] | null>();
+
 /** The recorded parts; `null` for another model or another shape, because signatures are valid only for the model that made them. */
 export function unpackReplay(answer: ModelAnswer, model: string): ReplayPart[] | null {
   if (answer.model !== model) return null;
+  const known = unpacked.get(answer);
+  if (known !== undefined) return known;
   const replay = replaySchema.safeParse(answer.provider);
-  return replay.success ? replay.data.parts : null;
+  const parts = replay.success ? replay.data.parts : null;
+  unpacked.set(answer, parts);
+  return parts;
 }

@@ -19,6 +19,7 @@ interface Heartbeat {
   bounds(): OperatorPolicyStatus & {
     source_roots: string[];
     publish_roots: string[];
+    git_hosts: string[];
     tool_modules: LoadedModule[];
   };
   retention: { days: number | null; runs: number | null };

@@ -3,9 +3,15 @@ import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
-import type { RemoteFiles } from './adapters/remote-files.ts';
 import type { KindDocument } from './agents/parse-kind.ts';
 import type { ProviderRates } from './model-gate/provider-rates.ts';
+
+/** Paths of files of the operator about remote repositories. */
+export interface RemoteFiles {
+  /** Certificates in PEM. */
+  authorities?: string | undefined;
+  knownHosts?: string | undefined;
+}
 
 /** What a worker process is started with. Times in milliseconds. */
 export interface RuntimeConfig {

@@ -220,6 +220,7 @@ export async function startWorkers(
       ...operator.status(),
       source_roots: [...(config.roots.sourceRoots ?? [])],
       publish_roots: [...(config.roots.publishRoots ?? [])],
+      git_hosts: [...(config.roots.gitHosts ?? ['*'])],
       tool_modules: tools.modules,
     }),
     retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },

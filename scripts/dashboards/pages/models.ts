@@ -10,7 +10,7 @@ const model = ['gen_ai_request_model'];
 export const models: Page = {
   name: 'models',
   title: 'models and cost',
-  about: 'Requests to models: time, errors, tokens and cost. Cost needs the prices in HOLDPOINT_MODEL_PRICES.',
+  about: 'Requests to models: time, errors, tokens and cost. Cost needs a price, from the table or HOLDPOINT_MODEL_PRICES.',
   variables: [{ name: 'model', label: 'Model', valuesOf: 'gen_ai_request_model', of: `${m.modelDuration}_count` }],
   rows: [
     {

@@ -102,7 +102,7 @@ async function settled(
       asked.add(approvalId);
       const isDecided = shell.interactive && (await decideOn({ shell, client }, await client.getApproval(approvalId)));
       if (!isDecided) for (const line of howToDecide(approvalId)) shell.say(line);
-      if (!isDecided && !wait) return leave(shell, runId, exitCodes.waiting);
+      if (!isDecided && wait === false) return leave(shell, runId, exitCodes.waiting);
     }
     const run = step?.status === 'parked' ? undefined : await client.getRun(runId);
     if (run?.status === 'paused') {

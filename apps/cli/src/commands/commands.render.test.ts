@@ -163,6 +163,43 @@ it('completes the ids of runs and approvals', async () => {
   await holdpoint('runs', 'cancel', runId);
 });
 
+it('takes a few characters of an id, and @last', async () => {
+  const { runId, approvalId } = await waitingRun();
+  const idOf = async (...args: string[]) => JSON.parse((await holdpoint(...args, '--json')).stdout).id;
+  for (const short of [runId.slice(-6), runId.slice(-12, -4), '@last']) {
+    expect(await idOf('runs', 'get', short)).toBe(runId);
+  }
+  expect(await idOf('approvals', 'show', approvalId.slice(-5))).toBe(approvalId);
+  const { stdout } = await holdpoint('approvals', 'list', '--run', runId.slice(-6), '--json');
+  expect(JSON.parse(stdout).data).toHaveLength(1);
+  // All ids of one second begin alike.
+  const many = await holdpoint('runs', 'get', `run_${runId.slice(4, 8)}`);
+  expect(many).toMatchObject({ code: 2, stderr: expect.stringContaining(`  ${runId}  waiting: `) });
+  const none = await holdpoint('runs', 'get', '@last~9999');
+  expect(none).toMatchObject({ code: 7, stderr: expect.stringContaining('runs list') });
+  expect((await holdpoint('runs', 'get', 'ffffff')).code).toBe(7);
+  expect((await holdpoint('__complete', '--', 'watch', runId.slice(-8))).stdout).toContain(runId);
+  await holdpoint('runs', 'cancel', runId);
+});
+
+it('asks before a run is canceled, on a terminal', async () => {
+  const { runId } = await waitingRun();
+  const onTerminal = (keys: string) => callInTerminal(['runs', 'cancel', '@last'], env, { answer: 'Cancel', keys });
+  expect((await onTerminal('\r')).screen).toContain('Nothing was done.');
+  expect((await holdpoint('runs', 'get', runId)).stdout).toContain('waiting');
+  expect((await onTerminal('y')).screen).toMatch(/is cancel/);
+});
+
+it('ends at a paused run with the reason, and what to do', async () => {
+  const { runId } = await waitingRun();
+  await holdpoint('runs', 'pause', runId);
+  const watched = await holdpoint('watch', runId);
+  expect(watched.code).toBe(5);
+  expect(watched.stderr).toContain(`runs resume ${runId}`);
+  expect((await holdpoint('watch', runId, '--wait', '--timeout', '0.5')).code).toBe(6);
+  await holdpoint('runs', 'cancel', runId);
+});
+
 it('shows the trace of a run, from its log alone', async () => {
   const plan = file('two.yaml', 'groups:\n  - steps:\n      - { tool: bash, args: { command: "exit 3" } }\n');
   const { runId } = JSON.parse(

@@ -1,9 +1,8 @@
 import type { Client } from '@holdpoint/client';
 import { type GivenPolicy, nearestNames, type Policy, policyReferenceSchema, policySchema } from '@holdpoint/contract';
-import { compileGlob, GlobError } from '@holdpoint/policy';
+import { compileGlob, GlobError, stricterPolicy } from '@holdpoint/policy';
 import type { Command } from 'commander';
 import { givenPolicy } from '../policy/given-policy.ts';
-import { stricterPolicy } from '../policy/stricter-policy.ts';
 import { type ApiOptions, CliError, type Shell } from '../shell/index.ts';
 
 /** Which calls of a run wait or never run, on the command line. */
@@ -45,7 +44,7 @@ export async function policyOf(
     names.flatMap((name) => toolsNamed(name, { option, toolset, tools }));
   const denied = new Set(expand('--deny', deny));
   const held = new Set(expand('--hold', hold)).difference(denied);
-  return stricterPolicy(await documentOf(client, given), { hold: [...held], deny: [...denied], tools, matches });
+  return stricterPolicy(await documentOf(client, given), { hold: [...held], deny: [...denied], tools });
 }
 
 /** As a rule of a policy matches the name of a tool. What is no glob matches nothing. */

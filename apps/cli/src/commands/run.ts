@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { placeInPlan } from '../plan/index.ts';
 import { type ApiOptions, apiCommand, label, type Shell, several } from '../shell/index.ts';
+import { commits } from './commits.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
 import { withGoalOptions } from './goal-options.ts';
 import { withGrantOptions } from './grant-options.ts';
@@ -18,10 +19,14 @@ export function runCommand(shell: Shell): Command {
     .option('--plan <file>', 'a scripted plan in YAML or JSON; - reads standard input')
     .option('--open', 'no goal: the calls come later, with `calls`, until `finish`')
     .option(
-      '--source <path>',
-      'a git repository, a directory, or a .tar, .tar.gz or .zip file; the run works on a copy (default: empty)',
+      '--source <path|url>',
+      'a git repository (also https://… or git@host:path), a directory, or a .tar, .tar.gz or .zip file; the run works on a copy (default: empty)',
     )
     .option('--ref <ref>', 'branch, tag or commit of a git source (default: HEAD)')
+    .option('--history <commits>', 'how many commits `git log` sees: a number, full or none (default: 100)', commits)
+    .option('--source-secret <NAME>', 'secret with the token (https) or private key (ssh) of a URL')
+    .option('--source-user <name>', 'user name beside the token (default: x-access-token)')
+    .option('--known-hosts <file>', "keys of the host of an ssh URL (default: the operator's)")
     .addOption(
       new Option('--source-type <type>', 'treat the source as this type').choices(['git', 'directory', 'archive']),
     )

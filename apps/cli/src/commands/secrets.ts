@@ -1,7 +1,7 @@
 import { secretBytes } from '@holdpoint/contract';
 import type { Command } from 'commander';
 import { table } from '../output/index.ts';
-import { type ApiOptions, apiCommand, CliError, type Shell } from '../shell/index.ts';
+import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../shell/index.ts';
 
 export function listSecretsCommand(shell: Shell): Command {
   return apiCommand('list', 'list the names of secrets; no command shows a value').action(
@@ -23,7 +23,7 @@ export function setSecretCommand(shell: Shell): Command {
     .action(async (name: string, { url, json }: ApiOptions) => {
       if (shell.interactive) {
         throw new CliError('usage', 'The value is read from standard input, which is a terminal.', {
-          next: `Write it where no screen shows it: holdpoint secrets set ${name} < FILE`,
+          next: `Write it where no screen shows it: ${commandLine('secrets', 'set', name)} < FILE`,
         });
       }
       const value = (await shell.readInput()).replace(/\r?\n$/, '');

@@ -1,8 +1,9 @@
+import type { ApiBounds } from '@holdpoint/contract/wire';
 import { checkDataDirFormat, makeDataDirectory } from '@holdpoint/engine/installation';
 import { freeBytes, releaseReserve } from '@holdpoint/engine/space';
 import { Command } from 'commander';
 import { keyFileOf, readKey } from '../connection.ts';
-import { defaultModelIn, defaultModelText } from '../default-model.ts';
+import { defaultModelText } from '../default-model.ts';
 import { boundsText, ceilingsText, pairs, plain, sandboxLine } from '../output/index.ts';
 import {
   CliError,
@@ -162,7 +163,7 @@ async function printReady(shell: Shell, system: RunningSystem, { json, workers }
     address: system.address,
     key: keyFile,
     docs,
-    model: shownModel(shell),
+    model: shownModel(shell, bounds),
     sandbox: sandboxLine(known[0]?.capabilities),
     bounds: boundsText(bounds),
     limits: ceilingsText(bounds.ceilings),
@@ -182,10 +183,9 @@ async function printReady(shell: Shell, system: RunningSystem, { json, workers }
 }
 
 /** A model that cannot be asked is yellow. */
-function shownModel({ config, colors }: Shell): string {
-  const model = defaultModelIn(config.environment);
+function shownModel({ colors }: Shell, { model }: ApiBounds): string {
   const text = plain(defaultModelText(model));
-  return model.problem === undefined ? text : colors.yellow(text);
+  return model.problem === null ? text : colors.yellow(text);
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

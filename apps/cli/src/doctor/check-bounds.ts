@@ -8,6 +8,7 @@ import type { Finding } from './finding.ts';
 const boundVariables = [
   'HOLDPOINT_POLICY',
   'HOLDPOINT_SOURCE_ROOTS',
+  'HOLDPOINT_GIT_HOSTS',
   'HOLDPOINT_PUBLISH_ROOTS',
   'HOLDPOINT_TOOLS',
 ] as const;
@@ -61,13 +62,14 @@ const named = ({ id, bounds, ceilings }: Programs['workers'][number]) => ({ who:
 
 /** @param other of a running program: without a file the store has the policy, and this shell says nothing about it */
 const wireBounds = (
-  { policy, sourceRoots, publishRoots, modules }: OperatorSettings,
+  { policy, sourceRoots, publishRoots, gitHosts, modules }: OperatorSettings,
   other: Bounds | undefined,
 ): Bounds => ({
   policy: policy === undefined ? (other?.policy ?? null) : policyDigest(policy),
   policy_version: policy === undefined ? other?.policy_version : undefined,
   source_roots: [...sourceRoots],
   publish_roots: [...publishRoots],
+  git_hosts: [...gitHosts],
   tool_modules: modules,
 });
 

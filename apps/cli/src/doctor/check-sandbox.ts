@@ -48,7 +48,7 @@ async function checkRuntimes(sandbox: Pick<Sandbox, 'runtimes'>): Promise<Findin
 /** A user that owns nothing, as the boot check of the sandbox has. */
 const probeId = 200_000;
 
-export function runtimesText(language: Runtime['language'], found: readonly Runtime[]): string {
+function runtimesText(language: Runtime['language'], found: readonly Runtime[]): string {
   const known = found.filter((one) => one.language === language && !one.isOwn);
   if (known.length === 0) return language === 'node' ? "node: only Holdpoint's own" : 'no python3';
   const first = known.find(({ isFirst }) => isFirst) ?? known[0];

@@ -43,7 +43,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     ...(await checkRedis(config, running !== undefined)),
     ...(await checkInstallation(config)),
     ...(await checkAudit(config)),
-    checkModel(config),
+    checkModel(config, bounds?.model),
     ...checkBubblewrap(config),
     ...(await checkSandbox(config, workers[0]?.capabilities)),
     ...api,

@@ -3,7 +3,7 @@ import { idPrefixes } from '@holdpoint/contract';
 import type { Run } from '@holdpoint/contract/wire';
 import { oneLine } from '../output/index.ts';
 import { CliError, commandLine } from '../shell/index.ts';
-import { isShortFor, leastCharacters, shortIdIn } from './short-id.ts';
+import { isShortFor, shortIdIn } from './short-id.ts';
 
 export const idKinds = ['run', 'approval', 'task'] as const;
 export type IdKind = (typeof idKinds)[number];
@@ -36,11 +36,6 @@ export async function findId(client: Client, kind: IdKind, text: string): Promis
   }
   const short = shortIdIn(text, idPrefixes[kind]);
   if (short === undefined) return text;
-  if (short.length < leastCharacters) {
-    throw new CliError('usage', `"${text}" is too short: a short id has ${leastCharacters} characters at least.`, {
-      next: listOf(kind),
-    });
-  }
   const found = await fitting(client, kind, short);
   const [only, second] = found;
   if (only === undefined) {

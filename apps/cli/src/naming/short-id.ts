@@ -1,11 +1,11 @@
 /** Characters that a short id has at least: fewer would soon be ambiguous. */
-export const leastCharacters = 4;
+const leastCharacters = 4;
 
 /** What a person may write for a long id: characters of its last block, or its end. Undefined: another kind of text. */
 export function shortIdIn(text: string, prefix: string): string | undefined {
   const given = text.startsWith(`${prefix}_`) ? text.slice(prefix.length + 1) : text;
-  const isWhole = given.replaceAll('-', '').length >= 32;
-  return /^[0-9a-f][0-9a-f-]*$/.test(given) && !isWhole ? given.replaceAll('-', '') : undefined;
+  const digits = given.replaceAll('-', '');
+  return /^[0-9a-f]+$/.test(digits) && digits.length >= leastCharacters && digits.length < 32 ? digits : undefined;
 }
 
 /** Whether an id ends with these characters, or its last block begins with them, or all of it does where it was cut off. */

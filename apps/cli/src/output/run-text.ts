@@ -64,6 +64,12 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     turn: String(run.turn),
     approvals: run.pending_approvals === 0 ? undefined : `${run.pending_approvals} pending`,
     used: usageText(run.usage),
+    context: contextText(run.context),
+    instructions: run.instructions
+      .map(
+        ({ path, bytes, cut }) => `${nameText(path)}${cut === undefined ? '' : ` (without ${cut} of ${bytes} bytes)`}`,
+      )
+      .join(', '),
     snapshot: run.workspace.snapshot,
     changes: publicationText(run.publication),
     labels: Object.entries(run.labels)
@@ -89,6 +95,14 @@ function usageText({ agents, ...own }: Run['usage']): string {
     ].join(', ');
   const all = text(own);
   return agents.count === 0 ? all : `${all} (of ${agents.count} sub-agents: ${text(agents)})`;
+}
+
+function contextText(context: Run['context']): string | undefined {
+  if (context === null || context.tokens === null) return undefined;
+  const { tokens, window, compactions } = context;
+  const of = window === null ? '' : ` of ${window}`;
+  const times = compactions === 1 ? 'once' : `${compactions} times`;
+  return `${tokens}${of} tokens${compactions === 0 ? '' : `, shortened ${times}`}`;
 }
 
 function statusText({ status }: Pick<Run, 'status'>, colors: Colors): string {

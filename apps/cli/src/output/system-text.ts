@@ -46,7 +46,7 @@ export function sandboxLine(report: unknown): string {
 
 /** The operator's bounds on every run, in one line. */
 export function boundsText({ policy, policy_version: version, tool_modules: modules = [], ...roots }: Bounds): string {
-  const { source_roots: sources, publish_roots: targets } = roots;
+  const { source_roots: sources, publish_roots: targets, git_hosts: hosts } = roots;
   const everywhere = 'all except system directories, whole homes and their dot folders';
   return [
     policy === null
@@ -54,6 +54,7 @@ export function boundsText({ policy, policy_version: version, tool_modules: modu
       : `operator's policy ${policy.slice(0, 19)}${version == null ? '' : ` (version ${version})`}`,
     `sources: ${sources.length === 0 ? everywhere : sources.map(nameText).join(', ')}`,
     `publish: ${targets.length === 0 ? 'wherever a source may lie' : targets.map(nameText).join(', ')}`,
+    `remote sources: ${hosts.length === 0 ? 'none' : hosts.map((host) => (host === '*' ? 'public hosts by https' : nameText(host))).join(', ')}`,
     ...modules.map(moduleText),
   ].join('; ');
 }

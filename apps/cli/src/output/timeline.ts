@@ -174,8 +174,9 @@ function detailOf(event: RunEvent, call: string): string {
     case 'context.instructed':
       return instructedText(event.data);
     case 'context.compacted': {
-      const { through_turn, tokens_before, tokens_after } = event.data;
-      return `up to turn ${through_turn}: about ${tokens_before} tokens became ${tokens_after}`;
+      const { how, through_turn, tokens_before, tokens_after } = event.data;
+      const what = how === 'summarised' ? 'turns summarised' : 'results cut';
+      return `${what} up to turn ${through_turn}: about ${tokens_before} tokens became ${tokens_after}`;
     }
     case 'model.retrying': {
       const { model, next, failures, until, reason } = event.data;

@@ -35,6 +35,16 @@ describe('a source', () => {
       { type: 'git', path: work, include: ['src/**'], exclude: ['*.log'] },
     ],
     [
+      'a URL',
+      { source: 'https://example.com/x.git', ref: 'main', sourceSecret: 'TOKEN', history: 5 },
+      { type: 'git', url: 'https://example.com/x.git', ref: 'main', credentials: { secret: 'TOKEN' }, history: 5 },
+    ],
+    [
+      'an ssh address',
+      { source: 'git@example.com:x.git', knownHosts: 'file.tar' },
+      { type: 'git', url: 'git@example.com:x.git', known_hosts: '' },
+    ],
+    [
       'a directory below a work tree',
       { source: join(work, '.git/info') },
       { type: 'directory', path: join(work, '.git/info') },
@@ -47,6 +57,14 @@ describe('a source', () => {
     ['a directory as an archive', { source: plain, sourceType: 'archive' as const }, /not a file/],
     ['neither of them', { source: 'pipe' }, /neither/],
     ['a ref of an archive', { source: 'file.tar', ref: 'main' }, /--ref needs a git repository/],
+    [
+      'a URL with a password',
+      { source: 'https://u:secret@example.com/x' },
+      /^https:\/\/…@example.com\/x: .*credentials/,
+    ],
+    ['another transport', { source: 'git://example.com/x' }, /transport git: is not used/],
+    ['a secret of a directory', { source: plain, sourceSecret: 'TOKEN' }, /need a URL/],
+    ['a user without a secret', { source: 'https://example.com/x', sourceUser: 'me' }, /needs --source-secret/],
     ['a part of nothing', { include: ['src'] }, /need --source/],
     ['a ref of a directory', { source: plain, ref: 'main' }, /--ref needs a git repository/],
     ['a ref of nothing', { ref: 'main' }, /need --source/],

@@ -1,14 +1,21 @@
-import { realpath, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { parseRemote } from '@holdpoint/contract';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { CliError } from '../shell/index.ts';
 
 export type Source = NonNullable<CreateRun['workspace']>['source'];
 
 export interface SourceOptions {
-  /** Relative to `cwd`. */
+  /** A path relative to `cwd`, or the URL of a git repository. */
   source?: string | undefined;
   ref?: string | undefined;
+  history?: number | 'full' | 'none' | undefined;
+  /** For a URL: the name of a secret, and whose it is. */
+  sourceSecret?: string | undefined;
+  sourceUser?: string | undefined;
+  /** A file, relative to `cwd`. */
+  knownHosts?: string | undefined;
   /** @default git for a repository, archive for a file, otherwise directory */
   sourceType?: 'git' | 'directory' | 'archive' | undefined;
   /** Globs. */
@@ -22,11 +29,16 @@ export interface SourceOptions {
  * @throws CliError `usage`
  */
 export async function findSource(cwd: string, options: SourceOptions): Promise<Source> {
-  const { source, ref, include, exclude } = options;
+  const { source, ref, history, include, exclude } = options;
+  const ofRemote = [options.sourceSecret, options.sourceUser, options.knownHosts];
   if (source === undefined) {
-    if ([ref, options.sourceType, include, exclude].some((option) => option !== undefined))
-      throw new CliError('usage', '--ref, --source-type, --include and --exclude need --source.');
+    if ([ref, history, options.sourceType, include, exclude, ...ofRemote].some((option) => option !== undefined))
+      throw new CliError('usage', '--ref, --history, --include, --exclude and options of a source need --source.');
     return { type: 'empty' };
+  }
+  if (isUrl(source)) return remoteSource(cwd, source, options);
+  if (ofRemote.some((option) => option !== undefined)) {
+    throw new CliError('usage', '--source-secret, --source-user and --known-hosts need a URL as --source.');
   }
   const path = await realpath(resolve(cwd, source)).catch(() => undefined);
   if (path === undefined) {
@@ -35,12 +47,43 @@ export async function findSource(cwd: string, options: SourceOptions): Promise<S
     });
   }
   const type = await typeOf(path, options);
-  if (type === 'git') return { type, path, ref, include, exclude };
-  if (ref !== undefined) {
-    throw new CliError('usage', `--ref needs a git repository, and ${path} is ${asWhat[type]}.`);
+  if (type === 'git') return { type, path, ref, history, include, exclude };
+  if (ref !== undefined || history !== undefined) {
+    const option = ref === undefined ? '--history' : '--ref';
+    throw new CliError('usage', `${option} needs a git repository, and ${path} is ${asWhat[type]}.`);
   }
   return { type, path, include, exclude };
 }
+
+/** No path has `://`, and `git@host:path` is one only in a directory of that name. */
+const isUrl = (source: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[\w.-]+@[\w.-]+:/.test(source);
+
+async function remoteSource(cwd: string, url: string, options: SourceOptions): Promise<Source> {
+  const {
+    ref,
+    history,
+    include,
+    exclude,
+    sourceType,
+    sourceSecret: secret,
+    sourceUser: username,
+    knownHosts,
+  } = options;
+  const remote = parseRemote(url);
+  if (typeof remote === 'string') throw new CliError('usage', `${url.replace(/\/\/[^@/]*@/, '//…@')}: ${remote}.`);
+  if (sourceType !== undefined && sourceType !== 'git')
+    throw new CliError('usage', 'A source with a URL is a git repository.');
+  if (username !== undefined && secret === undefined)
+    throw new CliError('usage', '--source-user needs --source-secret.');
+  const credentials = secret === undefined ? undefined : { secret, username };
+  const known_hosts = knownHosts && (await readKeys(resolve(cwd, knownHosts)));
+  return { type: 'git', url: remote.url, credentials, known_hosts, ref, history, include, exclude };
+}
+
+const readKeys = (path: string): Promise<string> =>
+  readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new CliError('usage', `${path} cannot be read.`, { next: 'Give a known_hosts file.', cause });
+  });
 
 const asWhat = { directory: 'a directory', archive: 'an archive' } as const;
 

@@ -41,6 +41,22 @@ describe('a plan file', () => {
     expect(mistakes(`validators: [npm test]\ngroups:\n${step}`)[0]).toMatch(/^p\.yaml:1:14: validators\.0: /);
   });
 
+  it('may have a prompt in place of groups', () => {
+    const { file } = parsePlan('prompt: fix it\nmodel: a/b\nprepare: { commands: [{ command: npm ci }] }\n', 'p');
+    expect(file).toMatchObject({ prompt: 'fix it', model: 'a/b', prepare: { commands: [{ timeout_s: 1800 }] } });
+    expect(file.plan).toBeUndefined();
+    expect(mistakes(`prompt: x\ngroups:\n${step}`)).toEqual(['p.yaml:3:3: groups: give either groups or a prompt']);
+    expect(mistakes(`model: a/b\ngroups:\n${step}`)[0]).toMatch(/^p\.yaml:1:8: model: model belongs to a prompt/);
+  });
+
+  it('says each mistake once, in plain words', () => {
+    expect(mistakes('title: x\n')).toEqual(['p.yaml:1:1: groups: a plan has groups of steps, or a prompt']);
+    expect(mistakes('groups:\n  - steps:\n      - args: {}\n')).toEqual([
+      'p.yaml:3:9: groups.0.steps.0.tool: this is missing',
+    ]);
+    expect(mistakes(`limits: { max_turns: a }\ngroups:\n${step}`)[0]).toContain('expected a number, not a text');
+  });
+
   it('keeps references', () => {
     const text = `groups:\n  - steps:\n      - { name: a, tool: grep, args: {} }\n  - steps:\n      - { tool: read_file, args: { path: { $from: a, pointer: /x } } }\n`;
     expect(parsePlan(text, 'p').file.plan?.groups[1]?.steps[0]?.args).toEqual({ path: { $from: 'a', pointer: '/x' } });

@@ -17,7 +17,7 @@ import {
   validatorsSchema,
 } from '@holdpoint/contract';
 import { z } from 'zod';
-import { issueText } from '../shell/index.ts';
+import { mistakeText } from '../words-for-people.ts';
 
 /** A plan file: groups of steps or a prompt, and settings of the run. */
 const headSchema = z.strictObject({
@@ -35,7 +35,7 @@ const headSchema = z.strictObject({
   publish: publishDefaultsSchema.optional(),
   prepare: prepareSchema.optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),
-  groups: z.unknown(),
+  groups: z.unknown().optional(),
   prompt: z.string().min(1).max(200_000).optional(),
   model: z.string().min(1).max(200).optional(),
   ...modelGoalShape,
@@ -95,6 +95,6 @@ const ofPrompts = ['model', ...Object.keys(modelGoalShape)];
 const mistakesOf = (error: z.ZodError | undefined): PlanMistake[] =>
   (error?.issues ?? []).flatMap((issue): PlanMistake[] => {
     const { path } = issue;
-    if (issue.code !== 'unrecognized_keys') return [{ path, message: issueText(issue) }];
+    if (issue.code !== 'unrecognized_keys') return [{ path, message: mistakeText(issue.message) }];
     return issue.keys.map((key) => ({ path, key, message: `${key} is not known here` }));
   });

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { ApiError } from '@holdpoint/client';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import { CliError } from '../shell/index.ts';
+import { mistakeText } from '../words-for-people.ts';
 import { checkPlanFile, type PlanFile, type PlanMistake } from './plan-file.ts';
 
 /** @param input.file a path relative to `cwd`, or `-` for standard input. @throws CliError `bad_plan` with the place of every mistake */
@@ -100,7 +101,7 @@ export function placeInPlan(error: unknown, plan: ParsedPlan | undefined, fromFi
   if (places.some(({ path: [field] }) => field !== undefined && !fromFile.includes(String(field)))) return error;
   const lines = places.map(({ path, detail }) => {
     const inFile = path[0] === 'plan' ? path.slice(1) : path;
-    return `${plan.place(inFile)}: ${inFile.join('.')}: ${detail}`;
+    return `${plan.place(inFile)}: ${inFile.join('.')}: ${mistakeText(detail)}`;
   });
   return new CliError('bad_plan', lines.join('\n'), { cause: error });
 }

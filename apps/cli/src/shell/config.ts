@@ -64,7 +64,10 @@ export interface Config {
 export function readConfig(env: NodeJS.ProcessEnv, processCwd: string): Config {
   const parsed = environmentSchema.safeParse(env);
   if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    const lines = parsed.error.issues.map(
+      (issue) =>
+        `${issue.path.join('.')}: ${issue.message.replace(/^Invalid input: expected number.*$/, 'expected a number')}`,
+    );
     throw new CliError('bad_environment', lines.join('\n'));
   }
   const of = parsed.data;

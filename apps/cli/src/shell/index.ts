@@ -2,7 +2,6 @@ export { commandLine, commandName } from './command-name.ts';
 export { type Config, readConfig } from './config.ts';
 export { CliError, type ExitCode, exitCodes } from './errors.ts';
 export { Interrupted, interruptSignal, onInterrupt } from './interrupt.ts';
-export { issueText } from './issue-text.ts';
 export {
   type ApiOptions,
   apiCommand,

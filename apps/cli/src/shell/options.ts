@@ -15,7 +15,7 @@ export const apiCommand = (name: string, summary: string): Command =>
 
 export interface FollowOptions {
   timeout?: number;
-  /** Absent: a paused run ends the following. */
+  /** When it is absent, a paused run ends the following. */
   wait?: boolean;
 }
 

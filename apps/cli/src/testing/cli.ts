@@ -50,7 +50,12 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
 }
 
 /** Runs the command in this process, which is faster than a new one. */
-export async function call(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+export async function call(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  /** Standard input. */
+  input = '',
+): Promise<Ended> {
   const texts = { stdout: '', stderr: '' };
   const into = (name: 'stdout' | 'stderr') =>
     new Writable({
@@ -59,7 +64,11 @@ export async function call(args: readonly string[], env: Readonly<Record<string,
         done();
       },
     });
-  const terminal = { stdout: into('stdout'), stderr: into('stderr'), stdin: Readable.from([]) };
+  const terminal = {
+    stdout: into('stdout'),
+    stderr: into('stderr'),
+    stdin: Readable.from(input === '' ? [] : [input]),
+  };
   const path = process.env.PATH ?? '';
   const code = await run({ argv: [...args], env: { PATH: path, ...env }, terminal });
   return { code, ...texts };
@@ -102,8 +111,8 @@ interface Typed {
 export const callInTerminal = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  typed: Typed,
-): Promise<{ code: number; screen: string }> => typeInto([process.execPath, main, ...args], env, [typed]);
+  ...typed: readonly Typed[]
+): Promise<{ code: number; screen: string }> => typeInto([process.execPath, main, ...args], env, typed);
 
 /** Any program, by its absolute path, on a terminal of its own. */
 export async function typeInto(

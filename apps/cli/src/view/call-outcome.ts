@@ -42,7 +42,7 @@ export function callOutcome(value: Payload | undefined): CallOutcome {
 }
 
 /** `+3 -1` */
-export function countsOf(patch: string): string {
+function countsOf(patch: string): string {
   const lines = patch.split('\n');
   const count = (mark: string): number =>
     lines.filter((line) => line.startsWith(mark) && !line.startsWith(mark.repeat(3))).length;

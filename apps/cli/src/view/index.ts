@@ -1,2 +1,2 @@
-export { openRunView, type RunView } from './open-run-view.ts';
-export { openScreen, type Screen } from './screen.ts';
+export { openRunView } from './open-run-view.ts';
+export { openScreen } from './screen.ts';

@@ -1,7 +1,7 @@
 import type { LiveFrame } from '@holdpoint/contract';
 import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { nameText, oneLine, plain } from '@holdpoint/readable';
-import { duration, eventText, fit, fold } from '../output/index.ts';
+import { clock, duration, eventText, fit, fold } from '../output/index.ts';
 import type { Colors } from '../shell/index.ts';
 import { type CallStyle, callLines, type PlannedCall, plannedCall } from './call-lines.ts';
 import { GrowingText } from './growing-text.ts';
@@ -87,8 +87,10 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         const { usage } = one.data;
         used.input_tokens += usage?.input_tokens ?? 0;
         used.output_tokens += usage?.output_tokens ?? 0;
+        used.cached_input_tokens += usage?.cached_input_tokens ?? 0;
         used.cost_usd += (usage?.cost_micros ?? 0) / 1e6;
         held = one.data.message;
+        waits = undefined;
         turn = one.data.turn;
         break;
       }
@@ -98,6 +100,9 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
       case 'run.resumed':
         model = one.data.model ?? model;
         waits = undefined;
+        break;
+      case 'model.retrying':
+        waits = `for ${nameText(one.data.next)} until ${clock(one.data.until)}`;
         break;
       case 'run.waiting':
         waits = eventText(one, '');
@@ -181,6 +186,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
     switch (one.kind) {
       case 'model.asking':
         asked = { model: one.model ?? model, since: Math.min(now(), Date.parse(one.since)) };
+        waits = undefined;
         break;
       case 'model.text':
         answer.add(one);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { givenLimitsSchema } from '../limits.ts';
+import { problemSchema } from '../vocabulary.ts';
 import { listOf } from './page.ts';
 
 /** The operator's bounds on every run that a process was started with. */
@@ -13,6 +14,10 @@ export const boundsSchema = z.strictObject({
     .describe('Why the policy in force is not the one of its source; null: it is'),
   source_roots: z.array(z.string()).describe('HOLDPOINT_SOURCE_ROOTS; empty: every path that is not closed'),
   publish_roots: z.array(z.string()).describe('HOLDPOINT_PUBLISH_ROOTS; empty: every path that is not closed'),
+  git_hosts: z
+    .array(z.string())
+    .default(['*'])
+    .describe('HOLDPOINT_GIT_HOSTS: hosts of remote sources. `*`: every public host by https; empty: none'),
   tool_modules: z
     .array(z.strictObject({ module: z.string(), tools: z.record(z.string(), z.string()) }))
     .optional()
@@ -28,6 +33,12 @@ export const apiBoundsSchema = z
     ceilings: givenLimitsSchema.describe(
       'Upper bounds of the limits of a run (HOLDPOINT_LIMITS); an absent name: no ceiling',
     ),
+    model: z
+      .strictObject({
+        name: z.string().nullable().describe('null: a prompt has to name its model'),
+        problem: problemSchema.nullable().describe('Why it cannot be asked, as far as the settings say'),
+      })
+      .describe('The model of prompts that name none (HOLDPOINT_MODEL)'),
   })
   .meta({ id: 'Bounds' });
 export type ApiBounds = z.infer<typeof apiBoundsSchema>;

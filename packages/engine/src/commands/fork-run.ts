@@ -61,7 +61,8 @@ export async function forkRun(
   assertWorkspace(run);
   const point = await findRewindPoint(deps, { run, steps }, request.fromStep);
   const theirs = await readSpec(deps, run);
-  const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy?.(), theirs) };
+  const changes = { ...request.changes, model: request.changes.model ?? run.model };
+  const spec = { ...changed(theirs, changes, point), ...boundBy(deps.operatorPolicy?.(), theirs) };
   const fork = await forkAt(deps, run, { spec, point, approvals });
 
   const child = await reserveRun(deps, { tenant, idempotency });
@@ -82,7 +83,7 @@ export async function forkRun(
     child,
     createRun(spec, { stored, by, tenant, tools, fork, linkedTraceId: traceOfCaller(run) }),
   );
-  if (appended.ok) await wakeRun(deps, { id: child, header: spec }, fork.from.turn + 1);
+  if (appended.ok) await wakeRun(deps, { id: child, header: spec }, fork.from.turn + 1, { isNew: true });
   return { runId: child, created: appended.ok };
 }
 
@@ -134,7 +135,14 @@ function withoutError<Step extends { error?: unknown }>({ error, ...step }: Step
 
 function changed(
   spec: RunSpec,
-  { plan, model, permissions, protected: globs, modes, ...changes }: ForkChanges,
+  {
+    plan,
+    model,
+    permissions,
+    protected: globs,
+    modes,
+    ...changes
+  }: Omit<ForkChanges, 'model'> & { model: string | undefined },
   point: RewindPoint,
 ): RunSpec {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));

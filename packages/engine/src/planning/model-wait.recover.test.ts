@@ -1,5 +1,6 @@
 import type { ModelRetrying, RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forkRun } from '../commands/fork-run.ts';
 import { sendMessage } from '../commands/send-message.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
@@ -120,6 +121,10 @@ test('a resume has the model asked at once, and may change it', async () => {
   expect(await run()).toMatchObject({ status: 'succeeded', model: 'other' });
   expect(state.asked).toEqual(['main', 'main', 'other']);
   await soundLog(deps, runId);
+  const fork = await forkRun(deps, runId, { fromStep: 0, changes: {}, ...ann });
+  await taker.deliverRest(deps);
+  expect(state.asked.at(-1)).toBe('other');
+  await soundLog(deps, fork.runId);
 });
 
 test('a pause and a cancel count at once', async () => {

@@ -8,6 +8,7 @@ import {
   type Payload,
   type Problem,
   type StepStatus,
+  type Toolchain,
   type TurnNote,
 } from '@holdpoint/contract';
 import { toGrant } from '../domain/index.ts';
@@ -54,6 +55,8 @@ export interface PastLog {
   /** Messages of undone turns: they stay. */
   carried: string[];
   instructed?: Instructed;
+  /** What commands find as node and python3. */
+  toolchains?: Toolchain[] | undefined;
   /** Those that no undo took back, oldest first. */
   compactions: LoggedCompaction[];
 }
@@ -80,6 +83,9 @@ export function addToPast(past: PastLog, event: LoggedEvent): void {
       return;
     case 'run.rewound':
       past.carried.push(...rewind(past, event.data));
+      return;
+    case 'workspace.materialised':
+      past.toolchains = event.data.toolchains;
       return;
     case 'context.instructed':
       past.instructed = event.data;

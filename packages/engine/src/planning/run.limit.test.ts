@@ -45,7 +45,7 @@ test.each([
   ['max_cost_usd', { max_cost_usd: 0.001 }],
   ['max_turns', { max_turns: 2 }],
 ])('a run pauses at its limit %s, loses nothing, and each resume grants as much again', async (code, limits) => {
-  const usage = { input_tokens: 10, output_tokens: 5, cost_micros: 600 };
+  const usage = { input_tokens: 10, output_tokens: 5, cached_input_tokens: 4, cost_micros: 600 };
   const { deps, runId, tree } = await modelRun(
     (turn) => (turn > 5 ? finish : calling({ effect: 'workspace', n: turn }, usage)),
     limits,
@@ -58,7 +58,8 @@ test.each([
     pauses.push(run.reason?.code ?? '');
     await requestResume(deps, runId, ann);
   }
-  expect(await runOf(runId)).toMatchObject({ status: 'succeeded', steps: 5, input_tokens: 50, cost_micros: 3000 });
+  const used = { steps: 5, input_tokens: 50, cached_input_tokens: 20, cost_micros: 3000 };
+  expect(await runOf(runId)).toMatchObject({ status: 'succeeded', ...used });
   expect(pauses).toEqual([code, code]);
   expect(tree).toHaveLength(5);
   await soundLog(engine.deps, runId);

@@ -10,6 +10,7 @@ import type {
   RunSpec,
   SecretScope,
   StepStatus,
+  Toolchain,
   TurnNote,
 } from '@holdpoint/contract';
 
@@ -117,6 +118,8 @@ export interface PastConversation {
   compacted?: PastCompaction | undefined;
   /** All that count, oldest first. */
   compactions: PastCompaction[];
+  /** What commands of the run find as node and python3. */
+  toolchains?: Toolchain[] | undefined;
 }
 
 export interface PlannerInput {

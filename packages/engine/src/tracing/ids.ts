@@ -28,7 +28,7 @@ export const spanKeys = {
   takeOver: (epoch: number): string => `workspace/${epoch}`,
   publish: (number: number): string => `publish/${number}`,
   /** What has no name: the event that began it says which. */
-  at: (what: 'wait' | 'prepare' | 'validate' | 'discard' | 'repair' | 'request', seq: number): string =>
+  at: (what: 'wait' | 'prepare' | 'validate' | 'discard' | 'repair' | 'request' | 'compact', seq: number): string =>
     `${what}/${seq}`,
 } as const;
 

@@ -19,8 +19,6 @@ const spansByType: SpansOf<EventType> = {
   ...stepSpans,
   ...approvalSpans,
   ...taskSpans,
-  'context.instructed': noSpan,
-  'context.compacted': noSpan,
   ...modelSpans,
   'graph.progress': noSpan,
   ...workspaceSpans,

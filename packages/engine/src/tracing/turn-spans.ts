@@ -4,11 +4,11 @@ import { messageOf } from './content.ts';
 import { spanKeys } from './ids.ts';
 import { endWaitForModel, modelName, providerOf } from './model-spans.ts';
 import { add, close, note, open } from './spans.ts';
-import type { SpansOf } from './spans-of.ts';
+import { noSpan, type SpansOf } from './spans-of.ts';
 import type { TraceState } from './trace-state.ts';
 
-/** The spans of turns, and of the messages and calls that they answer. */
-export const turnSpans: SpansOf<EventsOf<'turn' | 'calls' | 'message'>> = {
+/** The spans of turns and of summaries, and of the messages and calls that they answer. */
+export const turnSpans: SpansOf<EventsOf<'turn' | 'calls' | 'message' | 'context'>> = {
   'turn.planned': (trace, { seq, data }) => {
     const { turn, steps, usage, refused, asked_at, answered, messages_read } = data;
     const due = trace.due ?? trace.now;
@@ -55,6 +55,36 @@ export const turnSpans: SpansOf<EventsOf<'turn' | 'calls' | 'message'>> = {
       close(trace, id, { attributes: numbered });
       trace.messages.delete(number);
     }
+  },
+  'context.instructed': noSpan,
+  'context.compacted': (trace, { seq, data }) => {
+    const { how, began_at, model, usage, answered, failed, tokens_before, tokens_after } = data;
+    note(trace, spanKeys.run(trace.life), 'context compacted', { how, tokens_before, tokens_after });
+    if (how === 'results_cut') return;
+    const due = trace.due ?? trace.now;
+    const start = Math.max(due, Math.min(began_at === undefined ? due : Date.parse(began_at), trace.now));
+    endWaitForModel(trace, start);
+    add(
+      trace,
+      spanKeys.at('compact', seq),
+      {
+        ...{ kind: 'turn', name: spanName.chat(modelName(model ?? trace.model)), start },
+        attributes: {
+          [genAi.operation]: genAiOperation.chat,
+          [genAi.provider]: answered?.provider ?? providerOf(model ?? trace.model),
+          [genAi.requestModel]: modelName(model ?? trace.model),
+          [genAi.responseModel]: answered?.model,
+          [genAi.responseId]: answered?.id,
+          [genAi.finishReasons]: answered?.finish_reason === undefined ? undefined : [answered.finish_reason],
+          [genAi.inputTokens]: usage?.input_tokens,
+          [genAi.outputTokens]: usage?.output_tokens,
+          [attribute.costMicros]: usage?.cost_micros,
+        },
+      },
+      failed === undefined ? { status: 'ok' } : { status: 'error', code: failed.code },
+    );
+    // The turn is due again.
+    trace.due = trace.now;
   },
   'calls.received': (trace) => note(trace, spanKeys.run(trace.life), 'calls received'),
   'message.received': (trace, { data }) => {

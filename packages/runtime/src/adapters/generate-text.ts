@@ -35,7 +35,7 @@ export function openGenerate({ models, secrets }: { models: ToolModels; secrets:
         messages: [{ role: 'user', text: redactor.text(prompt) }],
         tools: [],
         maxOutputTokens: max_output_tokens,
-        // Writing to the cache costs more, and nobody reads it.
+        // Writing to the cache costs more, and no later request reads it.
         cache: false,
         signal: AbortSignal.any([call.signal, AbortSignal.timeout(wallMs)]),
       }),

@@ -1,18 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { ConfigError } from '../runtime-config.ts';
-
-/** Paths of files of the operator. */
-export interface RemoteFiles {
-  /** Certificates in PEM. */
-  authorities?: string | undefined;
-  knownHosts?: string | undefined;
-}
+import { ConfigError, type RemoteFiles } from '../runtime-config.ts';
 
 /** HOLDPOINT_GIT_CA and HOLDPOINT_GIT_KNOWN_HOSTS. */
 export const remoteFilesFrom = (env: Readonly<Record<string, string | undefined>>): RemoteFiles => ({
-  authorities: env['HOLDPOINT_GIT_CA'] || undefined,
-  knownHosts: env['HOLDPOINT_GIT_KNOWN_HOSTS'] || undefined,
+  authorities: env.HOLDPOINT_GIT_CA || undefined,
+  knownHosts: env.HOLDPOINT_GIT_KNOWN_HOSTS || undefined,
 });
 
 /** @throws ConfigError for a file that cannot be read */

@@ -1,5 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitSource } from '@holdpoint/contract';
@@ -112,7 +121,7 @@ test.for([
   await expect(begin(remote(more as Partial<GitSource>))).rejects.not.toThrow('another-token');
 });
 
-test('a repository that is not there is told apart', async () => {
+test('a repository that is not there has a code of its own', async () => {
   const source = { ...remote(), url: server.url('public/none.git') };
   await expect(begin(source)).rejects.toMatchObject({ code: 'EREMOTEMISSING' });
 });
@@ -183,4 +192,18 @@ test('a worker that is killed during a fetch leaves nothing broken', async () =>
     expect(readdirSync(join(root, 'data/making'))).toEqual([]);
     expect((await begin(remote())).made.base_commit).toBe(tip);
   }
+});
+
+test('what was fetched is removed once it was not used for a week', async () => {
+  const remotes = join(root, 'data/remotes');
+  const { runId } = await begin(remote());
+  const old = new Date(Date.now() - 8 * 86_400_000);
+  const [key = ''] = readdirSync(remotes).sort(
+    (a, b) => readdirSync(join(remotes, b)).length - readdirSync(join(remotes, a)).length,
+  );
+  const [first = '', ...others] = readdirSync(join(remotes, key));
+  for (const name of others) utimesSync(join(remotes, key, name), old, old);
+  await opened.workspaces.tidy({ isKnown: () => Promise.resolve(true) });
+  expect(readdirSync(join(remotes, key))).toEqual([first]);
+  expect(await opened.workspaces.hasTree(runId)).toBe(true);
 });

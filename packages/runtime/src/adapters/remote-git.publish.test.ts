@@ -110,7 +110,7 @@ test('a branch that moves between plan and publish, or during the push, is not o
   expect(git(bare, 'rev-parse', 'main')).toBe(last);
 });
 
-test('a branch name that somebody took is a conflict', async () => {
+test('a branch name that is taken is a conflict', async () => {
   const { runId, plan, push } = await start();
   push('c.txt', 'of others\n', `holdpoint/${runId}`);
   expect((await plan()).conflicts).toMatchObject([{ reason: 'branch_exists' }]);

@@ -17,7 +17,7 @@ export function sshFiles(
   if (knownHosts.trim() === '') {
     throw new WorkspaceError(
       'EREMOTEHOSTKEY',
-      `No key of ${remote.host} is known, so nobody could tell it from another host.`,
+      `No key of ${remote.host} is known, so another host could answer in its place.`,
     );
   }
   if (credentials === undefined) {

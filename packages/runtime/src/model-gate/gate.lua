@@ -44,7 +44,7 @@ if op == 'enter' then
   local at_once, per_minute = tonumber(ARGV[6]), tonumber(ARGV[7])
   local closed = number('closed_until', 0)
   local rank = redis.call('ZRANK', order, ticket) or redis.call('ZCARD', order)
-  -- The first one finds out whether it is open again. The others are woken then; these times count when nobody could wake them.
+  -- The first one finds out whether it is open again. The others are woken then; these times count when the wake-up is lost.
   if closed > now then return wait_for(ticket, closed - now + math.min(3600000, 30000 * rank), closed - now) end
   local limit = limit_of(at_once)
   if limit ~= math.huge then

@@ -34,7 +34,7 @@ function workers(rates: ProviderRates = {}) {
   return { clock, woken, enter, opened };
 }
 
-test('nobody waits at a provider that answers', async () => {
+test('no run waits at a provider that answers', async () => {
   const { enter } = workers();
   const all = await Promise.all(Array.from({ length: 30 }, (_, n) => enter(`r${n}`)));
   expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['open']));
@@ -108,6 +108,22 @@ test('the operator’s rate holds for all workers together', async () => {
   expect(passed).toBe(4);
   clock.now += 1000;
   expect((await enter('r4')).kind).toBe('open');
+});
+
+test('an answer is not lost with the Redis that its place is in', async () => {
+  const { redis, logger } = engine.deps;
+  let isAway = false;
+  const broken = new Proxy(redis, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (name !== 'evalsha' || !isAway) return typeof value === 'function' ? value.bind(target) : value;
+      return () => Promise.reject(new Error('away'));
+    },
+  });
+  const gate = openModelGate({ redis: broken, rates: {}, wake: async () => {}, logger });
+  const entry = await gate.enter(account, { runId: 'a', turn: 1 });
+  isAway = true;
+  expect(entry.kind === 'open' && (await entry.leave({ kind: 'ok' }))).toEqual({ closedMs: 0 });
 });
 
 test('its keys end by themselves', async () => {

@@ -12,7 +12,7 @@ export type Outcome =
   /** The provider takes no requests now, or cannot be reached. */
   | { kind: 'limited'; reason: Problem; retryAfterMs?: number | undefined };
 
-export type Entry =
+type Entry =
   /** The request may be sent. `leave` says for how long the provider takes none now; 0: it does. */
   | { kind: 'open'; leave(outcome: Outcome): Promise<{ closedMs: number }> }
   /**
@@ -22,14 +22,14 @@ export type Entry =
   | { kind: 'closed'; waitMs: number; closedMs: number; reason?: Problem | undefined };
 
 /** Who waits: a run and the turn that it plans. */
-export interface Ticket {
+interface Ticket {
   runId: string;
   turn: number;
 }
 
 /**
- * Lets requests of all workers to the same account of a provider through, so that it is asked by nobody while it takes none, and by one, two,
- * four, … runs afterwards. Runs that find it closed are let through in the order in which they came.
+ * Lets requests of all workers to the same account of a provider through: none while the provider takes none, then those of one, two,
+ * four, … runs. Runs that find it closed are let through in the order in which they came.
  */
 export interface ModelGate {
   enter(account: Account, ticket: Ticket): Promise<Entry>;
@@ -94,16 +94,14 @@ export function openModelGate({ redis, rates, wake, logger, now, random = Math.r
           const limited = outcome.kind === 'limited' ? outcome : undefined;
           const said = [limited?.retryAfterMs ?? 0, random(), at_once, limited?.reason.code ?? ''];
           const words = limited?.reason.message.slice(0, 500) ?? '';
-          const [closed, ...next] = await call(account, 'leave', [
-            lease,
-            Number(entered[1]),
-            outcome.kind,
-            ...said,
-            words,
-          ]);
-          // A lost wake-up only costs time: the run wakes by itself.
+          const args = [lease, Number(entered[1]), outcome.kind, ...said, words];
+          // The answer counts, whatever becomes of its place: that ends by time, and a run that is not woken wakes by itself.
+          const [closed = 0, ...next] = await call(account, 'leave', args).catch((error: unknown): unknown[] => {
+            logger.warn({ run_id: runId, err: error }, 'the place of a model request was not given back');
+            return [];
+          });
           await Promise.all(next.map((ticket) => wake(ticketOf(String(ticket))))).catch((error: unknown) =>
-            logger.warn({ err: error }, 'a run that waits for its model was not woken; it wakes by itself'),
+            logger.warn({ err: error }, 'a run that waits for its model was not woken'),
           );
           return { closedMs: Number(closed) };
         },

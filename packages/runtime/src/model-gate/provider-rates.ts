@@ -1,3 +1,4 @@
+import { accountProviders } from '@holdpoint/models';
 import { z } from 'zod';
 
 const rateSchema = z.strictObject({
@@ -6,5 +7,5 @@ const rateSchema = z.strictObject({
 });
 
 /** What the operator allows of all workers together, by provider. */
-export const providerRatesSchema = z.record(z.string(), rateSchema);
-export type ProviderRates = z.infer<typeof providerRatesSchema>;
+export const providerRatesSchema = z.partialRecord(z.enum(accountProviders), rateSchema);
+export type ProviderRates = Partial<Record<string, z.infer<typeof rateSchema>>>;

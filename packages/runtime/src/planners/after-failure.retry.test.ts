@@ -50,7 +50,7 @@ test('without patience the first failure pauses the run', () => {
   expect(failing([], times(1), 0).last).toMatchObject({ kind: 'unavailable' });
 });
 
-test('a provider that names a time is asked then; one that goes on to refuse is asked less often', () => {
+test('a provider that names a time is asked then; one that keeps refusing is asked less often', () => {
   const hours = failing([], [['EMODELRATELIMIT', { retryAfterMs: 3 * 60 * minute }], 'EMODELUNAVAILABLE']);
   expect(hours.asked[1]?.[1]).toBe(3 * 3600 + 2);
   const { asked } = failing([], Array(12).fill(['EMODELRATELIMIT', { retryAfterMs: 1000 }]));

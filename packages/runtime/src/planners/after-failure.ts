@@ -45,7 +45,7 @@ export function chooseModel({ input, now }: Omit<Known, 'random'>): string {
 }
 
 /**
- * What follows when a model could not be asked: another model at once, the same one later, or a pause when nobody is left to ask or the
+ * What follows when a model could not be asked: another model at once, the same one later, or a pause when no model is left to ask or the
  * patience of the run is over.
  */
 export function afterFailure({ input, now, random }: Known, failed: Failed): PlannerDecision {
@@ -93,7 +93,7 @@ export function isProviderAway(error: unknown): error is ModelError {
 const retrying = (data: ModelRetrying): PlannerDecision => ({ kind: 'retrying', retrying: data });
 
 /**
- * A provider that names a time is asked then. One that goes on to refuse is asked less and less often, whatever it names. The jitter parts the
+ * A provider that names a time is asked then. One that keeps refusing is asked less and less often, whatever it names. The jitter parts the
  * requests of runs that failed together.
  */
 function delay(failures: number, awayMs: number, random: () => number): number {

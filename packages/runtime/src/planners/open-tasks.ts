@@ -6,7 +6,7 @@ interface Tool {
 }
 
 /**
- * A model that ends while tasks are open is told once of each, because the end of the run ends them. Its next ending ends the run: a server
+ * A model that ends while tasks are open reads once of each, because the end of the run ends them. Its next ending ends the run: a server
  * that is to run until then keeps no run from ending.
  */
 export function tellOfOpenTasks(

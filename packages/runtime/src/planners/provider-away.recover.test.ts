@@ -13,7 +13,7 @@ const runs = 100;
 const spec: RunSpec = { ...specOf([[{ args: {} }]]), goal: { planner: 'model', model: 'openai/m', prompt: 'work' } };
 const account = { provider: 'openai', digest: 'one' };
 
-test('a provider that is away for six hours costs nothing, and 100 runs go on without a stampede', async () => {
+test('a provider that is away for six hours costs nothing, and 100 runs continue without a stampede', async () => {
   const engine = await startTestEngine();
   const start = Date.now();
   const time = openVirtualTime(start);

@@ -33,7 +33,7 @@ test('an answer that is cut five times in a row pauses the run; a message and a 
   const kinds = [0, 3, 4, 5, 9].map((count) => read({ text: 'x', finish: 'length' }, cut(count)).kind);
   expect(kinds).toEqual(['again', 'again', 'pause', 'again', 'pause']);
   expect(read({ text: 'x', finish: 'length' }, cut(4), true).kind).toBe('again');
-  const spoken = [...cut(3), turn('cut_off', 'x', ['go on'])];
+  const spoken = [...cut(3), turn('cut_off', 'x', ['more'])];
   expect(read({ text: 'x', finish: 'length' }, spoken).kind).toBe('again');
 });
 
@@ -66,7 +66,7 @@ const tools = [
 ];
 const finish = { kind: 'finish' as const, message: 'done', answer: 'done' };
 
-test('a model that ends while tasks run is told of each once', () => {
+test('a model that ends while tasks run reads of each once', () => {
   const tasks = [
     { id: 'task_1', kind: 'shell' as const, title: 'npm start' },
     { id: 'task_2', kind: 'agent' as const, title: 'look' },

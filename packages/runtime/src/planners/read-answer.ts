@@ -99,12 +99,12 @@ const limitOf = (tokens: number): string => (tokens > 0 ? ` (${tokens} tokens)` 
 
 const empty: TurnNote = {
   code: 'empty',
-  text: 'Your answer was empty. Call a tool to go on with the task, or say in plain words what you did and how you checked it.',
+  text: 'Your answer was empty. Call a tool to continue the task, or say in plain words what you did and how you checked it.',
 };
 
 const withheld: TurnNote = {
   code: 'withheld',
-  text: 'Your provider withheld your answer. Go on with the task in another way or in other words.',
+  text: 'Your provider withheld your answer. Continue the task in another way or in other words.',
 };
 
 const tooLong = {

@@ -52,7 +52,7 @@ function answer(root: string, input: { request: IncomingMessage; response: Serve
   const { request, response, url } = input;
   const backend = spawn('git', ['-c', 'safe.directory=*', 'http-backend'], {
     env: {
-      ...{ PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_HTTP_EXPORT_ALL: '1' },
+      ...{ PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_HTTP_EXPORT_ALL: '1' },
       ...{ GIT_PROJECT_ROOT: root, PATH_INFO: url.pathname, QUERY_STRING: url.search.slice(1), REMOTE_USER: 'user' },
       ...{ REQUEST_METHOD: request.method, CONTENT_TYPE: request.headers['content-type'], REMOTE_ADDR: '127.0.0.1' },
       GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),

@@ -23,6 +23,8 @@ const asking: AskDeps = {
   random: () => 0,
 };
 const live = { open: () => ({ write: () => {}, end: () => {} }) };
+/** What a planner of a test needs beside its model: no secrets, no reader, and no other run that asks. */
+export const around = { secrets, live, texts, asking, prices: {} };
 
 export const specOfPrompt = (prompt: string, more: Partial<RunSpec> = {}): RunSpec => ({
   ...{ toolset: 'holdpoint', settings: {}, goal: { planner: 'model', model: 'test/model', prompt } },
@@ -65,7 +67,7 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
     },
   };
   const planner = createModelPlanner({
-    ...{ model, registry, secrets, workspaces, live, texts, asking, prices: {} },
+    ...{ ...around, model, registry, workspaces },
     describe: () => facts,
     now: () => 0,
   });

@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { parseRemote } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import { publishNow, runId, type temporary, test, writeTree } from '../testing/index.ts';
 import { type PathRule, reasonClosed } from './path-rules.ts';
+import { assertRemote } from './remote-hosts.ts';
 import { rootsFrom } from './roots-from-env.ts';
 
 const codeOf = (error: { code: string }) => error.code;
@@ -174,10 +176,36 @@ describe('roots of the operator', () => {
     expect(await publishNow(open, { runId, snapshot: id })).toMatchObject({ status: 'published' });
   });
 
+  test('name hosts of remotes, with ports and wildcards', () => {
+    const hostsOf = (HOLDPOINT_GIT_HOSTS: string) => rootsFrom({ HOLDPOINT_GIT_HOSTS }).gitHosts;
+    expect(hostsOf('none')).toEqual([]);
+    expect(hostsOf('example.com, *.example.org:2222')).toEqual(['example.com', '*.example.org:2222']);
+    expect(() => hostsOf('https://example.com')).toThrow('is not a host');
+    const allows = (rules: string, url: string) => {
+      const remote = parseRemote(url);
+      if (typeof remote === 'string') throw new Error(remote);
+      try {
+        assertRemote(remote, { hosts: hostsOf(rules) ?? [] });
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    expect(allows('', 'https://example.com/x')).toBe(true);
+    expect(allows('', 'https://example.com:8443/x')).toBe(false);
+    expect(allows('', 'git@example.com:x')).toBe(false);
+    expect(allows('example.com', 'git@example.com:x')).toBe(true);
+    expect(allows('*.example.com', 'https://a.example.com/x')).toBe(true);
+    expect(allows('*.example.com', 'https://badexample.com/x')).toBe(false);
+    expect(allows('[::1]:8443', 'https://[::1]:8443/x')).toBe(true);
+    expect(allows('none', 'https://example.com/x')).toBe(false);
+  });
+
   test('must be absolute paths', () => {
     expect(rootsFrom({ HOLDPOINT_SOURCE_ROOTS: '/srv/:/opt', HOLDPOINT_PUBLISH_ROOTS: '' })).toEqual({
       sourceRoots: ['/srv', '/opt'],
       publishRoots: undefined,
+      gitHosts: ['*'],
     });
     expect(() => rootsFrom({ HOLDPOINT_PUBLISH_ROOTS: '/srv:code' })).toThrow(/HOLDPOINT_PUBLISH_ROOTS: code/);
   });

@@ -42,7 +42,12 @@ export interface Roots {
 }
 
 /** @param input.dataDir real path */
-export function createBounds({ dataDir, sourceRoots, publishRoots, gitHosts: hosts = defaultHosts }: Roots & { dataDir: string }): Bounds {
+export function createBounds({
+  dataDir,
+  sourceRoots,
+  publishRoots,
+  gitHosts: hosts = defaultHosts,
+}: Roots & { dataDir: string }): Bounds {
   const assertReal = (real: string, use: Use, asked: string): void => {
     const resolved = resolvePath(real, asked);
     if (isBelow(resolved, dataDir)) {

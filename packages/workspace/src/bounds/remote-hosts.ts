@@ -18,7 +18,10 @@ export function assertRemote(remote: Remote, { hosts }: RemoteHosts): void {
   if (hosts.some((rule) => allows(rule, remote))) return;
   const { host, port, transport } = remote;
   const open = hosts.length === 0 ? 'none' : hosts.join(',');
-  throw new WorkspaceError('EREMOTEFORBIDDEN', `${transport} to ${host}:${port} is outside HOLDPOINT_GIT_HOSTS (${open}).`);
+  throw new WorkspaceError(
+    'EREMOTEFORBIDDEN',
+    `${transport} to ${host}:${port} is outside HOLDPOINT_GIT_HOSTS (${open}).`,
+  );
 }
 
 const standardPort = { https: 443, ssh: 22 } as const;
@@ -31,9 +34,10 @@ function allows(rule: string, { host, port, transport }: Remote): boolean {
 }
 
 /** @returns the host in lower case; an IPv6 address without brackets */
-export function readRule(rule: string): { name: string; port: number | undefined } {
+function readRule(rule: string): { name: string; port: number | undefined } {
   const [, bracketed, plain = '', port] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:]*))(?::(\d{1,5}))?$/.exec(rule) ?? [];
   return { name: (bracketed ?? plain).toLowerCase(), port: port === undefined ? undefined : Number(port) };
 }
 
-export const isRule = (rule: string): boolean => /^(\*|(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]+:[0-9a-f:.]*)$/.test(readRule(rule).name);
+export const isRule = (rule: string): boolean =>
+  /^(\*|(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]+:[0-9a-f:.]*)$/.test(readRule(rule).name);

@@ -10,7 +10,7 @@ export function rootsFrom(env: Readonly<Record<string, string | undefined>>): Ro
   return {
     sourceRoots: read(env, 'HOLDPOINT_SOURCE_ROOTS'),
     publishRoots: read(env, 'HOLDPOINT_PUBLISH_ROOTS'),
-    gitHosts: readHosts(env['HOLDPOINT_GIT_HOSTS'] ?? ''),
+    gitHosts: readHosts(env.HOLDPOINT_GIT_HOSTS ?? ''),
   };
 }
 

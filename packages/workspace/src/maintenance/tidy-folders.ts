@@ -6,6 +6,7 @@ import { discardingFolder } from '../discard.ts';
 import { removeFolder, syncFolder } from '../files/index.ts';
 import { evictPrepared } from '../prepared/evict-prepared.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
+import { remotesFolder } from '../remote/fetched.ts';
 import { isRunId, makingFolder, readRecord, removeAbandonedBuilds, runFolder, type Serial } from '../run/index.ts';
 
 const hour = 3_600_000;
@@ -42,7 +43,21 @@ export async function tidyFolders(deps: Deps, { isKnown, serial }: TidyInput): P
     const path = join(deps.dataDir, 'git', name);
     if (name.startsWith('tmp-') && (await isOlder(deps, path))) await removeFolder(path);
   }
+  await removeUnusedRemotes(deps);
   return moved;
+}
+
+/** A run that is reading one at this moment has set its time. */
+async function removeUnusedRemotes(deps: Deps): Promise<void> {
+  const remotes = remotesFolder(deps.dataDir);
+  for (const remote of await namesIn(remotes)) {
+    const names = await namesIn(join(remotes, remote));
+    for (const name of names) {
+      const path = join(remotes, remote, name);
+      if (await isOlder(deps, path, deps.limits.trashMs)) await removeFolder(path);
+    }
+    if (names.length === 0) await removeFolder(join(remotes, remote));
+  }
 }
 
 const day = 24 * hour;

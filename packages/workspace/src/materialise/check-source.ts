@@ -27,7 +27,10 @@ export async function checkSource(deps: CheckDeps, source: Source): Promise<void
 }
 
 /** Finds the source, and fetches a remote one. Throws a `WorkspaceError` for one that cannot be used. */
-export async function findSource(deps: Deps, { source, tenant = '', ...input }: Call<'materialise'>): Promise<FoundSource> {
+export async function findSource(
+  deps: Deps,
+  { source, tenant = '', ...input }: Call<'materialise'>,
+): Promise<FoundSource> {
   if (!isRemote(source)) return findLocal(deps, source);
   createSelection(source);
   return { type: 'git', ...(await openRemote(deps, { ...input, source, tenant })) };

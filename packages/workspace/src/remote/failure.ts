@@ -4,9 +4,15 @@ import type { RemoteAccess, RemoteGit } from './port.ts';
 /** What hosts and git say, in the order in which it counts. */
 const kinds: readonly (readonly [RegExp, WorkspaceErrorCode])[] = [
   [/host key verification failed|no .* host key is known|remote host identification has changed/i, 'EREMOTEHOSTKEY'],
-  [/authentication failed|could not read (username|password)|terminal prompts disabled|permission denied|error in libcrypto|invalid format|returned error: 40[13]/i, 'EREMOTEAUTH'],
+  [
+    /authentication failed|could not read (username|password)|terminal prompts disabled|permission denied|error in libcrypto|invalid format|returned error: 40[13]/i,
+    'EREMOTEAUTH',
+  ],
   [/couldn't find remote ref|not our ref|does not allow request for unadvertised/i, 'EREFUNKNOWN'],
-  [/repository .* not found|not found$|returned error: 404|does not appear to be a git repository|no such file or directory/im, 'EREMOTEMISSING'],
+  [
+    /repository .* not found|not found$|returned error: 404|does not appear to be a git repository|no such file or directory/im,
+    'EREMOTEMISSING',
+  ],
 ];
 
 /** Throws what a failed call of git means for the caller. */

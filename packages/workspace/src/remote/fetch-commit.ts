@@ -1,4 +1,14 @@
-import { closeSync, constants, createReadStream, existsSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+} from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -37,9 +47,14 @@ export async function fetchCommit(deps: Deps, input: Input): Promise<{ repositor
   const { runId, access, name, depth, onProgress, signal } = input;
   const git = remoteGit(deps);
   const before = newestFetched(deps, access);
-  const args = ['fetch', `--depth=${depth}`, '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'].concat(
-    ['--no-recurse-submodules', '--force', '--progress', '--', access.remote.url, `${name}:${wanted}`],
-  );
+  const args = ['fetch', `--depth=${depth}`, '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'].concat([
+    '--no-recurse-submodules',
+    '--force',
+    '--progress',
+    '--',
+    access.remote.url,
+    `${name}:${wanted}`,
+  ]);
   const fetch = async (folder: string, owner: Owner) => {
     const report = (line: string) => {
       const progress = readProgress(line);
@@ -80,7 +95,8 @@ async function keep(deps: Deps, input: Input & { folder: string; before: string 
   try {
     await createBare(deps.git, path);
     const known = new Set(before === undefined ? [] : await packsIn(before));
-    for (const name of known) await linkFile(join(before ?? '', 'objects/pack', name), join(path, 'objects/pack', name));
+    for (const name of known)
+      await linkFile(join(before ?? '', 'objects/pack', name), join(path, 'objects/pack', name));
     using staged = openTop(input.folder);
     for (const name of await packsIn(input.folder)) {
       if (name.endsWith('.pack') && !known.has(name)) await indexPack(deps, { staged, name, path, signal });
@@ -88,11 +104,15 @@ async function keep(deps: Deps, input: Input & { folder: string; before: string 
     const shallow = readPlain(staged, 'shallow')?.toString('latin1').split('\n').slice(0, -1) ?? [];
     if (!shallow.every(isId)) throw broken(access);
     if (shallow.length > 0) await writeDurably(join(path, 'shallow'), `${shallow.join('\n')}\n`, 0o644);
-    const tip = readPlain(staged, ...wanted.split('/'))?.toString('latin1').trim() ?? '';
+    const tip =
+      readPlain(staged, ...wanted.split('/'))
+        ?.toString('latin1')
+        .trim() ?? '';
     if (!isId(tip)) throw broken(access);
     const args = [`--git-dir=${path}`, 'rev-parse', '--verify', '--quiet', `${tip}^{commit}`];
     const commit = (await deps.git.run(args, { accept: [0, 1, 128], signal })).stdout.toString('latin1').trim();
-    if (!isId(commit)) throw new WorkspaceError('EREFUNKNOWN', `${input.name} of ${access.remote.url} is not a commit.`);
+    if (!isId(commit))
+      throw new WorkspaceError('EREFUNKNOWN', `${input.name} of ${access.remote.url} is not a commit.`);
     await writeRef(path, wanted, commit);
     for (const name of ['objects/pack', 'objects', '']) await syncFolder(join(path, name));
     const parent = folderOf(deps, access);

@@ -24,7 +24,10 @@ export const nameOf = (commit: string, depth: number): string => `${commit}.${de
 export const unlimited = 0x7fffffff;
 
 /** A repository with the commit and at least that much of its history. */
-export function findFetched(deps: Pick<Deps, 'dataDir'>, input: { access: RemoteAccess; commit: string; depth: number }) {
+export function findFetched(
+  deps: Pick<Deps, 'dataDir'>,
+  input: { access: RemoteAccess; commit: string; depth: number },
+) {
   const folder = folderOf(deps, input.access);
   const fits = namesIn(folder).filter((name) => {
     const [commit, depth] = name.split('.');

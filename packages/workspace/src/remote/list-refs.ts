@@ -30,7 +30,8 @@ export async function findRemoteRef(
 ): Promise<{ name: string; commit: string }> {
   const { ref = 'HEAD', access } = input;
   if (/^[0-9a-f]{40}$/.test(ref)) return { name: ref, commit: ref };
-  const none = (why: string) => new WorkspaceError('EREFUNKNOWN', `${access.remote.url} has no ${JSON.stringify(ref)}${why}.`);
+  const none = (why: string) =>
+    new WorkspaceError('EREFUNKNOWN', `${access.remote.url} has no ${JSON.stringify(ref)}${why}.`);
   if (!isRefName(ref)) throw none(': a remote source takes a branch, a tag or the whole id of a commit');
   const names = ref === 'HEAD' || ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
   const refs = await listRefs(deps, { ...input, patterns: names.flatMap((name) => [name, `${name}^{}`]) });

@@ -1,11 +1,11 @@
 import { type Deps, type Owner, type RunFolder, WorkspaceError } from '../deps.ts';
 import { writeRef } from '../git-objects/index.ts';
 import { pipePack } from '../source-repository/pipe-pack.ts';
+import type { RemoteTarget } from '../source-repository/repository.ts';
 import { markShallow } from '../source-repository/take-commit.ts';
 import { assertDone, lastWords } from './failure.ts';
 import { folderOf } from './fetched.ts';
 import { listRefs, remoteGit } from './list-refs.ts';
-import type { RemoteTarget } from './remote-target.ts';
 import { withStaging } from './staging.ts';
 
 interface Input {
@@ -27,9 +27,15 @@ export async function pushCommit(deps: Deps, input: Input): Promise<'moved' | un
   const { folder, branch, from, commit, parent } = input;
   const { access } = input.remote;
   const { runId } = folder;
-  const args = ['-c', 'push.negotiate=true', 'push', '--porcelain', '--no-verify', '--no-signed', '--recurse-submodules=no'].concat(
-    [`--force-with-lease=${branch}:${from ?? ''}`, '--', access.remote.url, `${commit}:${branch}`],
-  );
+  const args = [
+    '-c',
+    'push.negotiate=true',
+    'push',
+    '--porcelain',
+    '--no-verify',
+    '--no-signed',
+    '--recurse-submodules=no',
+  ].concat([`--force-with-lease=${branch}:${from ?? ''}`, '--', access.remote.url, `${commit}:${branch}`]);
   const push = (path: string, owner: Owner) => remoteGit(deps).run({ runId, access, folder: path, owner, args });
   const fill = async (path: string) => {
     await pipePack(deps.git, {

@@ -10,16 +10,6 @@ import { fetchCommit } from './fetch-commit.ts';
 import { asRepository, findFetched, folderOf } from './fetched.ts';
 import { listRefs } from './list-refs.ts';
 import { accessTo } from './open-remote.ts';
-import type { RemoteAccess } from './port.ts';
-
-/** A remote that a publish goes to, as it was when it was asked. */
-export interface RemoteTarget {
-  access: RemoteAccess;
-  /** Full names, and their commits. */
-  branches: ReadonlyMap<string, string>;
-  /** Has the tip of the branch, with history; undefined when that is where the run began. */
-  tip: Repository | undefined;
-}
 
 /** Deep enough to find a commit of this run under what others pushed on it. */
 const depth = 100;
@@ -39,7 +29,8 @@ export async function openRemoteTarget(
   return deps.fetching(folderOf(deps, access), async () => {
     const branches = await listRefs(deps, { runId, access, patterns: ['refs/heads/*'] });
     const commit = branches.get(branch);
-    if (commit === undefined || commit === record.base_commit) return { ...empty, remote: { access, branches, tip: undefined } };
+    if (commit === undefined || commit === record.base_commit)
+      return { ...empty, remote: { access, branches, tip: undefined } };
     const found = findFetched(deps, { access, commit, depth });
     if (found !== undefined) return { ...empty, remote: { access, branches, tip: found } };
     const fetched = await fetchCommit(deps, { runId, access, name: branch, depth });

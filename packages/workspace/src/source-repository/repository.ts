@@ -3,7 +3,7 @@ import { isRemote, placeOf } from '@holdpoint/contract';
 import type { Use } from '../bounds/bounds.ts';
 import { type Deps, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import type { Git, GitOptions } from '../host-git/git.ts';
-import type { RemoteTarget } from '../remote/remote-target.ts';
+import type { RemoteAccess } from '../remote/port.ts';
 import { findLayout, type Layout } from './layout.ts';
 
 /** A user's repository, and the user that git runs as in it. */
@@ -13,6 +13,15 @@ export interface Repository extends Layout {
   use: Use;
   /** Set where it stands for a remote repository that a publish goes to. It is then empty itself. */
   remote?: RemoteTarget;
+}
+
+/** A remote that a publish goes to, as it was when it was asked. */
+export interface RemoteTarget {
+  access: RemoteAccess;
+  /** Full names, and their commits. */
+  branches: ReadonlyMap<string, string>;
+  /** Has the tip of the branch, with history; undefined when that is where the run began. */
+  tip: Repository | undefined;
 }
 
 /**
@@ -84,8 +93,10 @@ export async function openOrigin(
   { origin, source }: WorkspaceRecord,
 ): Promise<Repository | undefined> {
   if (source.type !== 'git' || isRemote(source)) return undefined;
-  return openRepository(deps, { path: placeOf(source), gitDir: origin ?? '', use: 'source' }).catch((error: unknown) => {
-    if (error instanceof WorkspaceError) return undefined;
-    throw error;
-  });
+  return openRepository(deps, { path: placeOf(source), gitDir: origin ?? '', use: 'source' }).catch(
+    (error: unknown) => {
+      if (error instanceof WorkspaceError) return undefined;
+      throw error;
+    },
+  );
 }

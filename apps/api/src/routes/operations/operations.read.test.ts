@@ -52,6 +52,7 @@ test("the operator's bounds are those that the API was started with", async () =
   expect(await api.client.getBounds()).toEqual({
     ...{ policy: null, policy_version: null, policy_problem: null },
     ...{ source_roots: [], publish_roots: [], tool_modules: [], ceilings: {} },
+    model: { name: null, problem: null },
   });
 });
 

@@ -1,4 +1,5 @@
-import { apiBoundsSchema } from '@holdpoint/contract/wire';
+import { type ApiBounds, apiBoundsSchema } from '@holdpoint/contract/wire';
+import { describeModelProblem, type ModelSettings } from '@holdpoint/models';
 import type { App } from '../../deps.ts';
 
 export function readBoundsRoute(app: App): void {
@@ -14,6 +15,11 @@ export function readBoundsRoute(app: App): void {
         response: { 200: apiBoundsSchema },
       },
     },
-    async ({ deps: { bounds, ceilings = {} } }) => ({ ...bounds(), ceilings }),
+    async ({ deps: { bounds, ceilings = {}, models } }) => ({ ...bounds(), ceilings, model: defaultModel(models) }),
   );
+}
+
+function defaultModel(models: ModelSettings): ApiBounds['model'] {
+  const name = models.defaultModel ?? null;
+  return { name, problem: name === null ? null : describeModelProblem(name, models) };
 }

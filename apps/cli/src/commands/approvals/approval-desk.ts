@@ -40,7 +40,7 @@ export function openApprovalDesk(deps: Deps, { runId, hold, release, leave, fail
     try {
       await askAll();
     } finally {
-      // In the same moment as the last look at `again`: an event after it starts the work anew.
+      // In the same moment as the last look at `again`: an event after it starts the work again.
       working = undefined;
     }
   }

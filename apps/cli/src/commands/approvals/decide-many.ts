@@ -3,7 +3,7 @@ import type { Client } from '@holdpoint/client';
 import type { Approval, DecideMany } from '@holdpoint/contract/wire';
 import { Option } from 'commander';
 import { approvalTable, oneLine } from '../../output/index.ts';
-import { type ApiOptions, apiCommand, CliError, type Shell, seconds } from '../../shell/index.ts';
+import { type ApiOptions, apiCommand, CliError, commandLine, type Shell, seconds } from '../../shell/index.ts';
 
 interface ManyOptions extends ApiOptions {
   all?: true;
@@ -72,7 +72,7 @@ async function listAll(client: Client, { run, tool, rule, label, olderThan }: Ma
 async function confirmed(shell: Shell, json: boolean | undefined, message: string): Promise<boolean> {
   if (!shell.interactive || json) {
     throw new CliError('usage', 'Without --yes this needs a terminal, where a person reads the list first.', {
-      next: 'Read the list with `holdpoint approvals list`, then pass --yes.',
+      next: `Read the list with \`${commandLine('approvals', 'list')}\`, then pass --yes.`,
     });
   }
   const answer = await confirm({ message, initialValue: false });

@@ -136,7 +136,10 @@ function publicationText({ run_id: runId, status, published, approval_id: approv
   }
   const result = `published: ${publishedText(published)}`;
   if (published.type === 'directory') return { result, next: [] };
-  const merge = `git merge ${shellWord(branchName(published.branch))}`;
+  const branch = shellWord(branchName(published.branch));
+  if (published.path.includes(':'))
+    return { result, next: [`Pull it, or open a pull request: git fetch ${shellWord(published.path)} ${branch}`] };
+  const merge = `git merge ${branch}`;
   return { result, next: [`Your work tree and current branch are unchanged. To merge it: ${merge}`] };
 }
 

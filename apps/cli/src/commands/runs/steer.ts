@@ -38,14 +38,17 @@ export const pauseRunCommand = (shell: Shell) =>
 
 interface ResumeOptions extends ApiOptions {
   acceptNewVersion?: boolean;
+  model?: string;
 }
 
 export const resumeRunCommand = (shell: Shell) =>
   apiCommand('resume', 'resume a paused run and its paused sub-agents; limits count from zero again')
     .argument('<run>', 'id of the run')
+    .option('--model <provider/model>', 'continue with another model; sub-agents keep theirs')
     .option('--accept-new-version', 'also when the tools have changed since the run began')
-    .action(async (runId: string, { url, json, acceptNewVersion = false }: ResumeOptions) => {
-      const run = await (await shell.connect(url)).resumeRun(runId, { accept_new_version: acceptNewVersion });
+    .action(async (runId: string, { url, json, acceptNewVersion = false, model }: ResumeOptions) => {
+      const body = { accept_new_version: acceptNewVersion, model };
+      const run = await (await shell.connect(url)).resumeRun(runId, body);
       if (json) return shell.printJson(run);
       shell.print(`${run.id} is ${run.status}`);
       shell.say(`follow:   ${commandLine('watch', run.id)}`);

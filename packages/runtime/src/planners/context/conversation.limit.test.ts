@@ -15,7 +15,7 @@ interface Told {
   facts: string[];
 }
 
-/** A model that runs commands with long output, asks, keeps todos and is rejected now and then; everybody tells facts. */
+/** A model that runs commands with long output, asks, keeps todos and is rejected now and then; everybody has facts to say. */
 function longRun({
   turns,
   kilobytes,

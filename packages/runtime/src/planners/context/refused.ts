@@ -4,7 +4,7 @@ import type { BuiltRequest } from './build-request.ts';
 /** A window below this is no window that a request with tools fits in: the provider means something else. */
 const leastWindow = 1000;
 
-/** What a refusal for length shows: the window as it was told, or less than what was sent. */
+/** What a refusal for length shows: the window as the provider names it, or less than what was sent. */
 export function learnFrom(
   { window: told }: Pick<ModelError, 'window'>,
   model: string,

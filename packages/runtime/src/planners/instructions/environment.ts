@@ -1,4 +1,4 @@
-import { fixedTime, type Json, type PolicyRule } from '@holdpoint/contract';
+import { fixedTime, type Json, type PolicyRule, type Toolchain } from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 
 interface Environment {
@@ -11,7 +11,7 @@ interface Environment {
 /** What a model should know of where it works. A deterministic run gets the same facts each time. */
 export function environmentOf(
   { spec, scope, unattended }: Pick<PlannerInput, 'spec' | 'scope' | 'unattended'>,
-  now: number,
+  { toolchains = [], now }: { toolchains?: readonly Toolchain[] | undefined; now: number },
 ): Environment {
   const { modes, network, limits, validators, prepare, policy, operator = [] } = spec;
   const date = new Date(modes.deterministic ? fixedTime : now).toISOString().slice(0, 10);
@@ -23,6 +23,7 @@ export function environmentOf(
   const facts: Record<string, Json> = {
     date,
     platform: 'linux',
+    tools: modes.deterministic ? [] : toolchains.map(toolText),
     network: [...network.allow],
     limits: bound,
     modes: on,
@@ -48,6 +49,14 @@ export function environmentOf(
   ];
   return { facts, text: lines.filter((line) => line !== '').join('\n') };
 }
+
+const toolText = ({ language, version, wanted, by, fits }: Toolchain): string =>
+  [
+    version === null ? `no ${language}` : `${language} ${version}`,
+    wanted === undefined || fits ? '' : `(${by ?? 'the project'} asks for ${wanted})`,
+  ]
+    .filter(Boolean)
+    .join(' ');
 
 function boundLimits(limits: PlannerInput['spec']['limits']): Record<string, number> {
   const { max_turns, max_steps, wall_s, max_tokens, max_cost_usd, step_wall_s, max_tasks } = limits;

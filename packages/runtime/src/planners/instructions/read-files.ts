@@ -18,6 +18,8 @@ const names: ReadonlySet<string> = new Set(['AGENTS.md', 'CLAUDE.md']);
 const foreign: ReadonlySet<string> = new Set(['node_modules', 'vendor', '.git', '.venv', 'site-packages']);
 const mostFiles = 20;
 const mostListed = 100;
+/** Less of a file is not worth its place. */
+const smallest = 500;
 const largest = { atRoot: 32 * 1024, nested: 4 * 1024, read: 1024 * 1024 };
 
 /**
@@ -55,17 +57,21 @@ export async function readInstructionFiles(
   );
   let left = most;
   const listed: InstructionFile[] = [];
-  const texts = shown.map(({ path }, at) => {
+  const others = found.slice(mostFiles).map(({ path }) => path);
+  const texts = shown.flatMap(({ path }, at) => {
     const { bytes = 0, content } = contents[at] ?? {};
     const room = Math.min(left, path.includes('/') ? largest.nested : largest.atRoot);
     const { text, cut } = readable(content, bytes, room);
-    left -= Buffer.byteLength(text);
     listed.push({ path, bytes, ...(cut > 0 && { cut }) });
-    return fenced(path, text, { bytes, cut });
+    if (room < smallest && cut > 0) {
+      others.push(path);
+      return [];
+    }
+    left -= Buffer.byteLength(text);
+    return [fenced(path, text, { bytes, cut })];
   });
-  const others = found.slice(mostFiles);
-  const more = others.slice(0, mostListed).map(({ path }) => plain(path));
-  const rest = more.length === 0 ? [] : [`Read before you work in these folders: ${more.join(', ')}`];
+  const more = others.slice(0, mostListed).map((path) => plain(path));
+  const rest = more.length === 0 ? [] : [`Read these before you work in their folders: ${more.join(', ')}`];
   return { files: listed, text: [...texts, ...rest].join('\n\n') };
 }
 
@@ -108,7 +114,7 @@ function targetOf(path: string, content: Buffer | undefined): string | undefined
 
 /** @param content undefined: the file is too large to be read */
 function readable(content: Buffer | undefined, bytes: number, room: number): { text: string; cut: number } {
-  if (content === undefined || content.includes(0)) return { text: '', cut: bytes };
+  if (content === undefined || content.includes(0)) return { text: '', cut: Math.max(1, bytes) };
   const text = plain(
     content
       .toString()

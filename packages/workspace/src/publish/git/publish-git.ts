@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { isRemote } from '@holdpoint/contract';
 import type { Deps, PublishResult } from '../../deps.ts';
+import { pushCommit } from '../../remote/push-commit.ts';
 import { storeLfsObjects } from './attributes/lfs-store.ts';
 import type { GitInput } from './git-input.ts';
 import { type GitPlan, planGit } from './plan-git.ts';
 import { preparePublish, writeIntent } from './publish-intent.ts';
-import { pushCommit } from '../../remote/push-commit.ts';
 import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } from './source-refs.ts';
 
 /**
@@ -15,7 +15,8 @@ import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } fr
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
   const planned = await planGit(deps, input);
   const result = await executePlan(deps, input, planned);
-  if (planned.source !== undefined && planned.source.remote === undefined) await dropOwnRef(deps, planned.source, input.folder.runId);
+  if (planned.source !== undefined && planned.source.remote === undefined)
+    await dropOwnRef(deps, planned.source, input.folder.runId);
   deps.onPoint('publish-git.settled');
   return result;
 }

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Deps, errnoOf, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import { isRemote, placeOf } from '@holdpoint/contract';
-import { openRemoteTarget } from '../../remote/remote-target.ts';
+import { type Deps, errnoOf, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import type { GitOptions } from '../../host-git/git.ts';
+import { openRemoteTarget } from '../../remote/remote-target.ts';
 import { pipePack } from '../../source-repository/pipe-pack.ts';
 import { asOwner, openRepository, type Repository } from '../../source-repository/repository.ts';
 

@@ -1,5 +1,7 @@
 import type { Policy, PolicyRule } from '@holdpoint/contract';
-import { checkRules } from '@holdpoint/policy';
+import { listOf } from '../match/command.ts';
+import { compileGlob } from '../match/glob.ts';
+import { checkRules } from './check-rules.ts';
 
 /** Tools that are held or denied beside what a policy says, by their names. */
 export interface Stricter {
@@ -7,7 +9,6 @@ export interface Stricter {
   deny: readonly string[];
   /** All tools of the run. */
   tools: readonly string[];
-  matches(glob: string, tool: string): boolean;
 }
 
 /**
@@ -33,10 +34,11 @@ const rule = (tool: readonly string[], action: 'hold' | 'deny', why: string): Po
   reason: why,
 });
 
-function withHolds(given: PolicyRule, { hold, tools, matches }: Stricter): PolicyRule[] {
+function withHolds(given: PolicyRule, { hold, tools }: Stricter): PolicyRule[] {
   const { tool } = given.match;
   if (given.action !== 'allow') return [given];
-  const named = tools.filter((name) => tool === undefined || [tool].flat().some((glob) => matches(glob, name)));
+  const globs = listOf(tool ?? '**').map((glob) => compileGlob(glob, false));
+  const named = tools.filter((name) => globs.some((glob) => glob.test(name)));
   const held = named.filter((name) => hold.includes(name));
   if (held.length === 0) return [given];
   // What may match is not allowed, so only what surely matches is held in its place.

@@ -1,0 +1,154 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LLMock } from '@copilotkit/aimock';
+import { afterAll, expect, it } from 'vitest';
+import { call, callInTerminal } from '../testing/cli.ts';
+import { systemForTests } from '../testing/system.ts';
+
+const mock = await LLMock.create({ port: 0, host: '127.0.0.1' });
+afterAll(() => mock.stop());
+const { root, env, holdpoint } = systemForTests({
+  HOLDPOINT_MODEL: 'openai-compatible/m',
+  OPENAI_COMPATIBLE_BASE_URL: `${mock.url}/v1`,
+});
+
+const write = (path: string, content: string) => ({
+  name: 'write_file',
+  arguments: JSON.stringify({ path, content }),
+});
+
+/** A model that makes these calls in its first turn and then answers. */
+function script(topic: string, ...calls: { name: string; arguments: string }[]): void {
+  const toolCalls = calls.map((one, index) => ({ ...one, id: `call_${topic}_${index}` }));
+  mock.on({ userMessage: topic, hasToolResult: false }, { content: 'Two files.', toolCalls });
+  mock.on({ userMessage: topic, hasToolResult: true }, { content: '# All done\n\nThat was **it**.' });
+}
+
+const requestsAbout = (topic: string): string[] =>
+  mock.getRequests().flatMap(({ body }) => {
+    const text = JSON.stringify(body);
+    return text.includes(topic) ? [text] : [];
+  });
+
+const down = '\u001b[B';
+const key = (answer: string, keys: string) => ({ answer, keys });
+/** `yes` is below the last choice, where the cursor begins. */
+const choose = (places: number) => key('Your decision', `${down.repeat(places)}\r`);
+
+it('asks for each held call in place, and shows the answer whole', async () => {
+  script('edit-words', write('a.txt', 'mine\n'), write('b.txt', 'two\n'));
+  const held = ['run', 'Please edit-words', '--hold', 'write_file'];
+  const { code, screen } = await callInTerminal(
+    held,
+    { ...env, EDITOR: 'sed -i s/mine/theirs/' },
+    choose(3), // edit
+    // An answered question is drawn once more.
+    key('\u001b[1mwrite_file b.txt', ''),
+    choose(2), // yes, always in this run
+  );
+  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('held with --hold') });
+  expect(screen.match(/Your decision/g)?.length).toBeGreaterThanOrEqual(2);
+  expect(screen).toContain('\u001b[1mAll done\u001b[22m');
+  expect(screen).toContain('✓\u001b[39m write_file b.txt');
+  const { stdout } = await holdpoint('runs', 'cat', '@last', 'a.txt');
+  expect(stdout).toBe('theirs\n');
+  const approvals = JSON.parse((await holdpoint('approvals', 'list', '--all', '--run', '@last', '--json')).stdout).data;
+  expect(approvals.map(({ status }: { status: string }) => status).sort()).toEqual(['approved', 'edited']);
+  expect((await holdpoint('rules', 'list', '--run', '@last')).stdout).toContain('write_file b.txt');
+  const shown = await holdpoint('steps', 'show', '@last', '1');
+  expect(shown.stdout).toMatch(/^arguments\n {2}path: a\.txt\n {2}content: theirs$/m);
+  expect(shown.stdout).toContain('+theirs');
+  expect(shown.stdout).toMatch(/^attempts +1: succeeded/m);
+});
+
+it('passes on the words of a rejection and of an answer', async () => {
+  const question = { name: 'ask_user', arguments: JSON.stringify({ question: 'Which\u202e colour?' }) };
+  script('say-why', write('c.txt', 'c\n'), question);
+  const { code, screen } = await callInTerminal(
+    ['run', 'Please say-why', '--hold', 'write_file'],
+    env,
+    choose(4), // no
+    key('Why?', 'not on a Friday\r'),
+    key('Your answer', 'bright blue\r'),
+  );
+  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('Which<U+202E> colour?') });
+  expect(screen).not.toContain('\u202e');
+  const last = requestsAbout('say-why').at(-1);
+  expect(last).toContain('not on a Friday');
+  expect(last).toContain('bright blue');
+});
+
+it('leaves the question when another caller decides, and the run when a person presses Ctrl-C', async () => {
+  script('elsewhere', write('d.txt', 'd\n'));
+  const open = async () =>
+    JSON.parse((await holdpoint('approvals', '--json')).stdout).data.find(
+      ({ action }: { action: { args: { path: string } } }) => action.args.path === 'd.txt',
+    );
+  const following = callInTerminal(['run', 'Please go elsewhere', '--hold', 'write_file'], env);
+  await expect.poll(open, { timeout: 60_000, interval: 300 }).toBeDefined();
+  const { id, action_digest } = await open();
+  await holdpoint('approvals', 'approve', id, '--digest', action_digest);
+  expect(await following).toMatchObject({ code: 0, screen: expect.stringContaining('All done') });
+
+  const left = await callInTerminal(
+    ['run', 'Please go elsewhere', '--hold', 'write_file'],
+    env,
+    key('Your decision', '\u0003'),
+  );
+  expect(left.code).toBe(130);
+  expect(left.screen).toContain('The run waits for a decision');
+  expect(await open()).toBeDefined();
+  await holdpoint('runs', 'cancel', '@last');
+});
+
+it('never asks without a terminal', async () => {
+  const ended = await holdpoint('run', 'Please go elsewhere', '--hold', 'write_file', '--follow', '--no-wait');
+  expect(ended.code).toBe(5);
+  expect(ended.stdout).toContain('approval.requested');
+  expect(ended.stdout).not.toContain('\u001b');
+  await holdpoint('runs', 'cancel', '@last');
+});
+
+it('reads the prompt from standard input or a file, with the options of the model', async () => {
+  const directory = mkdtempSync(join(root, 'goal-'));
+  const file = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(directory, name), content);
+    return join(directory, name);
+  };
+  const run = async (args: string[], input = '') => {
+    const { stdout, stderr } = await call(['run', ...args, '--detach', '--json'], env, input);
+    expect(stderr).toBe('');
+    const { id } = JSON.parse(stdout);
+    return JSON.parse((await holdpoint('runs', 'get', id, '--json')).stdout).request;
+  };
+  expect(await run(['-'], 'Please edit-words\n')).toMatchObject({ prompt: 'Please edit-words' });
+  const png = Buffer.from('89504e470d0a1a0a', 'hex');
+  const options = [
+    ...['--prompt-file', file('prompt.md', 'Please\nedit-words\n'), '--system', 'Be brief.', '--effort', 'low'],
+    ...['--fallback', 'ollama/other', '--max-output-tokens', '500', '--temperature', '0.2'],
+    ...['--output-schema', file('schema.yaml', 'type: object\n'), '--image', file('a.png', png)],
+    ...['--deny', 'bash', '--allow-net', 'example.org'],
+  ];
+  expect(await run(options)).toMatchObject({
+    prompt: 'Please\nedit-words',
+    policy: { rules: [{ match: { tool: ['bash'] }, action: 'deny' }] },
+    network: { allow: ['example.org'] },
+  });
+});
+
+it.each([
+  [['x', '--hold', 'edti'], 'the toolset holdpoint has no tool edti. Nearest: edit'],
+  [['x', '--prompt-file', 'y'], 'Give the prompt once'],
+  [['--open', '--system', 'x'], '--system belongs to a prompt'],
+  [['x', '--image', '/dev/null'], 'neither PNG, JPEG, WebP nor GIF'],
+  [['x', '--prepare-allow', 'example.org'], 'needs --prepare'],
+  [['x', '--temperature', '3'], 'between 0 and 2'],
+  [['-'], 'The prompt is empty.'],
+] as const)('refuses %j', async (args, words) => {
+  const ids = async () =>
+    JSON.parse((await holdpoint('runs', 'list', '--json')).stdout).data.map(({ id }: { id: string }) => id);
+  const before = await ids();
+  const refused = await holdpoint('run', ...args);
+  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
+  expect(await ids()).toEqual(before);
+});

@@ -1,0 +1,134 @@
+import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
+import { expect, it } from 'vitest';
+import { colorsFor } from '../shell/index.ts';
+import { GrowingText } from './growing-text.ts';
+import { openRunView } from './open-run-view.ts';
+import { openScreen } from './screen.ts';
+
+const time = '2026-01-01T00:00:00.000Z';
+const start = Date.parse(time);
+const run_id = 'run_01900000-0000-7000-8000-00000000abcd';
+const step_id = 'step_01900000-0000-7000-8000-000000000001';
+
+/** What a terminal shows after these writes: lines that stay, then those that are drawn again. */
+function terminal() {
+  const lines: string[] = [];
+  return {
+    write(text: string) {
+      const [, up = '0', rest = text] = /^<up>\[(\d+)A<up>\[J(.*)$/s.exec(text.replaceAll('\u001b', '<up>')) ?? [];
+      lines.length -= Number(up);
+      if (rest !== '') lines.push(...rest.replace(/\n$/, '').split('\n'));
+    },
+    lines,
+  };
+}
+
+function followed(asks = false) {
+  const { write, lines } = terminal();
+  const screen = openScreen({ write, width: 80 });
+  let at = start;
+  const view = openRunView({ screen, colors: colorsFor(false), asks, now: () => at });
+  let seq = 0;
+  const send = (type: string, data: object, step?: string): void =>
+    view.event({
+      ...{ id: 'e', seq: ++seq, type, run_id, time, data },
+      ...(step && { step_id: step }),
+    } as unknown as RunEvent);
+  const live = (kind: string, text: string, more: object = {}): void =>
+    view.frame({ ...{ kind, text, offset: 0, since: time }, ...more } as Parameters<typeof view.frame>[0]);
+  const call = (tool: string, args: object, id = step_id): void => {
+    send('step.created', { tool, args: { json: args }, effect: 'workspace', risk: 'low' }, id);
+    send('step.started', { attempt: 1, worker: 'w' }, id);
+  };
+  return {
+    screen,
+    view,
+    lines,
+    send,
+    live,
+    call,
+    wait: (ms: number) => {
+      at += ms;
+      view.tick();
+    },
+  };
+}
+
+const begun = { title: 'Fix it', planner: 'model', model: 'a/b', toolset: 'holdpoint' };
+const bash = (stdout: string, exit_code = 0) => ({ json: { exit_code, signal: null, stdout, stderr: '' } });
+
+it('says what happens now, and for how long', () => {
+  const { lines, send, live, call, wait } = followed();
+  send('run.created', begun);
+  send('run.started', {});
+  wait(12_300);
+  expect(lines.at(-1)).toBe('· asking a/b · 12 s');
+  live('model.reasoning', 'I wonder', { turn: 1 });
+  expect(lines.slice(-2)).toEqual(['  I wonder', '· asking a/b · 12 s']);
+  send('turn.planned', {
+    turn: 1,
+    steps: [step_id],
+    message: 'Look.',
+    usage: { input_tokens: 1200, output_tokens: 30 },
+  });
+  call('bash', { command: 'npm test' });
+  live('command.output', 'one\ntwo\u001b[2J\n', { step_id });
+  wait(1000);
+  expect(lines.slice(-3)).toEqual([
+    '    │ one',
+    '    │ two<U+001B>[2J',
+    '· bash npm test · 13 s · 1,200 tokens in, 30 out',
+  ]);
+  // A late piece of the turn before changes nothing.
+  live('model.text', 'Lo', { turn: 1 });
+  expect(lines.at(-2)).toBe('    │ two<U+001B>[2J');
+});
+
+it('folds long thoughts, output and diffs, and says where the whole is', () => {
+  const { lines, send, live, call } = followed();
+  const numbered = (count: number, mark = '') => Array.from({ length: count }, (_, n) => `${mark}${n + 1}`).join('\n');
+  live('model.reasoning', numbered(20), { turn: 1 });
+  send('turn.planned', { turn: 1, steps: [step_id], message: '' });
+  call('bash', { command: 'seq' });
+  send('step.succeeded', { attempt: 1, value: bash(`${numbered(30)}\n`), duration_ms: 1500 }, step_id);
+  call('edit', { path: 'a.txt' });
+  const diff = `--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n${numbered(60, '+')}\n`;
+  send('step.succeeded', { attempt: 1, value: { json: { path: 'a.txt', diff } }, duration_ms: 10 }, step_id);
+  const text = lines.join('\n');
+  expect(text).toContain('  3\n  … 15 more lines\n  19\n');
+  expect(text).toMatch(/ {2}✓ bash seq · 1\.5 s\n {4}│ … 26 more lines: .*steps show 0000abcd 00000001\n {4}│ 27\n/);
+  expect(text).toContain('  ✓ edit a.txt · +60 -0 · 10 ms\n    @@ -1 +1 @@\n    +1\n');
+  expect(text).toContain('    … 31 more lines');
+});
+
+it('prints the last text once, as the answer', () => {
+  const { view, lines, send } = followed();
+  send('turn.planned', { turn: 1, steps: [], message: '# Done' });
+  send('run.succeeded', { message: '# Done' });
+  const usage = { steps: 1, input_tokens: 10, output_tokens: 5, cost_usd: 0.5, agents: { count: 0 } };
+  view.end({ message: '# Done', usage } as unknown as RunDetail);
+  expect(lines).toEqual(['', 'Done', '', '1 step · 10 tokens in, 5 out, $0.5000']);
+});
+
+it('keeps lines while a question has the terminal', () => {
+  const { screen, lines, send } = followed(true);
+  send('run.created', begun);
+  screen.hold();
+  const before = [...lines];
+  send('run.failed', { reason: { code: 'E', message: 'no\u202e' } });
+  expect(lines).toEqual(before);
+  screen.release();
+  expect(lines.at(-1)).toBe('  run failed: E: no<U+202E>');
+});
+
+it('puts pieces of a text together', () => {
+  const text = new GrowingText();
+  const add = (offset: number, piece: string, since = time) => text.add({ offset, text: piece, since });
+  add(0, 'ab');
+  add(1, 'bc');
+  expect(text.text).toBe('abc');
+  add(9, 'z');
+  expect(text.text).toBe('z');
+  add(0, 'n', 'another time');
+  expect(text.text).toBe('n');
+});
