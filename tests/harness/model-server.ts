@@ -4,6 +4,10 @@ import type { AddressInfo } from 'node:net';
 /** The parts of a request to a model that tests read. */
 interface Question {
   model: string;
+  /** What it reads before the prompt. */
+  system: string;
+  /** Names of its tools. */
+  tools: string[];
   /** The last words that are no result of a tool. */
   said: string;
   /** The tokens that the answer may have. */
@@ -77,14 +81,22 @@ interface Message {
   tool_calls?: { id: string }[];
 }
 
+interface Request {
+  model: string;
+  messages: Message[];
+  max_tokens?: number;
+  tools?: { function: { name: string } }[];
+}
+
 async function read(request: IncomingMessage): Promise<Question> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const body = Buffer.concat(chunks).toString();
-  const parsed = JSON.parse(body) as { model: string; messages: Message[]; max_tokens?: number };
-  const { model, messages, max_tokens } = parsed;
+  const { model, messages, max_tokens, tools = [] } = JSON.parse(body) as Request;
   return {
     ...{ model, body },
+    system: textOf(messages.find(({ role }) => role === 'system')),
+    tools: tools.map(({ function: { name } }) => name),
     said: textOf(messages.findLast(({ role }) => role === 'user')),
     maxTokens: max_tokens,
     prompt: textOf(messages.find(({ role }) => role === 'user')),

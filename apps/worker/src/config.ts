@@ -5,7 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
-import { ConfigError, providerRatesSchema, type RuntimeConfig, remoteFilesFrom } from '@holdpoint/runtime';
+import {
+  ConfigError,
+  operatorKindsFrom,
+  providerRatesSchema,
+  type RuntimeConfig,
+  remoteFilesFrom,
+} from '@holdpoint/runtime';
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace';
@@ -110,6 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     models: checked(() => modelSettingsFrom(env)),
     rates: of.HOLDPOINT_MODEL_RATE,
     instructions: instructionsFrom(of.HOLDPOINT_INSTRUCTIONS),
+    agentKinds: checked(() => operatorKindsFrom(env)),
     space: spaceLimitsFrom(env),
     ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),

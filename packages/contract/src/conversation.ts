@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listedKindSchema } from './agent-kind.ts';
 import { payloadSchema } from './payload.ts';
 import { modelAnsweredSchema, modelUsageSchema, problemSchema } from './vocabulary.ts';
 
@@ -47,6 +48,7 @@ export type InstructionFile = z.infer<typeof instructionFileSchema>;
 export const instructedSchema = z.strictObject({
   system: payloadSchema.describe('The whole text'),
   files: z.array(instructionFileSchema).describe('Files of the workspace that it has'),
+  agents: z.array(listedKindSchema).optional().describe('Documents about kinds of sub-agents'),
   environment: z.record(z.string(), z.json()).describe('Facts: date, platform, tools, network, limits'),
   window: z.int().optional().describe('Tokens that the model can read, where they are known'),
 });

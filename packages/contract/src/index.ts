@@ -1,3 +1,4 @@
+export * from './agent-kind.ts';
 export * from './agent-report.ts';
 export * from './audit.ts';
 export * from './call-description.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ofKindSchema } from './agent-kind.ts';
 import { callerSchema } from './caller.ts';
 import { limitsSchema } from './limits.ts';
 import { modelGoalShape } from './model-options.ts';
@@ -109,6 +110,10 @@ export const runSpecSchema = z.strictObject({
   ...grantsShape,
   secrets: secretUsesSchema.optional(),
   models: modelsSchema.default([]),
+  /** For a sub-agent of a kind. */
+  agent: ofKindSchema.optional(),
+  /** The tools that the run may call; absent: all of its toolset. */
+  tools: z.array(z.string()).optional(),
   validators: validatorsSchema.default([]),
   publish: publishDefaultsSchema.prefault({}),
   prepare: prepareSchema.optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { kindBoundsSchema } from './agent-kind.ts';
 import { capabilityReportSchema } from './capabilities.ts';
 import { runIdSchema, stepIdSchema } from './ids.ts';
 import { payloadOf, payloadSchema } from './payload.ts';
@@ -17,6 +18,7 @@ export type ShellSpec = z.infer<typeof shellSpecSchema>;
 /** The goal of a sub-agent. It gets the policy, the network and the limits of the run it works for, and its usage counts there, too. */
 export const agentSpecSchema = z.strictObject({
   goal: agentGoalSchema,
+  kind: kindBoundsSchema.optional().describe('What it may do less than the run that it works for'),
   merge: z
     .enum(['ask', 'on_success'])
     .optional()
@@ -38,6 +40,7 @@ export const taskAboutSchema = z.strictObject({
   kind: taskKindSchema,
   title: z.string(),
   spec: payloadOf<ShellSpec | AgentSpec>(),
+  agent: z.string().optional().describe('The kind of a sub-agent'),
   child: runIdSchema.optional().describe('The run of a sub-agent'),
   approved_snapshot: z
     .string()

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AgentKind } from './agent-kind.ts';
 import type { CapabilityReport } from './capabilities.ts';
 import type { PathChange } from './diff.ts';
 import type { AgentSpec, CommandUse, ShellSpec, TaskOutcome } from './task.ts';
@@ -89,6 +90,8 @@ export interface TaskView {
   id: string;
   kind: TaskKind;
   title: string;
+  /** The kind of a sub-agent that has one. */
+  agent?: string | undefined;
   status: TaskStatus;
   /** Present when the task is over. */
   outcome?: TaskOutcome | undefined;
@@ -119,6 +122,8 @@ export interface TaskHandle {
   kill(taskId: string): Promise<TaskView | undefined>;
   /** Brings what a sub-agent changed into the workspace, all of it or nothing. Only for a tool that writes. */
   merge(taskId: string): Promise<MergeResult>;
+  /** A kind of sub-agent by its name, as it was when the run began; refused with the names that there are. */
+  agentKind(name: string): Promise<{ status: 'found'; kind: AgentKind } | { status: 'refused'; problem: Problem }>;
   /** What a merge would bring now. Changes nothing. */
   previewMerge(taskId: string): Promise<MergePreview>;
 }

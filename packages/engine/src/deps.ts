@@ -4,7 +4,7 @@ import type { Ceilings } from './domain/ceilings.ts';
 import type { OperatorInForce } from './domain/judge-call.ts';
 import type { NewId } from './domain/new-id.ts';
 import type { OutputStore } from './outputs/output-store.ts';
-import type { Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports/index.ts';
+import type { AgentKinds, Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports/index.ts';
 import type { Queues } from './queues/queues.ts';
 
 /** What every part of the engine uses. */
@@ -40,6 +40,8 @@ export interface WorkerDeps extends EngineDeps {
   executor: Executor;
   workspaces: WorkspacePort;
   planners: { scripted: Planner; model: Planner };
+  /** Kinds of sub-agents. @default there are none */
+  agentKinds?: AgentKinds | undefined;
   /** `provider/model` for the sub-agents and tools of a run that names no model. */
   defaultModel?: string | undefined;
   /** The output of background commands. */

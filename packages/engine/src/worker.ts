@@ -16,8 +16,10 @@ export { controlChannel, liveChannel, liveJoinChannel } from './log/keys.ts';
 export { readFields, readRun, readTask } from './log/read-state.ts';
 export { scriptedPlanner } from './planners/scripted.ts';
 export type {
+  AgentKinds,
   ExecutionContext,
   Executor,
+  FoundKinds,
   MadeWorkspace,
   OpenTask,
   PastCompaction,

@@ -3,6 +3,7 @@ import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
+import type { KindDocument } from './agents/parse-kind.ts';
 import type { ProviderRates } from './model-gate/provider-rates.ts';
 
 /** Paths of files of the operator about remote repositories. */
@@ -58,6 +59,8 @@ export interface RuntimeConfig {
   rates: ProviderRates;
   /** The operator's instructions for every model. */
   instructions?: string | undefined;
+  /** The operator's kinds of sub-agents. */
+  agentKinds: readonly KindDocument[];
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
   /** What no run may pass. */

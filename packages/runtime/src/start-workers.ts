@@ -38,6 +38,7 @@ import { modelFetch } from './adapters/model-fetch.ts';
 import { readRemoteFiles } from './adapters/remote-files.ts';
 import { openRemoteGit } from './adapters/remote-git.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
+import { openAgentKinds } from './agents/find-kinds.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
@@ -149,6 +150,7 @@ export async function startWorkers(
     now,
     logger,
   });
+  const agentKinds = openAgentKinds({ workspaces, registry, operator: config.agentKinds, logger });
   const deps = traced.deps({
     workerId,
     redis: connections.state,
@@ -179,8 +181,10 @@ export async function startWorkers(
         ...{ model, registry, secrets, workspaces, now, live, texts, asking, prices },
         describe: (name) => describeModel(name, prices),
         operatorText: config.instructions,
+        agentKinds,
       }),
     },
+    agentKinds,
     defaultModel: config.models.defaultModel,
     retention: config.retention,
     ceilings: config.ceilings,

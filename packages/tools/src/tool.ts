@@ -113,6 +113,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
    * turns are shortened.
    */
   keepsList?: true;
+  /** Begins sub-agents, of a kind that its argument `agent` names. The instructions of a model list the kinds. */
+  takesKind?: true;
   input: Input;
   /** What `value` of an outcome that succeeded is; an outcome that differs is a defect of the tool: `EBADOUTPUT`. @default anything */
   output?: z.ZodType;

@@ -16,7 +16,10 @@ export const listTasksCommand = (shell: Shell): Command =>
 
 const rowOf = (task: Task): string[] => [
   task.id,
-  oneLine(task.child === null ? task.title : `${task.title} (${task.child.run_id})`, 60),
+  oneLine(
+    [task.agent && `${task.agent}:`, task.title, task.child && `(${task.child.run_id})`].filter(Boolean).join(' '),
+    60,
+  ),
   task.status,
   oneLine(task.message ?? task.reason?.message ?? (task.exit_code === null ? '' : `exit code ${task.exit_code}`), 60),
   task.duration_ms === null ? '' : duration(task.duration_ms),

@@ -92,7 +92,9 @@ function detailOf(event: RunEvent, call: string): string {
     case 'step.deferred':
       return `${call} until ${event.data.task_id} is over, or ${event.data.until}`;
     case 'task.created':
-      return `${event.data.task_id} ${event.data.title}`;
+      return [event.data.task_id, event.data.agent && `${event.data.agent}:`, event.data.title]
+        .filter(Boolean)
+        .join(' ');
     case 'task.started':
       return event.data.task_id;
     case 'task.used': {
@@ -170,9 +172,7 @@ function detailOf(event: RunEvent, call: string): string {
     case 'network.counted':
       return `${call} → ${event.data.counts.map(countText).join('; ')}`;
     case 'context.instructed':
-      return event.data.files.length === 0
-        ? 'the instructions of the model'
-        : `with ${event.data.files.map(({ path }) => path).join(', ')}`;
+      return instructedText(event.data);
     case 'context.compacted': {
       const { how, through_turn, tokens_before, tokens_after } = event.data;
       const what = how === 'summarised' ? 'turns summarised' : 'results cut';
@@ -257,6 +257,14 @@ const blockageText = ({ approvals, paused, blocker }: AgentReport): string =>
       ? [`${paused} paused${blocker === undefined ? '' : ` (${blocker.run_id} ${problemText(blocker.reason)})`}`]
       : []),
   ].join(', ');
+
+function instructedText({ files, agents = [] }: Extract<RunEvent, { type: 'context.instructed' }>['data']): string {
+  const named = [
+    ...files.map(({ path }) => path),
+    ...agents.map(({ file, error }) => (error === undefined ? file : `${file} (no kind of sub-agent: ${error})`)),
+  ];
+  return named.length === 0 ? 'the instructions of the model' : `with ${named.join(', ')}`;
+}
 
 const problemText = ({ code, message }: Problem): string => `${code}: ${message}`;
 const took = (ms: number | undefined): string => (ms === undefined ? '' : `(${duration(ms)})`);

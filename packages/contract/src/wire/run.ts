@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ofKindSchema } from '../agent-kind.ts';
 import { tenantSchema } from '../caller.ts';
 import { instructionFileSchema, modelRetryingSchema } from '../conversation.ts';
 import { runIdSchema } from '../ids.ts';
@@ -193,6 +194,8 @@ export const runDetailSchema = z
         .describe("The operator's policies that apply beside the run's own: the strictest decides"),
       limits: limitsSchema,
       models: z.array(z.string()).describe('Models that its sub-agents may use'),
+      agent: ofKindSchema.nullable().describe('For a sub-agent of a kind'),
+      tools: z.array(z.string()).nullable().describe('The tools that it may call; null: all of its toolset'),
       network: networkSchema.describe('As far as the permissions and modes leave it open'),
       permissions: permissionsSchema.nullable().describe('null: no limit beside the policy'),
       protected: protectedPathsSchema,

@@ -13,6 +13,7 @@ export const taskSchema = z
     step_id: z.string().describe('The step that started it'),
     kind: taskKindSchema,
     title: z.string(),
+    agent: z.string().nullable().describe('The kind of a sub-agent; null: it has none'),
     status: taskStatusSchema,
     exit_code: z.int().nullable().describe('For a command that ended by itself; a killed one has none'),
     reason: problemSchema.nullable(),

@@ -1,12 +1,25 @@
-import { type AgentSpec, isTaskOver } from '@holdpoint/contract';
+import { type AgentSpec, type GivenLimits, isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { cancelRun, pausedByHand, type RunState } from '../domain/index.ts';
+import { budgetReached, cancelRun, pausedByHand, type RunState } from '../domain/index.ts';
 import { append, controlChannel, readTask } from '../log/index.ts';
 import { agentSpecOf } from './agent-spec.ts';
 
-/** Whether a pause ends this sub-agent. A person who pauses it by hand resumes it, too. */
-export const isPauseFinal = ({ reason }: RunState, { on_pause }: AgentSpec): boolean =>
-  on_pause === 'fail' && reason !== undefined && reason.code !== pausedByHand;
+/**
+ * Whether a pause ends this sub-agent: any but one by hand, which the person resumes, too, or by a limit of its kind. For that no person
+ * is needed, and the run above reads it.
+ */
+export function isPauseFinal(child: RunState, { on_pause, kind }: AgentSpec, now: number): boolean {
+  const { reason } = child;
+  if (reason === undefined || reason.code === pausedByHand) return false;
+  return on_pause === 'fail' || isLimitOfKind(child, reason.code, kind?.limits, now);
+}
+
+/** A limit of a run above has the same code: then that of the kind is not reached. */
+function isLimitOfKind(child: RunState, code: string, limits: GivenLimits | undefined, now: number): boolean {
+  if (limits === undefined || !Object.hasOwn(limits, code)) return false;
+  if (code === 'max_turns') return true;
+  return budgetReached(child, limits, now)?.code === code;
+}
 
 /**
  * Ends a paused sub-agent that no person resumes: its run is canceled and keeps the reason of the pause, with which its task fails.
@@ -17,7 +30,7 @@ export async function failPaused(deps: WorkerDeps, child: RunState): Promise<boo
   if (parent === undefined || reason === undefined) return false;
   const task = await readTask(deps.redis, parent.run_id, parent.task_id);
   if (task === undefined || isTaskOver(task.status)) return false;
-  if (!isPauseFinal(child, await agentSpecOf(deps, task))) return false;
+  if (!isPauseFinal(child, await agentSpecOf(deps, task), deps.now())) return false;
   const appended = await append(deps, child.id, cancelRun(child, parent.run_id, reason.message));
   if (appended.ok) await deps.redis.publish(controlChannel, JSON.stringify({ kind: 'cancel', run_id: child.id }));
   return true;

@@ -73,6 +73,37 @@ test('sub-agents that ended merge in the order in which they began, each once', 
   await allSound();
 });
 
+test('sub-agents of one turn merge in the order of its calls, when they end in the opposite order', async () => {
+  const { deps, treeOf } = inMemoryWorker(engine);
+  const held = { args: { effect: 'external' } };
+  const runId = await submit(deps, [[agent(held, write), agent(held, write), agent(write)], [write]]);
+  await deliverAll(deps);
+  const tasks = await tasksOf(runId);
+  const inOrder = async () => {
+    const { steps } = await listSteps(deps, runId);
+    return steps.flatMap(({ task }) => tasks.filter(({ id }) => id === task));
+  };
+  const [first, second, third] = await inOrder();
+  const statusOf = async () => (await listSteps(deps, runId)).tasks.map(({ id, status }) => [id, status]);
+  const approve = async (child = '') => {
+    const [asked] = await pendingApprovals(deps, child);
+    await decideOn(deps, asked);
+    await deliverAll(deps);
+  };
+  // The third has ended and waits; the run waits as well, because only a person can continue it.
+  expect(Object.fromEntries(await statusOf())[third?.id ?? '']).toBe('capturing');
+  expect(treeOf(runId)).toEqual([]);
+  expect((await runOf(runId)).status).toBe('waiting');
+  await approve(second?.about.child);
+  expect(treeOf(runId)).toEqual([]);
+  expect((await runOf(runId)).status).toBe('waiting');
+  await approve(first?.about.child);
+  expect(await runOf(runId)).toMatchObject({ status: 'succeeded', writer: '', uncaptured: 0 });
+  const theirs = await Promise.all([first, second, third].map((task) => stepsOf(task?.about.child)));
+  expect(treeOf(runId)).toEqual([...theirs.flat(), (await stepsOf(runId)).at(-1)]);
+  await allSound();
+});
+
 test('a merge beside a command that has begun keeps what the command wrote', async () => {
   const { deps, treeOf } = inMemoryWorker(engine);
   const shell = { name: 'bg', args: { effect: 'read', background: 'hello' } };

@@ -1,4 +1,4 @@
-import { ForbiddenChange, isTerminal, type TaskOutcome } from '@holdpoint/contract';
+import { ForbiddenChange, isSettled, isTerminal, type TaskOutcome } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { findMerge } from '../attempts/find-merge.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -17,13 +17,15 @@ import {
   type TaskState,
 } from '../domain/index.ts';
 import { abortReason, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
-import { append, readRun, readSpec, readTasks } from '../log/index.ts';
+import { append, readRun, readSpec, readTasks, readTurnSteps } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
 
 /** How soon a merge looks again while another writer has the tree, and while an earlier sub-agent merges. */
 const waitMs = 500;
 const turnMs = 50;
+/** The same, while an earlier call is open. What settles it wakes the merge. */
+const callMs = 2000;
 /** A merge names this many paths in the log and counts all. */
 const mostNamed = 100;
 
@@ -54,7 +56,8 @@ export async function mergeAgent(
   }
   if (now?.seq !== run.seq) return 'again';
   if (run.writer !== '') return sleep(deps, waitMs);
-  if (await isBehind(deps, run, task)) return sleep(deps, turnMs);
+  const before = await mergesBefore(deps, run, task);
+  if (before !== undefined) return sleep(deps, before === 'a merge' ? turnMs : callMs);
   const tree = await guardTree(deps, run, task.id, context);
   if (tree !== 'sound') return tree === 'moved' ? 'again' : sleep(deps, waitMs);
   const held = await append(deps, run.id, holdForMerge(run, task));
@@ -75,16 +78,27 @@ export async function mergeAgent(
 
 const sleep = (deps: WorkerDeps, ms: number): JobEnd => ({ kind: 'sleep', until: deps.now() + ms });
 
-/** Whether a sub-agent that began earlier is about to merge. */
-async function isBehind(deps: WorkerDeps, run: RunState, task: TaskState): Promise<boolean> {
-  const merging = (await readTasks(deps.redis, run.id)).filter(
-    ({ about, status }) => about.kind === 'agent' && status === 'capturing',
-  );
-  const [first] = merging.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
-  return first !== undefined && first.id !== task.id;
+/**
+ * What comes before the merge of a sub-agent: an earlier call of the same turn that is open, because a merge takes effect as if the calls ran
+ * one after the other; or the merge of a sub-agent that began earlier.
+ */
+async function mergesBefore(
+  deps: WorkerDeps,
+  run: RunState,
+  task: TaskState,
+): Promise<'a call' | 'a merge' | undefined> {
+  const steps = await readTurnSteps(deps.redis, run);
+  const positionOf = ({ about }: TaskState): number => steps.findIndex(({ id }) => id === about.step_id);
+  const earlier = steps.slice(0, Math.max(0, positionOf(task)));
+  if (earlier.some(({ status }) => !isSettled(status))) return 'a call';
+  // Those of earlier turns come first. Calls that run side by side begin their sub-agents in any order.
+  const orderOf = (one: TaskState): string =>
+    `${String(positionOf(one) + 1).padStart(6, '0')} ${one.created_at} ${one.id}`;
+  const [first] = (await readTasks(deps.redis, run.id))
+    .filter(({ about, status }) => about.kind === 'agent' && status === 'capturing')
+    .sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
+  return first === undefined || first.id === task.id ? undefined : 'a merge';
 }
-
-const orderOf = ({ created_at, id }: TaskState): string => `${created_at} ${id}`;
 
 async function merge(deps: WorkerDeps, run: RunState, task: TaskState) {
   const ended: TaskOutcome & { status: TaskResult['status'] } = {

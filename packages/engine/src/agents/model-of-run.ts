@@ -23,7 +23,12 @@ export function modelOfRun(
 /** A sub-agent asks only models that its run may use. @returns the error for the planner */
 export async function modelRefused(deps: Deps, run: RunState, task: NewTask): Promise<Problem | undefined> {
   if (task.kind !== 'agent' || task.spec.goal.planner !== 'model') return undefined;
-  const { model } = task.spec.goal;
+  const {
+    goal: { model },
+    kind,
+  } = task.spec;
+  // The operator who wrote the kind chose its model.
+  if (kind?.origin === 'operator' && kind.model === model) return undefined;
   const spec = await readSpec(deps, run);
   const own = modelOfRun(deps, run, spec);
   const allowed = [...new Set([...allowedModels(spec), ...(own === undefined ? [] : [own])])];

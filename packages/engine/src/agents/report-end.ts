@@ -31,7 +31,7 @@ export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<bool
     const report = { ...last, used: { ...used, agents: last.used.agents } };
     isNews = true;
     const spec = await agentSpecOf(deps, task);
-    const outcome = outcomeOf(child, spec, task);
+    const outcome = outcomeOf(child, spec, { task, now: deps.now() });
     const merges = outcome.status === 'completed' && spec.merge === 'on_success';
     const transition = merges ? exitAgent(run, task, outcome, report) : endAgent(run, task, outcome, report);
     return (await append(deps, run.id, transition)).ok;
@@ -39,7 +39,7 @@ export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<bool
   return isNews;
 }
 
-function outcomeOf(child: RunState, spec: AgentSpec, task: TaskState) {
+function outcomeOf(child: RunState, spec: AgentSpec, { task, now }: { task: TaskState; now: number }) {
   const reason = child.reason === undefined ? {} : { reason: child.reason };
   const message = child.message === undefined ? {} : { message: child.message };
   switch (child.status) {
@@ -47,7 +47,7 @@ function outcomeOf(child: RunState, spec: AgentSpec, task: TaskState) {
       return { status: 'completed' as const, exit_code: null, ...message };
     case 'canceled':
       // It was ended because it was paused (`fail-paused.ts`): the reason of the pause is that of the failure.
-      if (task.kill === undefined && isPauseFinal(child, spec)) {
+      if (task.kill === undefined && isPauseFinal(child, spec, now)) {
         return { status: 'failed' as const, exit_code: 1, ...reason, ...message };
       }
       return killedOutcome({ code: 'EKILLED', message: 'Its run was canceled.' });

@@ -1,4 +1,4 @@
-import { allowedModels, isTerminal, type RunSpec } from '@holdpoint/contract';
+import { isTerminal } from '@holdpoint/contract';
 import { requestCancel } from '../commands/steer-run.ts';
 import { wakeRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -8,6 +8,7 @@ import {
   endTask,
   killedOutcome,
   type RunState,
+  specOfAgent,
   startAgent,
   type TaskState,
 } from '../domain/index.ts';
@@ -49,17 +50,7 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
   const asked = await fromPayload(deps.blobs, task.about.spec);
   if (!('goal' in asked)) throw new TypeError(`the task ${task.id} has no goal`);
   const theirs = await readSpec(deps, run);
-  const spec: RunSpec = {
-    ...theirs,
-    ...boundBy(deps.operatorPolicy?.(), theirs),
-    title: task.about.title,
-    goal: asked.goal,
-    models: allowedModels(theirs),
-    // Nothing of it is published by itself.
-    validators: [],
-    publish: { include_ignored: false },
-    labels: { ...theirs.labels },
-  };
+  const spec = specOfAgent({ ...theirs, ...boundBy(deps.operatorPolicy?.(), theirs) }, asked, task.about.title);
   const snapshot = run.snapshot ?? '';
   const depth = (run.parent?.depth ?? 0) + 1;
   await trackRun(deps.redis, childId, run.tenant);

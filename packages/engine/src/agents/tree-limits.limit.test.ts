@@ -161,3 +161,26 @@ test('time in which sub-agents work counts for a run that waits for a person its
   expect((await runOf(runId)).agents_total?.used.wall_ms).toBeGreaterThanOrEqual(10_000);
   await isSound();
 });
+
+test('sub-agents of sub-agents that always begin one more are stopped by the seconds of the root', async () => {
+  let clock = Date.now();
+  let turns = 0;
+  const { deps, runId } = await modelRun(
+    (input) => {
+      if (!isRoot(input)) {
+        clock += 4000;
+        turns += 1;
+      }
+      return calls({ ...asks, n: input.turn });
+    },
+    { wall_s: 10, max_depth: 5 },
+  );
+  await deliverAll({ ...deps, now: () => clock });
+  // Each is a sub-agent of the one before, and none of them alone takes more than one turn of four seconds.
+  expect(turns).toBe(3);
+  const all = await allRuns();
+  expect(Math.max(...all.map(({ parent }) => parent?.depth ?? 0))).toBe(3);
+  expect(all.flatMap(({ status, reason }) => (status === 'paused' ? [reason?.code] : []))).toEqual(['wall_s']);
+  expect(['running', 'waiting']).toContain((await runOf(runId)).status);
+  await isSound();
+});

@@ -136,5 +136,6 @@ const noTasks: ExecutionContext['tasks'] = {
   output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),
   kill: async () => undefined,
   merge: async () => ({ status: 'refused', problem: refused }),
+  agentKind: async () => ({ status: 'refused', problem: refused }),
   previewMerge: async () => ({ status: 'refused', problem: refused }),
 };

@@ -19,7 +19,8 @@ export async function beginTask(
   taskId: string,
   { kind, title, spec }: NewTask,
 ): Promise<NewEvent> {
-  const child = kind === 'agent' ? { child: deps.newId('run') } : {};
+  const child =
+    kind === 'agent' ? { child: deps.newId('run'), agent: 'goal' in spec ? spec.kind?.name : undefined } : {};
   return {
     type: 'task.created',
     step_id: step.id,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isTaskOver, type MergePreview, type MergeResult, type TaskHandle, type TaskView } from '@holdpoint/contract';
+import { findKind } from '../agents/find-kind.ts';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, type StepState, scopeOf, type TaskState } from '../domain/index.ts';
@@ -37,18 +38,20 @@ export function openTaskHandle(deps: WorkerDeps, run: RunState, step: StepState,
       }
     },
     merge: (taskId) => merge(deps, run, step, taskId),
+    agentKind: (name) => findKind(deps, run, name, signal),
     previewMerge: (taskId) => previewMerge(deps, run, taskId),
   };
 }
 
 /** @returns what is known of a task, and of the run of a sub-agent */
 async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promise<TaskView> {
-  const { kind, title, child } = task.about;
+  const { kind, title, child, agent } = task.about;
   const run = child === undefined ? undefined : await readRun(deps.redis, child);
   return {
     id: task.id,
     kind,
     title,
+    agent,
     status: task.status,
     outcome: task.outcome && isTaskOver(task.status) ? withoutStatus(task.outcome) : undefined,
     child: run && { run_id: run.id, status: run.status },

@@ -33,7 +33,7 @@ export {
 export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
-export { narrowSpec, withOpenHosts } from './narrow-spec.ts';
+export { narrowSpec, specOfAgent, withOpenHosts } from './narrow-spec.ts';
 export { giveNotice, nextNotice, noticesGiven } from './notices.ts';
 export { scopeOf } from './secret-scope.ts';
 export {

@@ -9,10 +9,12 @@ import {
   toolsetPrefix,
 } from '@holdpoint/policy';
 
-type Granted = Pick<RunSpec, 'permissions' | 'protected' | 'modes'>;
+type Granted = Pick<RunSpec, 'permissions' | 'protected' | 'modes' | 'tools'>;
 
 /** The denial by the permissions, protected paths and modes of a run; undefined when they let the call through. Pure. */
-export function judgeGrants({ permissions, protected: globs, modes }: Granted, facts: CallFacts): Verdict | undefined {
+export function judgeGrants(granted: Granted, facts: CallFacts): Verdict | undefined {
+  const { permissions, protected: globs, modes, tools } = granted;
+  if (tools?.includes(facts.tool) === false) return lacking({ denied: facts.tool, how: toolsHow(tools) }, notItsTool);
   const byMode = deniedByModes(modes, facts);
   if (!byMode.ok) return lacking(byMode, 'the mode of the run');
   const path = globs.length === 0 ? undefined : protectedPath(globs, facts);
@@ -26,6 +28,10 @@ const lacking = (
   { denied, how }: Pick<Extract<Permitted, { ok: false }>, 'denied' | 'how'>,
   what: string,
 ): Verdict => ({ action: 'deny', reason: `${what}: ${denied}`, lacks: { permission: denied, how } });
+
+const notItsTool = 'a tool that this kind of sub-agent does not have';
+const toolsHow = (tools: readonly string[]): string =>
+  `It has ${tools.join(', ')}. Do it with these, or say in your last message what is left to do.`;
 
 const protectedHow = (path: string): string =>
   `${path} is protected in this run. Submit the run without the glob in \`protected\` that matches it. A fork or a sub-agent cannot remove it.`;

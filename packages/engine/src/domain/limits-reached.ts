@@ -1,4 +1,4 @@
-import type { AgentReport, Limits, Problem, RunSpec, TreeUsage, Usage } from '@holdpoint/contract';
+import type { AgentReport, GivenLimits, Problem, RunSpec, TreeUsage, Usage } from '@holdpoint/contract';
 import { noUsage, plus } from './agent-report.ts';
 import type { RunState } from './model.ts';
 
@@ -20,7 +20,7 @@ export function limitReached(run: RunState, { limits, goal }: RunSpec, now: numb
  * The first reached limit among those that count for the run and every sub-agent beneath it. A group of a plan runs whole or not at all:
  * one that exceeds the rest of the budget waits for a resume. With the whole budget left it runs, because it would never fit otherwise.
  */
-export function budgetReached(run: RunState, limits: Limits, now: number, next = 0): Problem | undefined {
+export function budgetReached(run: RunState, limits: GivenLimits, now: number, next = 0): Problem | undefined {
   const { steps, active_ms, tokens, cost_micros } = usedSinceResume(run, now);
   const all = run.agents > 0 ? ' together with its sub-agents' : '';
   if (limits.max_steps !== undefined && steps >= limits.max_steps) {

@@ -1,4 +1,4 @@
-import type { RunSpec } from '@holdpoint/contract';
+import { type AgentSpec, allowedModels, type GivenLimits, type Limits, type RunSpec } from '@holdpoint/contract';
 import { type AskedGrants, narrowWritten, openHosts } from '@holdpoint/policy';
 
 /** The spec with the hosts that its permissions and modes leave open: everything that asks for the network of a run reads it there. */
@@ -11,4 +11,43 @@ export const withOpenHosts = (spec: RunSpec): RunSpec => ({
 export function narrowSpec(parent: RunSpec, asked: AskedGrants): RunSpec {
   const { permissions, protected: globs, modes } = narrowWritten(parent, asked);
   return withOpenHosts({ ...parent, permissions: permissions && [...permissions], protected: [...globs], modes });
+}
+
+/** The spec of a sub-agent: that of the run above with another goal, and with less, when it is of a kind. Nothing is published by itself. */
+export function specOfAgent(above: RunSpec, { goal, kind }: AgentSpec, title: string): RunSpec {
+  const spec: RunSpec = {
+    ...above,
+    title,
+    goal,
+    models: allowedModels(above),
+    agent: undefined,
+    validators: [],
+    publish: { include_ignored: false },
+    labels: { ...above.labels },
+  };
+  if (kind === undefined) return spec;
+  const { name, origin, file, tools = above.tools, limits = {} } = kind;
+  return {
+    ...narrowSpec(spec, kind),
+    agent: { name, origin, file },
+    tools: tools?.filter((tool) => above.tools?.includes(tool) !== false),
+    limits: narrowLimits(above.limits, limits),
+  };
+}
+
+/** The smaller of each limit that either side names. The budgets of the run above bind the sub-agent beside its own. */
+function narrowLimits(above: Limits, { command, ...asked }: GivenLimits): Limits {
+  return {
+    ...smaller(above, asked),
+    command: above.command === undefined ? command : smaller(above.command, command ?? {}),
+  };
+}
+
+function smaller<Bounds extends object>(bounds: Bounds, asked: Partial<Bounds>): Bounds {
+  const all = { ...bounds } as Record<string, unknown>;
+  for (const [name, value] of Object.entries(asked)) {
+    const bound = all[name];
+    if (typeof value === 'number') all[name] = typeof bound === 'number' ? Math.min(bound, value) : value;
+  }
+  return all as Bounds;
 }

@@ -1,6 +1,13 @@
 import { isSettled, isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { isWaitingForModel, type RunState, type StepState, stopWaiting, waitForAgents } from '../domain/index.ts';
+import {
+  isWaitingForModel,
+  type RunState,
+  type StepState,
+  stopWaiting,
+  type TaskState,
+  waitForAgents,
+} from '../domain/index.ts';
 import { append, readTask } from '../log/index.ts';
 
 /**
@@ -23,5 +30,12 @@ async function isHeldUp(deps: WorkerDeps, run: RunState, steps: readonly StepSta
   const open = steps.filter((step) => !isSettled(step.status));
   if (open.length === 0 || open.some((step) => step.status !== 'deferred')) return false;
   const tasks = await Promise.all(open.map(({ deferred }) => readTask(deps.redis, run.id, deferred?.task_id ?? '')));
-  return tasks.every((task) => task !== undefined && !isTaskOver(task.status) && task.report?.waiting === true);
+  return tasks.every(
+    (task, index) =>
+      task !== undefined && !isTaskOver(task.status) && (task.report?.waiting === true || waitsToMerge(task, index)),
+  );
 }
+
+/** A sub-agent that ended merges after the earlier calls of the turn. */
+const waitsToMerge = ({ about, status }: TaskState, openBefore: number): boolean =>
+  about.kind === 'agent' && status === 'capturing' && openBefore > 0;

@@ -18,6 +18,8 @@ interface TestArgs {
   agent?: object;
   /** Begins a sub-agent that asks this model, and waits for it. */
   asks?: string;
+  /** The kind of its sub-agent. */
+  kind?: string;
   /** How its sub-agent ends. */
   merge?: AgentSpec['merge'];
   on_pause?: AgentSpec['on_pause'];
@@ -66,6 +68,7 @@ export function inMemoryExecutor(
         background,
         agent,
         asks,
+        kind,
         beside,
         merge,
         on_pause,
@@ -93,11 +96,21 @@ export function inMemoryExecutor(
           const value = { task_id: task?.id, status: task?.status };
           return { status: 'succeeded', value: merge ? { ...value, outcome: task?.outcome } : value };
         }
+        const found = kind === undefined ? undefined : await context.tasks.agentKind(kind);
+        if (found?.status === 'refused') return { status: 'failed', error: found.problem };
+        const { description: _, instructions: system, ...bounds } = found?.kind ?? {};
         const goal: AgentSpec['goal'] =
           asks === undefined
             ? { planner: 'scripted', plan: planSchema.parse(agent) }
-            : { planner: 'model', model: asks === '' ? (context.model ?? '') : asks, prompt: 'sub' };
-        const task = { kind: 'agent' as const, title: 'sub-agent', spec: { goal, merge, on_pause } };
+            : {
+                ...{ planner: 'model', prompt: 'sub', system },
+                model: asks === '' ? (found?.kind.model ?? context.model ?? '') : asks,
+              };
+        const task = {
+          kind: 'agent' as const,
+          title: 'sub-agent',
+          spec: { goal, merge, on_pause, kind: found && (bounds as AgentSpec['kind']) },
+        };
         if (beside) return { status: 'succeeded', value: { task_id: context.taskId }, task };
         return { status: 'deferred', until: now() + 3_600_000, on: { task } };
       }

@@ -235,6 +235,7 @@ const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {
   get: async () => undefined,
   output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),
   kill: async () => undefined,
+  agentKind: async () => ({ status: 'refused', problem: { code: 'EPREVIEW', message: 'A preview begins nothing.' } }),
   merge: async () => ({ status: 'refused', problem: { code: 'EPREVIEW', message: 'A preview merges nothing.' } }),
 };
 

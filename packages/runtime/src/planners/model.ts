@@ -83,14 +83,16 @@ async function decide(
 const toolLists = new WeakMap<Registry, Map<string, readonly ModelTool[]>>();
 
 /** The same list for all requests of a toolset. */
-function toolsOf(registry: Registry, { spec: { toolset }, unattended }: PlannerInput): readonly ModelTool[] {
+function toolsOf(registry: Registry, { spec, unattended }: PlannerInput): readonly ModelTool[] {
+  const { toolset, tools } = spec;
   const known = toolLists.get(registry) ?? new Map<string, readonly ModelTool[]>();
   toolLists.set(registry, known);
-  const key = `${unattended} ${toolset}`;
+  const key = `${unattended} ${toolset} ${tools?.join(' ') ?? '*'}`;
   const list =
     known.get(key) ??
     registry
       .list(toolset, { unattended })
+      .filter(({ name }) => tools?.includes(name) !== false)
       .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema }));
   known.set(key, list);
   return list;

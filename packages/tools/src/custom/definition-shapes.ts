@@ -21,6 +21,7 @@ const toolFields = {
   gate: z.literal('input').optional(),
   sequential: z.literal(true).optional(),
   keepsList: z.literal(true).optional(),
+  takesKind: z.literal(true).optional(),
   input: schema,
   output: schema.optional(),
   answer: fn.optional(),

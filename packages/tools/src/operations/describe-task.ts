@@ -3,11 +3,12 @@ import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
 
 /** A task in the form that tools return. */
-export function describeTask({ id, kind, title, status, outcome, child, started_at }: TaskView) {
+export function describeTask({ id, kind, title, agent, status, outcome, child, started_at }: TaskView) {
   return {
     task_id: id,
     kind,
     title,
+    agent,
     // Callers see the capture of its changes as the last part of running.
     status: status === 'capturing' ? 'running' : status,
     exit_code: kind === 'shell' ? (outcome?.exit_code ?? null) : undefined,

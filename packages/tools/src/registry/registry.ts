@@ -66,6 +66,8 @@ export interface Registry {
   instructions(toolset: string): string | undefined;
   /** Whether each call of the tool has a whole list in its arguments, so that the last one is enough. */
   keepsList(toolset: string, tool: string): boolean;
+  /** The tool that begins sub-agents by kind, if there is one. */
+  kindTool(toolset: string): string | undefined;
   /** What its contract is careful with. The same list each time. */
   cautions(toolset: string): readonly Caution[];
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
@@ -178,6 +180,7 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     checkSettings: (toolset, settings) => checkSettings(known(toolset), settings),
     grants: (toolset) => ({ permissions: known(toolset).permissions, protected: known(toolset).protected ?? [] }),
     instructions: (toolset) => named(toolset)?.instructions,
+    kindTool: (toolset) => named(toolset)?.tools.find(({ takesKind }) => takesKind)?.name,
     keepsList: (toolset, tool) =>
       named(toolset)?.tools.some(({ name, keepsList }) => name === tool && keepsList) ?? false,
     cautions: (toolset) => named(toolset)?.cautions ?? noCautions,

@@ -9,6 +9,10 @@ export const noTasks: ToolContext['tasks'] = {
   get: async () => undefined,
   output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),
   kill: async () => undefined,
+  agentKind: async (name) => ({
+    status: 'refused',
+    problem: { code: 'ENOAGENT', message: `There is no kind ${name}.` },
+  }),
   previewMerge: async (id) => ({ status: 'refused', problem: { code: 'ENOTASK', message: `There is no task ${id}.` } }),
   merge: async (id) => ({ status: 'refused', problem: { code: 'ENOTASK', message: `There is no task ${id}.` } }),
 };

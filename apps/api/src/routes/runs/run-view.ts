@@ -71,6 +71,8 @@ export function toRunDetail(
     secrets = [],
     validators,
     publish,
+    agent = null,
+    tools = null,
   } = spec;
   const prompt = goal.planner === 'model' ? goal.prompt : null;
   const models = allowedModels(spec);
@@ -79,7 +81,7 @@ export function toRunDetail(
   });
   const granted = { network, permissions, protected: spec.protected, modes, secrets };
   const policies = { policy, policy_pin: spec.policy_pin ?? null, operator_policies };
-  const bound = { ...policies, limits, models, ...granted };
+  const bound = { ...policies, limits, models, agent, tools, ...granted };
   const request = { prompt, settings, source, ...bound, validators, publish };
   return { ...toRun(run), output, waiting_for: agents.flatMap(waitingFor), request };
 }

@@ -12,6 +12,7 @@ export function toTask(runId: string, task: TaskState, child: RunState | undefin
     step_id: about.step_id,
     kind: about.kind,
     title: about.title,
+    agent: about.agent ?? null,
     status: task.status,
     exit_code: outcome?.exit_code ?? null,
     reason: outcome?.reason ?? null,

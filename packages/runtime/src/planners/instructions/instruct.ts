@@ -1,9 +1,10 @@
 import type { Toolchain } from '@holdpoint/contract';
-import type { PlannerInput, WrittenInstructions } from '@holdpoint/engine/worker';
+import type { AgentKinds, PlannerInput, WrittenInstructions } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
 import { WorkspaceError, type Workspaces } from '@holdpoint/workspace';
 import { systemText } from '../system-text.ts';
 import { environmentOf } from './environment.ts';
+import { kindsOf, roleText } from './kinds.ts';
 import { readInstructionFiles } from './read-files.ts';
 
 /** Where the instructions of a model come from. */
@@ -12,6 +13,7 @@ export interface InstructionSources {
   workspaces: Pick<Workspaces, 'listing' | 'contents'>;
   /** The operator's own text for every run. */
   operatorText?: string | undefined;
+  agentKinds?: AgentKinds | undefined;
   now: () => number;
 }
 
@@ -34,14 +36,22 @@ export async function instruct(
   // An eighth of a small window.
   const most = Math.min(mostBytes, Math.floor(((window ?? Number.POSITIVE_INFINITY) / 8) * 3));
   const { files, text } = asked?.instructions === false ? nothing : await filesOf(deps, input, { most, signal });
+  const kinds = await kindsOf(deps, input, signal);
   const system = [
     systemText(deps.registry, input),
     section('Instructions of the operator', deps.operatorText),
-    section('Instructions for this run', asked?.system),
+    section('Instructions for this run', roleText(input.spec)),
     section('Where you work', environment),
+    section('Sub-agents', kinds.text),
     ...(text === '' ? [] : [`${aboutFiles}\n\n${text}`]),
   ];
-  return { system: system.filter((part) => part !== '').join('\n\n'), files, environment: facts, window };
+  return {
+    system: system.filter((part) => part !== '').join('\n\n'),
+    files,
+    agents: kinds.agents,
+    environment: facts,
+    window,
+  };
 }
 
 const nothing = { files: [], text: '' };

@@ -129,7 +129,7 @@ function readable(content: Buffer | undefined, bytes: number, room: number): { t
 }
 
 /** The name of the fence depends on the text, so no text can close its own. */
-function fenced(path: string, text: string, { bytes, cut }: { bytes: number; cut: number }): string {
+export function fenced(path: string, text: string, { bytes, cut }: { bytes: number; cut: number }): string {
   const mark = createHash('sha256').update(text).digest('hex').slice(0, 12);
   const note = cut === 0 ? '' : `\n[${cut} of ${bytes} bytes are left out: read the file before you work there]`;
   return `<repository-file path=${JSON.stringify(plain(path))} id="${mark}">\n${text}${note}\n</repository-file ${mark}>`;

@@ -1,4 +1,4 @@
-import type { AgentGoal, TaskView, ToolOutcome } from '@holdpoint/contract';
+import type { AgentGoal, AgentKind, KindBounds, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { describeTask, isOver, noSuchTask, tooDeep } from '../../operations/describe-task.ts';
@@ -34,17 +34,29 @@ const input = z
       .max(500)
       .optional()
       .describe('Instead of a prompt: groups of tool calls, one group after the other'),
+    agent: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe(
+        'A kind of sub-agent, by its name. It has its own instructions and perhaps fewer tools. Only with a prompt',
+      ),
     model: z
       .string()
       .min(1)
       .optional()
-      .describe('provider/model, one of the models that this run may use. Default: the model of this run'),
+      .describe('provider/model, one of the models that this run may use. Default: that of its kind, or of this run'),
     run_in_background: z.boolean().default(false).describe('Return at once, with a task_id for task_output'),
     timeout_s: z.int().min(1).max(604_800).default(86_400).describe('How long to wait for it; it continues afterwards'),
   })
   .refine(({ prompt, plan }) => (prompt === undefined) !== (plan === undefined), {
     error: 'give either a prompt or a plan',
     path: ['prompt'],
+  })
+  .refine(({ agent, plan }) => agent === undefined || plan === undefined, {
+    error: 'a kind of sub-agent takes a prompt, not a plan',
+    path: ['agent'],
   });
 type Args = z.output<typeof input>;
 
@@ -55,15 +67,22 @@ Several calls in one turn run at the same time. With run_in_background the resul
   // The call changes nothing here, and a repeated call after a crash finds the same sub-agent. The sub-agent's own run gates what it may do.
   effect: 'read',
   risk: 'medium',
+  takesKind: true,
   input,
   async execute(context, args): Promise<ToolOutcome> {
     if (context.deferred !== undefined) return result(context, context.deferred);
     if (context.depth >= context.maxDepth) return { status: 'failed', error: tooDeep(context.maxDepth) };
-    const goal = agentGoal(context, args);
+    const found = args.agent === undefined ? undefined : await context.tasks.agentKind(args.agent);
+    if (found?.status === 'refused') return { status: 'failed', error: found.problem };
+    const goal = agentGoal(context, args, found?.kind);
     if (goal === undefined) {
       return failure('ENOMODEL', 'This run has no model to read a prompt.', 'Name a model, or give a plan.');
     }
-    const begun = { kind: 'agent' as const, title: args.description, spec: { goal } };
+    const begun = {
+      kind: 'agent' as const,
+      title: args.description,
+      spec: { goal, kind: found && boundsOf(found.kind) },
+    };
     if (args.run_in_background) {
       return { status: 'succeeded', value: { task_id: context.taskId, status: 'running' }, task: begun };
     }
@@ -71,11 +90,18 @@ Several calls in one turn run at the same time. With run_in_background the resul
   },
 });
 
-function agentGoal(context: ToolContext, { prompt, plan, model = context.model }: Args): AgentGoal | undefined {
+function agentGoal(
+  context: ToolContext,
+  { prompt, plan, model }: Args,
+  kind: AgentKind | undefined,
+): AgentGoal | undefined {
+  const asked = model ?? kind?.model ?? context.model;
   if (plan !== undefined) return { planner: 'scripted', plan: { groups: plan } };
-  if (prompt === undefined || model === undefined) return undefined;
-  return { planner: 'model', model, prompt };
+  if (prompt === undefined || asked === undefined) return undefined;
+  return { planner: 'model', model: asked, prompt, system: kind?.instructions };
 }
+
+const boundsOf = ({ description: _, instructions: __, ...bounds }: AgentKind): KindBounds => bounds;
 
 async function result(context: ToolContext, { task_id }: { task_id: string }): Promise<ToolOutcome> {
   const found: TaskView | undefined = await context.tasks.get(task_id);

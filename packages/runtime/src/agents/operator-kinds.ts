@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { largestKind } from './find-kinds.ts';
+import type { KindDocument } from './parse-kind.ts';
+
+const mostDocuments = 200;
+
+/** The documents of HOLDPOINT_AGENTS. @throws when it is no folder that can be read, or has too much */
+export function operatorKindsFrom(env: NodeJS.ProcessEnv): KindDocument[] {
+  const folder = env.HOLDPOINT_AGENTS ?? '';
+  if (folder === '') return [];
+  if (!isAbsolute(folder)) throw new Error(`HOLDPOINT_AGENTS: expected an absolute path, got ${folder}`);
+  const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  if (names.length > mostDocuments)
+    throw new Error(`HOLDPOINT_AGENTS: ${folder} has more than ${mostDocuments} documents`);
+  return names.sort().map((file) => {
+    const path = join(folder, file);
+    if (statSync(path).size > largestKind)
+      throw new Error(`HOLDPOINT_AGENTS: ${path} is larger than ${largestKind} bytes`);
+    return { origin: 'operator' as const, file, text: readFileSync(path, 'utf8'), isForeign: false };
+  });
+}
