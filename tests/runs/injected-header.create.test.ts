@@ -50,6 +50,8 @@ afterEach(async () => {
   expect(await placesWith(system, [value])).toEqual([]);
 });
 
+/** The project's Node may be one whose `fetch` knows no proxy. */
+const ownNode = '/opt/holdpoint/node/bin/node';
 const header = (host: string, more = {}) => ({
   name: 'TOKEN',
   as: { header: { host, name: 'authorization', value: 'Bearer {}', ...more } },
@@ -59,7 +61,7 @@ const policy = { rules: [{ match: {}, action: 'allow' as const }] };
 test('commands reach a host over TLS with a header that they never hold', async () => {
   const commands = [
     `curl -sS https://${secure}/curl; curl -sS -H 'Authorization: mine' https://${secure}/own`,
-    `node -e "fetch('https://${secure}/node').then((r) => r.text()).then((text) => console.log(text.trim()))"`,
+    `${ownNode} -e "fetch('https://${secure}/node').then((r) => r.text()).then((text) => console.log(text.trim()))"`,
     `python3 -c "import urllib.request as u; print(u.urlopen('https://${secure}/python').read().decode().strip())"`,
     `git ls-remote https://${secure}/git 2>/dev/null; true`,
     'env | base64 -w0; set | base64 -w0',

@@ -127,12 +127,10 @@ test('terminal_last_command shows the last command of the session', async () => 
 
 // covers C-11, S0-03
 test('a command that a limit killed is a failure with what it printed until then', async () => {
-  const limited: ToolContext['run'] = (request) =>
-    workspace()
-      .context()
-      .run({ ...request, limits: { ...request.limits, output_bytes: 1000 } });
-  expect(await workspace().result('run_in_terminal', { command: 'yes' }, { run: limited })).toMatchObject({
-    ...{ success: false, files_affected: [], metadata: { exit_code: null, stdout_lines: expect.any(Number) } },
+  // The kernel sends this signal at the limit of a file's size.
+  const command = 'echo begun; kill -XFSZ $$';
+  expect(await workspace().result('run_in_terminal', { command })).toMatchObject({
+    ...{ success: false, files_affected: [], metadata: { exit_code: null, stdout_lines: 1 } },
     error: { code: 'command_failed' },
   });
 });
