@@ -15,6 +15,9 @@ function open(rules: readonly string[]) {
   return { connections, proxy: new EgressProxy({ guard: loopbackGuard(rules), token, onConnection }) };
 }
 
+/** The project's Node may be one whose `fetch` knows no proxy. */
+const ownNode = '/opt/holdpoint/node/bin/node';
+
 test('a command reaches only listed hosts, through the proxy', async ({ workspace, word }) => {
   const certificate = makeCertificate(['good.test']);
   const target = createServer(certificate, (_request, response) => response.end('hello from outside\n'));
@@ -28,7 +31,7 @@ test('a command reaches only listed hosts, through the proxy', async ({ workspac
     workspace,
     `
     curl -sS --cacert ca.pem ${url}
-    NODE_EXTRA_CA_CERTS=ca.pem node -e "fetch('${url}').then((r) => r.text()).then((text) => console.log('node', text.trim()))"
+    NODE_EXTRA_CA_CERTS=ca.pem ${ownNode} -e "fetch('${url}').then((r) => r.text()).then((text) => console.log('node', text.trim()))"
     curl -s -o /dev/null -w 'no token %{http_connect}\\n' --proxy http://127.0.0.1:3128 ${url}
     curl -s -o /dev/null -w 'unlisted %{http_connect}\\n' https://other.test:${port}/
     curl -s -o /dev/null -w 'literal %{http_connect}\\n' https://127.0.0.1:${port}/

@@ -155,7 +155,10 @@ test('a sandbox has ripgrep, node and an empty /tmp', async ({ workspace }) => {
   writeFileSync(join(workspace.path, 'a.txt'), 'needle\n');
   const found = await host.exec(workspace, [host.sandbox.ripgrep, '--no-heading', '-n', 'needle', '.']);
   expect(found.stdout.text).toBe('./a.txt:1:needle\n');
-  const first = await host.run(workspace, 'touch /tmp/left && node -p process.version');
-  expect(first.stdout.text).toBe(`${process.version}\n`);
+  const first = await host.run(
+    workspace,
+    'touch /tmp/left && node -p 1+1 && /opt/holdpoint/node/bin/node -p process.version',
+  );
+  expect(first.stdout.text).toBe(`2\n${process.version}\n`);
   expect((await host.run(workspace, 'ls -A /tmp')).stdout.text).toBe('');
 });

@@ -123,14 +123,16 @@ it('a worker that keeps dying does not stop the API', async () => {
 it('closing the terminal stops the API, the workers and Redis', async () => {
   // A new session with a controlling terminal, as in a terminal window. The first line on stdin closes the terminal.
   const terminal = `
-import os, pty, sys, threading
+import os, pty, select, sys, threading
 pid, master = pty.fork()
 if pid == 0:
     os.execv(sys.argv[1], sys.argv[1:])
 def drain():
+    # A thread that waits in read() would keep the terminal open.
     try:
-        while os.read(master, 65536): pass
-    except OSError: pass
+        while True:
+            if select.select([master], [], [], 0.05)[0]: os.read(master, 65536)
+    except (OSError, ValueError): pass
 threading.Thread(target=drain, daemon=True).start()
 sys.stdin.readline()
 os.close(master)

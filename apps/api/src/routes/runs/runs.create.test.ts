@@ -55,6 +55,8 @@ describe('a run that is submitted', () => {
       waiting_for: [],
       request: {
         prompt: null,
+        agent: null,
+        tools: null,
         source: { type: 'empty' },
         policy: { rules: [], publish: 'allow', approval_timeout_s: 604_800 },
         network: { allow: [] },
