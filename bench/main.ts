@@ -10,6 +10,7 @@ const benches = {
   decide: () => import('./decide.ts'),
   policy: () => import('./policy.ts'),
   model: () => import('./model.ts'),
+  live: () => import('./live.ts'),
   graph: () => import('./graph.ts'),
   telemetry: () => import('./telemetry.ts'),
 };

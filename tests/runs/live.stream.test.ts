@@ -1,15 +1,48 @@
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { LiveText } from '@holdpoint/client';
 import type { RunEvent } from '@holdpoint/contract/wire';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AppProcess, until, useSystem } from '../harness/index.ts';
 
 const secret = 'live-value-31c7f0';
-const system = useSystem({ workers: 0, env: () => ({ HOLDPOINT_SECRET_TOKEN: secret }) });
+beforeAll(() => new Promise<void>((resolve) => model.listen(0, '127.0.0.1', resolve)));
+/** Writes half of its answer, and the rest when the test lets it. */
+let rest = (): void => undefined;
+const model = createServer(async (request, response) => {
+  request.resume();
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const send = (delta: object, finish_reason: string | null = null): void => {
+    const chunk = { id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm' };
+    response.write(`data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
+  };
+  send({ role: 'assistant', content: 'I look: ' });
+  send({ content: secret.slice(0, 5) });
+  await new Promise<void>((resolve) => {
+    rest = resolve;
+  });
+  send({ content: `${secret.slice(5)}. ` });
+  send({ content: 'Done.' });
+  send({}, 'stop');
+  response.end('data: [DONE]\n\n');
+});
+const system = useSystem({
+  workers: 0,
+  env: () => ({
+    HOLDPOINT_SECRET_TOKEN: secret,
+    HOLDPOINT_MODEL: 'openai-compatible/test',
+    OPENAI_COMPATIBLE_BASE_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`,
+  }),
+});
 const { client } = system;
 let worker: AppProcess;
 beforeAll(async () => {
   worker = await system.startWorker();
+});
+afterAll(() => {
+  model.closeAllConnections();
+  model.close();
 });
 
 const submit = async (command: string) => {
@@ -93,6 +126,22 @@ test('a secret that is printed in pieces does not show', async () => {
   await allow(run, 'end');
   await here.ended;
   expect(JSON.stringify(here.seen)).not.toContain(secret.slice(0, half));
+});
+
+test('what a model writes is read while it writes, without secrets, and since when it is asked', async () => {
+  const { run } = await client.createRun({ prompt: 'Look.', secrets: [{ name: 'TOKEN', as: { env: 'TOKEN' } }] });
+  const pieces: LiveText[] = [];
+  const words = () => pieces.map(({ kind, text }) => (kind === 'model.text' ? text : '')).join('');
+  const ended = (async () => {
+    for await (const event of client.liveEvents(run.id)) if (event.type === 'live') pieces.push(event);
+  })();
+  await until('the first half is there', () => words() === 'I look: ');
+  expect(pieces[0]).toMatchObject({ kind: 'model.asking', turn: 1, model: 'openai-compatible/test', text: '' });
+  expect((await client.getRun(run.id)).status).toBe('running');
+  rest();
+  await ended;
+  expect(words()).toBe('I look: [secret TOKEN]. Done.');
+  expect((await client.getRun(run.id)).message).toBe('I look: [secret TOKEN]. Done.');
 });
 
 test('a text begins again with the next attempt when its worker is killed', async () => {
