@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkRules } from './check-rules.ts';
-import { parsePolicy, parsePolicyValue } from './parse-policy.ts';
+import { parsePolicy, parsePolicyValue, readYaml } from './parse-policy.ts';
 
 const tools = [
   { toolset: 'holdpoint', name: 'bash', effect: 'by run', risk: 'medium' },
@@ -114,4 +114,15 @@ test('reads YAML and JSON, and says where a text is wrong', () => {
   ).toContain('alias');
   expect(detail(`rules: [${' '.repeat(1024 * 1024)}]`)?.detail).toContain('larger');
   expect(detail('')?.pointer).toBe('');
+});
+
+test('a key that stands twice is named with its place, at any depth', () => {
+  const text = 'rules:\n  - name: a\n    match: { tool: bash }\n    action: hold\n    name: b\n';
+  expect(readYaml(text)).toEqual({ ok: false, detail: 'line 5, column 5: Map keys must be unique' });
+  expect(readYaml('1: a\n"1": b\n')).toMatchObject({ ok: false });
+});
+
+test('a map of very many keys is read in the time of its length', () => {
+  const text = Array.from({ length: 60_000 }, (_, index) => `k${index}: 1`).join('\n');
+  expect(readYaml(text)).toMatchObject({ ok: true });
 });

@@ -1,5 +1,5 @@
 import { policySchema } from '@holdpoint/contract';
-import { LineCounter, parseDocument } from 'yaml';
+import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 import type { PolicyProblem } from './problem.ts';
 import { schemaProblems } from './schema-problems.ts';
@@ -33,10 +33,12 @@ export function parsePolicyValue<Schema extends z.ZodType = typeof policySchema>
 export function readYaml(text: string): { ok: true; value: unknown } | { ok: false; detail: string } {
   if (Buffer.byteLength(text) > maxBytes) return { ok: false, detail: `the document is larger than ${maxBytes} bytes` };
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
-  const [first] = [...document.errors, ...document.warnings];
+  // With `uniqueKeys` the library compares each key of a map with all before it: 70 KB of keys would take a second.
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
+  const [problem] = [...document.errors, ...document.warnings];
+  const first = problem === undefined ? repeatedKey(document) : { at: problem.pos[0], message: problem.message };
   if (first !== undefined) {
-    const { line, col } = lines.linePos(first.pos[0]);
+    const { line, col } = lines.linePos(first.at);
     return { ok: false, detail: `line ${line}, column ${col}: ${first.message}` };
   }
   try {
@@ -48,4 +50,25 @@ export function readYaml(text: string): { ok: true; value: unknown } | { ok: fal
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** The first key that a map has twice. */
+function repeatedKey(document: Document): { at: number; message: string } | undefined {
+  let found: { at: number; message: string } | undefined;
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<string>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (seen.has(name)) {
+          found = { at: key.range?.[0] ?? 0, message: 'Map keys must be unique' };
+          return visit.BREAK;
+        }
+        seen.add(name);
+      }
+      return undefined;
+    },
+  });
+  return found;
 }
