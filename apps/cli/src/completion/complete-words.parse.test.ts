@@ -18,7 +18,11 @@ it.each([
   ['commands after an option of the group', ['approvals', '--json', 'appr'], ['approve']],
   ['commands after the value of an option', ['approvals', '--url', 'runs', 'appr'], ['approve']],
   ['long options', ['run', '--max-t'], ['--max-turns', '--max-tokens']],
-  ['options after an operand', ['run', 'a prompt', '--so'], ['--source', '--source-type']],
+  [
+    'options after an operand',
+    ['run', 'a prompt', '--so'],
+    ['--source', '--source-secret', '--source-user', '--source-type'],
+  ],
   ['choices of an option', ['run', '--priority', ''], ['high', 'normal', 'low']],
   ['choices after =', ['run', '--priority=n'], ['--priority=normal']],
   ['choices after = in bash, which makes it a word', ['run', '--priority', '=', 'n'], ['normal']],
