@@ -62,7 +62,7 @@ afterAll(async () => {
 const answers = [
   () => ({
     text: 'I run the tests first.',
-    calls: [{ tool: 'bash', args: { command: `${project.test} | tail -40` } }],
+    calls: [{ tool: 'bash', args: { command: project.test } }],
   }),
   () => {
     const { file: path, wrong: old_string, right: new_string } = project;
@@ -136,9 +136,7 @@ describe.for(projects)('$name', (one) => {
     const first = await run(path);
     expect(first, first.reason?.message).toMatchObject({ status: 'succeeded', message: 'The tests pass again.' });
     const [found, , passes] = (await client.listSteps(first.id)).data;
-    expect((await client.getStep(found?.id ?? '')).result).toMatchObject({
-      stdout: expect.stringMatching(/# fail +[1-9]/),
-    });
+    expect(found, 'the tests find the defect').toMatchObject({ tool: 'bash', status: 'failed' });
     expect(passes).toMatchObject({ tool: 'bash', status: 'succeeded' });
     expect((await client.diff(first.id)).files.map((file) => file.path)).toEqual([one.file]);
     const publication = await client.publish(first.id);
