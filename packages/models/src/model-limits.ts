@@ -4,7 +4,7 @@ export interface ModelLimits {
   images?: boolean;
 }
 
-/** What the catalogue of prices does not have, by the beginning of the name; the first that fits. From the documentation of the providers, November 2026. */
+/** What the catalogue of prices does not have, by the beginning of the name; the first that fits. Written from memory of the providers’ documentation: the operator’s settings override it. */
 const limits: readonly (readonly [start: string, limits: ModelLimits])[] = [
   ['openai/gpt-4.1', { window: 1_047_576, maxOutput: 32_768, images: true }],
   ['openai/gpt-4o', { window: 128_000, maxOutput: 16_384, images: true }],
