@@ -127,12 +127,19 @@ it('reads the prompt from standard input or a file, with the options of the mode
     ...['--prompt-file', file('prompt.md', 'Please\nedit-words\n'), '--system', 'Be brief.', '--effort', 'low'],
     ...['--fallback', 'ollama/other', '--max-output-tokens', '500', '--temperature', '0.2'],
     ...['--output-schema', file('schema.yaml', 'type: object\n'), '--image', file('a.png', png)],
-    ...['--deny', 'bash', '--allow-net', 'example.org'],
+    ...['--deny', 'edit', '--allow-net', 'example.org'],
+    ...['--prepare', 'npm ci', '--prepare', 'npm run build', '--prepare-allow', 'registry.example.org'],
   ];
   expect(await run(options)).toMatchObject({
     prompt: 'Please\nedit-words',
-    policy: { rules: [{ match: { tool: ['bash'] }, action: 'deny' }] },
+    policy: { rules: [{ match: { tool: ['edit'] }, action: 'deny' }] },
     network: { allow: ['example.org'] },
+    ...{ system: 'Be brief.', images: 1, fallbacks: ['ollama/other'], output_schema: { type: 'object' } },
+    options: { max_output_tokens: 500, temperature: 0.2, reasoning_effort: 'low' },
+    prepare: {
+      commands: [{ command: 'npm ci' }, { command: 'npm run build' }],
+      network: { allow: ['registry.example.org'] },
+    },
   });
 });
 

@@ -4,7 +4,7 @@ import { tenantSchema } from '../caller.ts';
 import { instructionFileSchema, modelRetryingSchema } from '../conversation.ts';
 import { runIdSchema } from '../ids.ts';
 import { givenLimitsSchema, limitsSchema } from '../limits.ts';
-import { modelGoalShape } from '../model-options.ts';
+import { modelGoalShape, modelOptionsSchema } from '../model-options.ts';
 import { grantsShape, modesSchema, permissionsSchema, protectedPathsSchema } from '../permissions.ts';
 import { planSchema } from '../plan.ts';
 import { givenPolicySchema, operatorPolicySchema, policyPinSchema, policySchema } from '../policy.ts';
@@ -177,6 +177,12 @@ export const runDetailSchema = z
     waiting_for: z.array(waitingForSchema).describe('Sub-agents at any depth that wait for an approval or are paused'),
     request: z.strictObject({
       prompt: z.string().nullable(),
+      system: z.string().nullable().describe('Instructions of the run; `instructions` has those of its workspace'),
+      images: z.int().describe('Images of the prompt'),
+      fallbacks: z.array(z.string()).describe('Models that are asked while the one before cannot be reached'),
+      options: modelOptionsSchema,
+      output_schema: z.record(z.string(), z.json()).nullable(),
+      prepare: prepareSchema.nullable(),
       settings: settingsSchema.describe('Settings of the toolset, with its defaults'),
       source: sourceSchema,
       policy: policySchema,

@@ -1,4 +1,4 @@
-import { allowedModels, defaultTenant, type Json, type RunSpec, type TreeUsage } from '@holdpoint/contract';
+import { allowedModels, defaultTenant, type Goal, type Json, type RunSpec, type TreeUsage } from '@holdpoint/contract';
 import type { Run, RunDetail } from '@holdpoint/contract/wire';
 import {
   isWaitingForModel,
@@ -73,8 +73,8 @@ export function toRunDetail(
     publish,
     agent = null,
     tools = null,
+    prepare = null,
   } = spec;
-  const prompt = goal.planner === 'model' ? goal.prompt : null;
   const models = allowedModels(spec);
   const operator_policies = withCurrent(spec, current).map(({ document, digest, version }) => {
     return { digest, version: version ?? null, policy: document };
@@ -82,9 +82,18 @@ export function toRunDetail(
   const granted = { network, permissions, protected: spec.protected, modes, secrets };
   const policies = { policy, policy_pin: spec.policy_pin ?? null, operator_policies };
   const bound = { ...policies, limits, models, agent, tools, ...granted };
-  const request = { prompt, settings, source, ...bound, validators, publish };
+  const request = { ...askedOf(goal), prepare, settings, source, ...bound, validators, publish };
   return { ...toRun(run), output, waiting_for: agents.flatMap(waitingFor), request };
 }
+
+/** What a model was asked, and how; for other goals: nothing. */
+function askedOf(goal: Goal) {
+  if (goal.planner !== 'model') return notAsked;
+  const { prompt, system = null, images = [], fallbacks = [], options = {}, output_schema = null } = goal;
+  return { prompt, system, images: images.length, fallbacks, options, output_schema };
+}
+
+const notAsked = { prompt: null, system: null, images: 0, fallbacks: [], options: {}, output_schema: null };
 
 function toModelWait(run: RunState): Run['model_wait'] {
   if (run.model_wait === undefined || !isWaitingForModel(run)) return null;
