@@ -583,6 +583,22 @@ export type RunEvent = z.infer<typeof eventSchema>;
 export type EventType = RunEvent['type'];
 export type EventOf<Type extends EventType> = Extract<RunEvent, { type: Type }>;
 
+/** The events that settle a step. */
+export const stepSettlements = [
+  'step.succeeded',
+  'step.failed',
+  'step.killed',
+  'step.timed_out',
+  'step.rejected',
+  'step.expired',
+  'step.canceled',
+] as const satisfies readonly EventType[];
+export type StepSettled = EventOf<(typeof stepSettlements)[number]>;
+
+const settling: ReadonlySet<string> = new Set(stepSettlements);
+export const settlesStep = <Event extends RunEvent>(event: Event): event is Extract<Event, StepSettled> =>
+  settling.has(event.type);
+
 /**
  * One connection of a call to the outside, or one attempt at it, as it is logged when it ends.
  *

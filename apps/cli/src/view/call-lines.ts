@@ -1,3 +1,4 @@
+import type { StepSettled } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import { shortId } from '../naming/index.ts';
@@ -14,20 +15,6 @@ export interface PlannedCall {
   text: string;
 }
 
-export type Settled = Extract<
-  RunEvent,
-  {
-    type:
-      | 'step.succeeded'
-      | 'step.failed'
-      | 'step.killed'
-      | 'step.timed_out'
-      | 'step.rejected'
-      | 'step.expired'
-      | 'step.canceled';
-  }
->;
-
 export function plannedCall({ tool, args, name }: Extract<RunEvent, { type: 'step.created' }>['data']): PlannedCall {
   const { words, isPath } = argsInWords(payloadValue(args));
   const main = isPath ? nameText(words) : oneLine(codeText(words));
@@ -41,7 +28,7 @@ export interface CallStyle {
 }
 
 /** One line on how a call ended; below it the end of what it printed, and what it changed. */
-export function callLines(event: Settled, call: PlannedCall, style: CallStyle): string[] {
+export function callLines(event: StepSettled, call: PlannedCall, style: CallStyle): string[] {
   const { colors, width } = style;
   const { value, error, duration_ms } = event.data;
   const { summary, printed, patch } = callOutcome(value);
@@ -68,7 +55,7 @@ export function callLines(event: Settled, call: PlannedCall, style: CallStyle): 
   ];
 }
 
-const isOver = ({ type }: Settled): boolean =>
+const isOver = ({ type }: StepSettled): boolean =>
   type === 'step.rejected' || type === 'step.expired' || type === 'step.canceled';
 
 const folded = { output: { head: 0, tail: 4 }, failure: { head: 2, tail: 14 } };

@@ -1,4 +1,4 @@
-import type { AuditBody, AuditBodyOf, EventOf, Problem, RunEvent } from '@holdpoint/contract';
+import type { AuditBody, AuditBodyOf, EventOf, Problem, RunEvent, StepSettled } from '@holdpoint/contract';
 import { digestOfPayload, type Redact, shortText, textOfPayload, textOfValue } from './audit-text.ts';
 import type { NetworkFacts, RunFacts } from './run-facts.ts';
 
@@ -48,17 +48,7 @@ const of = (facts: RunFacts, { run_id, type }: RunEvent) => ({
   ...{ run_id, event: type, submitted_by: { name: facts.submittedBy } },
 });
 
-type Settled = EventOf<
-  | 'step.succeeded'
-  | 'step.failed'
-  | 'step.killed'
-  | 'step.timed_out'
-  | 'step.rejected'
-  | 'step.expired'
-  | 'step.canceled'
->;
-
-function call(facts: RunFacts, event: Settled, redact: Redact): AuditBody | undefined {
+function call(facts: RunFacts, event: StepSettled, redact: Redact): AuditBody | undefined {
   const { step_id, data } = event;
   const known = facts.calls.get(step_id);
   // A settled step settles no second time.

@@ -7,7 +7,9 @@ import {
   type LoggedEvent,
   type Payload,
   type Problem,
+  type StepSettled,
   type StepStatus,
+  settlesStep,
   type Toolchain,
   type TurnNote,
 } from '@holdpoint/contract';
@@ -115,7 +117,7 @@ export function addToPast(past: PastLog, event: LoggedEvent): void {
       return;
     }
     default:
-      if (isSettledEvent(event)) settle(past, event);
+      if (settlesStep(event)) settle(past, event);
   }
 }
 
@@ -129,17 +131,7 @@ function addTurn(past: PastLog, { data, time }: EventOf<'turn.planned'>): void {
   past.read = messages_read;
 }
 
-type Settled = EventOf<
-  | 'step.succeeded'
-  | 'step.failed'
-  | 'step.killed'
-  | 'step.timed_out'
-  | 'step.rejected'
-  | 'step.expired'
-  | 'step.canceled'
->;
-
-function settle(past: PastLog, event: Settled): void {
+function settle(past: PastLog, event: StepSettled): void {
   const step = past.steps.get(event.step_id);
   if (step === undefined) return;
   step.status = event.type.slice('step.'.length) as StepStatus;
@@ -163,15 +155,3 @@ function rewind(past: PastLog, { to_step, turn, steps }: EventOf<'run.rewound'>[
 
 /** Whether nothing of a turn can change any more. */
 export const isOver = ({ steps }: LoggedTurn): boolean => steps.every(({ status }) => isSettled(status));
-
-const isSettledEvent = (event: LoggedEvent): event is Settled & { seq: number } => settledTypes.has(event.type);
-
-const settledTypes: ReadonlySet<string> = new Set<Settled['type']>([
-  'step.succeeded',
-  'step.failed',
-  'step.killed',
-  'step.timed_out',
-  'step.rejected',
-  'step.expired',
-  'step.canceled',
-]);
