@@ -331,6 +331,21 @@ const fail = (): never => {
   throw new Error('there are fewer events');
 };
 
+/** A client that follows all runs, from now on. */
+async function followAll() {
+  const gone = new AbortController();
+  const seen: Run[] = [];
+  const done = (async () => {
+    for await (const run of api.client.changes({ signal: gone.signal })) seen.push(run);
+  })().catch(() => undefined);
+  await vi.waitFor(async () => expect(await api.engine.redis.pubsub('NUMPAT')).toBe(1));
+  const stop = async (): Promise<void> => {
+    gone.abort();
+    await done;
+  };
+  return { seen, stop };
+}
+
 describe('the stream of all runs', () => {
   /** The id of the last frame, and the runs, of a stream that is read up to some text. */
   const readFrames = async (wanted: RegExp, headers: Record<string, string> = {}) => {
@@ -368,51 +383,33 @@ describe('the stream of all runs', () => {
   });
 
   test('sends what changed while its server had lost Redis', async () => {
-    const gone = new AbortController();
-    const seen: Run[] = [];
-    const done = (async () => {
-      for await (const run of api.client.changes({ signal: gone.signal })) seen.push(run);
-    })().catch(() => undefined);
-    await vi.waitFor(async () => expect(await api.engine.redis.pubsub('NUMPAT')).toBe(1));
+    const { seen, stop } = await followAll();
     const run = await newRun();
     await vi.waitFor(() => expect(seen.map(({ id }) => id)).toContain(run.id));
     seen.splice(0);
     await api.engine.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await vi.waitFor(() => expect(seen.map(({ id }) => id)).toContain(run.id));
-    gone.abort();
-    await done;
+    await stop();
   });
 
   test('comes back after a restart of the server with what changed in between', async () => {
-    const gone = new AbortController();
-    const seen: Run[] = [];
-    const done = (async () => {
-      for await (const run of api.client.changes({ signal: gone.signal })) seen.push(run);
-    })().catch(() => undefined);
-    await vi.waitFor(async () => expect(await api.engine.redis.pubsub('NUMPAT')).toBe(1));
+    const { seen, stop } = await followAll();
     const run = await newRun();
     await api.running.close();
     await worker.drive(run.id);
     await api.restart();
     await vi.waitFor(() => expect(seen.findLast(({ id }) => id === run.id)?.status).toBe('succeeded'));
-    gone.abort();
-    await done;
+    await stop();
   });
 
   test('sends each run whenever it changes', async () => {
-    const gone = new AbortController();
-    const seen: Run[] = [];
-    const done = (async () => {
-      for await (const run of api.client.changes({ signal: gone.signal })) seen.push(run);
-    })().catch(() => undefined);
-    await vi.waitFor(async () => expect(await api.engine.redis.pubsub('NUMPAT')).toBe(1));
+    const { seen, stop } = await followAll();
     const runs = [await newRun(), await newRun()];
     await Promise.all(runs.map((run) => worker.drive(run.id)));
     await vi.waitFor(() => {
       for (const run of runs) expect(seen.filter(({ id }) => id === run.id).at(-1)?.status).toBe('succeeded');
     });
-    gone.abort();
-    await done;
+    await stop();
     await vi.waitFor(async () => expect(await api.engine.redis.pubsub('NUMPAT')).toBe(0));
   });
 });
