@@ -1,4 +1,11 @@
-import { keepEnd, type LiveFrame, type LiveSource, liveKey, liveMessageSchema } from '@holdpoint/contract';
+import {
+  keepEnd,
+  type LiveFrame,
+  type LiveSource,
+  liveJoinSchema,
+  liveKey,
+  liveMessageSchema,
+} from '@holdpoint/contract';
 import { liveChannel, liveJoinChannel, runOfChannel } from '@holdpoint/engine';
 import type { Redis } from 'ioredis';
 
@@ -34,10 +41,10 @@ export class LiveStreams {
     this.#deps = deps;
     const { subscriber } = deps;
     const askAll = (): void => {
-      for (const run of this.#runs.values()) run.ask('fresh');
+      for (const run of this.#runs.values()) run.askForAll();
     };
     subscriber.on('message', (channel, text) => {
-      if (channel === liveJoinChannel && text.includes('"begun"')) askAll();
+      if (channel === liveJoinChannel && 'begun' in liveJoinSchema.parse(JSON.parse(text))) askAll();
       else if (this.#runs.size > 0 && channel.endsWith(':live')) this.#runs.get(runOfChannel(channel))?.receive(text);
     });
     // What was published while the connection was away is asked for.
@@ -55,7 +62,7 @@ export class LiveStreams {
     });
     if (known === undefined) {
       await this.#deps.subscriber.subscribe(liveJoinChannel, liveChannel(runId)).catch(connectionLost);
-      run.ask('fresh');
+      run.askForAll();
     }
     return reader;
   }
@@ -73,7 +80,7 @@ class LiveRun {
   constructor(deps: Deps, runId: string) {
     this.#deps = deps;
     this.#runId = runId;
-    this.#timer = setInterval(() => this.#ask(), askEveryMs).unref();
+    this.#timer = setInterval(() => this.#askOn(), askEveryMs).unref();
   }
 
   add(wake: () => void, onLast: () => void): LiveReader {
@@ -93,17 +100,18 @@ class LiveRun {
   /** Not before the last request can have been answered. */
   #askSoon(): void {
     const wait = Math.max(0, this.#askedAt + askAgainMs - this.#deps.now());
-    this.#lost ??= setTimeout(() => this.ask('fresh'), wait).unref();
+    this.#lost ??= setTimeout(() => this.askForAll(), wait).unref();
   }
 
-  ask(_: 'fresh'): void {
+  askForAll(): void {
     clearTimeout(this.#lost);
     this.#lost = undefined;
     this.#askedAt = this.#deps.now();
     this.#publish({ run_id: this.#runId, fresh: true });
   }
 
-  #ask(): void {
+  /** Workers publish on, and texts of workers that are gone are dropped. */
+  #askOn(): void {
     const { now } = this.#deps;
     for (const [key, text] of this.#texts) if (now() - text.heardAt > silentMs) this.#texts.delete(key);
     this.#publish({ run_id: this.#runId });
