@@ -7,6 +7,8 @@ export type SandboxErrorCode =
   | 'ESANDBOXCHANGED'
   /** The set-up of a sandbox failed, and the command did not run. */
   | 'ESANDBOXSETUP'
+  /** The process that starts sandboxes ended, and every sandbox of the worker with it. */
+  | 'ESTARTERLOST'
   /** The command is invalid: NUL in an argument, a working directory outside the workspace, a bad limit. */
   | 'ECOMMANDINVALID'
   /** The tool host ended during a request. */

@@ -47,6 +47,10 @@ export interface OpenSandboxOptions {
   unixSockets?: boolean;
   /** User of the boot check on a root host. @default uid and gid 200000 */
   probeOwner?: { uid: number; gid: number };
+  /** Sandboxes that wait for the next command of a workspace, at most; 0: none. @default 4 */
+  spares?: number;
+  /** A sandbox ends after it has waited this many milliseconds. @default 30_000 */
+  spareIdleMs?: number;
   /** An idle tool host ends after this many milliseconds. @default 60_000 */
   toolHostIdleMs?: number;
   /** Time-out of a file request in milliseconds. @default 30_000 */
@@ -122,6 +126,7 @@ function prepare(deps: Deps, options: OpenSandboxOptions): Candidate {
     unpackedBwrap: options.unpackedBwrap,
     unixSockets: options.unixSockets ?? false,
     cgroups: options.cgroups ?? true,
+    spares: { most: options.spares ?? 4, idleMs: options.spareIdleMs ?? 30_000 },
   });
 }
 

@@ -1,5 +1,12 @@
 import type { Server } from 'node:net';
-import type { CapabilityReport, CommandRequest, CommandResult, WorkspaceFiles } from '@holdpoint/contract';
+import type {
+  CapabilityReport,
+  CommandRequest,
+  CommandResult,
+  SearchRequest,
+  SearchResult,
+  WorkspaceFiles,
+} from '@holdpoint/contract';
 
 export { SandboxError } from './errors.ts';
 
@@ -82,6 +89,14 @@ export interface Command extends CommandRequest {
   stop?: AbortSignal;
 }
 
+export interface Search extends SearchRequest {
+  workspace: WorkspaceMount;
+  /** As that of a command. */
+  filter?: () => OutputFilter;
+  /** Aborting kills the search. */
+  signal: AbortSignal;
+}
+
 /**
  * A program of Holdpoint that works on bytes of a run that it is sent. It runs in a sandbox without a network and without the run's files,
  * because the bytes may be made to take it over.
@@ -115,15 +130,32 @@ export interface ProgramProcess {
   close(): Promise<void>;
 }
 
+/** What became of the spares of this worker. */
+export interface SpareCounts {
+  /** Spares that wait now. */
+  waiting: number;
+  /** Commands that got one. */
+  used: number;
+  /** Spares that ended without a command. */
+  dropped: number;
+}
+
 /** One host's isolation, probed at boot. */
 export interface Sandbox extends AsyncDisposable {
   readonly capabilities: CapabilityReport;
+  /** Sandboxes that were prepared for the next command of a workspace. */
+  readonly spares: SpareCounts;
   /** Path of the bundled ripgrep inside the sandbox. */
   readonly ripgrep: string;
   /** The runtimes that commands can find, with their versions. They are asked for it inside, once. */
   runtimes(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): Promise<readonly Runtime[]>;
   /** Runs one command in a fresh sandbox. Resolves once the whole process tree has ended. Throws `SandboxError` when the set-up fails. */
   run(command: Command): Promise<CommandResult>;
+  /**
+   * Searches the contents of files with ripgrep, which the workspace's tool host starts: a child of it in the same sandbox. Two searches of a
+   * workspace run at once, each with at most 640 MiB of memory. Throws `FileError` for a path that is missing or outside.
+   */
+  search(search: Search): Promise<SearchResult>;
   /** The files of a workspace. Its tool host starts at the first call and ends when idle. */
   files(workspace: WorkspaceMount): WorkspaceFiles;
   /** Starts a program of Holdpoint for a run. `killAll` of the run kills it. Node needs 60 ms to start in it. */

@@ -62,6 +62,19 @@ test('a command reaches only listed hosts, through the proxy', async ({ workspac
   await Promise.all([stop(target), canary.close()]);
 });
 
+test('every connection of a command reaches the proxy, also from a spare', async ({ workspace }) => {
+  const { connections, proxy } = open([]);
+  await using egress = proxy;
+  // A socket that another process listens on too loses some of them.
+  const line = `for _ in {1..40}; do curl -s -m 20 -o /dev/null -w '%{http_code} ' http://other.test/; done`;
+  for (const used of [0, 1]) {
+    const before = host.sandbox.spares.used;
+    const { stdout } = await host.run(workspace, line, { egress, limits: { processes: 64 } });
+    expect([stdout.text, host.sandbox.spares.used - before]).toEqual(['403 '.repeat(40), used]);
+  }
+  expect(connections).toHaveLength(80);
+});
+
 test('a command without egress has no proxy', async () => {
   const line = `curl -s --noproxy '*' http://127.0.0.1:3128/; echo "$? $HTTP_PROXY"`;
   expect((await host.run(host.makeWorkspace(), line)).stdout.text).toBe('7 \n');

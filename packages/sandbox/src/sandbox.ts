@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import type { CapabilityReport, CommandResult, ProcessLimits, WorkspaceFiles } from '@holdpoint/contract';
+import type { CapabilityReport, CommandResult, ProcessLimits, SearchResult, WorkspaceFiles } from '@holdpoint/contract';
 import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { Connection, type ConnectionDeps } from './files/connection.ts';
+import { runSearch } from './files/search.ts';
 import { toolHostFiles } from './files/tool-host-files.ts';
 import {
   type Command,
@@ -9,6 +10,8 @@ import {
   type Runtime,
   type Sandbox,
   SandboxError,
+  type Search,
+  type SpareCounts,
   type WorkspaceMount,
 } from './port.ts';
 import { type FreezeLocks, killAll, type ProcessRecords, thawAbandoned, withFrozen } from './process/index.ts';
@@ -50,6 +53,10 @@ export class HostSandbox implements Sandbox {
     return this.#deps.capabilities;
   }
 
+  get spares(): SpareCounts {
+    return this.#deps.driver.spares?.() ?? { waiting: 0, used: 0, dropped: 0 };
+  }
+
   get ripgrep(): string {
     return this.#deps.driver.ripgrep;
   }
@@ -80,6 +87,11 @@ export class HostSandbox implements Sandbox {
   files(workspace: WorkspaceMount): WorkspaceFiles {
     this.#assertOpen();
     return toolHostFiles(() => this.#connect(workspace));
+  }
+
+  async search(search: Search): Promise<SearchResult> {
+    this.#assertOpen();
+    return runSearch({ ...this.#deps, connect: () => this.#connect(search.workspace) }, search);
   }
 
   start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): StartedProgram {

@@ -3,7 +3,7 @@ import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
 import type { ProcessIdentity } from '@holdpoint/process';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import type { Usage } from './cgroup/control-files.ts';
-import type { CommandEgress, WorkspaceMount } from './port.ts';
+import type { CommandEgress, SpareCounts, WorkspaceMount } from './port.ts';
 import type { WalkUnreadable } from './workspace-size/sizes.ts';
 
 export { SandboxError } from './errors.ts';
@@ -71,6 +71,9 @@ export interface Driver {
   /** ProcessLimits of whole commands that the driver claims to enforce and can count. Null when there are none. */
   readonly cgroupLimits: CgroupLimits | null;
   start(request: TreeRequest): Tree;
+  /** Resolves when no spare of the workspace is in its set-up: a start then need not do the same work once more. */
+  prepared?(workspace: WorkspaceMount): Promise<void>;
+  spares?(): SpareCounts;
   /** Processes that an interrupted set-up left on this host, of any workspace. */
   findOrphans(): ProcessIdentity[];
   /** Stops all programs of recorded trees, including children that they are about to start. Resolves when none runs. */

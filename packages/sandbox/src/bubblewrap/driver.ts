@@ -15,9 +15,13 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
   return {
     name: 'bubblewrap',
     cgroupLimits: deps.cgroups?.limits ?? null,
+    prepared: ({ id }) => deps.spares.settled(id),
+    spares: () => deps.spares.counts,
     async release() {
+      await deps.spares.close();
       deps.pipes[Symbol.dispose]();
       await deps.cgroups?.settled();
+      await deps.starter.close();
     },
     start: (request) => launch(deps, request),
     findOrphans,

@@ -1,21 +1,24 @@
 import type { CgroupLimits } from '../cgroup/cgroups.ts';
 import { gitEnvironment } from '../git-environment.ts';
+import { repositoryMounts } from '../repository.ts';
 import { SandboxError, type TreeRequest, type WorkspaceMount } from '../tree.ts';
 import { bwrapArguments, inheritedFds, quietBash } from './command-line.ts';
 import type { HostTools } from './host-tools.ts';
-import { proxyPort } from './inside-listener.ts';
 import { type MountRemap, planMountRemap } from './mount-remap.ts';
 import { certificateFile, firstBin, holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
 import { profile } from './profile.ts';
+import { proxyPort } from './proxy-port.ts';
 
 export interface ExecChainDeps {
   tools: HostTools;
   /** Texts of launch.sh and mount-remap.sh. They run as a user who may not be able to read the files. */
   scripts: { launch: string; remap: string };
   mounts: Mounts;
-  /** Null where this architecture has no filter. */
-  filter: Buffer | null;
+  /** False where this architecture has no filter. */
+  hasFilter: boolean;
   tmpBytes: number;
+  /** Pid of the starter. */
+  parent: number | null;
   /** Whether the worker is root. The sandbox then runs as the workspace's owner. */
   root: boolean;
   /** Which limits the command's control group enforces. @default none */
@@ -31,13 +34,15 @@ export interface ExecChain {
   start: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
   /** Content of `inheritedFds.options`. */
   options: string[];
+  /** Host paths that are mounted, and those that are mounted over. */
+  mounted: string[];
   /** The worker's answer on `inheritedFds.control`: the command and its environment, in the format that enter.sh reads. */
   command: Buffer;
 }
 
 /**
- * The programs that become one sandbox. Each executes the next in the same process, so the worker stays the parent and the kernel sends
- * the death signal when the worker dies: bwrap → enter.sh (fds, control group, limits) → the command. Where the owner cannot reach a path:
+ * The programs that become one sandbox. Each executes the next in the same process, so the starter stays the parent and the kernel sends
+ * the death signal when the starter dies, as it does with the worker: bwrap → enter.sh (fds, control group, limits) → the command. Where the owner cannot reach a path:
  * unshare → mount-remap.sh → setpriv (uid, death signal) → launch.sh (environment) → bwrap → …
  */
 export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecChain {
@@ -51,9 +56,10 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
   return {
     ...(remap ? throughRemap(deps, { remap, workspace, args }) : direct(deps, { workspace, args })),
     options: [
-      ...profile({ ...deps, seccompFd: deps.filter ? inheritedFds.filter : null, hostPath }, request),
+      ...profile({ ...deps, seccompFd: deps.hasFilter ? inheritedFds.filter : null, hostPath }, request),
       ...['--json-status-fd', String(inheritedFds.status)],
     ],
+    mounted: [...needed, ...mountPoints(request)],
     command: encodeCommand(
       environment(deps.mounts, workspace, {
         ...request.egress?.environment(proxyPort),
@@ -63,6 +69,14 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
       request.argv,
     ),
   };
+}
+
+/** Where mounts lie over the workspace's own files. They are gone when such a file is replaced from outside. */
+function mountPoints({ workspace, hostFiles }: TreeRequest): string[] {
+  const inTree = repositoryMounts(workspace, { isCommand: hostFiles === null }).filter(({ inside }) =>
+    inside.startsWith('/workspace/'),
+  );
+  return inTree.flatMap(({ host, inside }) => [host, workspace.path + inside.slice('/workspace'.length)]);
 }
 
 type FirstProgram = Pick<ExecChain, 'program' | 'args' | 'start'>;
@@ -82,7 +96,7 @@ function direct(deps: ExecChainDeps, input: { workspace: WorkspaceMount; args: s
 }
 
 function throughRemap(
-  { tools, scripts }: ExecChainDeps,
+  { tools, scripts, parent }: ExecChainDeps,
   { remap, workspace, args }: { remap: MountRemap; workspace: WorkspaceMount; args: string[] },
 ): FirstProgram {
   if (!tools.unshare || !tools.setpriv) {
@@ -98,7 +112,7 @@ function throughRemap(
       ...[remap.mountPoint, ...remap.sources, '--'],
       ...[tools.setpriv, `--reuid=${workspace.uid}`, `--regid=${workspace.gid}`, '--clear-groups'],
       ...['--pdeathsig', 'KILL', '--', tools.bash, ...quietBash, '-c', scripts.launch, 'holdpoint'],
-      ...[String(process.pid), remap.hostPath(tools.bwrap), ...args],
+      ...[String(parent), remap.hostPath(tools.bwrap), ...args],
     ],
     // For the programs before bubblewrap only. launch.sh starts bubblewrap with an empty environment.
     start: { env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } },

@@ -38,10 +38,12 @@ export type LaunchFailure =
   /** The control group or the way to the proxy did not open: from `setting_up`. */
   | { kind: 'refused'; detail: string }
   /** The tree could not be recorded, so `killAll` could not find it: from `setting_up`. */
-  | { kind: 'unrecorded'; error: unknown };
+  | { kind: 'unrecorded'; error: unknown }
+  /** The starter has ended: from every state. */
+  | { kind: 'unstarted'; error: unknown };
 
 /**
- * The exit of every state. Throws the error of an unrecorded tree.
+ * The exit of every state. Throws the error of a tree that was not recorded, or whose starter has ended.
  *
  * @param input.claim removes the tree's record, and says whether `killAll` had claimed it
  * @param input.exitCode as bubblewrap reported it. Null when the command did not start, or bubblewrap was killed
@@ -56,6 +58,7 @@ export function endOf(input: {
   const { failure, exitCode } = input;
   if (failure?.kind === 'unrecorded') throw failure.error;
   if (input.claim() || failure?.kind === 'taken_over') return { status: 'taken_over' };
+  if (failure?.kind === 'unstarted') throw failure.error;
   if (failure?.kind === 'refused') return { status: 'setup_failed', detail: failure.detail };
   if (exitCode) return { status: 'exited', exit_code: exitCode.code, signal: exitCode.signal };
   return failure || input.signaled ? { status: 'lost' } : { status: 'setup_failed', detail: null };

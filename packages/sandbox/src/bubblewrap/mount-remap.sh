@@ -12,6 +12,7 @@ shift
 mount -n -t tmpfs -o mode=755,size=64k,nosuid,nodev tmpfs "$mount_point"
 for index in "${!sources[@]}"; do
   if [[ -d ${sources[index]} ]]; then mkdir "$mount_point/$index"; else : >"$mount_point/$index"; fi
-  mount -n --bind "${sources[index]}" "$mount_point/$index"
+  # With what is mounted below: the tree of a run can be a mount.
+  mount -n --rbind "${sources[index]}" "$mount_point/$index"
 done
 exec "$@"

@@ -1,10 +1,12 @@
 import { type CgroupLimits, type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
 import { type FreezeLocks, PipePool, type ProcessRecords } from '../process/index.ts';
+import { Starter } from '../starter/starter.ts';
 import { type Driver, SandboxError } from '../tree.ts';
 import { bubblewrapDriver } from './driver.ts';
 import { findHostTools } from './host-tools.ts';
 import { collectMounts } from './mounts.ts';
 import { buildFilter } from './seccomp.ts';
+import { Spares, type SparesOptions } from './spares.ts';
 
 /** A driver that the boot check has not accepted yet. */
 export interface Candidate {
@@ -37,6 +39,7 @@ export function prepareBubblewrap(
     unpackedBwrap: string | undefined;
     unixSockets: boolean;
     cgroups: boolean;
+    spares: SparesOptions;
   },
 ): Candidate {
   if (process.platform !== 'linux') {
@@ -47,13 +50,17 @@ export function prepareBubblewrap(
   }
   const filter = buildFilter(process.arch, { unixSockets: options.unixSockets });
   const tools = findHostTools({ ...options, path: host.path });
-  const pipes = new PipePool({ mkfifo: tools.mkfifo, directory: host.stateDir });
+  const starter = new Starter(tools);
+  const pipes = new PipePool({ mkfifo: tools.mkfifo, directory: host.stateDir, starter });
   const mounts = collectMounts(host);
   const all = options.cgroups ? openCgroups() : null;
   const open = (cgroups: Cgroups | null) => {
     const cgroupMemory = cgroups?.limits.memory ?? false;
     const own = buildFilter(process.arch, { unixSockets: options.unixSockets, cgroupMemory });
-    return bubblewrapDriver({ ...host, tools, filter: own, pipes, mounts, cgroups });
+    return bubblewrapDriver({
+      ...{ ...host, tools, filter: own && pipes.lasting(own), starter, pipes, mounts, cgroups },
+      spares: new Spares(options.spares),
+    });
   };
   return {
     driver: open(all),

@@ -1,13 +1,13 @@
-import type { ChildProcess } from 'node:child_process';
-import type { Duplex } from 'node:stream';
-import { identify, type ProcessIdentity } from '@holdpoint/process';
-import type { Cgroups } from '../cgroup/cgroups.ts';
+import type { Server } from 'node:net';
+import { isAlive, type ProcessIdentity } from '@holdpoint/process';
+import { SandboxError } from '../errors.ts';
 import {
   childrenOf,
   type FreezeLocks,
+  isDying,
+  isStopped,
   killProcess,
   killProcesses,
-  lowerPriority,
   type ProcessRecords,
   preferForOom,
   processesOfNamespace,
@@ -17,12 +17,9 @@ import {
 } from '../process/index.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { TreeEnd, TreeRequest } from '../tree.ts';
-import { inheritedFds } from './command-line.ts';
-import { receiveListener } from './inside-listener.ts';
 import { endOf, type LaunchEvent, type LaunchFailure, type LaunchState, nextState } from './launch-state.ts';
 import { findOrphans } from './orphans.ts';
-import { duplexOf, type SpawnedChain } from './spawn-chain.ts';
-import { readStatus, type Status } from './status.ts';
+import type { StartedChain } from './start-chain.ts';
 
 /** A set-up takes about 10 ms. After this time it hangs, e.g. on a dead network mount, and is killed as it is. */
 const setupTimeoutMs = 2000;
@@ -35,54 +32,116 @@ type Condition =
   | 'first_process'
   /** enter.sh is ready: the death signals are set, so that the sandbox ends with the worker. */
   | 'ready'
-  /** The worker serves the sandbox's way to the proxy. */
-  | 'listener';
+  /** The worker has the socket of the sandbox's way to the proxy. */
+  | 'listener'
+  /** A spare has no command yet. */
+  | 'command';
 
 export interface SandboxProcessDeps {
   records: ProcessRecords;
   freezeLocks: FreezeLocks;
-  /** Null where this host allows no control groups. */
-  cgroups: Cgroups | null;
 }
 
 export interface SandboxProcessInput {
-  pid: number;
-  spawned: SpawnedChain;
+  workspaceId: string;
   announcement: string;
-  /** The answer to enter.sh. */
-  command: Buffer;
-  request: TreeRequest;
+  /** The one of the announcement; null for a command without one, and for a spare. */
+  label: string | null;
+  /** Whether the sandbox makes a listening socket for its way to the proxy. */
+  listens: boolean;
 }
 
-/** A sandbox that was spawned, as a state machine (`launch-state.ts`). */
+/** One command for a sandbox. */
+export interface Assignment extends Pick<TreeRequest, 'label' | 'egress' | 'onBegun'> {
+  /** The answer to enter.sh. */
+  command: Buffer;
+}
+
+/** A sandbox that was started, as a state machine (`launch-state.ts`). It waits until it has a command. */
 export class SandboxProcess {
   readonly #deps: SandboxProcessDeps;
   readonly #input: SandboxProcessInput;
-  readonly #control: Duplex;
-  readonly #status: Promise<Status>;
-  /** bubblewrap. Null when it has ended already. */
-  readonly #bwrap: ProcessIdentity | null;
+  readonly #chain: StartedChain;
   readonly #missing: Set<Condition>;
+  readonly #exit = Promise.withResolvers<{ signaled: boolean; exitCode: number | null }>();
+  readonly #settled = Promise.withResolvers<void>();
+  #label: string | null;
+  #assignment: Assignment | null = null;
   #state: LaunchState = 'setting_up';
   #failure: LaunchFailure | null = null;
+  /** bubblewrap. Null before its start, and when it had ended before anybody saw it. */
+  #bwrap: ProcessIdentity | null = null;
   #firstProcess: ProcessIdentity | null = null;
   #hung: NodeJS.Timeout | undefined;
+  #isTerminated = false;
+  #listener: Server | null = null;
+  #isKeptAlive = true;
   #stopServing = () => {};
 
-  constructor(deps: SandboxProcessDeps, input: SandboxProcessInput) {
-    const { pid, spawned, announcement, request } = input;
+  constructor(deps: SandboxProcessDeps, input: SandboxProcessInput, chain: StartedChain) {
     this.#deps = deps;
     this.#input = input;
-    this.#missing = new Set(['first_process', 'ready', ...(request.egress ? (['listener'] as const) : [])]);
-    preferForOom(pid);
-    if (!deps.cgroups?.limits.cpu) lowerPriority(pid);
-    this.#control = duplexOf(spawned.subprocess, inheritedFds.control);
-    this.#bwrap = identify(pid);
-    if (this.#bwrap) this.#record(this.#bwrap);
-    if (!deps.records.withdraw(announcement)) this.#kill({ kind: 'taken_over' });
-    this.#status = readStatus(duplexOf(spawned.subprocess, inheritedFds.status), (child) => this.#onChild(child));
-    if (request.egress) this.#receiveListener(request.egress);
-    this.#control.once('data', (word: Buffer) => this.#onWord(word.toString('latin1')));
+    this.#chain = chain;
+    this.#label = input.label;
+    this.#missing = new Set(['first_process', 'ready', 'command', ...(input.listens ? (['listener'] as const) : [])]);
+    chain.start.follow({
+      started: (process) => this.#onStarted(process),
+      failed: (detail) => this.#onFailed(detail),
+      child: (process) => this.#onChild(process),
+      word: (word) => this.#onWord(word),
+      listener: (server) => this.#onListener(server),
+      ended: (end) => this.#exit.resolve(end),
+      lost: () => this.#onLost(),
+    });
+  }
+
+  /** Whether it waits for a command and nothing else. */
+  get isSpare(): boolean {
+    return this.#state === 'setting_up' && this.#missing.size === 1 && this.#missing.has('command');
+  }
+
+  /** Resolves when the set-up is complete, or will not be. */
+  get settled(): Promise<void> {
+    return this.#settled.promise;
+  }
+
+  /** Whether the worker ended it, asked it to end, or lost it, before it ended by itself. */
+  get wasKilled(): boolean {
+    return this.#failure !== null || this.#isTerminated;
+  }
+
+  /** Whether a spare still waits as it was left: it was not killed, claimed or stopped. */
+  isIntact(): boolean {
+    const [first, bwrap] = [this.#firstProcess, this.#bwrap];
+    if (!this.isSpare || !first || !bwrap || !this.#records.has(this.#workspaceId, bwrap)) return false;
+    const [waiting] = childrenOf(first.pid);
+    return (
+      isAlive(bwrap) &&
+      isAlive(first) &&
+      waiting !== undefined &&
+      ![bwrap, first, waiting].some((one) => isStopped(one) || isDying(one))
+    );
+  }
+
+  /** Gives it its command. Call it once. */
+  assign(assignment: Assignment): void {
+    this.#assignment = assignment;
+    if (assignment.label !== this.#label) {
+      this.#label = assignment.label;
+      if (this.#bwrap && this.#firstProcess && this.#state === 'setting_up') {
+        this.#record(this.#bwrap, this.#firstProcess);
+        if (this.#records.isClaimed(this.#workspaceId, this.#bwrap)) this.#kill({ kind: 'taken_over' });
+      }
+    }
+    this.#meet('command');
+  }
+
+  /** Whether it keeps the worker's event loop alive. @default true */
+  keepAlive(yes: boolean): void {
+    const { start, stdout, stderr } = this.#chain;
+    this.#isKeptAlive = yes;
+    start.keepAlive(yes);
+    for (const one of [stdout, stderr, this.#listener]) yes ? one?.ref() : one?.unref();
   }
 
   kill(): void {
@@ -90,6 +149,7 @@ export class SandboxProcess {
   }
 
   terminate(): void {
+    this.#isTerminated = true;
     if (this.#firstProcess && this.#state === 'running') terminateDescendants(this.#firstProcess);
     else this.kill();
   }
@@ -100,27 +160,28 @@ export class SandboxProcess {
 
   /** Waits for the end of bubblewrap, then removes everything that the sandbox left. */
   async end(): Promise<TreeEnd> {
-    const { subprocess, stdout, stderr } = this.#input.spawned;
-    await exited(subprocess);
+    const { signaled, exitCode } = await this.#exit.promise;
     this.#handle('exit');
+    this.#settled.resolve();
     clearTimeout(this.#hung);
     this.#stopServing();
-    this.#control.destroy();
-    const { exitCode } = await this.#status;
-    if (this.#firstProcess) {
-      // The command has ended, but its background processes live until the kernel has sent them the death signal.
-      killProcess(this.#firstProcess);
-      await untilGone([this.#firstProcess]);
-    } else {
+    this.#listener?.close();
+    const known = [this.#firstProcess, this.#bwrap].filter((one) => one !== null);
+    // The command has ended, but its background processes live until the kernel has sent them the death signal.
+    killProcesses(known);
+    await untilGone(known);
+    if (!this.#firstProcess) {
       // A bubblewrap that was killed from outside during the set-up may leave a process that waits for ever and holds the worker's pipes.
       killProcesses(findOrphans());
     }
+    const { stdin, stdout, stderr } = this.#chain;
+    stdin?.destroy();
     await Promise.all([untilClosed(stdout), untilClosed(stderr)]);
     return endOf({
       failure: this.#failure,
       claim: () => this.#bwrap !== null && this.#records.remove(this.#workspaceId, this.#bwrap).killed,
       exitCode: exitCode === null ? null : { code: exitCode, signal: signalOfExitCode(exitCode) },
-      signaled: subprocess.signalCode !== null,
+      signaled,
     });
   }
 
@@ -129,7 +190,7 @@ export class SandboxProcess {
   }
 
   get #workspaceId(): string {
-    return this.#input.request.workspace.id;
+    return this.#input.workspaceId;
   }
 
   /** False when the state ignores the event. */
@@ -142,7 +203,8 @@ export class SandboxProcess {
   #kill(failure: LaunchFailure): void {
     if (!this.#handle('kill')) return;
     this.#failure = failure;
-    this.#control.destroy(); // a command that has not begun never begins
+    this.#settled.resolve();
+    this.#chain.start.hangUp(); // a command that has not begun never begins
     // Kills the sandbox's first process rather than bubblewrap, which then reports the end and reaps it. During the set-up that process is
     // not known yet. Killing bubblewrap then could leave it behind, waiting for bubblewrap for ever.
     if (this.#firstProcess) killProcess(this.#firstProcess);
@@ -150,20 +212,37 @@ export class SandboxProcess {
   }
 
   #killHungSetup(): void {
-    killProcesses([...childrenOf(this.#input.pid), ...(this.#bwrap ? [this.#bwrap] : [])]);
+    if (this.#bwrap) killProcesses([...childrenOf(this.#bwrap.pid), this.#bwrap]);
   }
 
   /** Nothing may run that `killAll` cannot find. */
   #record(...processes: [ProcessIdentity, ...ProcessIdentity[]]): void {
     try {
-      this.#records.write(this.#workspaceId, processes, this.#input.request.label);
+      this.#records.write(this.#workspaceId, processes, this.#label);
     } catch (error) {
       this.#kill({ kind: 'unrecorded', error });
     }
   }
 
-  #onChild(pid: number): void {
-    const first = identify(pid);
+  #onStarted(process: ProcessIdentity | null): void {
+    this.#bwrap = process;
+    if (process) this.#record(process);
+    if (!this.#records.withdraw(this.#input.announcement)) this.#kill({ kind: 'taken_over' });
+  }
+
+  #onFailed(detail: string): void {
+    this.#records.withdraw(this.#input.announcement);
+    this.#failure ??= { kind: 'refused', detail };
+    this.#exit.resolve({ signaled: false, exitCode: null });
+  }
+
+  #onLost(): void {
+    this.#records.withdraw(this.#input.announcement);
+    this.#failure ??= { kind: 'unstarted', error: starterLost(this.#state === 'running') };
+    this.#exit.resolve({ signaled: true, exitCode: null });
+  }
+
+  #onChild(first: ProcessIdentity | null): void {
     this.#firstProcess = first;
     if (!first || !this.#bwrap) return;
     if (this.#failure) {
@@ -176,15 +255,16 @@ export class SandboxProcess {
     }
   }
 
-  #receiveListener(egress: NonNullable<TreeRequest['egress']>): void {
-    receiveListener(this.#input.spawned.subprocess).then(
-      (server) => {
-        if (this.#state === 'ended') server.close();
-        else this.#stopServing = egress.serve(server);
-        this.#meet('listener');
-      },
-      () => this.#kill({ kind: 'refused', detail: 'the way to the proxy could not be opened' }),
-    );
+  #onListener(server: Server | null): void {
+    if (server === null) {
+      this.#kill({ kind: 'refused', detail: 'the way to the proxy could not be opened' });
+    } else if (this.#state === 'ended') {
+      server.close();
+    } else {
+      this.#listener = server;
+      if (!this.#isKeptAlive) server.unref();
+      this.#meet('listener');
+    }
   }
 
   #onWord(word: string): void {
@@ -194,28 +274,34 @@ export class SandboxProcess {
 
   #meet(condition: Condition): void {
     this.#missing.delete(condition);
+    if (this.isSpare) this.#settled.resolve();
     if (this.#missing.size === 0) this.#begin();
   }
 
   #begin(): void {
-    const { label, onBegun } = this.#input.request;
+    const assignment = this.#assignment;
     // The record with the first process is older than this check, so a worker that takes the lock afterwards finds and freezes the command.
-    if (label !== null && this.#deps.freezeLocks.isLocked(this.#workspaceId)) {
+    if (this.#label !== null && this.#deps.freezeLocks.isLocked(this.#workspaceId)) {
       this.#handle('freeze');
       if (this.#state === 'waiting') setTimeout(() => this.#begin(), lockPollMs);
       return;
     }
-    if (!this.#firstProcess || !this.#handle('begin')) return;
+    if (!this.#firstProcess || !assignment || !this.#handle('begin')) return;
+    if (this.#listener && assignment.egress) {
+      this.#stopServing = assignment.egress.serve(this.#listener);
+      this.#listener = null;
+    }
     // All of them exist by now. Those that started before the first call did not inherit the setting.
     for (const { pid } of [this.#firstProcess, ...childrenOf(this.#firstProcess.pid)]) preferForOom(pid);
-    this.#control.write(this.#input.command);
-    onBegun?.();
+    this.#chain.start.answer(assignment.command);
+    assignment.onBegun?.();
   }
 }
 
-function exited(subprocess: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    if (subprocess.exitCode !== null || subprocess.signalCode !== null) resolve();
-    else subprocess.once('exit', () => resolve());
+function starterLost(hasBegun: boolean): SandboxError {
+  const what = hasBegun ? 'The command was killed with it.' : 'The command did not begin.';
+  return new SandboxError('ESTARTERLOST', `The process that starts sandboxes has ended. ${what}`, {
+    retryable: true,
+    next: 'Repeat the attempt from the snapshot before it. Look for who killed the process, or whether the host ran out of memory.',
   });
 }

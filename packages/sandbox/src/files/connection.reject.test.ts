@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { openTestDriver, processesWith, until, useTestHost } from '../testing/host.ts';
 import type { Driver, WorkspaceMount } from '../tree.ts';
 import { Connection } from './connection.ts';
+import { runSearch } from './search.ts';
 import { toolHostFiles } from './tool-host-files.ts';
 
 const { host } = useTestHost();
@@ -42,11 +43,16 @@ function hostile(answer: string, more: { fileRequestMs?: number; toolHostIdleMs?
     return connection;
   };
   const files: WorkspaceFiles = toolHostFiles(connect);
+  const search = (signal = new AbortController().signal) =>
+    runSearch(
+      { ...deps, connect, capabilities: host.sandbox.capabilities, limits: { output_bytes: 10_000 }, now: Date.now },
+      { workspace, path: '.', args: ['x'], signal },
+    );
   const closed = async () => {
     await Promise.all(connections.map((connection) => connection.close()));
     expect(processesWith(workspace.path)).toEqual([]);
   };
-  return { files, workspace, connections, closed };
+  return { files, search, workspace, connections, closed };
 }
 
 const violations: [what: string, answer: string][] = [
@@ -60,6 +66,10 @@ const violations: [what: string, answer: string][] = [
   ['a prototype', `process.stdout.write('{"id":' + request.id + ',"output":{"__proto__":{"type":"file"}}}\\n')`],
   ['an unknown error code', "say({ id: request.id, refused: { code: 'EVIL', message: '' } })"],
   ['unrequested content', 'say({ ...ok, data: 1 })'],
+  [
+    'a part of output that was not requested',
+    "say({ id: request.id, part: 'stdout', data: 1 }); process.stdout.write('x')",
+  ],
   ['too many values', 'say({ ...ok, output: Array(60_000).fill({}) })'],
   ['a value that is nested too deep', `process.stdout.write('['.repeat(1_000_000) + '\\n')`],
   [
@@ -80,6 +90,39 @@ for (const [what, answer] of violations) {
     await closed();
   });
 }
+
+const badSearches: [what: string, answer: string][] = [
+  ['output without end', "const more = () => { part('x'.repeat(60_000)); setImmediate(more) }; more()"],
+  ['a line to parse for each byte', "for (let i = 0; i < 3000; i++) part('x')"],
+  ['a part that is larger than a part', "part('x'.repeat(1_100_000))"],
+  ['a part of another stream', "say({ id: request.id, part: 'stdin', data: 1 }); process.stdout.write('x')"],
+  ['an empty part', "say({ id: request.id, part: 'stdout', data: 0 })"],
+  ['an end that is no end', "say({ id: request.id, output: { exit_code: 0, signal: 'rm -rf /', nuls: 0 } })"],
+  ['an exit code that no process has', 'say({ id: request.id, output: { exit_code: 4096, signal: null, nuls: 0 } })'],
+];
+
+for (const [what, answer] of badSearches) {
+  test(`a search whose answer is ${what} kills the tool host`, async () => {
+    const part = `const part = (text) => { say({ id: request.id, part: 'stdout', data: text.length }); process.stdout.write(text); };`;
+    const ignore = `if (request.operation === 'cancel') return say({ id: request.id, output: {} });`;
+    const { search, closed, connections } = hostile(`${part} ${ignore} ${answer}`);
+    const found = await search().catch((error: unknown) => error);
+    // Too much output is a limit of the search; only what follows is a violation.
+    if (found instanceof Error) expect(found).toMatchObject({ code: 'ETOOLHOSTVIOLATION', retryable: true });
+    else expect(found).toMatchObject({ end: { quota: 'output', limit: 10_000 } });
+    expect(connections[0]?.usable).toBe(false);
+    await connections[0]?.ended;
+    await closed();
+  });
+}
+
+test('a tool host that ignores a cancel is killed', async () => {
+  const { search, closed, connections } = hostile('', { fileRequestMs: 300 });
+  const result = await search(AbortSignal.timeout(50));
+  expect(result).toMatchObject({ end: { status: 'killed' }, stdout: { bytes: 0 } });
+  expect(connections.map(({ usable }) => usable)).toEqual([false]);
+  await closed();
+});
 
 test('a tool host that does not answer in time is killed', async () => {
   const { files, closed, connections } = hostile('', { fileRequestMs: 300 });

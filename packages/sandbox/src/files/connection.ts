@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
+import type { OperationName, Operations, OutputStream } from '../inside/tool-host/protocol.ts';
 import { resolveLimits } from '../limits.ts';
 import { setupError, startTree } from '../run-command.ts';
 import { type Driver, SandboxError, type Tree, type WorkspaceMount } from '../tree.ts';
@@ -18,12 +18,24 @@ const maxLineBytes = 2 * 1024 * 1024;
 const memoryBytes = 2048 * 1024 * 1024;
 
 /** A reply with the content that followed it. */
-type Answer = Exclude<ParsedReply, { failed: string }> & { content: Buffer };
+type Answer = Exclude<ParsedReply, { failed: string } | { part: string }> & { content: Buffer };
 const noContent = Buffer.alloc(0);
+
+/** Receives a part of a search's output. False when it is more than any search sends. */
+export type OnPart = (part: OutputStream, data: Buffer) => boolean;
+
+interface RequestOptions {
+  signal?: AbortSignal | undefined;
+  /** @default `fileRequestMs` */
+  timeoutMs?: number;
+  /** @default a part of output is a violation */
+  onPart?: OnPart;
+}
 
 interface Pending {
   /** Maximum bytes of content. */
   maxBytes: number;
+  onPart: OnPart | undefined;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
   timer: NodeJS.Timeout;
@@ -35,8 +47,8 @@ export class Connection {
   readonly #tree: Tree;
   readonly #pending = new Map<number, Pending>();
   readonly #stderr: Buffer[] = [];
-  /** The reply whose content has not arrived completely. */
-  #incomplete: { pending: Pending; reply: Exclude<ParsedReply, { failed: string }> } | undefined;
+  /** Takes the content that the last line announced. */
+  #onContent: ((content: Buffer) => void) | undefined;
   #nextId = 1;
   #idle: NodeJS.Timeout | undefined;
   #failure: SandboxError | null = null;
@@ -53,6 +65,7 @@ export class Connection {
         '--disable-warning=ExperimentalWarning',
         deps.driver.toolHost,
         deps.driver.root(workspace),
+        deps.driver.ripgrep,
       ],
       cwd: '.',
       env: {},
@@ -84,7 +97,11 @@ export class Connection {
   }
 
   /** Rejects with `SandboxError` when the process ends first, or with the signal's reason. */
-  request<Name extends OperationName>(operation: Name, input: Operations[Name]['input'], signal?: AbortSignal) {
+  request<Name extends OperationName>(
+    operation: Name,
+    input: Operations[Name]['input'],
+    { signal, timeoutMs = this.#deps.fileRequestMs, onPart }: RequestOptions = {},
+  ) {
     return new Promise<Answer>((resolve, reject) => {
       const maxBytes = 'max_bytes' in input ? input.max_bytes : 0;
       if (signal?.aborted) return reject(signal.reason);
@@ -99,11 +116,11 @@ export class Connection {
       const onAbort = () => {
         reject(signal?.reason);
         // Its later answer is dropped. A write may still happen; `killAll` prevents that.
-        this.#pending.set(id, { maxBytes, resolve: forget, reject: forget, timer });
+        this.#pending.set(id, { maxBytes, onPart, resolve: forget, reject: forget, timer });
       };
       const timer = setTimeout(
-        () => this.#fail('ETOOLHOSTTIMEOUT', `did not answer within ${this.#deps.fileRequestMs} ms`),
-        this.#deps.fileRequestMs,
+        () => this.#fail('ETOOLHOSTTIMEOUT', `did not answer within ${timeoutMs} ms`),
+        timeoutMs,
       );
       const settle =
         <Value>(then: (value: Value) => void) =>
@@ -111,7 +128,7 @@ export class Connection {
           forget();
           then(value);
         };
-      this.#pending.set(id, { maxBytes, resolve: settle(resolve), reject: settle(reject), timer });
+      this.#pending.set(id, { maxBytes, onPart, resolve: settle(resolve), reject: settle(reject), timer });
       signal?.addEventListener('abort', onAbort, { once: true });
       clearTimeout(this.#idle);
       if (this.#tree.stdin) writeRequest(this.#tree.stdin, { id, operation, input });
@@ -142,11 +159,17 @@ export class Connection {
           next: 'Check the disk and the limits of this host.',
         }),
       );
+    } else if ('part' in reply) {
+      const { onPart } = pending;
+      this.#onContent = (data) => {
+        if (onPart?.(reply.part, data) !== true) this.#violate('more output follows than was requested');
+      };
+      return reply.data;
     } else if ('output' in reply && reply.data !== undefined) {
       if (reply.data > pending.maxBytes) {
         this.#violate('more content follows than was requested');
       } else if (reply.data > 0) {
-        this.#incomplete = { pending, reply };
+        this.#onContent = (content) => pending.resolve({ ...reply, content });
         return reply.data;
       } else pending.resolve({ ...reply, content: noContent });
     } else {
@@ -156,10 +179,10 @@ export class Connection {
   }
 
   #receiveContent(content: Buffer): void {
-    if (this.#failure || !this.#incomplete) return;
-    const { pending, reply } = this.#incomplete;
-    this.#incomplete = undefined;
-    pending.resolve({ ...reply, content });
+    if (this.#failure) return;
+    const take = this.#onContent;
+    this.#onContent = undefined;
+    take?.(content);
   }
 
   async #end(): Promise<void> {

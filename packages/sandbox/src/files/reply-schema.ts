@@ -1,6 +1,6 @@
 import { type FileErrorCode, fileErrorCodes } from '@holdpoint/contract';
 import { z } from 'zod';
-import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
+import { maxPartBytes, type OperationName, type Operations } from '../inside/tool-host/protocol.ts';
 
 const size = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -14,7 +14,7 @@ const outputs: { [Name in OperationName]: z.ZodType<Operations[Name]['output']> 
   resolve: z.strictObject({ path }),
   stat: z.strictObject({ type: entryType, bytes: size, mode, mtime_ms: z.number() }),
   read: z.strictObject({ bytes: size, sha256: sha256.nullable(), mode }),
-  write: z.strictObject({ bytes: size, created: z.boolean(), sha256 }),
+  write: z.strictObject({ path, bytes: size, created: z.boolean(), sha256 }),
   list: z.strictObject({
     entries: z.array(z.strictObject({ name: z.string().min(1), type: entryType, bytes: size, mtime_ms: z.number() })),
     total: size,
@@ -29,10 +29,20 @@ const outputs: { [Name in OperationName]: z.ZodType<Operations[Name]['output']> 
   makeDirectory: z.strictObject({ created: paths }),
   remove: z.strictObject({ removed: paths, total: size }),
   move: z.strictObject({ from: path, to: path, type: entryType, replaced: z.boolean() }),
+  search: z.strictObject({
+    exit_code: z.int().min(0).max(255).nullable(),
+    signal: z
+      .string()
+      .regex(/^SIG[A-Z0-9]{2,10}$/)
+      .nullable(),
+    nuls: size,
+  }),
+  cancel: z.strictObject({}),
 };
 
 const replySchema = z.union([
   z.strictObject({ id: z.int(), output: z.unknown(), data: size.optional() }),
+  z.strictObject({ id: z.int(), part: z.enum(['stdout', 'stderr']), data: z.int().min(1).max(maxPartBytes) }),
   z.strictObject({
     id: z.int(),
     refused: z.strictObject({

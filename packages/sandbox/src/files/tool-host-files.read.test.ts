@@ -51,11 +51,18 @@ async function refuses(code: FileErrorCode, call: Promise<unknown>): Promise<voi
 
 test('write creates a file and its directories for the workspace owner', async () => {
   const written = await files.write('a/b/c.txt', Buffer.from('grüße\n'), { expect: { exists: false } });
-  expect(written).toEqual({ bytes: 8, created: true, sha256: sha256('grüße\n') });
+  expect(written).toEqual({ path: 'a/b/c.txt', bytes: 8, created: true, sha256: sha256('grüße\n') });
   expect(readFileSync(at('a/b/c.txt'), 'utf8')).toBe('grüße\n');
   expect(statSync(at('a/b/c.txt'))).toMatchObject({ uid: workspace.uid, gid: workspace.gid, mode: 0o100644 });
   expect(readdirSync(at('a/b'))).toEqual(['c.txt']);
   await refuses('ENOENT', files.write('x/y.txt', Buffer.from(''), { ...any, parents: false }));
+});
+
+test('write says where the file lies, through links', async () => {
+  put('real/f', 'old');
+  symlinkSync('real', at('way'));
+  expect(await files.write('way/f', Buffer.from('new'), any)).toMatchObject({ path: 'real/f', created: false });
+  expect(await files.write('/workspace/./real//f', Buffer.from('new'), any)).toMatchObject({ path: 'real/f' });
 });
 
 test('write keeps the mode of a replaced file', async () => {

@@ -9,7 +9,7 @@ import {
 } from '@holdpoint/contract';
 import { SandboxError } from '../errors.ts';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, OnPart } from './connection.ts';
 import { parseOutput } from './reply-schema.ts';
 
 const mib = 1024 * 1024;
@@ -100,11 +100,13 @@ const withPaths = (paths: readonly string[], facts: readonly { bytes: number; mt
 /** A repeated one could meet what it did itself. */
 const changing: ReadonlySet<OperationName> = new Set(['write', 'makeDirectory', 'remove', 'move']);
 
-interface Call<Name extends OperationName> {
+export interface Call<Name extends OperationName> {
   operation: Name;
   path: string;
   input: Operations[Name]['input'];
-  signal: AbortSignal | undefined;
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number;
+  onPart?: OnPart;
 }
 
 interface Answered<Name extends OperationName> {
@@ -126,8 +128,11 @@ async function request<Name extends OperationName>(
   }
 }
 
-async function attempt<Name extends OperationName>(connection: Connection, call: Call<Name>): Promise<Answered<Name>> {
-  const reply = await connection.request(call.operation, call.input, call.signal);
+export async function attempt<Name extends OperationName>(
+  connection: Connection,
+  call: Call<Name>,
+): Promise<Answered<Name>> {
+  const reply = await connection.request(call.operation, call.input, call);
   if ('refused' in reply) {
     const { code, message } = reply.refused;
     throw new FileError(code, call.path, `${call.path}: ${message}`);

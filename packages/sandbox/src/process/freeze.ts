@@ -54,7 +54,7 @@ function stopRound(root: number): number[] {
   const before = childrenOf(root);
   const running: number[] = [];
   for (const pid of descendants(root)) {
-    if (isStopped(pid)) continue;
+    if (hasStopped(pid)) continue;
     sendSignal(pid, 'SIGSTOP');
     running.push(pid);
   }
@@ -79,8 +79,11 @@ function childrenOf(pid: number): number[] {
   });
 }
 
+/** Whether the process was stopped, and will do nothing until it is continued. */
+export const isStopped = ({ pid }: ProcessIdentity): boolean => threadsOf(pid).length > 0 && hasStopped(pid);
+
 /** Whether no thread runs. */
-function isStopped(pid: number): boolean {
+function hasStopped(pid: number): boolean {
   const threads = threadsOf(pid);
   return (
     threads.every((thread) => isThreadStopped(`/proc/${pid}/task/${thread}`)) &&

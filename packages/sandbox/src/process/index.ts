@@ -1,10 +1,11 @@
-export { freezeDescendants, sendSignal, terminateDescendants, thawDescendants } from './freeze.ts';
+export { freezeDescendants, isStopped, sendSignal, terminateDescendants, thawDescendants } from './freeze.ts';
 export { FreezeLocks } from './freeze-locks.ts';
+export { isDying } from './is-dying.ts';
 export { childrenOf, killGroup, killProcess, killProcesses } from './kill.ts';
 export { killAll } from './kill-all.ts';
 export { processesOfNamespace } from './namespace.ts';
 export { PipePool } from './pipe-pool.ts';
-export { lowerPriority, preferForOom } from './priority.ts';
+export { preferForOom } from './priority.ts';
 export { ProcessRecords } from './records.ts';
 export { untilClosed } from './until-closed.ts';
 export { untilGone } from './until-gone.ts';

@@ -1,18 +1,31 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
+import type { PassedFile } from '../starter/protocol.ts';
+import { passed, type Starter } from '../starter/starter.ts';
 
 /** FIFOs per call of mkfifo: the start takes about 2 ms, one more FIFO almost nothing. */
-const batchSize = 32;
+const batchSize = 24;
+/** With fewer free FIFOs the next batch is asked for: enough for the sandboxes that begin until then. */
+const fewFree = 8;
 /** Capacity of a pipe. */
 const chunkBytes = 64 * 1024;
 
-/** One pipe: a stream for the worker, a file descriptor for a program. */
+/** One pipe: a stream for the worker, and a file for a program, which the caller closes once the program has it. */
 export interface Pipe {
   stream: Socket;
-  /** For the program. The caller closes it once the program has it. */
-  descriptor: number;
+  file: PassedFile;
 }
 
 /**
@@ -22,21 +35,31 @@ export interface Pipe {
 export class PipePool implements Disposable {
   readonly #mkfifo: string;
   readonly #directory: string;
+  readonly #starter: Starter;
   #free: number[] = [];
+  readonly #lasting: number[] = [];
+  #isRefilling = false;
+  #isDisposed = false;
 
-  /** @param input.directory where the FIFOs have a name for a moment */
-  constructor(input: { mkfifo: string; directory: string }) {
+  /** @param input.directory where the FIFOs have a name for a moment. Created when missing */
+  constructor(input: { mkfifo: string; directory: string; starter: Starter }) {
     this.#mkfifo = input.mkfifo;
     this.#directory = input.directory;
+    this.#starter = input.starter;
+  }
+
+  /** The program writes, the worker reads. */
+  output(): Pipe {
+    const { ours, file } = this.#opened();
+    return { stream: new Socket({ fd: ours, readable: true, writable: false }), file };
   }
 
   /**
-   * The program writes, the worker reads. All chunks share one buffer, so a chunk is valid only until its listeners return. With a new
-   * buffer for every chunk, a worker whose command prints 2 GiB grew by 35 to 70 MiB.
+   * As `output`, but all chunks share one buffer, so a chunk is valid only until its listeners return. With a new buffer for every chunk, a
+   * worker whose command prints 2 GiB grew by 35 to 70 MiB.
    */
-  output(): Pipe {
-    const ours = this.#take();
-    const descriptor = openSync(`/proc/self/fd/${ours}`, constants.O_WRONLY);
+  sharedOutput(): Pipe {
+    const { ours, file } = this.#opened();
     const stream: Socket = new Socket({
       ...{ fd: ours, readable: true, writable: false },
       onread: {
@@ -47,60 +70,108 @@ export class PipePool implements Disposable {
         },
       },
     });
-    return { stream, descriptor };
+    return { stream, file };
+  }
+
+  /** The worker writes, the program reads. */
+  input(): Pipe {
+    const file = passed(this.#take(), 'read');
+    const ours = openSync(`/proc/self/fd/${file.fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    return { stream: new Socket({ fd: ours, readable: false, writable: true }), file };
   }
 
   /**
-   * bubblewrap reads the data and then the end. No command may get this descriptor, because it may lead to a file of the worker. All data
-   * is there before the program starts, even when the worker dies then.
-   *
-   * @returns a descriptor for the program. The caller closes it once the program has it
+   * bubblewrap reads the data and then the end. No command may get this file, because it may lead to one of the worker. All data is there
+   * before the program starts, even when the worker dies then. The caller closes the file once the program has it.
    */
-  filled(data: Buffer): number {
+  filled(data: Buffer): PassedFile {
     if (data.length > chunkBytes) return this.#file(data);
-    const descriptor = this.#take();
-    const ours = openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    const file = passed(this.#take(), 'read');
+    const ours = openSync(`/proc/self/fd/${file.fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
     writeSync(ours, data);
     closeSync(ours);
-    return descriptor;
+    return file;
   }
 
-  [Symbol.dispose](): void {
-    for (const descriptor of this.#free.splice(0)) closeSync(descriptor);
+  /** As `filled`, for any number of programs: the pool closes the file. */
+  lasting(data: Buffer): PassedFile {
+    const file = this.#file(data);
+    this.#lasting.push(file.fd);
+    return file;
   }
 
-  #file(data: Buffer): number {
-    return this.#unnamed((directory) => {
+  #file(data: Buffer): PassedFile {
+    const directory = this.#makeDirectory();
+    try {
       const path = join(directory, 'data');
       writeFileSync(path, data);
       chmodSync(path, 0o444);
-      return openSync(path, constants.O_RDONLY);
-    });
+      return passed(openSync(path, constants.O_RDONLY), 'read');
+    } finally {
+      remove(directory);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    for (const fd of [...this.#free.splice(0), ...this.#lasting.splice(0)]) closeSync(fd);
+  }
+
+  #opened(): { ours: number; file: PassedFile } {
+    const ours = this.#take();
+    // Open on both sides from the beginning: a stream without a writer could end before the program starts.
+    return { ours, file: passed(openSync(`/proc/self/fd/${ours}`, constants.O_WRONLY), 'write') };
   }
 
   #take(): number {
-    if (this.#free.length === 0) this.#free = this.#make();
-    const descriptor = this.#free.pop();
-    if (descriptor === undefined) throw new Error('mkfifo created no FIFO');
-    return descriptor;
+    if (this.#free.length === 0) this.#fill();
+    const fd = this.#free.pop();
+    if (fd === undefined) throw new Error('mkfifo created no FIFO');
+    if (this.#free.length < fewFree && !this.#isRefilling) void this.#refill();
+    return fd;
   }
 
-  #make(): number[] {
-    return this.#unnamed((directory) => {
-      const paths = Array.from({ length: batchSize }, (_, index) => join(directory, String(index)));
+  /** Before the first FIFO, and where the starter was too slow. */
+  #fill(): void {
+    const directory = this.#makeDirectory();
+    try {
+      const paths = batchIn(directory);
       // Writable for all, because the workspace's owner may open its own /dev/stdout. Only the worker's user can pass the directory.
       execFileSync(this.#mkfifo, ['-m', '666', '--', ...paths], { stdio: ['ignore', 'ignore', 'pipe'] });
-      return paths.map((path) => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
-    });
-  }
-
-  /** The files in the directory have no name any more when this returns. */
-  #unnamed<Made>(make: (directory: string) => Made): Made {
-    const directory = mkdtempSync(join(this.#directory, 'stdio-'));
-    try {
-      return make(directory);
+      this.#open(paths);
     } finally {
-      rmSync(directory, { recursive: true, force: true });
+      remove(directory);
     }
   }
+
+  /** A fork of the worker would stop its event loop for 10 ms. */
+  async #refill(): Promise<void> {
+    this.#isRefilling = true;
+    let directory: string | undefined;
+    try {
+      directory = this.#makeDirectory();
+      const paths = batchIn(directory);
+      await this.#starter.makeFifos(this.#mkfifo, paths);
+      if (!this.#isDisposed) this.#open(paths);
+    } catch {
+      // `#fill` meets the cause again, and reports it.
+    } finally {
+      if (directory !== undefined) remove(directory);
+      this.#isRefilling = false;
+    }
+  }
+
+  #open(paths: readonly string[]): void {
+    for (const path of paths) this.#free.push(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+  }
+
+  /** The files in the directory lose their name with it. */
+  #makeDirectory(): string {
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    return mkdtempSync(join(this.#directory, 'stdio-'));
+  }
 }
+
+const batchIn = (directory: string) => Array.from({ length: batchSize }, (_, index) => join(directory, String(index)));
+
+const remove = (directory: string) => rmSync(directory, { recursive: true, force: true });

@@ -80,14 +80,19 @@ export class ProcessRecords {
     return existsSync(join(workspaceDirectory(this.#stateDir, workspaceId), `${recordName(first)}.json`));
   }
 
+  /** True from `killAll`'s claim until the tree has ended. A record that is written after the claim does not undo it. */
+  isClaimed(workspaceId: string, first: ProcessIdentity): boolean {
+    return existsSync(join(workspaceDirectory(this.#stateDir, workspaceId), `${recordName(first)}.killed`));
+  }
+
   /** Removes the record of an ended tree. `killed` when `killAll` had claimed it. */
   remove(workspaceId: string, first: ProcessIdentity): { killed: boolean } {
     const directory = workspaceDirectory(this.#stateDir, workspaceId);
     const path = join(directory, recordName(first));
     const own = removeFile(`${path}.json`);
-    removeFile(`${path}.killed`);
+    const claimed = removeFile(`${path}.killed`);
     removeEmpty(directory);
-    return { killed: !own };
+    return { killed: !own || claimed };
   }
 
   /** The recorded trees with a label. */

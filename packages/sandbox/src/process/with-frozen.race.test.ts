@@ -9,7 +9,7 @@ import { openSandbox } from '../open-sandbox.ts';
 import type { Sandbox, WorkspaceMount } from '../port.ts';
 import { processesWith, until, useTestHost } from '../testing/host.ts';
 
-const { host, test } = useTestHost();
+const { host, test } = useTestHost({ spares: 0 });
 
 function countIn({ path }: WorkspaceMount): number {
   return existsSync(join(path, 'count')) ? readFileSync(join(path, 'count')).length : 0;

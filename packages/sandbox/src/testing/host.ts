@@ -9,9 +9,11 @@ import { bubblewrapDriver } from '../bubblewrap/driver.ts';
 import { findHostTools } from '../bubblewrap/host-tools.ts';
 import { collectMounts } from '../bubblewrap/mounts.ts';
 import { buildFilter } from '../bubblewrap/seccomp.ts';
+import { Spares } from '../bubblewrap/spares.ts';
 import { type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
 import { type OpenSandboxOptions, openSandbox } from '../open-sandbox.ts';
 import { FreezeLocks, PipePool, ProcessRecords } from '../process/index.ts';
+import { Starter } from '../starter/starter.ts';
 import type { Command, Driver, Sandbox, WorkspaceMount } from '../tree.ts';
 
 /** For tests: this host's real sandbox, temporary workspaces and the process table. */
@@ -101,13 +103,13 @@ export function openTestDriver(
   records = new ProcessRecords(stateDir),
 ): Driver {
   const tools = findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' });
-  mkdirSync(stateDir, { recursive: true });
+  const starter = new Starter(tools);
+  const pipes = new PipePool({ mkfifo: tools.mkfifo, directory: stateDir, starter });
+  const filter = buildFilter(process.arch, { unixSockets: false });
   return bubblewrapDriver({
-    tools,
-    pipes: new PipePool({ mkfifo: tools.mkfifo, directory: stateDir }),
+    ...{ tools, starter, pipes, filter: filter && pipes.lasting(filter), spares: new Spares({ most: 0, idleMs: 0 }) },
     cgroups,
     mounts: collectMounts({ node: process.execPath, ripgrep: rgPath, toolchains: [] }),
-    filter: buildFilter(process.arch, { unixSockets: false }),
     tmpBytes: 1024 * 1024,
     root: isRoot,
     records,

@@ -3,14 +3,16 @@ import { glob } from './glob.ts';
 import { list } from './list.ts';
 import { makeDirectory } from './make-directory.ts';
 import { move } from './move.ts';
-import type { Operations, Reply, Request } from './protocol.ts';
+import type { Operations, OutputStream, Reply, Request } from './protocol.ts';
 import { read } from './read.ts';
 import { refusalOf } from './refusal.ts';
 import { remove } from './remove.ts';
+import { openSearches } from './search.ts';
 import { write } from './write.ts';
 
-/** Serves file requests below argv[2] until stdin ends. */
+/** Serves file requests below argv[2] until stdin ends, and searches with the ripgrep at argv[3]. */
 const root = process.argv[2] ?? '/workspace';
+const searches = openSearches({ root, ripgrep: process.argv[3] ?? 'rg' });
 process.umask(0o022);
 
 interface Performed {
@@ -38,6 +40,10 @@ async function perform(request: Request): Promise<Performed> {
       return { output: remove(root, request.input) };
     case 'move':
       return { output: move(root, request.input) };
+    case 'search':
+      return { output: await searches.run(request.input, (part, data) => sendPart(request.id, part, data)) };
+    case 'cancel':
+      return { output: searches.cancel(request.input) };
     default:
       return request satisfies never;
   }
@@ -47,13 +53,24 @@ async function answer(request: Request): Promise<void> {
   const { id } = request;
   try {
     const { output, data } = await perform(request);
+    process.stdout.cork(); // both in one system call
     send({ id, output, data: data?.length });
     if (data) process.stdout.write(data);
+    process.stdout.uncork();
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal) send({ id, refused: { code: refusal.code, message: refusal.message } });
     else send({ id, failed: error instanceof Error ? error.message : String(error) });
   }
+}
+
+/** @returns false when stdout is full */
+function sendPart(id: number, part: OutputStream, data: Buffer): boolean {
+  process.stdout.cork();
+  send({ id, part, data: data.length });
+  const hasRoom = process.stdout.write(data);
+  process.stdout.uncork();
+  return hasRoom;
 }
 
 function send(reply: Reply): void {

@@ -8,6 +8,7 @@ import type {
   Move,
   Removal,
   WriteExpectation,
+  Written,
 } from '@holdpoint/contract';
 
 /**
@@ -23,7 +24,7 @@ export type Operations = {
   };
   write: {
     input: { path: string; data: string; expect: WriteExpectation; parents: boolean };
-    output: { bytes: number; created: boolean; sha256: string };
+    output: Written;
   };
   list: { input: { path: string } & Required<ListOptions>; output: DirectoryList };
   /** `depth` is null without a limit. `facts` are one for each path, or none. */
@@ -34,7 +35,23 @@ export type Operations = {
   makeDirectory: { input: { path: string }; output: { created: string[] } };
   remove: { input: { path: string; recursive: boolean }; output: Removal };
   move: { input: { from: string; to: string; replace: boolean }; output: Move };
+  /** Its output arrives before the reply, in parts. */
+  search: { input: SearchInput; output: { exit_code: number | null; signal: string | null; nuls: number } };
+  /** Kills the search with this key, if it has not ended. */
+  cancel: { input: { key: number }; output: Record<string, never> };
 };
+
+export interface SearchInput {
+  /** Names the search for `cancel`. */
+  key: number;
+  path: string;
+  /** ripgrep's arguments. */
+  args: readonly string[];
+  keeps: 'text' | 'nuls';
+  cpu_seconds: number;
+  memory_bytes: number;
+}
+
 export type OperationName = keyof Operations;
 
 export type Request = {
@@ -44,8 +61,15 @@ export type Request = {
 /** Maximum bytes of entries or paths in one reply. The rest is left out but counted. */
 export const maxListedBytes = 1024 * 1024;
 
+export type OutputStream = 'stdout' | 'stderr';
+
+/** Maximum bytes of one part. */
+export const maxPartBytes = 1024 * 1024;
+
 export type Reply =
   | { id: number; output: Operations[OperationName]['output'] /** Bytes of content that follow. */; data?: number }
+  /** A part of a search's output: `data` bytes follow. */
+  | { id: number; part: OutputStream; data: number }
   | { id: number; refused: { code: FileErrorCode; message: string } }
   /** The tool host itself failed, e.g. on a disk error. */
   | { id: number; failed: string };

@@ -22,7 +22,7 @@ export function read(root: string, input: Operations['read']['input']): ReadFile
     const now = fstatSync(descriptor);
     assertRegular(now);
     const mode = now.mode & 0o7777;
-    const whole = now.size <= input.max_bytes ? readAtMost(descriptor, 0, input.max_bytes + 1) : null;
+    const whole = now.size <= input.max_bytes ? readAtMost(descriptor, 0, input.max_bytes + 1, now.size + 1) : null;
     if (whole && whole.length <= input.max_bytes) {
       const part = whole.subarray(Math.min(input.offset, whole.length));
       return { output: { bytes: whole.length, sha256: sha256(whole), mode }, data: part };
@@ -38,9 +38,10 @@ export function read(root: string, input: Operations['read']['input']): ReadFile
 export function hashFile(path: string): string {
   const descriptor = openSync(path, readFlags);
   try {
-    assertRegular(fstatSync(descriptor));
+    const stats = fstatSync(descriptor);
+    assertRegular(stats);
     const hash = createHash('sha256');
-    const buffer = Buffer.alloc(1024 * 1024);
+    const buffer = Buffer.allocUnsafe(chunkBytes(stats.size));
     for (let count = readSync(descriptor, buffer); count > 0; count = readSync(descriptor, buffer)) {
       hash.update(buffer.subarray(0, count));
     }
@@ -54,11 +55,17 @@ export function sha256(data: Buffer): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-/** Allocates while it reads: the size of a file may change, and a sparse file costs nothing to make. */
-function readAtMost(descriptor: number, offset: number, bytes: number): Buffer {
+/** A buffer of 1 MiB for each small file makes the garbage collector run. Some file systems say that every file is empty. */
+const chunkBytes = (size: number): number => Math.min(1024 * 1024, Math.max(size + 1, 16 * 1024));
+
+/**
+ * Allocates while it reads: the size of a file may change, and a sparse file costs nothing to make.
+ * @param expected how much there probably is. @default more than one buffer
+ */
+function readAtMost(descriptor: number, offset: number, bytes: number, expected = bytes): Buffer {
   const chunks: Buffer[] = [];
   for (let total = 0; total < bytes; ) {
-    const chunk = Buffer.allocUnsafe(Math.min(1024 * 1024, bytes - total));
+    const chunk = Buffer.allocUnsafe(Math.min(chunkBytes(expected), bytes - total));
     const count = readSync(descriptor, chunk, 0, chunk.length, offset + total);
     if (count === 0) break;
     chunks.push(chunk.subarray(0, count));

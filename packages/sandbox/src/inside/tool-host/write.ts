@@ -2,7 +2,6 @@ import {
   closeSync,
   constants,
   fchmodSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -11,7 +10,7 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { WriteExpectation } from '@holdpoint/contract';
 import { assertOutsideRepository } from './dot-git.ts';
 import { assertRegular } from './entry.ts';
@@ -21,7 +20,10 @@ import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
 import { temporaryName } from './temporary-name.ts';
 
-/** Fully synchronous, so that no other request runs between the check and the write. */
+/**
+ * Fully synchronous, so that no other request runs between the check and the write. Without fsync: the worker reads the file for the snapshot
+ * at once, and after a power cut the boot id makes the whole tree suspect, which is then made again from the snapshot.
+ */
 export function write(root: string, input: Operations['write']['input']): Operations['write']['output'] {
   const data = Buffer.from(input.data, 'base64');
   const { path, stats } = resolve(root, input.path);
@@ -40,7 +42,7 @@ export function write(root: string, input: Operations['write']['input']): Operat
   } finally {
     rmSync(temporary, { force: true });
   }
-  return { bytes: data.length, created: stats === null, sha256: sha256(data) };
+  return { path: relative(root, path), bytes: data.length, created: stats === null, sha256: sha256(data) };
 }
 
 /** A trailing slash names a directory. */
@@ -67,7 +69,6 @@ function fill(path: string, data: Buffer, mode: number): void {
   try {
     for (let written = 0; written < data.length; ) written += writeSync(descriptor, data, written);
     fchmodSync(descriptor, mode);
-    fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }

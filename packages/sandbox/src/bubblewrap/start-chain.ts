@@ -1,0 +1,78 @@
+import { closeSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import type { CommandGroup } from '../cgroup/command-group.ts';
+import type { PipePool } from '../process/index.ts';
+import type { PassedFile } from '../starter/protocol.ts';
+import { passed, type Start, type Starter } from '../starter/starter.ts';
+import type { TreeRequest } from '../tree.ts';
+import type { ExecChain } from './exec-chain.ts';
+
+export interface StartedChain {
+  start: Start;
+  /** Null for a command. */
+  stdin: Writable | null;
+  stdout: Socket;
+  stderr: Socket;
+}
+
+/**
+ * Niceness of commands without control groups, where only the priority keeps the worker ahead of them: 512 busy processes leave it a fifth of
+ * a processor, and a five-hundredth at the usual priority. Child processes inherit it.
+ */
+const lowPriority = 19;
+
+/**
+ * Starts the first program of a chain with its inherited fds.
+ *
+ * @param deps.filter the system call filter; null where this architecture has none
+ * @param deps.isWeighted whether a control group shares out the processors
+ */
+export function startChain(
+  deps: { pipes: PipePool; filter: PassedFile | null; starter: Starter; isWeighted: boolean },
+  { chain, request, group }: { chain: ExecChain; request: TreeRequest; group: CommandGroup | null },
+): StartedChain {
+  const { pipes, filter } = deps;
+  const isCommand = request.hostFiles === null;
+  // Only a command prints more than the worker wants to hold.
+  const open = () => (isCommand ? pipes.sharedOutput() : pipes.output());
+  const streams = { stdin: isCommand ? null : pipes.input(), stdout: open(), stderr: open() };
+  const given: PassedFile[] = Object.values(streams).flatMap((pipe) => (pipe ? [pipe.file] : []));
+  const give = (file: PassedFile) => {
+    given.push(file);
+    return file;
+  };
+  const fill = (text: string | undefined | null) => (text == null ? null : give(pipes.filled(Buffer.from(text))));
+  const close = () => {
+    for (const { fd } of given.splice(0)) closeSync(fd);
+  };
+  try {
+    const options = fill(chain.options.map((word) => `${word}\0`).join(''));
+    const input = fill(request.stdin);
+    const certificates = fill(request.egress?.certificates);
+    const attach = (group?.openAttachFds() ?? []).map((fd) => give(passed(fd, 'write')));
+    const start = deps.starter.start(
+      {
+        ...{
+          program: chain.program,
+          args: chain.args,
+          options: chain.start,
+          niceness: deps.isWeighted ? 0 : lowPriority,
+        },
+        stdio: [
+          ...[streams.stdin?.file ?? null, streams.stdout.file, streams.stderr.file],
+          ...[options, filter, 'status' as const, input, certificates, 'control' as const], // in the order of `inheritedFds`
+          ...attach,
+          ...(request.egress ? ['listener' as const] : []),
+        ],
+      },
+      close,
+    );
+    const { stdin, stdout, stderr } = streams;
+    return { start, stdin: stdin?.stream ?? null, stdout: stdout.stream, stderr: stderr.stream };
+  } catch (error) {
+    close();
+    for (const pipe of Object.values(streams)) pipe?.stream.destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,226 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fstatSync } from 'node:fs';
+import { Server } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { identityFrom, type ProcessIdentity } from '@holdpoint/process';
+import type { PassedFile, Report, StarterRequest, StartRequest } from './protocol.ts';
+
+/** What happens to one start. After `failed`, `ended` or `lost` nothing follows. */
+interface StartEvents {
+  /** Null when the process has ended already. */
+  started(process: ProcessIdentity | null): void;
+  /** The operating system refused to start even the first program. */
+  failed(message: string): void;
+  /** The first process in the sandbox's pid namespace; null: it has ended already. */
+  child(process: ProcessIdentity | null): void;
+  /** What enter.sh said. */
+  word(word: string): void;
+  /** The listening socket that the sandbox made; null: it could not. */
+  listener(server: Server | null): void;
+  /** The first program has ended. */
+  ended(end: { signaled: boolean; exitCode: number | null }): void;
+  /** The starter has ended, and the kernel kills what it started. */
+  lost(): void;
+}
+
+export interface Start {
+  /** Call it at once. */
+  follow(events: StartEvents): void;
+  /** Writes to the control socket. */
+  answer(data: Buffer): void;
+  /** Closes the control socket: a command that has not begun never begins. */
+  hangUp(): void;
+  /** Whether this start keeps the worker's event loop alive. @default true */
+  keepAlive(yes: boolean): void;
+}
+
+const program = fileURLToPath(new URL('main.mjs', import.meta.url));
+
+/**
+ * A small process that starts the sandboxes of this worker. It is their parent, so the kernel kills them when it ends, and it dies with the
+ * worker: by a death signal where the host has setpriv, and by its closed channel.
+ *
+ * A program of the host could stop or kill it. What it had started is then lost, and the next start makes a new one.
+ */
+export class Starter {
+  readonly #setpriv: string | null;
+  #running: RunningStarter | null = null;
+  #nextId = 1;
+
+  constructor(input: { setpriv: string | null }) {
+    this.#setpriv = input.setpriv;
+  }
+
+  /** Its pid, which a start makes the parent of its program. Null where it cannot be started. */
+  get pid(): number | null {
+    return this.#open().pid;
+  }
+
+  /** @param onTaken called when the starter has opened the files that it was passed, or never will */
+  start(request: Omit<StartRequest, 'kind' | 'id'>, onTaken: () => void): Start {
+    const running = this.#open();
+    const id = this.#nextId++;
+    running.hold(id);
+    running.send({ kind: 'start', id, ...request });
+    return {
+      follow: (events) =>
+        running.starts.set(id, {
+          ...events,
+          started(process) {
+            onTaken();
+            events.started(process);
+          },
+          failed(message) {
+            onTaken();
+            events.failed(message);
+          },
+          lost() {
+            onTaken();
+            events.lost();
+          },
+        }),
+      answer: (data) => running.send({ kind: 'answer', id, data }),
+      hangUp: () => running.send({ kind: 'hang_up', id }),
+      keepAlive: (yes) => (yes && running.starts.has(id) ? running.hold(id) : running.release(id)),
+    };
+  }
+
+  /** Makes FIFOs that every user may open. Their directory has to keep the others away. */
+  makeFifos(mkfifo: string, paths: string[]): Promise<void> {
+    const running = this.#open();
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      const settle = (error: string | null) => (error === null ? resolve() : reject(new Error(error)));
+      running.fifos.set(id, settle);
+      running.send({ kind: 'fifos', id, mkfifo, paths });
+    });
+  }
+
+  /** Ends the process. Call it when no sandbox runs any more. */
+  async close(): Promise<void> {
+    await this.#running?.close();
+  }
+
+  #open(): RunningStarter {
+    this.#running ??= new RunningStarter(this.#setpriv, (ended) => {
+      if (this.#running === ended) this.#running = null;
+    });
+    return this.#running;
+  }
+}
+
+class RunningStarter {
+  readonly starts = new Map<number, StartEvents>();
+  readonly fifos = new Map<number, (error: string | null) => void>();
+  readonly #subprocess: ChildProcess;
+  readonly #held = new Set<number>();
+  readonly #closed: Promise<void>;
+  #isLost = false;
+
+  constructor(setpriv: string | null, onEnd: (ended: RunningStarter) => void) {
+    const node = [process.execPath, '--disable-sigusr1', '--max-old-space-size=64', program, String(process.pid)];
+    const [first = '', ...args] = setpriv === null ? node : [setpriv, '--pdeathsig', 'KILL', '--', ...node];
+    this.#subprocess = spawn(first, args, {
+      // Nothing of the worker's environment, where secrets are.
+      env: {},
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      serialization: 'advanced',
+    });
+    const lose = () => {
+      if (this.#isLost) return;
+      this.#isLost = true;
+      onEnd(this);
+      for (const events of this.starts.values()) events.lost();
+      for (const settle of this.fifos.values()) settle('the starter has ended');
+    };
+    this.#closed = new Promise((resolve) => {
+      this.#subprocess.once('exit', () => {
+        lose();
+        resolve();
+      });
+    });
+    this.#subprocess.once('error', lose);
+    this.#subprocess.once('disconnect', () => {
+      // A starter that can no longer be spoken to is of no use, and its sandboxes neither.
+      this.#subprocess.kill('SIGKILL');
+      lose();
+    });
+    this.#subprocess.on('message', (report, handle) => this.#receive(report as Report, handle));
+    this.#subprocess.unref();
+    this.#subprocess.channel?.unref();
+  }
+
+  get pid(): number | null {
+    return this.#subprocess.pid ?? null;
+  }
+
+  send(request: StarterRequest): void {
+    if (!this.#isLost && this.#subprocess.connected) this.#subprocess.send(request, () => {});
+  }
+
+  hold(id: number): void {
+    this.#held.add(id);
+    this.#subprocess.channel?.ref();
+  }
+
+  release(id: number): void {
+    this.#held.delete(id);
+    if (this.#held.size === 0) this.#subprocess.channel?.unref();
+  }
+
+  async close(): Promise<void> {
+    if (this.#subprocess.connected) this.#subprocess.disconnect();
+    this.#subprocess.ref();
+    if (this.#subprocess.pid !== undefined) await this.#closed;
+  }
+
+  #receive(report: Report, handle: unknown): void {
+    if (report.kind === 'fifos') {
+      this.fifos.get(report.id)?.(report.error);
+      this.fifos.delete(report.id);
+      return;
+    }
+    const events = this.starts.get(report.id);
+    if (report.kind === 'ended' || report.kind === 'failed') {
+      this.starts.delete(report.id);
+      this.release(report.id);
+    }
+    if (!events) {
+      // A socket that was under way when its sandbox ended.
+      if (handle instanceof Server) handle.close();
+      return;
+    }
+    switch (report.kind) {
+      case 'started':
+        events.started(identified(report));
+        break;
+      case 'failed':
+        events.failed(report.message);
+        break;
+      case 'child':
+        events.child(identified(report));
+        break;
+      case 'word':
+        events.word(report.word);
+        break;
+      case 'listener':
+        events.listener(report.isOpen && handle instanceof Server ? handle : null);
+        break;
+      case 'ended':
+        events.ended(report);
+        break;
+      default:
+        report satisfies never;
+    }
+  }
+}
+
+function identified({ pid, stat }: { pid: number; stat: string | null }): ProcessIdentity | null {
+  return stat === null ? null : identityFrom(pid, stat);
+}
+
+export function passed(fd: number, access: PassedFile['access']): PassedFile {
+  return { fd, inode: fstatSync(fd).ino, access };
+}
