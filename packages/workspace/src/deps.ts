@@ -1,6 +1,7 @@
 import type { Bounds } from './bounds/bounds.ts';
 import type { DiffProcesses } from './host-git/diff-processes.ts';
 import type { Git } from './host-git/git.ts';
+import type { Layers } from './layers/port.ts';
 import type { Owner } from './port.ts';
 import type { RemoteGit } from './remote/port.ts';
 import type { RunStates } from './run/run-state.ts';
@@ -45,6 +46,7 @@ export interface Deps {
   readonly fetching: Serial;
   readonly diffProcesses: DiffProcesses;
   readonly states: RunStates;
+  readonly layers: Layers;
   readonly limits: Limits;
   readonly logger: Logger;
   /** This process, as tree heads name it. */
@@ -65,6 +67,10 @@ export interface Limits extends ScanLimits {
   sourceBytes: number;
   /** What `prepare` made and is kept for other runs, bytes. 0: nothing is. */
   preparedBytes: number;
+  /** What runs of the same source share, bytes. 0: nothing. */
+  poolBytes: number;
+  /** Layers that no tree stands on, bytes. */
+  layerBytes: number;
   /** How long the folders of unknown runs stay in the trash, milliseconds. */
   trashMs: number;
   /** Output of one diff or patch, bytes. */

@@ -82,6 +82,7 @@ const registry = {
     next: 'Materialise the run first. A discarded workspace cannot be restored.',
   },
   ELEASESTALE: { retryable: false, next: 'Do nothing: another worker took the workspace over and continues the run.' },
+  ELAYERLOST: { retryable: true, next: 'Do nothing: the tree is built again from the snapshot.' },
   EHEADMOVED: { retryable: true, next: 'Do nothing: the call is retried on a tree that was verified.' },
   EWORKSPACEBUSY: { retryable: true, next: 'Stop the processes that write to the workspace, then try again.' },
   EWORKSPACECORRUPT: { retryable: false, next: 'Restore the folder of the run from a backup, or discard the run.' },

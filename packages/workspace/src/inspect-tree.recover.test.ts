@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git, runId, type Temporary, test, writeTree } from './testing/index.ts';
+import { git, runId, type Temporary, test, unmountBelow, writeTree } from './testing/index.ts';
 
 const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null };
 
@@ -68,7 +68,10 @@ const damages: Record<string, (path: string) => void> = {
     rmSync(join(path, 'a.txt'));
     mkdirSync(join(path, 'a.txt'));
   },
-  'a missing tree': (path) => rmSync(path, { recursive: true }),
+  'a missing tree': (path) => {
+    unmountBelow(path);
+    rmSync(path, { recursive: true });
+  },
 };
 
 test.for(Object.keys(damages))('%s is detected once the guarding process is gone', async (name, { t }) => {

@@ -1,5 +1,6 @@
 import { type Call, type Deps, type SnapshotId, type TreeState, WorkspaceError } from './deps.ts';
 import { openTree } from './files/index.ts';
+import { mountedTree, readTree } from './layers/index.ts';
 import { isSameRepositories, loadRepositories, scanRepositories } from './repository/index.ts';
 import {
   currentEpoch,
@@ -14,14 +15,30 @@ import {
   type TreeHead,
 } from './run/index.ts';
 import { startScan } from './snapshot.ts';
-import { countChanges, emptyFolders, hashOnly, knownRoot, loadSnapshot, scanChildren } from './tree/index.ts';
+import { countChanges, emptyFolders, hashOnly, knownRoot, loadSnapshot } from './tree/index.ts';
+
+/** Compares a tree with the log, and mounts it. @param compare reads the files, when the head is not enough */
+export async function inspectTree(
+  deps: Deps,
+  input: Call<'inspect'>,
+  compare: () => Promise<TreeState>,
+): Promise<TreeState> {
+  try {
+    const state = inspectHead(deps, input) ?? (await compare());
+    if (state.status === 'sound') await mountedTree(deps, runFolder(deps.dataDir, input.runId, input.epoch));
+    return state;
+  } catch (error) {
+    if (error instanceof WorkspaceError && error.code === 'ELAYERLOST') return lost('tree_changed', error.message);
+    throw error;
+  }
+}
 
 /**
  * Compares the head of a tree with the log: reads one folder, 15 µs.
  *
  * @returns undefined when the process that admitted the last writer is gone: no process has guarded the files since, so they must be compared
  */
-export function inspectHead(deps: Pick<Deps, 'dataDir' | 'holder'>, input: Call<'inspect'>): TreeState | undefined {
+function inspectHead(deps: Pick<Deps, 'dataDir' | 'holder'>, input: Call<'inspect'>): TreeState | undefined {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const head = readHead(folder);
   if (head === undefined || head.epoch !== input.epoch) return lostWithoutHead(folder);
@@ -81,9 +98,10 @@ async function differenceFrom(deps: Deps, folder: RunFolder, snapshot: SnapshotI
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
   // A background command may start during this walk.
   const scan = startScan(deps, { folder, state, content: hashOnly, learn: false });
+  const layer = await mountedTree(deps, folder);
   using top = openTree(folder.tree);
   const known = knownRoot(target);
-  const root = await scanChildren(scan, top, '', known);
+  const root = await readTree(deps, { folder, state, scan, top, layer }, known);
   const changed = countChanges(known, root);
   if (changed > 0) return `${changed} ${changed === 1 ? 'path differs' : 'paths differ'} from the snapshot.`;
   const isSameShape = emptyFolders(root).join('\0') === emptyFolders(known).join('\0');

@@ -8,7 +8,8 @@ import { discard } from './discard.ts';
 import { forkWorkspace } from './fork/fork-workspace.ts';
 import { createDiffProcesses } from './host-git/diff-processes.ts';
 import { createGit } from './host-git/git.ts';
-import { admitWriter, inspectFiles, inspectHead } from './inspect-tree.ts';
+import { admitWriter, inspectFiles, inspectTree } from './inspect-tree.ts';
+import { createLayers, type Layers, mountedTree } from './layers/index.ts';
 import { configuredRepositories } from './left-out/changed-repositories.ts';
 import { collectObjects } from './maintenance/collect-objects.ts';
 import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
@@ -56,6 +57,8 @@ export interface WorkspacesOptions {
   /** Chooses the uid and gid that own a run's tree. Only a root host changes owners. */
   allocateOwner: (runId: string) => Promise<Owner> | Owner;
   limits?: Partial<Limits>;
+  /** `auto`: trees stand on shared layers where a trial mount works. @default 'copy' */
+  layers?: Layers['setting'] | undefined;
   /** Where sources may lie and where a publish may write; some places are never allowed. @default everywhere else */
   roots?: Roots;
   /** Reads and writes remote repositories. @default remote sources cannot be used */
@@ -76,6 +79,8 @@ const defaultLimits: Omit<Limits, 'fileBytes'> = {
   sourceBytes: 10 * 1024 ** 3,
   entries: 500_000,
   preparedBytes: 5 * 1024 ** 3,
+  poolBytes: 5 * 1024 ** 3,
+  layerBytes: 5 * 1024 ** 3,
   trashMs: 7 * 24 * 3_600_000,
   diffBytes: 64 * 1024 * 1024,
   hunkBytes: 1024 * 1024,
@@ -89,6 +94,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const git = createGit({ gitPath: options.gitPath });
   const deps: Deps = {
     dataDir,
+    layers: createLayers({ setting: options.layers ?? 'copy', dataDir }),
     git,
     bounds: createBounds({ dataDir, ...options.roots }),
     remoteGit: options.remoteGit,
@@ -119,11 +125,12 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         const folder = runFolder(dataDir, runId, epoch);
         const { owner, base } = requireRecord(folder);
         assertCurrent(folder);
+        await mountedTree(deps, folder);
         return { path: folder.tree, owner, repository: repositoryMounts(folder), base };
       }),
     inspect: (input) =>
       asWorkspaceError(async () => {
-        return inspectHead(deps, input) ?? (await serial(input.runId, () => inspectFiles(deps, input)));
+        return inspectTree(deps, input, () => serial(input.runId, () => inspectFiles(deps, input)));
       }),
     admit: (input) => asWorkspaceError(async () => admitWriter(deps, input)),
     newestEpoch: async (runId) => highestEpoch(runFolder(dataDir, runId).path),

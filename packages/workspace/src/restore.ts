@@ -1,16 +1,25 @@
 import { type BigIntStats, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call, Deps, SkippedPath } from './deps.ts';
-import { fromText } from './files/index.ts';
+import { fromText, openTree } from './files/index.ts';
 import { readCommit } from './git-objects/index.ts';
+import { knownTree, type Layer, mountedTree, readTree } from './layers/index.ts';
 import { checkoutSnapshot } from './repository/index.ts';
-import { assertCurrent, type RunFolder, requireRecord, runFolder, type WorkspaceRecord } from './run/index.ts';
+import {
+  assertCurrent,
+  type RunFolder,
+  type RunState,
+  requireRecord,
+  runFolder,
+  type WorkspaceRecord,
+} from './run/index.ts';
 import { startScan } from './snapshot.ts';
 import {
   type Checkout,
   fileSystemClock,
   find,
   hashOnly,
+  type KnownTree,
   type LoadedSnapshot,
   loadSnapshot,
   readManifest,
@@ -28,20 +37,37 @@ export async function restoreSnapshot(deps: Deps, input: Call<'restore'> & { isS
   assertCurrent(folder);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  const layer = await mountedTree(deps, folder);
   const { keep } = await preservedPaths(deps, { folder, record, target });
+  const learn = input.isShared !== true;
   const checkout = {
     git: deps.git,
-    scan: startScan(deps, { folder, state, content: hashOnly, learn: input.isShared !== true }),
+    scan: startScan(deps, { folder, state, content: hashOnly, learn }),
     gitDir: folder.shadow,
     tree: folder.tree,
     clock: () => fileSystemClock(folder),
     owner: deps.isRoot ? record.owner : undefined,
     keep,
+    known: layer && (await knownFiles(deps, { folder, state, target, layer, learn })),
   };
   deps.onPoint('restore.begin');
   await checkoutSnapshot(deps, { checkout, folder, state, target });
   deps.onPoint('restore.end');
   assertCurrent(folder);
+}
+
+/** What a tree on a layer holds now. It takes as long as what the run wrote is large, not the tree. */
+async function knownFiles(
+  deps: Deps,
+  input: { folder: RunFolder; state: RunState; target: LoadedSnapshot; layer: Layer; learn: boolean },
+): Promise<KnownTree | undefined> {
+  const { target } = input;
+  const { permissions } = target.manifest;
+  const scan = startScan(deps, { ...input, content: hashOnly, usual: permissions.usual });
+  using top = openTree(input.folder.tree);
+  const root = await readTree(deps, { ...input, scan, top }, undefined);
+  const found = { usual: permissions.usual, others: scan.permissions };
+  return knownTree({ root, permissions: found, unsure: [...scan.skipped.keys(), ...scan.hidden] }, permissions);
 }
 
 /** The paths that a snapshot cannot restore and that must be kept: candidates, and a check of the actual entry. */

@@ -16,6 +16,7 @@ import {
   toText,
 } from './files/index.ts';
 import { createObjectWriter, type ObjectWriter, stageRef } from './git-objects/index.ts';
+import { mountedTree, readTree } from './layers/index.ts';
 import { loadRepositories, scanRepositories, storeRepositories } from './repository/index.ts';
 import { assertCurrent, type RunFolder, type RunState, requireRecord, runFolder } from './run/index.ts';
 import {
@@ -23,6 +24,7 @@ import {
   countChanges,
   type Entry,
   emptyFolders,
+  emptyFoldersSince,
   type Folder,
   fileSystemClock,
   gitPermissions,
@@ -53,6 +55,7 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertCurrent(folder);
+  const layer = await mountedTree(deps, folder);
   const paths = input.paths?.map(bytePath);
   const state = deps.states.of(folder);
   const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
@@ -69,7 +72,7 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   using top = openTree(folder.tree);
   const root =
     paths === undefined
-      ? await scanChildren(scan, top, '', parent.root)
+      ? await readTree(deps, { folder, state, scan, top, layer }, parent.root)
       : await rescan(scan, { top, root: parent.root, paths });
   const skipped = paths === undefined ? scan.skipped : mergeSkipped(parent.manifest, scan, paths);
   const repositories =
@@ -87,7 +90,10 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
       : parent.manifest.repositories;
   const manifest = {
     skipped: withLeftOut(skipped, { root, leftOut: record.left_out }),
-    empty: emptyFolders(root),
+    empty:
+      paths === undefined
+        ? emptyFolders(root)
+        : emptyFoldersSince({ root: parent.root, empty: parent.manifest.empty }, root),
     permissions: mergePermissions(parent.manifest.permissions, scan, paths),
     repositories,
   };

@@ -1,23 +1,45 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync } from 'node:fs';
-import { join as joinPath } from 'node:path';
-import { type Call, type Deps, errnoOf } from './deps.ts';
-import { type Directory, openChain, openTop, openTree, removeFolder, setFolderOwner, statIn } from './files/index.ts';
+import { existsSync, fchmodSync, fstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join as joinPath } from 'node:path';
+import { chooseLayer } from './choose-layer.ts';
+import type { Call, Deps } from './deps.ts';
+import { type Directory, openChain, openTop, openTree, setFolderOwner, statIn } from './files/index.ts';
+import {
+  formerLayer,
+  knownTree,
+  type Layer,
+  layerRoot,
+  makeOverlay,
+  mountedTree,
+  removeTrees,
+  renameTree,
+  unmountIn,
+  upperOf,
+} from './layers/index.ts';
 import { checkoutSnapshot, createBaseObjects, loadRepositories } from './repository/index.ts';
 import { preservedPaths } from './restore.ts';
 import {
   assertCurrent,
   createHead,
   epochsIn,
+  folderAt,
   highestEpoch,
   type RunFolder,
+  type RunState,
   requireRecord,
   runFolder,
   staleLease,
   type WorkspaceRecord,
 } from './run/index.ts';
 import { startScan } from './snapshot.ts';
-import { type Checkout, fileSystemClock, hashOnly, loadSnapshot } from './tree/index.ts';
+import {
+  type Checkout,
+  fileSystemClock,
+  hashOnly,
+  type KnownTree,
+  type LoadedSnapshot,
+  loadSnapshot,
+} from './tree/index.ts';
 
 /**
  * Gives the run a new tree at a snapshot. The previous worker may only be frozen and still hold descriptors and paths of an older tree. So
@@ -28,7 +50,7 @@ export async function takeOver(deps: Deps, input: Call<'takeOver'>): Promise<voi
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertNewer(folder);
-  const retired = retire(folder);
+  const retired = await retire(folder);
   deps.onPoint('take-over.retired');
   await buildTree(deps, { ...input, folder, record, before: retired.at(-1), check: () => assertNewer(folder) });
   assertCurrent(folder);
@@ -38,19 +60,38 @@ export async function takeOver(deps: Deps, input: Call<'takeOver'>): Promise<voi
 /** Builds the folder's tree at a snapshot aside, and renames it into place. */
 export async function buildTree(
   deps: Deps,
-  input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; before?: string; check?: () => void },
+  input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; before?: TreePlace; check?: () => void },
 ): Promise<void> {
-  const { folder, record, before } = input;
+  const { folder, before } = input;
   const aside = joinPath(folder.path, 'retired', `${input.epoch}.new-${nonce()}`);
-  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(aside), { recursive: true, mode: 0o700 });
   deps.states.drop(input.runId);
-  await fillTree(deps, { ...input, folder: { ...folder, tree: aside }, record, before });
+  const place = { ...folder, tree: aside, overlay: overlayOf(aside) };
+  const layer = await fillTree(deps, { ...input, folder: place, near: before && formerLayer(before) });
+  const skipped = before === undefined ? [] : await skippedIn(deps, { ...input, folder, from: before, to: place });
+  await unmountIn(aside);
+  if (before !== undefined) moveEntries(before, place, skipped);
   deps.onPoint('take-over.grown');
   input.check?.();
+  if (layer !== undefined) await placeOverlay(place, folder);
   renameSync(aside, folder.tree);
   createHead(folder, deps.holder);
   deps.states.drop(input.runId);
   deps.onPoint('take-over.placed');
+  await mountedTree(deps, folder);
+}
+
+/** Where the files of a tree are: for a tree on a layer, those that the run wrote lie in its overlay. */
+type TreePlace = Pick<RunFolder, 'tree' | 'overlay'>;
+
+/** Trees that are not in use have their overlay beside them. */
+const overlayOf = (tree: string): string => `${tree}.overlay`;
+
+/** The tree has no mount point yet, so it is not in use until the caller gives it one. */
+async function placeOverlay(from: TreePlace, to: RunFolder): Promise<void> {
+  mkdirSync(dirname(to.overlay), { recursive: true, mode: 0o700 });
+  await removeTrees(to.overlay);
+  renameSync(from.overlay, to.overlay);
 }
 
 const nonce = (): string => `${process.pid}-${randomBytes(6).toString('hex')}`;
@@ -60,37 +101,40 @@ function assertNewer(folder: RunFolder): void {
   if (highestEpoch(folder.path) >= folder.epoch) throw staleLease(folder);
 }
 
-/** Moves every older tree away. @returns their new paths, the newest last */
-function retire(folder: RunFolder): string[] {
+/** Moves every older tree away. @returns their new places, the newest last */
+async function retire(folder: RunFolder): Promise<TreePlace[]> {
   const away = joinPath(folder.path, 'retired');
   mkdirSync(away, { recursive: true, mode: 0o700 });
-  return epochsIn(folder.path).flatMap((epoch) => {
+  const retired: TreePlace[] = [];
+  for (const epoch of epochsIn(folder.path)) {
+    const { tree, overlay } = folderAt(folder.path, folder.runId, epoch);
     const to = joinPath(away, `${epoch}.${nonce()}`);
-    try {
-      renameSync(joinPath(folder.path, 'trees', String(epoch)), to);
-      return [to];
-    } catch (error) {
-      // Another process is taking over, too: the higher epoch wins.
-      if (errnoOf(error) === 'ENOENT') return [];
-      throw error;
-    }
-  });
+    // Another process is taking over, too: the higher epoch wins.
+    if (!(await renameTree(tree, to))) continue;
+    await renameTree(overlay, overlayOf(to));
+    retired.push({ tree: to, overlay: overlayOf(to) });
+  }
+  return retired;
 }
 
 async function fillTree(
   deps: Deps,
-  input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; before?: string },
-): Promise<void> {
-  const { folder, record, snapshot, before, signal } = input;
+  input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; near: string | undefined },
+): Promise<Layer | undefined> {
+  const { folder, record, snapshot, near, signal } = input;
   const owner = deps.isRoot ? record.owner : undefined;
-  using top = openTop(folder.tree);
-  setFolderOwner(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
+  const layer = await chooseLayer(deps, { folder, record, state, target, near, signal });
+  if (layer === undefined) mkdirSync(folder.tree, { mode: 0o700 });
+  else await makeOverlay(deps, { folder, owner: record.owner, layer });
+  using top = openTop(folder.tree);
+  setFolderOwner(top.fd, owner, 0o700);
   const checkout = {
     ...{ git: deps.git, scan: startScan(deps, { folder, state, content: hashOnly, signal }) },
     ...{ gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
     clock: () => fileSystemClock(folder),
+    known: layer && (await knownLayer(deps, { folder, state, target, layer })),
     signal,
   };
   await checkoutSnapshot(deps, { checkout, folder, state, target });
@@ -99,27 +143,66 @@ async function fillTree(
     await createBaseObjects(deps, { folder, owner: record.owner, baseCommit: repositories.baseCommit, signal });
   }
   await state.stats.save(state.known);
-  if (before === undefined) return;
-  const { paths, keep } = await preservedPaths(deps, { folder, record, target });
-  using old = openTree(before);
-  for (const path of paths) moveEntry(old, top, path, keep);
+  return layer;
 }
 
-/** Moves an entry of the old tree if its folder exists in the new tree and the path is free there. */
-function moveEntry(from: Directory, to: Directory, path: string, keep: Checkout['keep']): void {
+/** What a new tree holds that stands on a layer. */
+export async function knownLayer(
+  deps: Deps,
+  input: { folder: RunFolder; state: RunState; target: LoadedSnapshot; layer: Layer },
+): Promise<KnownTree | undefined> {
+  const { permissions } = input.layer.content;
+  return knownTree({ root: await layerRoot(deps, input), permissions, unsure: [] }, input.target.manifest.permissions);
+}
+
+/** Where the skipped paths of a tree are: a layer holds none, so a tree on a layer has all of them in its upper folder. */
+const writtenIn = (place: TreePlace): string => (existsSync(place.overlay) ? upperOf(place) : place.tree);
+
+/** The skipped paths of the old tree that are free in the new one, and whose folder it has. */
+async function skippedIn(
+  deps: Deps,
+  input: { folder: RunFolder; record: WorkspaceRecord; snapshot: string; from: TreePlace; to: TreePlace },
+): Promise<string[]> {
+  const { folder, snapshot } = input;
+  const target = await loadSnapshot(deps, { folder, state: deps.states.of(folder), id: snapshot });
+  const { paths, keep } = await preservedPaths(deps, { ...input, target });
+  using from = openTree(writtenIn(input.from));
+  using to = openTree(input.to.tree);
+  return paths.filter((path) => isFree({ from, to, path, keep }));
+}
+
+function isFree({ from, to, path, keep }: { from: Directory; to: Directory; path: string; keep: Checkout['keep'] }) {
   const names = path.split('/');
   const name = names.pop() ?? '';
   using source = openChain(from, names);
   using target = openChain(to, names);
   const status = source && statIn(source, name);
-  if (!source || !target || status === undefined || !keep(path, status)) return;
-  if (statIn(target, name) === undefined) renameSync(source.at(name), target.at(name));
+  if (!target || status === undefined || !keep(path, status) || statIn(target, name) !== undefined) return false;
+  // Copies the folder from the layer to the upper folder.
+  fchmodSync(target.fd, Number(fstatSync(target.fd).mode & 0o777));
+  return true;
+}
+
+function moveEntries(from: TreePlace, to: TreePlace, paths: readonly string[]): void {
+  if (paths.length === 0) return;
+  using fromTop = openTree(writtenIn(from));
+  using toTop = openTree(writtenIn(to));
+  for (const path of paths) {
+    const names = path.split('/');
+    const name = names.pop() ?? '';
+    using source = openChain(fromTop, names);
+    using target = openChain(toTop, names);
+    if (!source || !target) continue;
+    // An upper folder marks a removed file of the layer with a device of this name.
+    rmSync(target.at(name), { force: true });
+    renameSync(source.at(name), target.at(name));
+  }
 }
 
 /** A frozen worker may still write there and make the removal fail: the next take-over, or the end of the run, removes the rest. */
 async function removeRetired(deps: Deps, folder: RunFolder): Promise<void> {
   try {
-    await removeFolder(joinPath(folder.path, 'retired'));
+    await removeTrees(joinPath(folder.path, 'retired'));
   } catch (error) {
     deps.logger.warn({ run_id: folder.runId, err: error }, 'failed to remove retired trees, will retry');
   }

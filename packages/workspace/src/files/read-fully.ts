@@ -1,11 +1,11 @@
 import { readSync } from 'node:fs';
 
 /** Reads `size` bytes. Returns fewer when the file ends earlier; the caller notices when it reads the status again. */
-export function readFully(fd: number, size: number): Buffer {
+export function readFully(fd: number, size: number, from = 0): Buffer {
   const buffer = Buffer.allocUnsafe(size);
   let length = 0;
   while (length < size) {
-    const read = readSync(fd, buffer, length, size - length, length);
+    const read = readSync(fd, buffer, length, size - length, from + length);
     if (read === 0) break;
     length += read;
   }

@@ -20,18 +20,29 @@ export async function removeEntry(deps: { maybeYield: Yielder; keep?: Keep }, at
   if (status === undefined) return true;
   if (deps.keep?.(at, status) === true) return false;
   if (!status.isDirectory()) {
-    unlinkSync(at.directory.at(at.name));
+    unlessGone(() => unlinkSync(at.directory.at(at.name)));
     const pause = deps.maybeYield();
     if (pause !== undefined) await pause;
     return true;
   }
   if (!(await removeChildren(deps, at))) return false;
-  rmdirSync(at.directory.at(at.name));
+  unlessGone(() => rmdirSync(at.directory.at(at.name)));
   return true;
 }
 
+/** Two processes may remove the same folder. */
+function unlessGone<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    return undefined;
+  }
+}
+
 async function removeChildren(deps: { maybeYield: Yielder; keep?: Keep }, at: EntryAt): Promise<boolean> {
-  using directory = openForOwner(at.directory, at.name);
+  using directory = unlessGone(() => openForOwner(at.directory, at.name));
+  if (directory === undefined) return true;
   let gone = true;
   for (const name of namesIn(directory)) {
     gone = (await removeEntry(deps, { directory, name, path: `${at.path}/${name}` })) && gone;
@@ -39,14 +50,11 @@ async function removeChildren(deps: { maybeYield: Yielder; keep?: Keep }, at: En
   return gone;
 }
 
-/** Removes a folder of the data directory with everything that an agent left in it. No-op when it does not exist. */
-export async function removeFolder(path: string): Promise<void> {
+/** Removes a folder of the data directory with everything that an agent left in it. No-op when it does not exist. Others may remove it as well. */
+export async function removeFolder(path: string, maybeYield: Yielder = createYielder()): Promise<void> {
   try {
     using parent = openTop(dirname(path));
-    await removeEntry(
-      { maybeYield: createYielder() },
-      { directory: parent, name: basename(path), path: basename(path) },
-    );
+    await removeEntry({ maybeYield }, { directory: parent, name: basename(path), path: basename(path) });
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { close, closeSync, fsync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const fsyncAsync = promisify(fsync);
@@ -43,11 +44,15 @@ export async function stageFile(path: string, content: string | Uint8Array, mode
   };
 }
 
-/** Writes a new file and waits until its bytes are on disk. */
+/**
+ * Writes a new file and waits until its bytes are on disk. The fsync begins in the next turn of the event loop, after the files that the
+ * caller writes beside this one: while an fsync commits the journal of the file system, creating a file waits for it, and the event loop with it.
+ */
 export async function writeSynced(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const fd = openSync(path, 'wx', mode);
   try {
     writeAll(fd, typeof content === 'string' ? Buffer.from(content) : content);
+    await nextTurn();
     await fsyncAsync(fd);
   } finally {
     closeSync(fd);

@@ -1,8 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chooseLayer } from '../choose-layer.ts';
 import type { Call, Deps, Materialised, SnapshotId } from '../deps.ts';
-import { openTop, setFolderOwner, syncFolder } from '../files/index.ts';
+import { fromPlain, openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
-import { describe, makeTree } from '../materialise/materialise.ts';
+import { formerLayer, type Layer, layerRoot, standOn } from '../layers/index.ts';
+import { describe } from '../materialise/materialise.ts';
 import { preparedSnapshot, writeMark } from '../prepared/mark.ts';
 import {
   checkoutSnapshot,
@@ -13,7 +15,9 @@ import {
 } from '../repository/index.ts';
 import {
   createRunFolder,
+  makeTree,
   type RunFolder,
+  type RunState,
   readRecord,
   requireRecord,
   runFolder,
@@ -21,12 +25,17 @@ import {
   writeRecord,
 } from '../run/index.ts';
 import { startScan } from '../snapshot.ts';
+import { knownLayer } from '../take-over.ts';
 import {
   assertSnapshot,
+  changesBetween,
+  countChanges,
   fileSystemClock,
   fromSkips,
   hashOnly,
   hasSnapshot,
+  knownRoot,
+  type LoadedSnapshot,
   loadSnapshot,
   toSkips,
 } from '../tree/index.ts';
@@ -66,7 +75,7 @@ interface Build extends Omit<Call<'fork'>, 'from'> {
 async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
   const { folder, from, origin, owner } = input;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
-  await createShadow(deps.git, folder);
+  await createShadow(folder);
   deps.onPoint('fork.folder');
   await copyHistory(deps, { folder, from, origin, snapshot: input.snapshot, signal: input.signal });
   await shareHistory(from, folder);
@@ -94,21 +103,27 @@ async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
 async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord, 'files' | 'bytes' | 'left_out'>> {
   const { folder, signal } = input;
   const owner = deps.isRoot ? input.owner : undefined;
-  makeTree(deps, folder);
-  using top = openTop(folder.tree);
-  setFolderOwner(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  const layer = await chooseLayer(deps, {
+    ...{ folder, record: input.origin, state, target, near: formerLayer(input.from), signal },
+  });
+  if (layer === undefined) makeTree(deps, folder);
+  else await standOn(deps, { folder, owner: input.owner, layer });
+  using top = openTop(folder.tree);
+  setFolderOwner(top.fd, owner, 0o700);
   const scan = startScan(deps, { folder, state, content: hashOnly, signal });
-  const total = { files: 0, bytes: 0 };
+  const known = layer && (await countFiles(deps, { folder, state, target, layer }));
+  const total = { files: known?.files ?? 0, bytes: known?.bytes ?? 0 };
   await checkoutSnapshot(deps, {
     ...{ folder, state, target },
     checkout: {
       ...{ git: deps.git, scan, gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
+      known: layer && (await knownLayer(deps, { folder, state, target, layer })),
       clock: () => fileSystemClock(folder),
-      onWritten: (bytes) => {
-        total.files += 1;
-        total.bytes += bytes;
+      onWritten: (bytes, path) => {
+        if (known === undefined) total.files += 1;
+        if (known === undefined || known.changed.has(path)) total.bytes += bytes;
         if (total.files % progressInterval === 0) input.onProgress?.({ ...total });
       },
       signal,
@@ -123,4 +138,20 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
   // Skipped files are absent from a fork. They count as left out, so that the run does not seem to have removed them.
   const leftOut = fromSkips(input.origin.left_out);
   return { ...total, left_out: toSkips(new Map([...leftOut, ...target.manifest.skipped])) };
+}
+
+/** All files, the bytes of those that the layer has and the target keeps, and the paths of the others. */
+async function countFiles(
+  deps: Deps,
+  input: { folder: RunFolder; state: RunState; target: LoadedSnapshot; layer: Layer },
+): Promise<{ files: number; bytes: number; changed: ReadonlySet<string> }> {
+  const { target, layer } = input;
+  const root = knownRoot(target);
+  let { bytes } = layer.counts;
+  const changes = changesBetween(await layerRoot(deps, input), root);
+  for (const { path, old } of changes) {
+    const at = Buffer.from(`${fromPlain(layer.root)}/${path}`, 'latin1');
+    if (old !== null) bytes -= lstatSync(at, { throwIfNoEntry: false })?.size ?? 0;
+  }
+  return { files: countChanges(undefined, root), bytes, changed: new Set(changes.map(({ path }) => path)) };
 }

@@ -1,4 +1,4 @@
-export { Deflater } from './deflater.ts';
+export { hashTree } from './hash-tree.ts';
 export { hashLargeBlob } from './large-blob.ts';
 export { commitContent, readCommit, signature } from './object-content.ts';
 export { objectId } from './object-id.ts';
@@ -7,3 +7,4 @@ export { commitPack, newPackPaths } from './pack.ts';
 export { objectsIn } from './pack-index.ts';
 export { PackStream } from './pack-stream.ts';
 export { stageRef, writeRef } from './ref-file.ts';
+export { openStoredPack } from './stored-pack.ts';

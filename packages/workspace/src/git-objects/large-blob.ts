@@ -65,6 +65,24 @@ export async function appendLargeBlob(
   }
 }
 
+/** Writes a large file whose id is known, and whose content cannot change, to a pack with other objects. One call at a time per pack. */
+export async function appendKnownBlob(
+  pack: PackStream,
+  input: { fd: number; size: number; oid: string; assertSpace: () => void },
+): Promise<void> {
+  const { write, end } = pack.start();
+  let object: { oid: string; crc: number } | undefined;
+  try {
+    const writeChecked = (bytes: Buffer) => {
+      input.assertSpace();
+      write(bytes);
+    };
+    object = await deflateEntry(input.fd, input.size, writeChecked, input.oid);
+  } finally {
+    end(object);
+  }
+}
+
 /** Computes the id of a large file without storing it. */
 export async function hashLargeBlob(source: number, size: number): Promise<string> {
   const hash = startObject('blob', size);
@@ -89,9 +107,9 @@ async function deflateInto(
   return { oid, crc, trailer };
 }
 
-/** Writes the pack entry of a blob: header and content. */
-async function deflateEntry(source: number, size: number, write: (bytes: Buffer) => void) {
-  const blob = startObject('blob', size);
+/** Writes the pack entry of a blob: header and content. @param known its id, when it need not be computed */
+async function deflateEntry(source: number, size: number, write: (bytes: Buffer) => void, known?: string) {
+  const blob = known === undefined ? startObject('blob', size) : undefined;
   let crc = 0;
   const writeEntry = (bytes: Buffer) => {
     crc = crc32(bytes, crc);
@@ -104,7 +122,7 @@ async function deflateEntry(source: number, size: number, write: (bytes: Buffer)
   const deflate = createDeflate({ ...compressionFor(size, sampleAt), chunkSize: 256 * 1024 });
   const feed = async () => {
     for await (const piece of pieces(source, size)) {
-      blob.update(piece);
+      blob?.update(piece);
       await new Promise<void>((resolve, reject) => {
         deflate.write(piece, (error) => (error ? reject(error) : resolve()));
       });
@@ -116,7 +134,7 @@ async function deflateEntry(source: number, size: number, write: (bytes: Buffer)
   };
   writeEntry(entryHeader('blob', size));
   await Promise.all([feed().catch((error) => deflate.destroy(error as Error)), drain()]);
-  return { oid: blob.digest('hex'), crc };
+  return { oid: known ?? blob?.digest('hex') ?? '', crc };
 }
 
 /** Reuses one buffer: a piece is valid until the next one is requested. */

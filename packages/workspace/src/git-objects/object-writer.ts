@@ -1,6 +1,5 @@
 import { createYielder, readFully, type Yielder } from '../files/index.ts';
 import { type Folder, isFolder } from '../tree/tree.ts';
-import type { Deflater } from './deflater.ts';
 import { appendLargeBlob, writeLargeBlob } from './large-blob.ts';
 import { commitContent, treeContent } from './object-content.ts';
 import { emptyTreeId, type ObjectType, objectId } from './object-id.ts';
@@ -25,7 +24,6 @@ interface Packs {
 interface ObjectWriterDeps {
   gitDir: string;
   known: Set<string>;
-  deflater?: Deflater;
   packs?: Packs;
   /** Throws when the disk has too little free space. */
   assertSpace?: () => void;
@@ -34,7 +32,6 @@ interface ObjectWriterDeps {
 /**
  * Collects objects and writes them together. git sees no object before `flush` has returned.
  * @param deps.known ids of objects that some ref needs already; they are not written again
- * @param deps.deflater compresses the blobs on another thread. @default this thread compresses them at once
  * @param deps.packs receive the objects as they arrive, so that the copy of a whole tree needs little memory. @default objects stay in
  * memory until they are written together
  */
@@ -54,22 +51,17 @@ export interface ObjectWriter {
 }
 
 export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
-  const { packs, deflater, assertSpace = () => {} } = deps;
+  const { packs, assertSpace = () => {} } = deps;
   let pending = new Map<string, PackedObject>();
   let bytes = 0;
   const written = new Set<string>();
-  const deflating = new Set<string>();
-  const isPending = (oid: string) => pending.has(oid) || deflating.has(oid);
+  const appended = new Set<string>();
+  const isPending = (oid: string) => pending.has(oid) || appended.has(oid);
   const has = (oid: string) => deps.known.has(oid) || written.has(oid) || isPending(oid);
 
   const add = (type: ObjectType, content: Uint8Array): string => {
     const oid = objectId(type, content);
     if (has(oid)) return oid;
-    if (type === 'blob' && deflater !== undefined) {
-      deflating.add(oid);
-      deflater.add(oid, content);
-      return oid;
-    }
     const packed = packObject(oid, type, content);
     pending.set(oid, packed);
     bytes += packed.bytes.length;
@@ -78,32 +70,33 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
 
   const flush = async () => {
     assertSpace();
-    const drained = (await deflater?.drain()) ?? [];
     if (packs !== undefined) {
-      for (const packed of [...drained, ...pending.values()]) packs.small.append(packed);
+      for (const packed of pending.values()) packs.small.append(packed);
       for (const oid of [...(await packs.small.finish()), ...(await packs.large.finish())]) written.add(oid);
     } else {
-      for (const packed of drained) pending.set(packed.oid, packed);
       if (pending.size > 0) await writePack(deps.gitDir, [...pending.values()]);
       for (const oid of pending.keys()) written.add(oid);
     }
-    deflating.clear();
+    appended.clear();
     pending = new Map();
     bytes = 0;
   };
 
   const backpressure = (): Promise<void> | undefined => {
-    if (packs !== undefined && deflater !== undefined && deflater.bytes > 0)
-      deflater.take((one) => packs.small.append(one));
-    const isDue =
-      packs === undefined ? bytes + (deflater?.bytes ?? 0) >= flushBytes : packs.small.isFull || packs.large.isFull;
-    return isDue ? flush() : deflater?.backpressure();
+    const isDue = bytes >= flushBytes || packs?.small.isFull === true || packs?.large.isFull === true;
+    if (packs === undefined) return isDue ? flush() : undefined;
+    // The packs take what is there: memory holds none of it.
+    for (const packed of pending.values()) packs.small.append(packed);
+    for (const oid of pending.keys()) appended.add(oid);
+    pending = new Map();
+    bytes = 0;
+    return isDue ? flush() : undefined;
   };
 
   const largeBlob = async (fd: number, size: number): Promise<string> => {
     if (packs !== undefined && size < ownPackBytesWithPacks) {
       const oid = await appendLargeBlob(packs.large, { fd, size, has, assertSpace });
-      deflating.add(oid);
+      appended.add(oid);
       return oid;
     }
     if (size < ownPackBytes) return add('blob', readFully(fd, size));

@@ -18,7 +18,7 @@ export async function withBorrowedShadow<Result>(
   const borrowed = { ...folder, shadow: join(path, 'shadow.git') };
   mkdirSync(path, { recursive: true, mode: 0o700 });
   try {
-    await createShadow(deps.git, borrowed);
+    await createShadow(borrowed);
     mkdirSync(join(borrowed.shadow, 'objects', 'info'), { recursive: true });
     writeFileSync(join(borrowed.shadow, 'objects', 'info', 'alternates'), `${join(folder.shadow, 'objects')}\n`);
     for (const name of ['refs', 'shallow'].filter((one) => existsSync(join(folder.shadow, one)))) {

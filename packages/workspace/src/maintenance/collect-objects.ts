@@ -38,7 +38,8 @@ async function packReferenced(deps: Deps, folder: RunFolder): Promise<Set<string
   mkdirSync(temporary, { mode: 0o700 });
   try {
     const settings = [...bigFileFlags, '-c', 'pack.threads=1', '-c', 'pack.windowMemory=64m'];
-    const flags = ['--all', '-q', '--delta-base-offset', '--non-empty'];
+    // Packs that other runs share stay as they are.
+    const flags = ['--all', '-q', '--delta-base-offset', '--non-empty', '--honor-pack-keep'];
     const { stdout } = await deps.git.run(
       [...settings, `--git-dir=${folder.shadow}`, 'pack-objects', ...flags, join(temporary, 'pack')],
       { input: '' },

@@ -1,7 +1,8 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call, Deps } from '../deps.ts';
 import { removeFolder, syncFolder, writeDurably } from '../files/index.ts';
+import { removeTrees, renameTree } from '../layers/index.ts';
 import { removeBaseObjects } from '../repository/index.ts';
 import { restoreSnapshot } from '../restore.ts';
 import { dropMark, epochsIn, isDropped, requireRecord, runFolder } from '../run/index.ts';
@@ -24,14 +25,17 @@ export async function dropTree(deps: Deps, { runId, epoch }: Call<'dropTree'>): 
   mkdirSync(retired, { recursive: true, mode: 0o700 });
   for (const old of epochsIn(folder.path)) {
     const away = join(retired, `${old}.dropped`);
-    await removeFolder(away);
-    renameSync(join(folder.path, 'trees', String(old)), away);
-    rmSync(runFolder(deps.dataDir, runId, old).statCache, { force: true });
+    await removeTrees(away);
+    const { tree, overlay, statCache } = runFolder(deps.dataDir, runId, old);
+    await renameTree(tree, away);
+    await removeTrees(`${away}.overlay`);
+    await renameTree(overlay, `${away}.overlay`);
+    rmSync(statCache, { force: true });
   }
   deps.states.drop(runId);
   await syncFolder(join(folder.path, 'trees'));
   deps.onPoint('drop.moved');
-  await removeFolder(retired);
+  await removeTrees(retired);
   await removeFolder(folder.cache);
   await removeBaseObjects(folder);
 }

@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, type RunSize, unlessMissing } from '../deps.ts';
+import { isMountPoint } from '../layers/index.ts';
 import { isRunId, runFolder } from '../run/index.ts';
 
 /** Disk use of every run's workspace, largest first. Reads the status of every file, so it takes as long as `du`. */
@@ -13,13 +14,25 @@ export async function measureRuns(deps: Deps): Promise<RunSize[]> {
     const snapshots = await entriesOf(join(folder.shadow, 'refs', 'snapshots'));
     sizes.push({
       run_id: entry.name,
-      tree_bytes: (await measure(join(folder.path, 'trees'))) + (await measure(join(folder.path, 'retired'))),
+      tree_bytes: await measureTrees(['trees', 'overlays', 'retired'].map((name) => join(folder.path, name))),
       shadow_bytes: await measure(folder.shadow),
       snapshots: snapshots.filter(({ name }) => /^[0-9a-f]{40}$/.test(name)).length,
     });
   }
   const total = ({ tree_bytes, shadow_bytes }: RunSize) => tree_bytes + shadow_bytes;
   return sizes.sort((a, b) => total(b) - total(a));
+}
+
+/** Without mounted trees: what a run wrote lies in its overlays, and a layer belongs to many runs. */
+async function measureTrees(folders: readonly string[]): Promise<number> {
+  let bytes = 0;
+  for (const folder of folders) {
+    for (const entry of await entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && !isMountPoint(path)) bytes += await measure(path);
+    }
+  }
+  return bytes;
 }
 
 /** Disk use of a folder and everything below it, without following links. Files that vanish during the walk do not count. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git, readTree, runId, type Temporary, temporary, test, writeTree } from '../testing/index.ts';
+import { git, readTree, rejects, runId, type Temporary, temporary, test, writeTree } from '../testing/index.ts';
 
 async function manySnapshots(t: Temporary) {
   const { base, path } = await t.begin({ type: 'empty' });
@@ -144,4 +144,14 @@ test('nothing is removed when the known runs cannot be read', async () => {
   const asked = t.workspaces.tidy({ isKnown: () => Promise.reject(new Error('no connection')) });
   await expect(asked).rejects.toThrow('no connection');
   expect(existsSync(path)).toBe(true);
+});
+
+test('a large tree is removed in the background, and by maintenance when the process ended', async ({ t }) => {
+  const { path } = await t.begin({ type: 'empty' });
+  writeTree(path, Object.fromEntries(Array.from({ length: 6000 }, (_, n) => [`f${n % 10}/${n}`, ''])));
+  await t.workspaces.discard(runId);
+  await rejects(t.workspaces.locate({ runId, epoch: 1 }), 'EWORKSPACEMISSING');
+  expect(existsSync(join(t.dataDir, 'runs', runId))).toBe(false);
+  await t.workspaces.tidy({ isKnown: () => Promise.resolve(true) });
+  expect(readdirSync(join(t.dataDir, 'discarding'))).toEqual([]);
 });

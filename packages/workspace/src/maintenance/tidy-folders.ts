@@ -2,12 +2,14 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, errnoOf, unlessMissing, WorkspaceError } from '../deps.ts';
-import { discardingFolder } from '../discard.ts';
+import { discardingFolder, removeInBackground, runOf } from '../discard.ts';
 import { removeFolder, syncFolder } from '../files/index.ts';
+import { removeTrees, tidyLayers, unmountIn } from '../layers/index.ts';
 import { evictPrepared } from '../prepared/evict-prepared.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
 import { remotesFolder } from '../remote/fetched.ts';
 import { isRunId, makingFolder, readRecord, removeAbandonedBuilds, runFolder, type Serial } from '../run/index.ts';
+import { evictSources } from '../sources/evict-sources.ts';
 
 const hour = 3_600_000;
 
@@ -24,7 +26,9 @@ export interface TidyInput {
  */
 export async function tidyFolders(deps: Deps, { isKnown, serial }: TidyInput): Promise<string[]> {
   const discarding = discardingFolder(deps.dataDir);
-  for (const runId of await runsIn(discarding)) await serial(runId, () => removeFolder(join(discarding, runId)));
+  for (const name of await namesIn(discarding)) {
+    await serial(runOf(name), () => removeInBackground(deps, join(discarding, name)).gone);
+  }
   const runs = join(deps.dataDir, 'runs');
   const moved: string[] = [];
   for (const runId of await runsIn(runs)) {
@@ -38,6 +42,8 @@ export async function tidyFolders(deps: Deps, { isKnown, serial }: TidyInput): P
   await removeAbandonedBuilds(deps);
   await removeStaleBuilds(deps);
   await evictPrepared(deps);
+  await evictSources(deps);
+  await tidyLayers(deps);
   for (const runId of await runsIn(runs)) await serial(runId, () => removeRetired(deps, join(runs, runId, 'retired')));
   for (const name of await namesIn(join(deps.dataDir, 'git'))) {
     const path = join(deps.dataDir, 'git', name);
@@ -66,14 +72,14 @@ const day = 24 * hour;
 async function removeStaleBuilds(deps: Deps): Promise<void> {
   const making = makingFolder(deps.dataDir);
   for (const name of await namesIn(making)) {
-    if (await isOlder(deps, join(making, name), day)) await removeFolder(join(making, name));
+    if (await isOlder(deps, join(making, name), day)) await removeTrees(join(making, name));
   }
 }
 
 /** Removes retired trees that the worker that took them over could not remove. */
 async function removeRetired(deps: Deps, path: string): Promise<void> {
   if (!(await isOlder(deps, path))) return;
-  await removeFolder(path).catch((error: unknown) =>
+  await removeTrees(path).catch((error: unknown) =>
     deps.logger.warn({ path, err: error }, 'failed to remove retired trees'),
   );
 }
@@ -107,6 +113,7 @@ async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
     const record = readRecord(folder);
     if (record !== undefined) await recoverPublish(deps, { folder, record });
     deps.states.drop(runId);
+    await unmountIn(folder.path);
     renameSync(folder.path, join(trash, `${runId}~${deps.now()}`));
     await syncFolder(join(deps.dataDir, 'runs'));
   } catch (error) {
@@ -126,6 +133,6 @@ async function emptyTrash(deps: Deps): Promise<void> {
     const path = join(trash, name);
     // Both must be old: the name contains the time of the wall clock, which may have been wrong.
     const movedAt = Math.max(Number(name.split('~')[1] ?? Number.NaN), (await lstat(path)).ctimeMs);
-    if (deps.now() - movedAt > deps.limits.trashMs) await removeFolder(path);
+    if (deps.now() - movedAt > deps.limits.trashMs) await removeTrees(path);
   }
 }

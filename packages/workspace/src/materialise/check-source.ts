@@ -4,18 +4,12 @@ import { isRemote, placeOf, type Source } from '@holdpoint/contract';
 import { type Call, type Deps, errnoOf, WorkspaceError } from '../deps.ts';
 import type { Git } from '../host-git/git.ts';
 import { accessTo, openRemote } from '../remote/open-remote.ts';
+import type { FoundSource } from '../source-repository/found-source.ts';
 import { gitDirectoryOf } from '../source-repository/layout.ts';
 import { linkedWorkTree, openRepository, type Repository, readGit } from '../source-repository/repository.ts';
 import { detectFormat } from './archive/extract-archive.ts';
 import { assertComplete } from './complete-source.ts';
 import { createSelection } from './selection.ts';
-
-/** A source that was found: its real path, and the commit of a git source. */
-export type FoundSource =
-  | { type: 'empty' }
-  | { type: 'directory'; path: string }
-  | { type: 'archive'; path: string }
-  | { type: 'git'; repository: Repository; commit: string };
 
 type CheckDeps = Pick<Deps, 'git' | 'bounds' | 'isRoot'>;
 

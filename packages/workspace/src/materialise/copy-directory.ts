@@ -1,65 +1,146 @@
-import { fstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync } from 'node:fs';
+import { type BigIntStats, fstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
 import {
+  type BytePath,
   type Directory,
   type EntryKind,
   entriesIn,
   isDotGit,
   join,
-  namesIn,
   openChild,
   openTop,
   setFolderOwner,
   setLinkOwner,
   statIn,
 } from '../files/index.ts';
-import { specialKind } from '../tree/index.ts';
-import { type CopyState, copyFile, openSource } from './copy-file.ts';
-import { countEntry, fileDone, type ImportContext } from './import-context.ts';
+import type { ObjectWriter } from '../git-objects/index.ts';
+import { emptyFolder, type Folder, isPrivate, keptBits, modes, specialKind } from '../tree/index.ts';
+import { type CopyResult, statusFields } from './import/copy-files.ts';
+import type { Importer } from './import/importer.ts';
+import { countBytes, countEntry, fileDone, type ImportContext } from './import-context.ts';
 
 export interface Copy extends ImportContext {
   /** Device and inode of a directory to leave out: the data directory, in case the source contains it. */
   readonly without: { dev: bigint; ino: bigint };
-  readonly state: CopyState;
+  readonly importer: Importer;
+  /** Stores the targets of links. */
+  readonly content: Pick<ObjectWriter, 'blob'>;
+  /** The content of a file of the source that has this status, if known for sure. Asked only when nothing is written. */
+  readonly known?: (path: BytePath, status: BigIntStats) => string | undefined;
+  /** Records the status of a stored file: see `statusFields`. */
+  readonly learn: (path: BytePath, status: BigInt64Array, oid: string) => void;
 }
+
+/** The files of a source, as they were copied. */
+export interface Copied {
+  readonly root: Folder;
+  /** Permission bits that are not git's own. */
+  readonly permissions: Map<BytePath, number>;
+  /** Files that were copied and not stored: too large, or changed during the copy. */
+  readonly unstored: BytePath[];
+  /** Regular files, and their bytes. */
+  files: number;
+  bytes: number;
+}
+
+export const newCopied = (): Copied => ({
+  root: emptyFolder(),
+  permissions: new Map(),
+  unstored: [],
+  files: 0,
+  bytes: 0,
+});
 
 /**
  * Copies the content of a directory into an empty one: files with their times, links, and modes. `.git` entries are left out. Sockets, FIFOs,
  * devices and unreadable files are left out and recorded. Links are never followed.
+ * @param input.to undefined: the source is only read
  */
-export async function copyDirectory(copy: Copy, input: { from: string; to: string }): Promise<void> {
-  using from = openTop(input.from);
-  using to = openTop(input.to);
-  await copyChildren(copy, { from, to, path: '' });
+export async function copyDirectory(copy: Copy, input: { from: string; to: string | undefined }): Promise<Copied> {
+  const walk: Walk = { copy, copied: newCopied(), tasks: [], optional: [], failure: undefined };
+  const from = openTop(input.from);
+  const to = input.to === undefined ? undefined : openTop(input.to);
+  await walkFolder(walk, { from, to, path: '', folder: walk.copied.root });
+  await Promise.all(walk.tasks);
+  if (walk.failure !== undefined) throw walk.failure.error;
+  for (const one of walk.optional.toReversed()) removeIfUnused(one, input.to);
+  return walk.copied;
+}
+
+interface Walk {
+  readonly copy: Copy;
+  readonly copied: Copied;
+  /** One for each folder: ends when its files are copied. Never rejected. */
+  readonly tasks: Promise<unknown>[];
+  /** Folders that were made in case the selection includes something in them. */
+  readonly optional: { parent: Folder; name: string; path: BytePath }[];
+  failure: { error: unknown } | undefined;
 }
 
 interface Pair {
   from: Directory;
-  to: Directory;
-  path: string;
+  to: Directory | undefined;
+  path: BytePath;
+  folder: Folder;
 }
 
-async function copyChildren(copy: Copy, pair: Pair): Promise<void> {
-  for (const { name, kind } of entriesIn(pair.from)) {
-    if (!isDotGit(name)) await copyEntry(copy, pair, name, kind);
-    const pause = copy.maybeYield() ?? copy.content.backpressure();
-    if (pause !== undefined) await pause;
+/** Files of one folder that are copied together. */
+const taskFiles = 200;
+
+/** Closes the folders when everything in them is copied. */
+async function walkFolder(walk: Walk, pair: Pair): Promise<void> {
+  // Never rejected.
+  const files: Promise<void>[] = [];
+  const close = () => {
+    pair.from[Symbol.dispose]();
+    pair.to?.[Symbol.dispose]();
+  };
+  try {
+    await walkEntries(walk, pair, files);
+  } finally {
+    // Not before the last one ends: a thread names the folders by their descriptors, which another file could get.
+    walk.tasks.push(Promise.all(files).finally(close));
   }
 }
 
-async function copyEntry(copy: Copy, pair: Pair, name: string, kind: EntryKind): Promise<void> {
-  const path = join(pair.path, name);
-  if (kind === 'folder' ? copy.selection.excludes(path) : !copy.selection.has(path)) return;
-  countEntry(copy);
+async function walkEntries(walk: Walk, pair: Pair, files: Promise<void>[]): Promise<void> {
+  const { copy } = walk;
+  let names: string[] = [];
+  const send = () => {
+    const started = names.length === 0 ? undefined : copyFiles(walk, pair, names);
+    const ended = started?.catch((error: unknown) => {
+      walk.failure ??= { error };
+    });
+    if (ended !== undefined) files.push(ended);
+    names = [];
+    return copy.importer.backpressure();
+  };
+  for (const { name, kind } of entriesIn(pair.from)) {
+    if (isDotGit(name)) continue;
+    const path = join(pair.path, name);
+    if (kind === 'folder' ? copy.selection.excludes(path) : !copy.selection.has(path)) continue;
+    countEntry(copy);
+    if (kind === 'file') {
+      if (!isKnown(walk, pair, name)) names.push(name);
+      if (names.length === taskFiles) await send();
+    } else await walkEntry(walk, pair, { name, kind });
+    const pause = copy.maybeYield();
+    if (pause !== undefined) await pause;
+    if (walk.failure !== undefined) throw walk.failure.error;
+  }
+  await send();
+}
+
+async function walkEntry(walk: Walk, pair: Pair, { name, kind }: { name: string; kind: EntryKind }): Promise<void> {
   switch (kind) {
     case 'folder':
-      return copyFolder(copy, pair, name);
-    case 'file':
-      return copyRegular(copy, pair, name);
+      return walkChild(walk, pair, name);
     case 'link':
-      return copyLink(copy, pair, name);
+      return copyLink(walk, pair, name);
     case 'other':
-      return noteSpecial(copy, pair, name);
+      return noteSpecial(walk.copy, pair, name);
+    case 'file':
+      throw new TypeError('files are copied together');
     default:
       throw kind satisfies never;
   }
@@ -80,35 +161,127 @@ function fromSource<T>(copy: Copy, path: string, read: () => T): T | undefined {
   }
 }
 
-async function copyFolder(copy: Copy, pair: Pair, name: string): Promise<void> {
+async function walkChild(walk: Walk, pair: Pair, name: string): Promise<void> {
+  const { copy } = walk;
   const path = join(pair.path, name);
-  using from = fromSource(copy, path, () => openChild(pair.from, name));
+  const from = fromSource(copy, path, () => openChild(pair.from, name));
   if (from === undefined) return;
-  const status = fstatSync(from.fd, { bigint: true });
-  if (status.dev === copy.without.dev && status.ino === copy.without.ino) return;
-  mkdirSync(pair.to.at(name), 0o700);
-  using to = openChild(pair.to, name);
-  await copyChildren(copy, { from, to, path });
-  // The folder was made in case the selection includes something in it.
-  if (!copy.selection.has(path) && namesIn(to).length === 0) rmdirSync(pair.to.at(name));
-  else setFolderOwner(to.fd, copy.owner, Number(status.mode & 0o777n) | 0o700);
+  const status = fstatSync(from.fd);
+  const isWithout = BigInt(status.ino) === copy.without.ino && BigInt(status.dev) === copy.without.dev;
+  if (isWithout) return from[Symbol.dispose]();
+  const bits = (status.mode & 0o777) | 0o700;
+  const to = pair.to && makeFolder(pair.to, { name, owner: copy.owner, bits });
+  const folder = emptyFolder();
+  pair.folder.entries.set(name, folder);
+  notePermissions(walk.copied, { path, kind: 'folder', mode: bits });
+  if (!copy.selection.has(path)) walk.optional.push({ parent: pair.folder, name, path });
+  await walkFolder(walk, { from, to, path, folder });
 }
 
-function copyLink(copy: Copy, pair: Pair, name: string): void {
+function makeFolder(
+  parent: Directory,
+  { name, owner, bits }: { name: string; owner: ImportContext['owner']; bits: number },
+): Directory {
+  mkdirSync(parent.at(name), 0o700);
+  const made = openChild(parent, name);
+  setFolderOwner(made.fd, owner, bits);
+  return made;
+}
+
+function removeIfUnused({ parent, name, path }: Walk['optional'][number], top: string | undefined): void {
+  const folder = parent.entries.get(name);
+  if (folder === undefined || !('entries' in folder) || folder.entries.size > 0) return;
+  try {
+    if (top !== undefined) rmdirSync(Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')]));
+  } catch (error) {
+    // It holds a file that is not stored.
+    if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
+  }
+  parent.entries.delete(name);
+}
+
+function copyLink({ copy }: Walk, pair: Pair, name: string): void {
   const read = () => readlinkSync(pair.from.at(name), { encoding: 'buffer' });
   const target = fromSource(copy, join(pair.path, name), read);
   if (target === undefined) return;
-  symlinkSync(target, pair.to.at(name));
-  setLinkOwner(pair.to.at(name), copy.owner);
+  if (pair.to !== undefined) {
+    symlinkSync(target, pair.to.at(name));
+    setLinkOwner(pair.to.at(name), copy.owner);
+  }
+  pair.folder.entries.set(name, { mode: modes.symlink, oid: copy.content.blob(target) });
   fileDone(copy);
 }
 
-function copyRegular(copy: Copy, pair: Pair, name: string): void {
+/** Takes a file from the stat cache of the source. */
+function isKnown({ copy, copied }: Walk, pair: Pair, name: string): boolean {
+  if (copy.known === undefined) return false;
   const path = join(pair.path, name);
-  using source = fromSource(copy, path, () => openSource(pair.from, name));
-  if (source === undefined) return;
-  copyFile(copy, { source, directory: pair.to, name, path });
-  fileDone(copy);
+  const status = fromSource(copy, path, () => statIn(pair.from, name));
+  const oid = status?.isFile() === true ? copy.known(path, status) : undefined;
+  if (status === undefined || oid === undefined) return false;
+  const mode = Number(status.mode);
+  countBytes(copy, Number(status.size));
+  noteFile(copied, { folder: pair.folder, name, path }, { mode, size: Number(status.size), oid });
+  return true;
+}
+
+async function copyFiles(walk: Walk, pair: Pair, names: readonly string[]): Promise<void> {
+  const { copy } = walk;
+  const result = await copy.importer.copy({
+    from: pair.from.self.toString('latin1'),
+    to: pair.to?.self.toString('latin1'),
+    names,
+    remaining: copy.limits.sourceBytes - copy.bytes,
+  });
+  for (const [index, name] of names.entries()) noteResult(walk, pair, { result, index, name });
+}
+
+function noteResult(
+  { copy, copied }: Walk,
+  { path: above, folder }: Pair,
+  { result, index, name }: { result: CopyResult; index: number; name: string },
+): void {
+  const path = join(above, name);
+  const fate = result.fates[index] ?? 'gone';
+  const { [index]: oid = '' } = result.oids;
+  const { [index]: mode = 0 } = result.modes;
+  const { [index]: size = 0 } = result.sizes;
+  switch (fate) {
+    case 'gone':
+      return;
+    case 'unreadable':
+      return void copy.skipped.set(path, fate);
+    case 'too_large':
+    case 'unstored':
+    case 'done':
+      countBytes(copy, size);
+      break;
+    default:
+      throw fate satisfies never;
+  }
+  if (fate !== 'done') return void copied.unstored.push(path);
+  noteFile(copied, { folder, name, path }, { mode, size, oid });
+  copy.learn(path, result.status.subarray(index * statusFields, (index + 1) * statusFields), oid);
+}
+
+function noteFile(
+  copied: Copied,
+  at: { folder: Folder; name: string; path: BytePath },
+  { mode, size, oid }: { mode: number; size: number; oid: string },
+): void {
+  const isExecutable = (mode & 0o100) !== 0;
+  at.folder.entries.set(at.name, { mode: isExecutable ? modes.executable : modes.file, oid });
+  notePermissions(copied, { path: at.path, kind: isExecutable ? 'executable' : 'file', mode });
+  copied.files += 1;
+  copied.bytes += size;
+}
+
+function notePermissions(
+  { permissions }: Copied,
+  { path, kind, mode }: { path: BytePath; kind: 'file' | 'executable' | 'folder'; mode: number },
+): void {
+  const bits = keptBits(mode, kind);
+  if (isPrivate(bits, kind)) permissions.set(path, bits);
 }
 
 function noteSpecial(copy: Copy, pair: Pair, name: string): void {

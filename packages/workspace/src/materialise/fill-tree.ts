@@ -1,65 +1,66 @@
-import { type BigIntStats, statSync } from 'node:fs';
-import type { Source } from '@holdpoint/contract';
-import type { Deps, Materialised, ObjectWriter, Owner, Progress, RunFolder, SkippedPath } from '../deps.ts';
-import { createYielder, openTop, setFolderOwner, toText } from '../files/index.ts';
+import { statSync } from 'node:fs';
+import type { Deps, Materialised } from '../deps.ts';
+import { createYielder } from '../files/index.ts';
+import { hashTree } from '../git-objects/index.ts';
+import { findLayer, rememberRoot, standOn } from '../layers/index.ts';
 import { type Ancestry, commitsAsked, takeHistory } from '../repository/index.ts';
-import { startScan } from '../snapshot.ts';
-import { assertUnchanged, readGit } from '../source-repository/repository.ts';
-import { takeCommit } from '../source-repository/take-commit.ts';
-import {
-  checkoutTree,
-  emptyFolder,
-  type Folder,
-  fileSystemClock,
-  hashOnly,
-  loadTree,
-  type StatCache,
-} from '../tree/index.ts';
+import { assertUnchanged } from '../source-repository/repository.ts';
+import { compact, emptyFolders, hashOnly, type Skipped } from '../tree/index.ts';
 import { extractArchive } from './archive/extract-archive.ts';
-import type { FoundSource } from './check-source.ts';
-import { copyDirectory } from './copy-directory.ts';
-import { newCopyState } from './copy-file.ts';
-import { bytesDone, countBytes, countEntry, fileDone, type ImportContext } from './import-context.ts';
-import { createSelection, selectAll, selectTree } from './selection.ts';
+import { type Commit, checkOut, describeCommit, type GitFound, readCommitTree } from './check-out.ts';
+import { type Copied, type Copy, copyDirectory, newCopied } from './copy-directory.ts';
+import type { Fill } from './fill.ts';
+import type { ImportSettings } from './import/import-job.ts';
+import { Importer } from './import/importer.ts';
+import { bytesDone, fileDone, type ImportContext } from './import-context.ts';
+import { intoTree, type Place } from './into-tree.ts';
+import { createLearner } from './learner.ts';
+import { scanTree, scanUnstored } from './scan-unstored.ts';
+import { createSelection, selectAll } from './selection.ts';
 
-type Found<Type extends FoundSource['type']> = Extract<FoundSource, { type: Type }>;
-
-export interface Fill {
-  readonly folder: RunFolder;
-  readonly source: Source;
-  readonly found: FoundSource;
-  readonly owner: Owner;
-  readonly writer: ObjectWriter;
-  readonly skipped: Map<string, SkippedPath['reason']>;
-  readonly createdAt?: number | undefined;
-  readonly onProgress?: (progress: Progress) => void;
-  readonly signal?: AbortSignal;
-}
-
-export interface Filled {
-  /** The tree of the source's commit with its object ids; empty for other sources. */
-  before: Folder;
-  submodules: Materialised['submodules'];
+export interface Filled extends Omit<Copied, 'unstored'> {
+  /** Id of the tree of `root`. */
+  readonly tree: string;
+  /** What the workspace has and the snapshot cannot hold. */
+  readonly unstored: ReadonlyMap<string, Skipped>;
+  readonly submodules: Materialised['submodules'];
   /** Content of the commit of a git source. */
-  commit?: Buffer;
-  history?: Ancestry | undefined;
+  readonly commit?: Buffer;
+  readonly history?: Ancestry | undefined;
 }
 
-/** Copies the source's files into the tree. */
+/** Gives the run its tree with the source's files, and their objects. All objects are on disk when it returns. */
 export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
-  const { folder, found, signal } = fill;
-  const owner = deps.isRoot ? fill.owner : undefined;
-  using tree = openTop(folder.tree);
-  setFolderOwner(tree.fd, owner, 0o700);
-  const learner = createLearner(folder, deps.states.of(folder).stats);
-  const context: ImportContext = {
-    owner,
-    maybeYield: createYielder(signal),
+  const { found } = fill;
+  const context = createContext(deps, fill);
+  switch (found.type) {
+    case 'empty':
+      return await unpack(deps, { fill, context }, async () => {});
+    case 'archive': {
+      using from = deps.bounds.open(found.path, 'source');
+      const { signal } = fill;
+      return await unpack(deps, { fill, context }, (own, to) => extractArchive(own, { from: from.path, to, signal }));
+    }
+    case 'directory': {
+      using from = deps.bounds.open(found.path, 'source');
+      const { dev, ino } = statSync(deps.dataDir, { bigint: true });
+      const input = { fill, context, from: from.path, without: { dev, ino } };
+      return (await recallDirectory(deps, input)) ?? (await fillFromDirectory(deps, input));
+    }
+    case 'git':
+      return await fillFromGit(deps, { fill, context, found });
+    default:
+      throw found satisfies never;
+  }
+}
+
+function createContext(deps: Deps, fill: Fill): ImportContext {
+  return {
+    owner: fill.owner,
+    maybeYield: createYielder(fill.signal),
     limits: deps.limits,
     selection: fill.source.type === 'empty' ? selectAll : createSelection(fill.source),
     skipped: fill.skipped,
-    content: fill.writer,
-    learn: learner.add,
     onProgress: fill.onProgress ?? (() => {}),
     onPoint: deps.onPoint,
     entries: 0,
@@ -67,96 +68,181 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
     done: { files: 0, bytes: 0 },
     due: performance.now(),
   };
-  switch (found.type) {
-    case 'empty':
-      break;
-    case 'directory': {
-      const { dev, ino } = statSync(deps.dataDir, { bigint: true });
-      const copy = { ...context, without: { dev, ino }, state: newCopyState() };
-      using from = deps.bounds.open(found.path, 'source');
-      await copyDirectory(copy, { from: from.path, to: folder.tree });
-      break;
-    }
-    case 'archive': {
-      using from = deps.bounds.open(found.path, 'source');
-      await extractArchive(context, { from: from.path, to: folder.tree, signal });
-      break;
-    }
-    case 'git':
-      return checkOut(deps, { folder, found, context, commits: commitsAsked(fill.source), signal });
-    default:
-      throw found satisfies never;
-  }
-  learner.settle();
-  return { before: emptyFolder(), submodules: [] };
 }
 
-/** Delays `StatCache.set` until the clock has left the tick in which a file was written. */
-function createLearner(folder: RunFolder, stats: StatCache) {
-  const settleAt = 1000;
-  let waiting: { path: string; status: BigIntStats; oid: string }[] = [];
-  const settle = () => {
-    const clock = fileSystemClock(folder);
-    const young = waiting.filter(({ status }) => status.ctimeNs >= clock);
-    for (const { path, status, oid } of waiting) if (status.ctimeNs < clock) stats.set(path, status, oid, clock);
-    waiting = young;
-  };
-  const add: ImportContext['learn'] = (path, status, oid) => {
-    waiting.push({ path, status, oid });
-    if (waiting.length % settleAt === 0) settle();
-  };
-  return { add, settle };
-}
-
-async function checkOut(
+function createImporter(
   deps: Deps,
-  input: { folder: RunFolder; found: Found<'git'>; context: ImportContext; commits: number; signal?: AbortSignal },
+  { fill, context }: { fill: Fill; context: ImportContext },
+  settings: Pick<ImportSettings, 'owner' | 'learns'> & { stores: boolean },
+): Importer {
+  const { folder, pool, signal } = fill;
+  const pack = {
+    gitDir: settings.stores ? folder.shadow : undefined,
+    reuse: settings.stores ? (pool?.packs() ?? []) : [],
+    space: { dataDir: deps.dataDir, limits: { freeBytes: deps.limits.freeBytes } },
+  };
+  const onFiles = (files: number, bytes: number) => {
+    for (let one = 0; one < files; one++) fileDone(context);
+    bytesDone(context, bytes);
+  };
+  const { owner, learns } = settings;
+  const { fileBytes } = deps.limits;
+  return new Importer({ pack, owner, learns, fileBytes }, { maybeYield: context.maybeYield, onFiles, signal });
+}
+
+interface DirectoryInput {
+  fill: Fill;
+  context: ImportContext;
+  from: string;
+  without: Copy['without'];
+}
+
+/** Stands the run on the layer of what the source holds: only files that changed since they were read last are read. */
+async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Filled | undefined> {
+  const { fill, from, without } = input;
+  const { pool, folder, tenant, owner } = fill;
+  const stats = pool?.recall();
+  if (
+    pool === undefined ||
+    stats === undefined ||
+    (await findLayer(deps, { tenant, ...stats.content })) === undefined
+  ) {
+    return undefined;
+  }
+  const skipped: Fill['skipped'] = new Map();
+  const context: ImportContext = { ...input.context, skipped, onPoint: () => {}, done: { files: 0, bytes: 0 } };
+  await using importer = createImporter(deps, { fill, context }, { owner: undefined, learns: 'source', stores: false });
+  const copy = { ...context, importer, without, content: hashOnly, known: stats.known, learn: stats.learn };
+  const copied = await copyDirectory(copy, { from, to: undefined });
+  if (copied.unstored.length > 0) return undefined;
+  const content = contentOf(copied, hashTree(copied.root));
+  const layer = await findLayer(deps, { tenant, ...content });
+  if (layer === undefined || !(await pool.link(content.tree, folder.shadow))) return undefined;
+  rememberRoot(layer, copied.root);
+  await standOn(deps, { folder, owner, layer });
+  for (const [path, reason] of skipped) fill.skipped.set(path, reason);
+  stats.save(content);
+  return { ...copied, tree: content.tree, unstored: new Map(), submodules: [] };
+}
+
+const contentOf = ({ root, permissions }: Pick<Copied, 'root' | 'permissions'>, tree: string) => ({
+  ...{ tree, permissions: compact(root, permissions), empty: emptyFolders(root) },
+});
+
+async function fillFromDirectory(deps: Deps, { fill, context, from, without }: DirectoryInput): Promise<Filled> {
+  const { folder, pool } = fill;
+  const learner = createLearner(folder);
+  const sources = pool?.learn();
+  const { copied, content } = await intoTree(deps, fill, async ({ to, owner, isLayer }) => {
+    const settings = { owner, learns: isLayer ? 'source' : 'copy', stores: true } as const;
+    await using importer = createImporter(deps, { fill, context }, settings);
+    const learn = isLayer ? (sources?.learn ?? (() => {})) : learner.add;
+    const copy: Copy = { ...context, owner, importer, without, content: fill.content, learn };
+    const found = await copyDirectory(copy, { from, to });
+    deps.onPoint('materialise.copied');
+    const scanned = await scanUnstored(deps, { fill, copied: found, to });
+    const tree = await fill.content.root(scanned.root);
+    const isSame = (await pool?.link(tree, folder.shadow)) === true;
+    await importer.finish(isSame);
+    if (!isSame) await keepObjects(fill, tree);
+    return { copied: scanned, content: contentOf(scanned, tree) };
+  });
+  learner.settle(deps.states.of(folder).stats);
+  sources?.save(content);
+  return { ...copied, tree: content.tree, submodules: [] };
+}
+
+/** Ends the packs of the run that hold the files of the source and nothing else, and keeps them for other runs. */
+async function keepObjects({ content, pool, folder }: Fill, tree: string): Promise<void> {
+  await content.flush();
+  await pool?.keep(tree, folder.shadow);
+}
+
+async function fillFromGit(
+  deps: Deps,
+  input: { fill: Fill; context: ImportContext; found: GitFound },
 ): Promise<Filled> {
-  const { folder, found, context, commits, signal } = input;
-  const { repository, commit } = found;
-  const reading = readGit(deps.git, repository, ['cat-file', 'commit', commit], { signal });
+  const { fill, context, found } = input;
+  const { folder, pool, signal, owner, tenant } = fill;
+  const commit = await readCommitTree(deps, { found, context, signal });
+  const { repository } = found;
+  const asked = { folder, repository, commit: found.commit, commits: commitsAsked(fill.source), pool };
+  const history = takeHistory(deps, { ...asked, ...(signal && { signal }) });
   // Awaited below.
-  reading.catch(() => {});
-  await measureCommit(deps, { found, context, signal });
-  const taken = takeCommit(deps.git, { folder, repository, commit, ref: 'refs/holdpoint/base', signal });
-  const history = takeHistory(deps, { folder, repository, commit, commits, signal });
-  await Promise.all([taken, history]);
+  history.catch(() => {});
+  const isLinked = (await pool?.link(commit.tree, folder.shadow)) === true;
+  const tree = commit.root.oid ?? (await fill.content.root(commit.root));
+  const content = contentOf({ root: commit.root, permissions: new Map() }, tree);
+  const layer = commit.root.oid === null ? undefined : await findLayer(deps, { tenant, ...content });
+  const take = { fill, context, found, commit, isLinked };
+  let copied: Copied;
+  if (layer === undefined) copied = await checkOutTree(deps, { ...take, tree });
+  else {
+    if (!isLinked) await takeObjectsOnly(deps, take);
+    rememberRoot(layer, commit.root);
+    await standOn(deps, { folder, owner, layer });
+    copied = describeCommit(commit, Number.POSITIVE_INFINITY);
+  }
+  const ancestry = await history;
   await assertUnchanged(deps, repository);
   deps.onPoint('materialise.fetched');
-  const state = deps.states.of(folder);
-  const loaded = await loadTree(deps, { folder, state, treeish: `${found.commit}^{tree}` });
-  const root = selectTree(loaded.root, context.selection);
-  const scan = startScan(deps, { folder, state, content: hashOnly, signal });
-  const clock = () => fileSystemClock(folder);
-  const where = { gitDir: folder.shadow, tree: folder.tree, clock, owner: context.owner, keep: () => false };
-  const onWritten = (bytes: number) => {
-    bytesDone(context, bytes);
-    fileDone(context);
-  };
-  await checkoutTree({ git: deps.git, scan, ...where, onWritten, signal }, root);
-  const wanted = loaded.submodules.filter(({ path }) => context.selection.has(path));
-  const submodules = wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid }));
-  return { before: root, submodules, commit: (await reading).stdout, history: await history };
+  const { unstored, ...rest } = await scanUnstored(deps, { fill, copied, to: folder.tree });
+  if (isLinked) await fill.content.flush();
+  else await keepObjects(fill, commit.tree);
+  const { submodules, content: source } = commit;
+  return { ...rest, tree, unstored, submodules, commit: source, history: ancestry };
 }
 
-/** Throws before the fetch when the commit is too large. */
-async function measureCommit(
-  deps: Pick<Deps, 'git'>,
-  input: { found: Found<'git'>; context: ImportContext; signal?: AbortSignal },
-): Promise<void> {
-  const { found, context, signal } = input;
-  const list = ['ls-tree', '-r', '-l', '-z', '--full-tree', `${found.commit}^{tree}`];
-  const options = { maxBytes: 1024 * 1024 * 1024, signal };
-  const { stdout } = await readGit(deps.git, found.repository, list, options);
-  for (const row of stdout.toString('latin1').split('\0').slice(0, -1)) {
-    const [facts = '', path = ''] = splitAt(row, row.indexOf('\t'));
-    if (!context.selection.has(path)) continue;
-    countEntry(context);
-    // The size of a submodule is "-".
-    countBytes(context, Number.parseInt(facts.split(/ +/)[3] ?? '', 10) || 0);
-  }
+interface Take {
+  fill: Fill;
+  context: ImportContext;
+  found: GitFound;
+  commit: Commit;
+  /** Whether the run has the commit's objects already. */
+  isLinked: boolean;
 }
 
-function splitAt(text: string, index: number): [string, string] {
-  return [text.slice(0, index), text.slice(index + 1)];
+async function checkOutTree(deps: Deps, take: Take & { tree: string }): Promise<Copied> {
+  const { fill, context, found, commit, tree } = take;
+  const learner = createLearner(fill.folder);
+  let taken = newCopied();
+  await intoTree(deps, fill, async ({ to, owner, isLayer }) => {
+    const settings = { owner, learns: isLayer ? 'source' : 'copy', stores: !take.isLinked } as const;
+    await using importer = createImporter(deps, { fill, context }, settings);
+    const learn = isLayer ? () => {} : learner.add;
+    const { fileBytes } = deps.limits;
+    const place = { to, owner, importer, temporary: fill.folder.path, fileBytes, learn };
+    const done = await checkOut(deps, { ...place, found, commit });
+    await importer.finish(false);
+    taken = done;
+    const { unstored: _, ...rest } = done;
+    const content = contentOf(done, tree);
+    return { copied: { ...rest, unstored: new Map() }, content };
+  });
+  learner.settle(deps.states.of(fill.folder).stats);
+  return taken;
+}
+
+async function takeObjectsOnly(deps: Deps, { fill, context, found, commit }: Take): Promise<void> {
+  const settings = { owner: undefined, learns: 'source', stores: true } as const;
+  await using importer = createImporter(deps, { fill, context }, settings);
+  const nowhere = { to: undefined, owner: undefined, importer, temporary: fill.folder.path, learn: () => {} };
+  await checkOut(deps, { ...nowhere, found, commit, fileBytes: deps.limits.fileBytes });
+  await importer.finish(false);
+}
+
+/** Files that arrive one by one: they are written first, and read from there. */
+async function unpack(
+  deps: Deps,
+  { fill, context }: { fill: Fill; context: ImportContext },
+  write: (context: ImportContext, to: string) => Promise<void>,
+): Promise<Filled> {
+  const { copied, content } = await intoTree(deps, fill, async ({ to, owner }: Place) => {
+    await write({ ...context, owner }, to);
+    const scanned = await scanTree(deps, { fill, to });
+    const tree = await fill.content.root(scanned.root);
+    await fill.content.flush();
+    return { copied: scanned, content: contentOf(scanned, tree) };
+  });
+  return { ...copied, tree: content.tree, submodules: [] };
 }

@@ -1,20 +1,15 @@
-import type { BigIntStats } from 'node:fs';
-import type { BytePath, Yielder } from '../files/index.ts';
-import type { ObjectWriter } from '../git-objects/index.ts';
-import { type Owner, type Progress, type SkippedPath, WorkspaceError } from '../port.ts';
+import type { Limits, Owner, Progress, SkippedPath } from '../deps.ts';
+import type { Yielder } from '../files/index.ts';
+import { WorkspaceError } from '../port.ts';
 import type { Selection } from './selection.ts';
 
 /** Inputs and counters of an import of files into a new workspace. */
 export interface ImportContext {
   readonly owner: Owner | undefined;
   readonly maybeYield: Yielder;
-  readonly limits: { entries: number; sourceBytes: number; fileBytes: number };
+  readonly limits: Pick<Limits, 'entries' | 'sourceBytes' | 'fileBytes'>;
   readonly selection: Selection;
   readonly skipped: Map<string, SkippedPath['reason']>;
-  /** Stores content for the first snapshot during the copy. */
-  readonly content: Pick<ObjectWriter, 'blob' | 'backpressure'>;
-  /** Records the status of a stored file. No other process uses the tree yet, so the snapshot need not read the file again. */
-  readonly learn: (path: BytePath, status: BigIntStats, oid: string) => void;
   readonly onProgress: (progress: Progress) => void;
   readonly onPoint: (point: string) => void;
   /** Entries and bytes found so far. */

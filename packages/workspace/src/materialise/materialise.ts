@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isRemote, type Source } from '@holdpoint/contract';
 import type { Call, Deps, Materialised, Owner } from '../deps.ts';
 import { assertFreeSpace, openTree, syncFolder } from '../files/index.ts';
-import { createObjectWriter, Deflater, PackStream } from '../git-objects/index.ts';
+import { createObjectWriter, type ObjectWriter, PackStream, writeRef } from '../git-objects/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { preparedSnapshot } from '../prepared/mark.ts';
 import {
@@ -14,7 +14,6 @@ import {
   storeRepositories,
 } from '../repository/index.ts';
 import {
-  createHead,
   createRunFolder,
   type RunFolder,
   readRecord,
@@ -23,20 +22,24 @@ import {
   writeRecord,
 } from '../run/index.ts';
 import { commitTree, startScan } from '../snapshot.ts';
+import type { FoundSource } from '../source-repository/found-source.ts';
 import { markShallow } from '../source-repository/take-commit.ts';
+import { openSourcePool } from '../sources/source-pool.ts';
 import {
   compact,
   countChanges,
   emptyFolders,
+  type Folder,
+  isFolder,
   type LoadedSnapshot,
   loadSnapshot,
-  scanChildren,
   skippedPaths,
   toSkips,
   withLeftOut,
 } from '../tree/index.ts';
-import { type FoundSource, findSource } from './check-source.ts';
-import { type Fill, type Filled, fillTree } from './fill-tree.ts';
+import { findSource } from './check-source.ts';
+import type { Fill } from './fill.ts';
+import { type Filled, fillTree } from './fill-tree.ts';
 
 /**
  * Makes the run's private copy and its first snapshot in a temporary folder; a rename is the commit point. When the run already has its
@@ -71,26 +74,21 @@ type MakeInput = Call<'materialise'> & { folder: RunFolder; found: FoundSource; 
 
 /** Makes the folder of the run and waits until it is on disk. */
 async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
-  const { folder } = place;
+  const { folder, tenant, source, found } = place;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
-  await createShadow(deps.git, folder);
-  makeTree(deps, folder);
+  await createShadow(folder);
   deps.onPoint('materialise.folder');
-  await using deflater = new Deflater();
   using small = new PackStream(folder.shadow);
   using large = new PackStream(folder.shadow);
-  const { known } = deps.states.of(folder);
-  const writer = createObjectWriter({
-    gitDir: folder.shadow,
-    known,
-    deflater,
-    packs: { small, large },
-    assertSpace: () => assertFreeSpace(deps),
-  });
-  const fill: Fill = { ...place, writer, skipped: new Map() };
+  const assertSpace = () => assertFreeSpace(deps);
+  const writerOf = (packs?: { small: PackStream; large: PackStream }) => {
+    return createObjectWriter({ gitDir: folder.shadow, known: new Set(), assertSpace, ...(packs && { packs }) });
+  };
+  const pool = openSourcePool(deps, { tenant, source, found, clock: folder.clock });
+  const fill: Fill = { ...place, tenant, content: writerOf({ small, large }), pool, skipped: new Map() };
   const filled = await fillTree(deps, fill);
   deps.onPoint('materialise.filled');
-  const { record, baseCommit } = await takeFirstSnapshot(deps, { fill, tenant: place.tenant }, filled);
+  const { record, baseCommit } = await takeFirstSnapshot(deps, { fill, writer: writerOf() }, filled);
   const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
   // With a selection, the shadow repository holds more than the workspace and cannot be shared.
   await createBaseObjects(deps, {
@@ -110,26 +108,27 @@ const isWhole = (source: Source): boolean => source.type !== 'git' || (!source.i
 
 async function takeFirstSnapshot(
   deps: Deps,
-  input: { fill: Fill; tenant: string | undefined },
+  input: { fill: Fill; writer: ObjectWriter },
   filled: Filled,
 ): Promise<{ record: WorkspaceRecord; baseCommit: string }> {
-  const { fill } = input;
-  const { folder, found, writer, signal } = fill;
+  const { fill, writer } = input;
+  const { folder, found, signal } = fill;
+  const { root, tree, commit: source, history } = filled;
   const state = deps.states.of(folder);
-  const scan = startScan(deps, { folder, state, content: writer, signal });
-  using top = openTree(folder.tree);
-  const root = await scanChildren(scan, top, '', filled.before);
   const leftOut = toSkips(new Map([...fill.skipped].map(([path, reason]) => [path, { reason, bytes: 0, mtime: '0' }])));
   const seconds = Math.floor((fill.createdAt ?? deps.now()) / 1000);
-  const { commit: source, history } = filled;
-  const baseCommit = writer.commit(baseCommitContent({ tree: await writer.root(root), seconds, source, history }));
+  if (source !== undefined) writer.commit(source);
+  const baseCommit = writer.commit(baseCommitContent({ tree, seconds, source, history }));
   // The commits before it are not in the shadow repository.
   if (history !== undefined) await markShallow(folder.shadow, baseCommit);
-  const counted = { files: scan.seen.size, bytes: scan.bytes };
+  if (found.type === 'git') await markShallow(folder.shadow, found.commit);
+  const counted = { files: filled.files, bytes: filled.bytes };
   const replaced = found.type === 'git' && found.commit !== baseCommit ? found.commit : undefined;
   const boundary = history?.boundary.filter((id) => id !== replaced) ?? [];
   createRepository({ tree: folder.tree, root, baseCommit, boundary, owner: deps.isRoot ? fill.owner : undefined });
+  const scan = startScan(deps, { folder, state, content: writer, signal });
   scan.hidden.add('.git');
+  using top = openTree(folder.tree);
   const repositoriesFound = await scanRepositories(scan, { top, previous: undefined });
   const repositories = await storeRepositories(state, {
     writer,
@@ -140,19 +139,21 @@ async function takeFirstSnapshot(
   });
   const manifest = {
     repositories,
-    skipped: withLeftOut(scan.skipped, { root, leftOut }),
+    skipped: withLeftOut(filled.unstored, { root, leftOut }),
     empty: emptyFolders(root),
-    permissions: compact(root, scan.permissions),
+    permissions: compact(root, filled.permissions),
   };
   const message = 'materialised';
   const base = await commitTree(deps, { folder, state, writer, root, manifest, parent: null, message, seconds });
+  if (found.type === 'git') await writeRef(folder.shadow, 'refs/holdpoint/base', found.commit);
+  noteObjects(root, state.known);
   await state.stats.save(state.known);
   const record: WorkspaceRecord = {
     format: 1,
     run_id: folder.runId,
     source: fill.source,
     origin: originOf(fill.source, found),
-    tenant: input.tenant,
+    tenant: fill.tenant,
     owner: fill.owner,
     created_at: seconds,
     base: base.id,
@@ -171,11 +172,13 @@ function originOf(source: Source, found: FoundSource): string | null {
   return isRemote(source) ? source.url : found.repository.gitDir;
 }
 
-/** Other users may traverse the folder of trees but not list it. */
-export function makeTree(deps: Pick<Deps, 'holder'>, folder: RunFolder): void {
-  mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
-  mkdirSync(folder.tree, { mode: 0o700 });
-  createHead(folder, deps.holder);
+/** The objects of the first snapshot, which its ref needs. */
+function noteObjects(folder: Folder, known: Set<string>): void {
+  if (typeof folder.oid === 'string') known.add(folder.oid);
+  for (const entry of folder.entries.values()) {
+    if (isFolder(entry)) noteObjects(entry, known);
+    else known.add(entry.oid);
+  }
 }
 
 export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {

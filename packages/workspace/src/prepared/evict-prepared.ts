@@ -1,9 +1,8 @@
-import { mkdirSync, renameSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
-import { removeFolder } from '../files/index.ts';
-import { temporaryPath } from '../run/index.ts';
+import { join } from 'node:path';
+import { type Deps, unlessMissing } from '../deps.ts';
+import { removeAside } from '../run/index.ts';
 import { entryFile, preparedFolder } from './entry.ts';
 
 interface Kept {
@@ -23,18 +22,8 @@ export async function evictPrepared(deps: Deps): Promise<void> {
   }
 }
 
-/** An entry is whole or gone: it is taken from its name first. A run that links its objects at this moment has them. */
-export async function removePrepared(deps: Deps, folder: string): Promise<void> {
-  const aside = temporaryPath(deps, 'prepared');
-  mkdirSync(dirname(aside), { recursive: true, mode: 0o700 });
-  try {
-    renameSync(folder, aside);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-    return;
-  }
-  await removeFolder(aside);
-}
+/** A run that links its objects at this moment has them. */
+export const removePrepared = (deps: Deps, entry: string): Promise<void> => removeAside(deps, entry, 'prepared');
 
 /** How much is kept, and what may be. */
 export async function measurePrepared(deps: Deps): Promise<{ entries: number; bytes: number; most: number }> {

@@ -93,7 +93,7 @@ async function keep(deps: Deps, input: Input & { folder: string; before: string 
   const path = join(temporaryPath(deps, runId), 'repository.git');
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
-    await createBare(deps.git, path);
+    await createBare(path);
     const known = new Set(before === undefined ? [] : await packsIn(before));
     for (const name of known)
       await linkFile(join(before ?? '', 'objects/pack', name), join(path, 'objects/pack', name));

@@ -52,7 +52,7 @@ async function emptyRepository(deps: Deps, runId: string): Promise<string> {
   const aside = join(temporaryPath(deps, runId), 'empty.git');
   mkdirSync(join(aside, '..'), { recursive: true, mode: 0o700 });
   try {
-    await createBare(deps.git, aside);
+    await createBare(aside);
     renameSync(aside, path);
   } catch (error) {
     if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;

@@ -20,7 +20,7 @@ export async function withStaging<Result>(
   mkdirSync(path, { recursive: true, mode: 0o711 });
   try {
     const folder = join(path, 'staging.git');
-    await createBare(deps.git, folder);
+    await createBare(folder);
     await fill(folder);
     const owner = await deps.allocateOwner(runId);
     if (deps.isRoot) giveTo(folder, owner);

@@ -4,9 +4,11 @@ import type { Source } from '@holdpoint/contract';
 import type { Deps, RunFolder } from '../deps.ts';
 import { removeFolder, syncFolder } from '../files/index.ts';
 import { linkFile } from '../fork/link-objects.ts';
+import { objectId } from '../git-objects/index.ts';
 import { createBare } from '../host-git/shadow.ts';
 import { pipePack } from '../source-repository/pipe-pack.ts';
 import { asOwner, type Repository, readGit } from '../source-repository/repository.ts';
+import type { SourcePool } from '../sources/source-pool.ts';
 import { type Ancestry, readAncestry } from './ancestry.ts';
 
 /**
@@ -15,7 +17,7 @@ import { type Ancestry, readAncestry } from './ancestry.ts';
  */
 const historyOf = ({ path }: RunFolder): string => join(path, 'history.git');
 
-/** Commits of the history, the base commit included. In git.git 200 commits are 7 MB, and take 1.6 s of one processor. */
+/** Commits of the history, the base commit included. */
 const defaultCommits = 100;
 
 /** The maximum number of commits; 0: none. Globs may hide files that older commits hold, so they leave the history out. */
@@ -32,7 +34,14 @@ export function commitsAsked(source: Source): number {
  */
 export async function takeHistory(
   deps: Pick<Deps, 'git' | 'logger'>,
-  input: { folder: RunFolder; repository: Repository; commit: string; commits: number; signal?: AbortSignal },
+  input: {
+    folder: RunFolder;
+    repository: Repository;
+    commit: string;
+    commits: number;
+    pool: SourcePool | undefined;
+    signal?: AbortSignal;
+  },
 ): Promise<Ancestry | undefined> {
   const { folder, commits, signal } = input;
   if (commits === 0) return undefined;
@@ -50,12 +59,22 @@ export async function takeHistory(
 
 async function copyObjects(
   deps: Pick<Deps, 'git'>,
-  input: { folder: RunFolder; repository: Repository; commit: string; ancestry: Ancestry; signal?: AbortSignal },
+  input: {
+    folder: RunFolder;
+    repository: Repository;
+    commit: string;
+    ancestry: Ancestry;
+    pool: SourcePool | undefined;
+    signal?: AbortSignal;
+  },
 ): Promise<void> {
-  const { repository, commit, ancestry, signal } = input;
+  const { repository, commit, ancestry, pool, signal } = input;
   const { at, options } = asOwner(repository);
   const path = historyOf(input.folder);
-  await createBare(deps.git, path);
+  await createBare(path);
+  // A source that was made deeper has another history of the same commit.
+  const name = `${commit}.${objectId('commit', Buffer.from(JSON.stringify(ancestry)))}`;
+  if ((await pool?.linkHistory(name, path)) === true) return syncHistory(path);
   const { stdout } = await readGit(deps.git, repository, ['rev-parse', `${commit}^{tree}`], { signal });
   // The base commit's own files are in the workspace's objects already.
   const revs = [
@@ -63,12 +82,20 @@ async function copyObjects(
     ...ancestry.parents,
     `^${stdout.toString().trim()}`,
   ];
-  const packing = ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '--shallow', '-q'];
+  // git reuses the deltas that the source has and looks for no others: 100 commits of git.git take 0.5 s of a processor instead of 1.8, and
+  // 16 MB instead of 7, once for all runs of the source.
+  const packing = ['-c', 'pack.compression=1', 'pack-objects', '--window=0'];
+  packing.push('--revs', '--stdout', '--delta-base-offset', '--shallow', '-q');
   await pipePack(deps.git, {
     pack: { args: [...at, ...packing], options: { ...options, signal } },
     index: { args: [`--git-dir=${path}`, 'index-pack', '--stdin'], options: { signal } },
     revs: `${revs.join('\n')}\n`,
   });
+  await syncHistory(path);
+  await pool?.keepHistory(name, path);
+}
+
+async function syncHistory(path: string): Promise<void> {
   for (const name of ['objects/pack', 'objects', '']) await syncFolder(join(path, name));
 }
 

@@ -4,7 +4,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify, pidScope } from '@holdpoint/process';
 import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
-import { removeFolder, syncFolder } from '../files/index.ts';
+import { syncFolder } from '../files/index.ts';
+import { removeTrees } from '../layers/remove-trees.ts';
 import { folderAt, type RunFolder, runFolder } from './run-folder.ts';
 import { readRecord, type WorkspaceRecord } from './workspace-record.ts';
 
@@ -49,7 +50,7 @@ export async function removeAbandonedBuilds(deps: Deps): Promise<void> {
 }
 
 async function removeBuild(deps: Deps, path: string): Promise<void> {
-  await removeFolder(path).catch((error: unknown) => {
+  await removeTrees(path).catch((error: unknown) => {
     deps.logger.warn({ path, err: error }, 'failed to remove an unfinished workspace');
   });
 }
@@ -74,7 +75,7 @@ async function renameIntoRuns(deps: Deps, aside: RunFolder, record: WorkspaceRec
     } catch (error) {
       if (errnoOf(error) !== 'ENOTEMPTY' && errnoOf(error) !== 'EEXIST') throw error;
       // Either another process was faster, and the next round finds its record, or the folder has no record and is garbage.
-      if (readRecord(folder) === undefined) await removeFolder(folder.path);
+      if (readRecord(folder) === undefined) await removeTrees(folder.path);
       continue;
     }
     await syncFolder(join(deps.dataDir, 'runs'));

@@ -1,10 +1,13 @@
 export { createRunFolder, makingFolder, removeAbandonedBuilds, temporaryPath } from './create-run-folder.ts';
+export { makeTree } from './make-tree.ts';
+export { removeAside } from './remove-aside.ts';
 export {
   assertCurrent,
   cacheOf,
   currentEpoch,
   dropMark,
   epochsIn,
+  folderAt,
   highestEpoch,
   isDropped,
   isRunId,

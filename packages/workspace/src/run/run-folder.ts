@@ -9,6 +9,8 @@ export interface RunFolder {
   /** The epoch of `tree` and `statCache`. */
   readonly epoch: number;
   readonly tree: string;
+  /** For a tree that stands on a layer: what the run wrote. Absent for a plain folder. */
+  readonly overlay: string;
   readonly shadow: string;
   /** Written last: a folder without it is incomplete. */
   readonly record: string;
@@ -40,6 +42,7 @@ export function folderAt(path: string, runId: string, epoch: number): RunFolder 
     path,
     epoch,
     tree: join(path, 'trees', String(epoch)),
+    overlay: join(path, 'overlays', String(epoch)),
     shadow: join(path, 'shadow.git'),
     record: join(path, 'workspace.json'),
     statCache: join(path, `stat-cache.${epoch}`),

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { sourceSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { WorkspaceError } from '../errors.ts';
@@ -33,9 +34,23 @@ const recordSchema = z.strictObject({
 /** The facts about a workspace that never change after it was created. */
 export type WorkspaceRecord = z.infer<typeof recordSchema>;
 
-/** The record; undefined when materialising never finished, or when the run was discarded. */
+/** Records that were read last, each with what identifies its file: a record is always replaced, never changed. */
+const known = new Map<string, { identity: string; record: WorkspaceRecord }>();
+const mostKnown = 64;
+
+/** The record; undefined when materialising never finished, or when the run was discarded. Reading it again costs one stat. */
 export function readRecord(folder: RunFolder): WorkspaceRecord | undefined {
-  return readJson(folder.record, recordSchema);
+  const path = folder.record;
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  const identity = stats && `${stats.dev} ${stats.ino} ${stats.ctimeNs} ${stats.size}`;
+  const kept = known.get(path);
+  if (identity !== undefined && kept?.identity === identity) return kept.record;
+  known.delete(path);
+  const record = readJson(path, recordSchema);
+  if (record === undefined || identity === undefined) return record;
+  known.set(path, { identity, record });
+  for (const oldest of known.keys()) if (known.size > mostKnown) known.delete(oldest);
+  return record;
 }
 
 /** Like `readRecord`, but a missing workspace is an error. */

@@ -34,13 +34,13 @@ export const hashOnly: Scan['content'] = {
 export async function checkoutTree(checkout: Checkout, target: Folder): Promise<void> {
   const wanted: WantedFile[] = [];
   using top = openTree(checkout.tree);
-  await checkoutFolder(checkout, { directory: top, path: '', wanted }, target);
+  await checkoutFolder(checkout, { directory: top, path: '', wanted, known: checkout.known?.root }, target);
   await writeLeaves(checkout, { top, wanted });
 }
 
 async function checkoutFolder(
   checkout: Checkout,
-  at: { directory: Directory; path: string; wanted: WantedFile[] },
+  at: { directory: Directory; path: string; wanted: WantedFile[]; known: Entry | undefined },
   target: Folder,
 ): Promise<void> {
   const { directory, wanted } = at;
@@ -49,22 +49,35 @@ async function checkoutFolder(
   const keep: Keep = (entry, status) => hides(entry.name) || checkout.keep(entry.path, status);
   for (const name of new Set([...namesIn(directory), ...target.entries.keys()])) {
     const path = join(at.path, name);
+    const known = isFolder(at.known) ? at.known.entries.get(name) : undefined;
+    if (isRight(checkout, path, known, target.entries.get(name))) continue;
     const status = statIn(directory, name);
     if (hides(name) || (status !== undefined && checkout.keep(path, status))) continue;
     const entry = target.entries.get(name);
     if (entry === undefined) await removeEntry({ maybeYield, keep }, { directory, name, path });
-    else await checkoutEntry(checkout, { directory, name, path }, status, entry, wanted);
+    else await checkoutEntry(checkout, { directory, name, path, known }, { status, wanted }, entry);
     const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
 }
 
+/** Whether an entry is known to be what the target has, so that it need not be looked at. */
+function isRight({ known }: Checkout, path: string, there: Entry | undefined, target: Entry | undefined): boolean {
+  return known !== undefined && there !== undefined && isSameTree(there, target) && !known.isUnsure(path);
+}
+
+function isSameTree(a: Entry, b: Entry | undefined): boolean {
+  if (isSame(a, b)) return true;
+  if (!isFolder(a) || !isFolder(b) || a.entries.size !== b.entries.size) return false;
+  for (const [name, entry] of a.entries) if (!isSameTree(entry, b.entries.get(name))) return false;
+  return true;
+}
+
 async function checkoutEntry(
   checkout: Checkout,
-  at: EntryAt,
-  status: BigIntStats | undefined,
+  at: EntryAt & { known: Entry | undefined },
+  { status, wanted }: { status: BigIntStats | undefined; wanted: WantedFile[] },
   target: Entry,
-  wanted: WantedFile[],
 ): Promise<void> {
   const isDirectory = status?.isDirectory() === true;
   const kind = kindOf(target);
@@ -76,7 +89,7 @@ async function checkoutEntry(
     if (status === undefined || !isDirectory) setFolderOwner(directory.fd, checkout.owner, bits);
     else if (keptBits(status.mode, 'folder') !== bits) setFolderOwner(directory.fd, undefined, bits);
     // Awaited here, while the directory is open.
-    return await checkoutFolder(checkout, { directory, path: at.path, wanted }, target);
+    return await checkoutFolder(checkout, { directory, path: at.path, wanted, known: at.known }, target);
   }
   // A rename replaces anything but a directory.
   if (isDirectory) await removeEntry(checkout.scan, at);

@@ -3,7 +3,7 @@ import type { Git } from '../host-git/git.ts';
 import type { Owner } from '../port.ts';
 import type { Permissions } from './permissions.ts';
 import type { Scan } from './scan.ts';
-import type { Leaf } from './tree.ts';
+import type { Folder, Leaf } from './tree.ts';
 
 export interface Checkout {
   readonly git: Git;
@@ -23,9 +23,18 @@ export interface Checkout {
   readonly onWritten?: (bytes: number, path: string) => void;
   /** Names that are neither written nor removed. @default `.git` entries */
   readonly hides?: (name: string) => boolean;
+  /** What the tree holds, as far as it is known. @default every entry is looked at */
+  readonly known?: KnownTree | undefined;
   /** @default git's own */
   readonly permissions?: Permissions;
   readonly signal?: AbortSignal;
+}
+
+/** Entries that the tree is known to hold are left alone where the target has the same. */
+export interface KnownTree {
+  readonly root: Folder;
+  /** Whether something at this path, or below it, differs from `root`, or has other permissions than the target. */
+  readonly isUnsure: (path: string) => boolean;
 }
 
 /** A file to write. */

@@ -1,4 +1,4 @@
-export type { Checkout } from './checkout.ts';
+export type { Checkout, KnownTree } from './checkout.ts';
 export { checkoutTree, hashOnly } from './checkout-tree.ts';
 export {
   addEmptyFolder,
@@ -31,12 +31,26 @@ export {
   gitPermissions,
   isPrivate,
   isSamePermissions,
+  keptBits,
   kindOf,
   type Permissions,
   permissionsAt,
 } from './permissions.ts';
-export { modeOf, openReadable, type Scan, type ScanLimits, scanChildren, scanEntry, specialKind } from './scan.ts';
-export { fileSystemClock, openStatCache, type StatCache } from './stat-cache.ts';
+export { type Listing, readListing } from './read-listing.ts';
+export {
+  countKnown,
+  isTooDeep,
+  modeOf,
+  noteFolder,
+  openReadable,
+  type Scan,
+  type ScanLimits,
+  scanChildren,
+  scanEntry,
+  scanListedEntry,
+  specialKind,
+} from './scan.ts';
+export { type FileStatus, fileSystemClock, openStatCache, type StatCache } from './stat-cache.ts';
 export {
   type Change,
   canonicalMode,
@@ -45,6 +59,7 @@ export {
   type Entry,
   emptyFolder,
   emptyFolders,
+  emptyFoldersSince,
   type Folder,
   find,
   isFolder,
@@ -53,6 +68,7 @@ export {
   type Leaf,
   type Mode,
   modes,
+  reuseIfSame,
   withEntry,
 } from './tree.ts';
 export { trustedStats } from './trusted-stats.ts';

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPlainName } from '../files/index.ts';
 import { readCommit } from '../git-objects/index.ts';
 import type { Git } from '../host-git/git.ts';
 import { type SnapshotId, WorkspaceError } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { type Manifest, readManifest } from './manifest.ts';
-import { canonicalMode, emptyFolder, type Folder, find, isFolder, withEntry } from './tree.ts';
+import { readListing } from './read-listing.ts';
+import { type Folder, find, isFolder, withEntry } from './tree.ts';
 
 /** A snapshot in memory. `root` holds the manifest's empty folders too. */
 export interface LoadedSnapshot {
@@ -104,51 +104,9 @@ export async function loadTree(
 ): Promise<{ root: Folder; submodules: { path: string; oid: string }[] }> {
   const args = [`--git-dir=${input.folder.shadow}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', input.treeish];
   const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
-  const root = emptyFolder();
-  const folders = new Map<string, Folder>([['', root]]);
-  const incomplete = new Set<string>();
-  const submodules: { path: string; oid: string }[] = [];
-  for (const row of stdout.toString('latin1').split('\0').slice(0, -1)) {
-    const match = /^(\d{6}) \w+ ([0-9a-f]{40})\t(.*)$/s.exec(row);
-    if (match === null) throw new WorkspaceError('EWORKSPACECORRUPT', `git listed an entry as ${JSON.stringify(row)}.`);
-    const [, mode = '', oid = '', path = ''] = match;
-    const slash = path.lastIndexOf('/');
-    const parentPath = path.slice(0, Math.max(slash, 0));
-    const parent = folders.get(parentPath);
-    if (parent === undefined) continue;
-    const name = path.slice(slash + 1);
-    if (!(input.isName ?? isPlainName)(name)) {
-      incomplete.add(parentPath);
-      continue;
-    }
-    if (mode === '160000') {
-      submodules.push({ path, oid });
-      parent.entries.set(name, emptyFolder());
-      incomplete.add(parentPath);
-    } else if (mode === '040000') {
-      const folder: Folder = { entries: new Map(), oid };
-      folders.set(path, folder);
-      parent.entries.set(name, folder);
-      input.state.known.add(oid);
-    } else {
-      parent.entries.set(name, { mode: canonicalMode(mode), oid });
-      input.state.known.add(oid);
-    }
-  }
-  for (const path of incomplete) unseal(root, path);
+  const { root, submodules, oids } = readListing(stdout, input.isName);
+  for (const oid of oids) input.state.known.add(oid);
   return { root, submodules };
-}
-
-/** Clears the ids of a folder and of every folder above it. */
-function unseal(root: Folder, path: string): void {
-  let current: Folder = root;
-  delete current.oid;
-  for (const name of path === '' ? [] : path.split('/')) {
-    const child = current.entries.get(name);
-    if (!isFolder(child)) return;
-    current = child;
-    delete current.oid;
-  }
 }
 
 /** Adds an empty folder. The ids of the folders above stay valid, because git does not store it. */

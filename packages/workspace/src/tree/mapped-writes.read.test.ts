@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { runId, type Temporary, temporary, test } from '../testing/index.ts';
+import { runId, type Temporary, temporary, test, unmountBelow } from '../testing/index.ts';
 
 const size = 8192;
 
@@ -163,6 +163,7 @@ test.each(places)('every snapshot equals the tree under random mapped writes (%s
         }
       } finally {
         await writer?.end();
+        unmountBelow(directory);
         rmSync(directory, { recursive: true, force: true });
       }
     }),

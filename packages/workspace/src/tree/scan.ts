@@ -156,8 +156,20 @@ function skippedAs(reason: SkippedPath['reason'], status: BigIntStats | 'denied'
   return { reason, bytes: status.isFile() ? Number(status.size) : 0, mtime: String(status.mtimeNs), stamp };
 }
 
-function isTooDeep(path: string): boolean {
+export function isTooDeep(path: string): boolean {
   return path.split('/').length > maxDepth;
+}
+
+/** Notes a folder that is read apart from `scanEntry`. */
+export function noteFolder(scan: Scan, path: BytePath, status: BigIntStats): void {
+  countEntry(scan);
+  notePermissions(scan, path, 'folder', status);
+}
+
+/** Counts entries that need no reading. */
+export function countKnown(scan: Scan, entries: number): void {
+  scan.entries += entries - 1;
+  countEntry(scan);
 }
 
 /** Reads everything in an open directory. Throws EWORKSPACEBUSY when a name vanishes during the read. */
@@ -177,18 +189,12 @@ async function scanNames(scan: Scan, listing: Listing, previous: Entry | undefin
   const entries = new Map<string, Entry>();
   for (const name of listing.names) {
     const path = join(listing.path, name);
-    if (scan.hides(name)) {
-      scan.hidden.add(path);
-      continue;
-    }
     const last = before.get(name);
     // Awaits only when there is something to wait for: one promise per entry costs a third of the walk.
     const entry =
-      cachedLeaf(scan, path, last) ??
-      (await scanKnownFolder(scan, path, last)) ??
-      (await scanEntry(scan, { directory: listing.open(), name, path }, last));
+      (scan.hides(name) ? undefined : cachedLeaf(scan, path, last)) ??
+      (await scanListedEntry(scan, { name, path, open: listing.open }, last));
     if (entry !== undefined) entries.set(name, entry);
-    else if (!scan.skipped.has(path)) throw busy(path);
     const pause = scan.maybeYield() ?? scan.content.backpressure();
     if (pause !== undefined) await pause;
   }
@@ -196,6 +202,28 @@ async function scanNames(scan: Scan, listing: Listing, previous: Entry | undefin
 }
 
 const none: ReadonlyMap<string, Entry> = new Map();
+
+/**
+ * Reads an entry that a listing named; undefined when it is hidden, or skipped without a former entry. Throws EWORKSPACEBUSY when it has
+ * vanished.
+ */
+export async function scanListedEntry(
+  scan: Scan,
+  at: { name: string; path: BytePath; open(): Directory },
+  previous: Entry | undefined,
+): Promise<Entry | undefined> {
+  const { name, path } = at;
+  if (scan.hides(name)) {
+    scan.hidden.add(path);
+    return undefined;
+  }
+  const entry =
+    cachedLeaf(scan, path, previous) ??
+    (await scanKnownFolder(scan, path, previous)) ??
+    (await scanEntry(scan, { directory: at.open(), name, path }, previous));
+  if (entry === undefined && !scan.skipped.has(path)) throw busy(path);
+  return entry;
+}
 
 /*
  * A walk tries plain paths first: 3.1 µs per entry, 5.0 µs through a descriptor. Plain paths can only confirm what was there before: a

@@ -27,7 +27,7 @@ export interface StatCache {
   has(path: string): boolean;
   /** The content id of a file with this status, if known for sure. */
   get(path: string, status: BigIntStats): string | undefined;
-  set(path: string, status: BigIntStats, oid: string, clock: bigint): void;
+  set(path: string, status: FileStatus, oid: string, clock: bigint): void;
   /** The names in a folder with this status, if known for sure. Held in memory only. */
   getNames(path: string, status: BigIntStats): readonly string[] | undefined;
   /** @param status taken before the names were read */
@@ -42,14 +42,11 @@ export interface StatCache {
   save(stored: ReadonlySet<string>): Promise<void>;
 }
 
+/** The part of a file's status that changes with its content. */
+export type FileStatus = Readonly<Pick<BigIntStats, 'size' | 'mtimeNs' | 'ctimeNs' | 'ino' | 'dev' | 'mode'>>;
+
 /** A file's status and content. Compared as numbers: building a string from each takes longer than the `lstat`. */
-interface CachedStat {
-  readonly size: bigint;
-  readonly mtimeNs: bigint;
-  readonly ctimeNs: bigint;
-  readonly ino: bigint;
-  readonly dev: bigint;
-  readonly mode: bigint;
+interface CachedStat extends FileStatus {
   readonly oid: string;
 }
 

@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { StatCache } from './stat-cache.ts';
 
@@ -14,7 +15,7 @@ import type { StatCache } from './stat-cache.ts';
  */
 export function trustedStats(folder: Pick<RunFolder, 'tree'>, stats: StatCache, mayUpdate: boolean): StatCache {
   const update = mayUpdate ? {} : { set: () => {} };
-  if (mappedWritesChangeTimes(folder.tree)) return { ...stats, ...update };
+  if (mappedWritesChangeTimes(dirname(folder.tree))) return { ...stats, ...update };
   // Every file is read again. Names in folders do not depend on mappings.
   return { ...stats, has: () => false, get: () => undefined, set: () => {} };
 }
@@ -24,6 +25,7 @@ const inMemory: readonly number[] = [0x01021994, 0x858458f6, 0x958458f6];
 
 /**
  * File systems in memory never write a page out, and allow writes through a mapping to a page that was only read without a fault: no time
- * changes at all, even for a command that runs alone. Measured on Linux 6.18: tmpfs no, ext4 and overlayfs yes.
+ * changes at all, even for a command that runs alone. An overlay does as the file system below it, whose kind it hides, so the folder of
+ * the trees is asked. Measured on Linux 6.18: tmpfs no, ext4 and overlayfs yes.
  */
-const mappedWritesChangeTimes = (tree: string): boolean => !inMemory.includes(statfsSync(tree).type);
+const mappedWritesChangeTimes = (path: string): boolean => !inMemory.includes(statfsSync(path).type);

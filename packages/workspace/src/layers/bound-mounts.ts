@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Deps } from '../deps.ts';
+import { hostOptions, mountPointsIn } from './mounts.ts';
+import { overlayFile } from './overlay-record.ts';
+
+const run = promisify(execFile);
+
+/** Every sandbox copies the table of mounts when it starts: 64 take 0.2 ms. */
+const maxMounts = 64;
+const minute = 60_000;
+
+/**
+ * Unmounts the trees that were not used for the longest time: beyond 64, those unused for 10 minutes, and all that were not used for an
+ * hour. The next use mounts them again. A tree that some process uses stays.
+ */
+export async function boundMounts(
+  deps: Pick<Deps, 'dataDir' | 'now' | 'isRoot'>,
+  input: { most?: number } = {},
+): Promise<void> {
+  if (!deps.isRoot || process.platform !== 'linux') return;
+  const points = mountPointsIn(join(deps.dataDir, 'runs')).filter((path) => basename(dirname(path)) === 'trees');
+  const { most = maxMounts } = input;
+  if (points.length === 0) return;
+  const idle = points.map((path) => ({ path, idleMs: deps.now() - usedAt(path) })).sort((a, b) => a.idleMs - b.idleMs);
+  const unused = idle.filter(({ idleMs }, index) => idleMs > (index < most ? 60 : 10) * minute);
+  if (unused.length === 0) return;
+  const inUse = devicesOfOthers();
+  for (const { path } of unused) {
+    if (inUse.has(deviceOf(path))) continue;
+    // Not lazily: the kernel refuses while a process of this mount namespace has a file of it open.
+    await run('umount', ['-n', '--', path], hostOptions).catch(() => {});
+  }
+}
+
+function usedAt(tree: string): number {
+  const overlay = join(dirname(dirname(tree)), 'overlays', basename(tree));
+  return statSync(overlayFile(overlay), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** As the kernel names a device in mountinfo. */
+function deviceOf(path: string): string {
+  const { dev } = statSync(path, { bigint: true });
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
+  const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn);
+  return `${major}:${minor}`;
+}
+
+/** Devices that are mounted in other mount namespaces: sandboxes keep their own mount of a tree. */
+function devicesOfOthers(): Set<string> {
+  const seen = new Set([readlinkSync('/proc/self/ns/mnt')]);
+  const devices = new Set<string>();
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const namespace = readlinkSync(`/proc/${pid}/ns/mnt`);
+      if (seen.has(namespace)) continue;
+      seen.add(namespace);
+      for (const line of readFileSync(`/proc/${pid}/mountinfo`, 'latin1').split('\n')) {
+        devices.add(line.split(' ')[2] ?? '');
+      }
+    } catch {
+      // The process has ended.
+    }
+  }
+  return devices;
+}

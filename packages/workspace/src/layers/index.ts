@@ -1,0 +1,13 @@
+export { beginLayer } from './build-layer.ts';
+export { findLayer, takeLayer } from './find-layer.ts';
+export { type Layer, type LayerContent, layerContent } from './layer.ts';
+export { layerRoot, rememberRoot } from './layer-root.ts';
+export { createLayers } from './layers.ts';
+export { mountedTree } from './mounted-tree.ts';
+export { isMountPoint, unmountIn } from './mounts.ts';
+export { formerLayer, upperOf } from './overlay-record.ts';
+export type { Layers } from './port.ts';
+export { knownTree, readTree } from './read-tree.ts';
+export { removeTrees, renameTree } from './remove-trees.ts';
+export { makeOverlay, standOn } from './stand-on.ts';
+export { tidyLayers } from './tidy-layers.ts';

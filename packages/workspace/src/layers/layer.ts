@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Deps } from '../deps.ts';
+import { fromText, toText } from '../files/index.ts';
+import { knownRoot, type LoadedSnapshot, type Permissions } from '../tree/index.ts';
+
+/**
+ * A layer holds the files of one tree, without `.git` entries. Nothing changes it once it has its name, so the trees of many runs of a
+ * tenant stand on it at the same time. Its files belong to the user of the worker; a mount shows each run its own uid.
+ */
+export interface Layer {
+  /** `<tenant>/<key>`: its folder below `layers/`. */
+  readonly name: string;
+  readonly path: string;
+  /** The files. */
+  readonly root: string;
+  readonly content: LayerContent;
+  readonly counts: LayerCounts;
+}
+
+/** What decides which layer holds a tree: equal content has an equal key. */
+export interface LayerContent {
+  /** Hex id of the git tree. */
+  readonly tree: string;
+  readonly permissions: Permissions;
+  /** Byte paths of folders without any entry. */
+  readonly empty: readonly string[];
+  /** Only trees with the same text may stand on the layer: set when a run wrote its files. */
+  readonly salt?: string | undefined;
+}
+
+export interface LayerCounts {
+  /** Regular files. */
+  readonly files: number;
+  /** Bytes of these files. */
+  readonly bytes: number;
+}
+
+const bits = z.int().min(0).max(0o777);
+const recordSchema = z.strictObject({
+  format: z.literal(1),
+  tree: z.string().regex(/^[0-9a-f]{40}$/),
+  usual: z.strictObject({ file: bits, executable: bits, folder: bits }),
+  others: z.array(z.tuple([z.string(), bits])),
+  empty: z.array(z.string()),
+  salt: z.string().optional(),
+  files: z.int(),
+  bytes: z.int(),
+  /** The boot of the machine that wrote the files. */
+  boot: z.string(),
+});
+
+/** The files of a snapshot; undefined when it does not hold all files of its tree. */
+export function layerContent(snapshot: LoadedSnapshot): LayerContent | undefined {
+  const { root, tree, manifest } = snapshot;
+  if (knownRoot(snapshot) !== root) return undefined;
+  return { tree, permissions: manifest.permissions, empty: manifest.empty };
+}
+
+/** A digest of the content. */
+export function layerKey(content: LayerContent): string {
+  const { tree, usual, others, empty, salt } = toRecord(content);
+  return createHash('sha256')
+    .update(JSON.stringify([tree, usual, others, empty, salt ?? '']))
+    .digest('hex');
+}
+
+/** No two tenants have a folder in common. */
+export const tenantFolder = (tenant: string | undefined): string =>
+  createHash('sha256')
+    .update(tenant ?? '')
+    .digest('hex')
+    .slice(0, 32);
+
+export const layersFolder = (dataDir: string): string => join(dataDir, 'layers');
+export const filesOf = (path: string): string => join(path, 'files');
+export const layerFile = (path: string): string => join(path, 'layer.json');
+/** Exists when all files of the layer are on disk. */
+export const syncedMark = (path: string): string => join(path, 'synced');
+
+export function layerText(content: LayerContent, counts: LayerCounts, boot: string): string {
+  const { files, bytes } = counts;
+  return JSON.stringify(recordSchema.parse({ format: 1, ...toRecord(content), files, bytes, boot }));
+}
+
+/**
+ * Reads a layer; undefined when there is none, or none that can be trusted: files of an earlier boot may be torn by a power failure unless
+ * they were synced.
+ */
+export function readLayer(deps: Pick<Deps, 'dataDir' | 'holder'>, name: string): Layer | undefined {
+  const path = join(layersFolder(deps.dataDir), name);
+  let record: z.infer<typeof recordSchema>;
+  try {
+    record = recordSchema.parse(JSON.parse(readFileSync(layerFile(path), 'utf8')));
+  } catch {
+    return undefined;
+  }
+  if (record.boot !== deps.holder.boot && !existsSync(syncedMark(path))) return undefined;
+  const { tree, usual, others, empty, salt, files, bytes } = record;
+  const permissions = { usual, others: new Map(others.map(([at, mode]) => [fromText(at), mode])) };
+  return {
+    ...{ name, path, root: filesOf(path), counts: { files, bytes } },
+    content: { tree, permissions, empty: empty.map(fromText), salt },
+  };
+}
+
+function toRecord({ tree, permissions, empty, salt }: LayerContent) {
+  const others = [...permissions.others].map(([path, mode]): [string, number] => [toText(path), mode]);
+  others.sort(([a], [b]) => (a < b ? -1 : 1));
+  return { tree, usual: permissions.usual, others, empty: empty.map(toText), salt };
+}

@@ -1,0 +1,62 @@
+import { chownSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { errnoOf, WorkspaceError } from '../deps.ts';
+import { removeFolder } from '../files/index.ts';
+import { temporaryPath } from '../run/index.ts';
+import { mountOverlay, unmountIn } from './mounts.ts';
+import type { Layers } from './port.ts';
+
+export function createLayers(input: { setting: Layers['setting']; dataDir: string }): Layers {
+  let tried: Promise<string | undefined> | undefined;
+  const reason = () => {
+    tried ??= input.setting === 'copy' ? Promise.resolve('HOLDPOINT_LAYERS is copy') : tryOnce(input);
+    return tried;
+  };
+  return { setting: input.setting, reason, usable: async () => (await reason()) === undefined };
+}
+
+const trials = new Map<number, Promise<string | undefined>>();
+
+/** Once per file system and process. */
+function tryOnce(input: { dataDir: string }): Promise<string | undefined> {
+  const { dev } = statSync(input.dataDir);
+  const trial = trials.get(dev) ?? tryMount(input);
+  trials.set(dev, trial);
+  return trial;
+}
+
+/** Mounts a small overlay as trees are, and uses it. @returns why that fails */
+async function tryMount({ dataDir }: { dataDir: string }): Promise<string | undefined> {
+  if (process.platform !== 'linux') return 'only Linux has overlay mounts';
+  if (process.getuid?.() !== 0) return 'the worker does not run as root';
+  const path = temporaryPath({ dataDir }, 'layer-trial');
+  const at = (name: string) => join(path, name);
+  const owner = { uid: 65_432, gid: 65_432 };
+  try {
+    for (const name of ['', 'layer', 'layer/folder', 'upper', 'work', 'tree', 'again']) {
+      mkdirSync(at(name), { recursive: true, mode: 0o755 });
+    }
+    writeFileSync(at('layer/folder/file'), '');
+    chownSync(at('upper'), owner.uid, owner.gid);
+    const mount = { layer: at('layer'), upper: at('upper'), work: at('work'), target: at('tree'), owner };
+    await mountOverlay(mount);
+    renameSync(at('tree/folder'), at('tree/moved'));
+    const { uid, gid, ino } = statSync(at('tree/moved/file'));
+    if (uid !== owner.uid || gid !== owner.gid) return 'the kernel does not map the owners of a layer';
+    if (ino !== statSync(at('layer/folder/file')).ino) return 'the file system does not keep inode numbers';
+    // Without this, two mounts of one tree could destroy each other's files.
+    const second = await mountOverlay({ ...mount, target: at('again'), rounds: 1 }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const isRefused = second instanceof WorkspaceError && second.code === 'EWORKSPACEBUSY';
+    return isRefused ? undefined : 'the kernel does not keep a tree from being mounted twice';
+  } catch (error) {
+    if (!(error instanceof WorkspaceError) && errnoOf(error) === undefined) throw error;
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await unmountIn(path).catch(() => {});
+    rmSync(at('work/work'), { recursive: true, force: true });
+    await removeFolder(path).catch(() => {});
+  }
+}

@@ -1,0 +1,46 @@
+import { statSync, utimesSync } from 'node:fs';
+import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
+import { requireRecord } from '../run/index.ts';
+import { boundMounts } from './bound-mounts.ts';
+import { type Layer, layerFile, readLayer } from './layer.ts';
+import { isMountPoint, mountOverlay } from './mounts.ts';
+import { overlayFile, readOverlay, upperOf, workOf } from './overlay-record.ts';
+
+/**
+ * Mounts the tree of a run unless it is mounted, or is a plain folder. Every use of a tree begins with this, so a mount point is never
+ * read as an empty tree.
+ *
+ * @returns the layer that the tree stands on; undefined for a plain folder
+ * @throws WorkspaceError `ELAYERLOST` when the layer is gone: the tree must be built again from the snapshot
+ */
+export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer | undefined> {
+  const record = readOverlay(folder);
+  if (record === undefined) return undefined;
+  const layer = readLayer(deps, record.layer);
+  if (layer === undefined) {
+    throw new WorkspaceError(
+      'ELAYERLOST',
+      `The layer that the tree ${folder.epoch} of ${folder.runId} stands on is gone.`,
+    );
+  }
+  if (!isMountPoint(folder.tree)) {
+    const { owner } = requireRecord(folder);
+    await mountOverlay({
+      ...{ layer: layer.root, upper: upperOf(folder), work: workOf(folder), target: folder.tree, owner },
+    });
+    await boundMounts(deps);
+  }
+  noteUse(deps, folder, layer);
+  return layer;
+}
+
+const interval = 60_000;
+
+/** Maintenance unmounts the trees, and removes the layers, that were not used for the longest time. */
+function noteUse(deps: Pick<Deps, 'now'>, folder: RunFolder, { path }: Layer): void {
+  const now = deps.now();
+  for (const file of [overlayFile(folder.overlay), layerFile(path)]) {
+    const { mtimeMs } = statSync(file);
+    if (Math.abs(now - mtimeMs) > interval) utimesSync(file, now / 1000, now / 1000);
+  }
+}

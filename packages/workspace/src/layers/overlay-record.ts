@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readJson } from '../files/index.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+
+/** What a tree of a run stands on. In the folder of the overlay, beside `upper` and `work`. */
+const overlaySchema = z.strictObject({
+  format: z.literal(1),
+  /** Folder of the layer below `layers/`. */
+  layer: z.string().regex(/^[0-9a-f]{32}\/[0-9a-f]{64}$/),
+  /** Its git tree, which the run's repository has. */
+  tree: z.string().regex(/^[0-9a-f]{40}$/),
+});
+export type OverlayRecord = z.infer<typeof overlaySchema>;
+
+export const overlayFile = (overlay: string): string => join(overlay, 'overlay.json');
+
+/** Undefined for a tree that is a plain folder. */
+export const readOverlay = ({ overlay }: Pick<RunFolder, 'overlay'>): OverlayRecord | undefined =>
+  readJson(overlayFile(overlay), overlaySchema);
+
+/** The name of the layer that a tree stood on, if its record can be read. */
+export function formerLayer(folder: Pick<RunFolder, 'overlay'>): string | undefined {
+  try {
+    return readOverlay(folder)?.layer;
+  } catch {
+    // Torn by a power failure.
+    return undefined;
+  }
+}
+
+export const overlayText = (record: OverlayRecord): string => JSON.stringify(overlaySchema.parse(record));
+
+export const upperOf = ({ overlay }: Pick<RunFolder, 'overlay'>): string => join(overlay, 'upper');
+export const workOf = ({ overlay }: Pick<RunFolder, 'overlay'>): string => join(overlay, 'work');

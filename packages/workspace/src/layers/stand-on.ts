@@ -1,0 +1,48 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Deps, type Owner, type RunFolder, WorkspaceError } from '../deps.ts';
+import { createHead } from '../run/index.ts';
+import { boundMounts } from './bound-mounts.ts';
+import type { Layer } from './layer.ts';
+import { mountOverlay } from './mounts.ts';
+import { overlayFile, overlayText, upperOf, workOf } from './overlay-record.ts';
+
+/**
+ * Makes the tree of a new run: an overlay of the run over a layer, mounted when this returns. The caller writes `.git` into it. The
+ * run's folder may be renamed with the mount in it.
+ */
+export async function standOn(deps: Deps, input: { folder: RunFolder; owner: Owner; layer: Layer }): Promise<void> {
+  const { folder } = input;
+  mkdirSync(join(folder.path, 'trees'), { recursive: true, mode: 0o711 });
+  await makeOverlay(deps, input);
+  createHead(folder, deps.holder);
+  await boundMounts(deps);
+}
+
+/** Makes the overlay and the mount point of one epoch, and mounts it. */
+export async function makeOverlay(
+  deps: Pick<Deps, 'onPoint'>,
+  { folder, owner, layer }: { folder: Pick<RunFolder, 'tree' | 'overlay'>; owner: Owner; layer: Layer },
+): Promise<void> {
+  const [upper, work] = [upperOf(folder), workOf(folder)];
+  mkdirSync(folder.overlay, { recursive: true, mode: 0o700 });
+  for (const path of [upper, work]) mkdirSync(path, { mode: 0o700 });
+  chownSync(upper, owner.uid, owner.gid);
+  writeFileSync(overlayFile(folder.overlay), overlayText({ format: 1, layer: layer.name, tree: layer.content.tree }));
+  makeMountPoint(folder.tree);
+  deps.onPoint('layer.overlay');
+  // Its record says now that the layer is used. Maintenance looks for such records before it removes one.
+  if (!existsSync(layer.root)) throw new WorkspaceError('EWORKSPACEBUSY', `The layer ${layer.path} was removed.`);
+  await mountOverlay({ layer: layer.root, upper, work, target: folder.tree, owner });
+  deps.onPoint('layer.mounted');
+}
+
+/** Seen in a tree that is not mounted. It also keeps a rename from replacing the mount point. */
+const unmountedMark = '.not-mounted';
+
+/** No user of a run can enter it while nothing is mounted. */
+function makeMountPoint(path: string): void {
+  mkdirSync(path, { mode: 0o700 });
+  writeFileSync(join(path, unmountedMark), 'Holdpoint mounts the files of the run here.\n', { mode: 0o600 });
+  chmodSync(path, 0o000);
+}

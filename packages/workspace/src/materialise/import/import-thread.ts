@@ -1,0 +1,55 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { ImportJob, type ImportResults, type ImportSettings, type ImportTask } from './import-job.ts';
+
+export interface ImportRequest {
+  readonly id: number;
+  readonly task: ImportTask;
+}
+
+/** An error, as data. */
+export interface ImportFailure {
+  readonly name: string;
+  readonly message: string;
+  readonly code: string | undefined;
+  readonly syscall: string | undefined;
+}
+
+export type ImportReply =
+  | { readonly id: number; readonly files: number; readonly bytes: number }
+  | { readonly id: number; readonly result: ImportResults[keyof ImportResults] }
+  | { readonly id: number; readonly failure: ImportFailure };
+
+/** Files between two reports of a task. */
+const reportEvery = 200;
+
+const job = new ImportJob(workerData as ImportSettings);
+let last: Promise<void> = Promise.resolve();
+// The thread of an `Importer`: one task after the other.
+parentPort?.on('message', (request: ImportRequest) => {
+  last = last.then(() => perform(request));
+});
+
+async function perform({ id, task }: ImportRequest): Promise<void> {
+  const done = { files: 0, bytes: 0 };
+  const report = () => {
+    post({ id, ...done });
+    Object.assign(done, { files: 0, bytes: 0 });
+  };
+  try {
+    const result = await job.run(task, (size) => {
+      done.files += 1;
+      done.bytes += size;
+      if (done.files === reportEvery) report();
+      return undefined;
+    });
+    report();
+    post({ id, result });
+  } catch (error) {
+    const { name, message, code, syscall } = error as NodeJS.ErrnoException;
+    post({ id, failure: { name, message, code, syscall } });
+  }
+}
+
+function post(reply: ImportReply): void {
+  parentPort?.postMessage(reply);
+}

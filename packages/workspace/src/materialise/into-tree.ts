@@ -1,0 +1,60 @@
+import { mkdirSync, renameSync } from 'node:fs';
+import type { Deps, Owner } from '../deps.ts';
+import { openTop, setFolderOwner } from '../files/index.ts';
+import { beginLayer, type LayerContent, rememberRoot, standOn } from '../layers/index.ts';
+import { createHead, makeTree } from '../run/index.ts';
+import { find } from '../tree/index.ts';
+import type { Fill } from './fill.ts';
+import { giveTree } from './give-tree.ts';
+import type { Scanned } from './scan-unstored.ts';
+
+/** Where the files of a source are written. */
+export interface Place {
+  /** An empty folder that no other process looks at. */
+  readonly to: string;
+  /** Undefined: the files keep the owner of this process. */
+  readonly owner: Owner | undefined;
+  readonly isLayer: boolean;
+}
+
+interface Written {
+  readonly copied: Scanned;
+  readonly content: LayerContent;
+}
+
+/**
+ * Has the files of a run's tree written: into a layer that the tree then stands on, or, where this host has plain trees or no layer can hold
+ * all of the files, into a plain folder.
+ */
+export async function intoTree(
+  deps: Deps,
+  { folder, owner, tenant }: Fill,
+  write: (place: Place) => Promise<Written>,
+): Promise<Written> {
+  await using build = await beginLayer(deps);
+  if (build === undefined) {
+    const own = deps.isRoot ? owner : undefined;
+    makeTree(deps, folder);
+    using top = openTop(folder.tree);
+    setFolderOwner(top.fd, own, 0o700);
+    return await write({ to: folder.tree, owner: own, isLayer: false });
+  }
+  const written = await write({ to: build.root, owner: undefined, isLayer: true });
+  const { copied, content } = written;
+  if (!holdsMore(copied)) {
+    const { files, bytes } = copied;
+    const layer = await build.place({ tenant, ...content, counts: { files, bytes } });
+    rememberRoot(layer, copied.root);
+    await standOn(deps, { folder, owner, layer });
+  } else {
+    mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
+    renameSync(build.root, folder.tree);
+    await giveTree(folder.tree, owner);
+    createHead(folder, deps.holder);
+  }
+  return written;
+}
+
+/** Whether the folder has files that its tree has not. */
+const holdsMore = ({ root, unstored }: Scanned): boolean =>
+  [...unstored.keys()].some((path) => find(root, path.split('/')) === undefined);

@@ -1,0 +1,51 @@
+import type { Deps } from '../deps.ts';
+import { openChain, openTop } from '../files/index.ts';
+import { startScan } from '../snapshot.ts';
+import { type Skipped, scanChildren, scanEntry, withEntry } from '../tree/index.ts';
+import type { Copied } from './copy-directory.ts';
+import type { Fill } from './fill.ts';
+
+export interface Scanned extends Omit<Copied, 'unstored'> {
+  readonly unstored: ReadonlyMap<string, Skipped>;
+}
+
+/** Looks at the files that a copy did not store: each is stored now, or the snapshot records that it cannot be. */
+export async function scanUnstored(
+  deps: Deps,
+  { fill, copied, to }: { fill: Fill; copied: Copied; to: string },
+): Promise<Scanned> {
+  const { unstored: paths, ...rest } = copied;
+  if (paths.length === 0) return { ...rest, unstored: new Map() };
+  const scan = startImportScan(deps, { fill, to });
+  let { root } = copied;
+  using top = openTop(to);
+  for (const path of paths) {
+    const names = path.split('/');
+    const name = names.at(-1) ?? '';
+    using directory = openChain(top, names.slice(0, -1));
+    const entry = directory && (await scanEntry(scan, { directory, name, path }, undefined));
+    if (entry !== undefined) root = withEntry(root, names, entry);
+  }
+  for (const [path, bits] of scan.permissions) copied.permissions.set(path, bits);
+  return {
+    ...{ ...rest, root, unstored: scan.skipped },
+    ...{ files: copied.files + scan.seen.size, bytes: copied.bytes + scan.bytes },
+  };
+}
+
+/** Reads a tree that was just written. */
+export async function scanTree(deps: Deps, { fill, to }: { fill: Fill; to: string }): Promise<Scanned> {
+  const scan = startImportScan(deps, { fill, to });
+  using top = openTop(to);
+  const root = await scanChildren(scan, top, '', undefined);
+  const { permissions, skipped, seen, bytes } = scan;
+  return { root, permissions, unstored: skipped, files: seen.size, bytes };
+}
+
+const startImportScan = (deps: Deps, { fill, to }: { fill: Fill; to: string }) =>
+  startScan(deps, {
+    folder: { ...fill.folder, tree: to },
+    state: deps.states.of(fill.folder),
+    content: fill.content,
+    ...(fill.signal && { signal: fill.signal }),
+  });

@@ -1,0 +1,8 @@
+import type { Repository } from './repository.ts';
+
+/** A source that was found: its real path, and the commit of a git source. */
+export type FoundSource =
+  | { type: 'empty' }
+  | { type: 'directory'; path: string }
+  | { type: 'archive'; path: string }
+  | { type: 'git'; repository: Repository; commit: string };

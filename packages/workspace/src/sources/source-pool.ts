@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
+import { z } from 'zod';
+import { type Deps, errnoOf } from '../deps.ts';
+import { removeFolder } from '../files/index.ts';
+import { linkFile } from '../fork/link-objects.ts';
+import { openStoredPack } from '../git-objects/index.ts';
+import { temporaryPath } from '../run/index.ts';
+import type { FoundSource } from '../source-repository/found-source.ts';
+import { entryFile, namesIn, sourcesFolder, usedAt } from './entry.ts';
+import { evictSource, evictSources, removeSourceEntry } from './evict-sources.ts';
+import { openSourceStats, type SourceStats } from './source-stats.ts';
+
+/**
+ * What runs of one source have in common: packs with the objects of its trees. Each entry holds exactly the objects of one tree, because the
+ * sandbox of a run sees its packs, and what was removed from a source must not come back. Entries are made aside and renamed, and nothing
+ * changes them. Runs link them; tenants share none.
+ */
+export interface SourcePool {
+  /** Packs, without `.pack`, that have some of the objects of the source's next tree. */
+  packs(): readonly string[];
+  /** Gives a repository the objects of a tree. @returns false when they are not there, or damaged */
+  link(tree: string, shadow: string): Promise<boolean>;
+  /** Keeps the packs of a repository, which hold exactly the objects of this tree. */
+  keep(tree: string, shadow: string): Promise<void>;
+  /** The same for the commits before a commit. */
+  linkHistory(name: string, repository: string): Promise<boolean>;
+  keepHistory(name: string, repository: string): Promise<void>;
+  /** What the source held last; undefined when looking at it cannot tell. */
+  recall(): SourceStats | undefined;
+  /** As `recall`, without what was known. */
+  learn(): SourceStats | undefined;
+}
+
+const entrySchema = z.strictObject({ format: z.literal(1), packs: z.array(z.string().regex(/^pack-[0-9a-f]{40}$/)) });
+
+interface Input {
+  tenant: string | undefined;
+  source: Source;
+  found: FoundSource;
+  /** See `fileSystemClock`. */
+  clock: string;
+}
+
+/** @returns undefined when nothing of the source is kept */
+export function openSourcePool(deps: Deps, input: Input): SourcePool | undefined {
+  const { found } = input;
+  if (deps.limits.poolBytes === 0 || (found.type !== 'directory' && found.type !== 'git')) return undefined;
+  const folder = sourceFolder(deps.dataDir, { ...input, found });
+  const trees = join(folder, 'trees');
+  const histories = join(folder, 'histories');
+  const stats = (isKnown: boolean) =>
+    found.type === 'directory'
+      ? openSourceStats({ folder, source: found.path, clock: input.clock, isKnown })
+      : undefined;
+  const keep = async (entry: string, repository: string) => {
+    await keepPacks(deps, { entry, from: packFolder(repository) });
+    await evictSource(deps, folder);
+    await evictSources(deps);
+  };
+  return {
+    packs: () => {
+      const [newest] = namesIn(trees)
+        .map((name) => join(trees, name))
+        .toSorted((a, b) => usedAt(b) - usedAt(a));
+      return newest === undefined ? [] : (packsOf(newest) ?? []);
+    },
+    link: (tree, shadow) => linkPacks(deps, join(trees, tree), packFolder(shadow)),
+    keep: (tree, shadow) => keep(join(trees, tree), shadow),
+    linkHistory: (name, repository) => linkPacks(deps, join(histories, name), packFolder(repository)),
+    keepHistory: (name, repository) => keep(join(histories, name), repository),
+    recall: () => stats(true),
+    learn: () => stats(false),
+  };
+}
+
+const packFolder = (repository: string): string => join(repository, 'objects/pack');
+
+/** A source is what it is, not only what it is called: a directory that took the place of another one is another source. */
+function sourceFolder(
+  dataDir: string,
+  input: Omit<Input, 'found'> & { found: Extract<FoundSource, { type: 'directory' | 'git' }> },
+): string {
+  const { found, source, tenant = '' } = input;
+  const path = found.type === 'git' ? found.repository.common : found.path;
+  const { dev, ino } = statSync(path, { bigint: true });
+  const globs = source.type === 'directory' ? [source.include ?? null, source.exclude ?? null] : [];
+  const key = JSON.stringify([found.type, path, String(dev), String(ino), ...globs]);
+  return join(sourcesFolder(dataDir), digest(tenant).slice(0, 32), digest(key).slice(0, 40));
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Links the packs of an entry after a look at each. An entry that a power failure tore is removed. */
+async function linkPacks(deps: Deps, entry: string, to: string): Promise<boolean> {
+  const packs = packsOf(entry);
+  if (packs === undefined) return false;
+  if (!packs.every(isWhole)) {
+    deps.logger.warn({ entry }, 'removed damaged objects of a source');
+    await removeSourceEntry(deps, entry);
+    return false;
+  }
+  try {
+    for (const pack of packs) {
+      const target = join(to, pack.slice(entry.length + 1));
+      for (const kind of ['pack', 'idx']) await linkFile(`${pack}.${kind}`, `${target}.${kind}`);
+      markShared(target);
+    }
+    utimesSync(entryFile(entry), deps.now() / 1000, deps.now() / 1000);
+    return true;
+  } catch (error) {
+    // Another process removed the entry at this moment. The run makes the objects itself.
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** The collection of an ended run leaves shared packs alone. */
+const markShared = (pack: string): void => writeFileSync(`${pack}.keep`, '', { mode: 0o444 });
+
+function isWhole(path: string): boolean {
+  using pack = openStoredPack(path);
+  return pack !== undefined;
+}
+
+/** Keeps all packs of a folder as an entry. When two processes keep the same, the first wins. */
+async function keepPacks(deps: Deps, { entry, from }: { entry: string; from: string }): Promise<void> {
+  const packs = readdirSync(from).flatMap((name) => /^(pack-[0-9a-f]{40})\.pack$/.exec(name)?.[1] ?? []);
+  const aside = temporaryPath(deps, 'source');
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  try {
+    for (const pack of packs) {
+      for (const kind of ['pack', 'idx']) await linkFile(join(from, `${pack}.${kind}`), join(aside, `${pack}.${kind}`));
+      markShared(join(from, pack));
+    }
+    // Not fsynced: the packs are on disk, and an entry that lost one of its names is noticed.
+    writeFileSync(entryFile(aside), JSON.stringify({ format: 1, packs } satisfies z.infer<typeof entrySchema>));
+    utimesSync(entryFile(aside), deps.now() / 1000, deps.now() / 1000);
+    deps.onPoint('pool.made');
+    mkdirSync(join(entry, '..'), { recursive: true, mode: 0o700 });
+    renameSync(aside, entry);
+    deps.onPoint('pool.kept');
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
+  } finally {
+    await removeFolder(aside);
+  }
+}
+
+/** Paths without `.pack`; undefined when there is no such entry. */
+function packsOf(entry: string): string[] | undefined {
+  try {
+    const read = entrySchema.safeParse(JSON.parse(readFileSync(entryFile(entry), 'utf8')));
+    return read.data?.packs.map((pack) => join(entry, pack));
+  } catch (error) {
+    if (error instanceof SyntaxError || errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
