@@ -30,7 +30,7 @@ export {
   liveJoinChannel,
   notificationChannel,
   notificationPattern,
-  runOfChannel,
+  runOfKey,
   workerIndex,
   workerKey,
 } from './log/keys.ts';
@@ -44,7 +44,7 @@ export {
 export { policyFileFrom, readPolicyFile } from './policies/policy-file.ts';
 export type { Logger } from './ports/index.ts';
 export { setLogLevel, watchLogLevel } from './processes/log-level.ts';
-export type { Attempt, RunSnapshot, WaitingCall } from './queries/index.ts';
+export type { Attempt, NumberedStep, RunSnapshot, StepsQuery, WaitingCall } from './queries/index.ts';
 export { TraceIds } from './queries/trace-ids.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export {

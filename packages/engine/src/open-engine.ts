@@ -36,7 +36,6 @@ import type { EngineDeps } from './deps.ts';
 import type { RunState, StepState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
 import {
-  activeIndex,
   fromPayload,
   readApproval,
   readLog,
@@ -46,6 +45,7 @@ import {
   readTasks,
   readWholeLog,
   repairsKey,
+  withResult,
 } from './log/index.ts';
 import { ownedBy } from './owned-by.ts';
 import {
@@ -61,6 +61,7 @@ import {
   resolvePolicy,
 } from './policies/index.ts';
 import {
+  findNumberedSteps,
   findRewindPoint,
   getStep,
   listAgents,
@@ -70,6 +71,7 @@ import {
   listRuns,
   listSnapshots,
   listSteps,
+  pageSteps,
   presentStep,
   type RunFilter,
   readCalls,
@@ -129,6 +131,9 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       /** The sub-agents of a run that are not over, and theirs. */
       agents: on(deps, listAgents),
       steps: ofRun(deps, listSteps),
+      /** What it shows is all that it reads. @throws EngineError `step_not_found` */
+      stepsPage: ofRun(deps, pageSteps),
+      numbered: ofRun(deps, findNumberedSteps),
       async step(id: string) {
         await owned.part('step', id);
         return getStep(deps, id);
@@ -213,13 +218,19 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       resolve: (reference: PolicyReference) => resolvePolicy(deps, tenant, reference),
     },
     events: {
-      list: ofRun(redis, readLog),
+      list: async (runId: string, page: Parameters<typeof readLog>[2] = {}) => {
+        await owned.run(runId);
+        return Promise.all((await readLog(redis, runId, page)).map((event) => withResult(deps.blobs, event)));
+      },
       async *all(runId: string) {
         await owned.run(runId);
-        yield* readWholeLog(redis, runId);
+        for await (const event of readWholeLog(redis, runId)) yield await withResult(deps.blobs, event);
       },
       /** About all runs of the tenant. */
-      page: (page: Parameters<typeof listEvents>[2]) => listEvents(deps, tenant, page),
+      async page(page: Parameters<typeof listEvents>[2]) {
+        const { items, next } = await listEvents(deps, tenant, page);
+        return { items: await Promise.all(items.map((event) => withResult(deps.blobs, event))), next };
+      },
     },
     /** The value of a payload, from the log or the blob store. */
     read: <Value>(payload: Payload<Value>): Promise<Value> => fromPayload(deps.blobs, payload),
@@ -241,11 +252,4 @@ const openReconciler = ({ redis }: EngineDeps) => ({
   },
   /** Counts of all tenants together, without names. */
   totals: () => readTotals(redis),
-  /** Every run that has not ended. */
-  async *activeRuns(): AsyncGenerator<RunState> {
-    for (const id of await redis.zrange(activeIndex, '0', '-1')) {
-      const run = await readRun(redis, id);
-      if (run) yield run;
-    }
-  },
 });

@@ -1,8 +1,8 @@
 import { defaultTenant, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
-import { approvalIndexOf, ownerOf } from '../log/index.ts';
-import { type Page, walkBack } from '../queries/index.ts';
+import { approvalFacetIndexOf, approvalIndexOf, labelFacet, pick } from '../log/index.ts';
+import { type Page, pagesBack } from '../queries/index.ts';
 import { type ApprovalView, viewApproval } from './view-approval.ts';
 
 export interface ApprovalFilter {
@@ -23,15 +23,42 @@ export async function listPendingApprovals(
   page: { limit: number; cursor?: string },
 ): Promise<Page<ApprovalView>> {
   const items: ApprovalView[] = [];
-  for await (const id of walkBack(deps, approvalIndexOf(filter.tenant ?? defaultTenant), page.cursor)) {
-    if (filter.run_id !== undefined && (await ownerOf(deps.redis, id)) !== filter.run_id) continue;
-    const view = await viewApproval(deps, id).catch(unlessGone);
-    if (view?.approval.status !== 'pending' || !fits(view, filter)) continue;
-    const last = items.at(-1);
-    if (items.length === page.limit && last) return { items, next: last.approval.id };
-    items.push(view);
+  for await (const ids of candidates(deps, filter, { cursor: page.cursor, most: page.limit + 1 })) {
+    const views = await Promise.all(ids.map((id) => viewApproval(deps, id).catch(unlessGone)));
+    for (const view of views) {
+      if (view?.approval.status !== 'pending' || !fits(view, filter)) continue;
+      const last = items.at(-1);
+      if (items.length === page.limit && last) return { items, next: last.approval.id };
+      items.push(view);
+    }
   }
   return { items };
+}
+
+function candidates(
+  { redis }: Pick<EngineDeps, 'redis'>,
+  { tenant = defaultTenant, run_id, tool, rule, label, before }: ApprovalFilter & { tenant?: Tenant },
+  page: { cursor: string | undefined; most: number },
+): AsyncGenerator<string[]> {
+  const names = [
+    ...(run_id === undefined ? [] : [`run:${run_id}`]),
+    ...(tool === undefined ? [] : [`tool:${tool}`]),
+    ...(rule === undefined ? [] : [`rule:${rule}`]),
+    ...(label === undefined ? [] : [labelFacet([label.name, label.value])]),
+  ];
+  const from = { ...page, cursor: earlier(page.cursor, before) };
+  if (names.length === 0) return pagesBack({ redis }, approvalIndexOf(tenant), from);
+  return pick(redis, { any: [], all: names.map((name) => approvalFacetIndexOf(tenant, name)) }, from);
+}
+
+/** An id is made before its approval is requested: a later one than this is of none that was requested then. Clocks differ by less than a minute. */
+function earlier(cursor: string | undefined, before: number | undefined): string | undefined {
+  if (before === undefined) return cursor;
+  const hex = Math.max(0, Math.floor(before) + 60_000)
+    .toString(16)
+    .padStart(12, '0');
+  const first = `apr_${hex.slice(0, 8)}-${hex.slice(8)}`;
+  return cursor === undefined || first < cursor ? first : cursor;
 }
 
 /** An index entry may be a moment ahead of its append, or behind it. */
@@ -40,7 +67,8 @@ function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-function fits(view: ApprovalView, { tool, rule, label, before }: ApprovalFilter): boolean {
+function fits(view: ApprovalView, { run_id, tool, rule, label, before }: ApprovalFilter): boolean {
+  if (run_id !== undefined && view.run.id !== run_id) return false;
   const { request } = view.approval;
   if (tool !== undefined && (view.subject !== 'step' || view.step.call.tool !== tool)) return false;
   if (rule !== undefined && request.rule?.name !== rule) return false;

@@ -60,9 +60,9 @@ export async function revokeRule(
   return getRule(deps, id, tenant);
 }
 
-/** Removes what is not in force from the index. */
-export async function dropRules(deps: EngineDeps, tenant: Tenant): Promise<void> {
-  for (const entry of await deps.redis.zrange(ruleIndexOf(tenant), '0', '-1')) {
+/** Removes those of these entries from the index whose rule is not in force. */
+export async function dropRules(deps: EngineDeps, tenant: Tenant, entries: readonly string[]): Promise<void> {
+  for (const entry of entries) {
     const listed = await readListed(deps, entry);
     const isOver = listed === undefined ? isAbandoned(idOf(entry), deps.now()) : !isInForce(listed.rule, deps.now());
     if (isOver) await deps.redis.zrem(ruleIndexOf(tenant), entry);

@@ -1,7 +1,16 @@
-import type { ApprovalTerms } from '@holdpoint/contract';
+import { type ApprovalTerms, defaultTenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { type ApprovalState, nextNotice, type RunState, type Transition } from '../domain/index.ts';
-import { append, claimOwner, readApproval, readSpec, trackApproval, untrackApproval } from '../log/index.ts';
+import {
+  append,
+  claimOwner,
+  listFacets,
+  readApproval,
+  readSpec,
+  readSteps,
+  trackApproval,
+  untrackApproval,
+} from '../log/index.ts';
 
 interface NewApproval {
   approvalId: string;
@@ -40,9 +49,25 @@ export async function requestApproval(
       return { approvalId, expiresAt: new Date(now + seconds * 1000).toISOString() };
     },
   );
+  await listByFacets(deps, run, { events: transition.events, opened });
   const { ok } = await append(deps, run.id, transition);
   if (!ok) for (const id of opened) await untrackApproval(deps.redis, id);
   return ok;
+}
+
+async function listByFacets(
+  { redis }: EngineDeps,
+  run: RunState,
+  { events, opened }: Pick<Transition, 'events'> & { opened: readonly string[] },
+): Promise<void> {
+  for (const event of events) {
+    if (event.type !== 'approval.requested' || !opened.includes(event.data.approval_id)) continue;
+    const { approval_id: id, rule, expires_at } = event.data;
+    const [step] = event.step_id === undefined ? [] : await readSteps(redis, run.id, [event.step_id]);
+    const about = { run: run.id, tool: step?.call.tool, rule: rule?.name, labels: run.header.labels };
+    const facets = { ...about, expiresAt: Date.parse(expires_at) };
+    await listFacets(redis, run.tenant ?? defaultTenant, { id, facets });
+  }
 }
 
 /** The approval of a parked step or publication while it is pending. */

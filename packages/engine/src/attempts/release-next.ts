@@ -1,7 +1,7 @@
 import { judgeStep } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { gateSteps, mayWrite, type RunState, releasable, type StepState, type Transition } from '../domain/index.ts';
-import { append, fieldsOfStep, prime, readSpec, readTurnSteps } from '../log/index.ts';
+import { append, prime, readSpec, readTurnSteps } from '../log/index.ts';
 
 /**
  * Records the outcome of a write, and lets through the gate in the same entry the calls of the turn that only waited for it; their jobs go
@@ -35,10 +35,7 @@ export async function settleAndRelease(
   const only = ids.length === 1 ? ids[0] : undefined;
   const addJobs = () => Promise.all(ids.map((id) => deps.queues.addStep(run, id)));
   const both = { if: [...outcome.if, ...gate.if], events: [...outcome.events, ...gate.events] };
-  const [appended] = await Promise.all([
-    append(deps, run.id, both, { returning: only === undefined ? [] : fieldsOfStep(only) }),
-    addJobs(),
-  ]);
+  const [appended] = await Promise.all([append(deps, run.id, both, { returning: only }), addJobs()]);
   if (!appended.ok) return false;
   if (only !== undefined) prime(deps.redis, only, appended.returned);
   // The server did not know the script, and the jobs were there before their steps.

@@ -23,7 +23,7 @@ import {
   scopeOf,
 } from '../domain/index.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
-import { fromPayload, readSpec, toPayload } from '../log/index.ts';
+import { fromPayload, readSpec, toResult } from '../log/index.ts';
 import { openPast } from '../queries/past-calls.ts';
 import { beginTask } from './begin-task.ts';
 import { captureCall, dropChanges } from './capture-call.ts';
@@ -75,6 +75,9 @@ export async function runAttempt(
       if (step.task !== undefined) return { kind: 'deferred', until, taskId };
       return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
     }
+    // The blob of a large result is written beside the snapshot. Its failure counts where the value is awaited.
+    const value = made.value === undefined ? undefined : toResult(deps.blobs, made.value as Json);
+    value?.catch(() => {});
     const isCanceled = reason === 'canceled';
     const { outcome, snapshot } = writes && !isCanceled ? await captureCall(deps, run, step, made) : { outcome: made };
     if (writes && isCanceled) await dropSecrets(deps, run);
@@ -87,7 +90,7 @@ export async function runAttempt(
       result: {
         attempt: step.attempt,
         status: reason === 'canceled' ? 'killed' : outcome.status,
-        value: outcome.value === undefined ? undefined : await toPayload(deps.blobs, outcome.value as Json),
+        value: await value,
         error: reason === 'canceled' ? { code: 'ECANCELED', message: 'The run was canceled.' } : error,
         instead: outcome.status === 'succeeded' && isLeftOut(spec, step) ? 'dry_run' : undefined,
         duration_ms: tookSince(spec, startedAt),
@@ -116,7 +119,7 @@ async function applied(deps: WorkerDeps, run: RunState, step: StepState, shown: 
   await deps.workspaces.applyPreview({ runId: run.id, epoch: run.lease, snapshot });
   return {
     ...{ attempt: step.attempt, status, error, capabilities, duration_ms },
-    value: value === null ? undefined : await toPayload(deps.blobs, value),
+    value: value === null ? undefined : await toResult(deps.blobs, value),
     snapshot: { snapshot, parent: base, files_changed, skipped },
   };
 }

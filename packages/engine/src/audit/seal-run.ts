@@ -1,5 +1,6 @@
 import type { AuditLog, RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
+import { readStored as readStoredEvent } from '../log/stored-event.ts';
 import type { Logger } from '../ports/index.ts';
 import type { Redact } from './audit-text.ts';
 import { bodyOfEvent, isRecorded } from './body-of-event.ts';
@@ -32,7 +33,7 @@ export async function openProgress({ redis }: SealDeps, runId: string, sealed: n
   if (sealed > 0) {
     for await (const events of readStored(redis, runId, 1, sealed)) {
       for (const stored of events) {
-        const event = eventFrom(stored);
+        const event = eventFrom(runId, stored);
         if (event === undefined) continue;
         tryTo(() => learn(facts, event));
         // Only drops what a record was made of.
@@ -54,7 +55,7 @@ export async function firstRecorded(
   after: number,
 ): Promise<string | undefined> {
   for await (const events of readStored(redis, runId, after + 1)) {
-    const found = events.map(eventFrom).find((event) => isRecorded(String(event?.type)));
+    const found = events.map((stored) => eventFrom(runId, stored)).find((event) => isRecorded(String(event?.type)));
     if (found !== undefined) return found.time;
   }
   return undefined;
@@ -75,7 +76,7 @@ export async function* sealRun(deps: SealDeps, runId: string, progress: RunProgr
       }
       progress.read = stored.seq;
       progress.open.add(stored);
-      const event = eventFrom(stored);
+      const event = eventFrom(runId, stored);
       progress.time = event?.time ?? progress.time;
       const body = event && describe(facts, event, (text) => deps.redact(text, facts.tenant));
       if (body === 'unreadable' || event === undefined) {
@@ -113,10 +114,10 @@ function tryTo(work: () => unknown): void {
 }
 
 /** An append checks each event, so its text is not checked again; one that another program wrote may be anything. */
-function eventFrom({ text }: StoredEvent): RunEvent | undefined {
+function eventFrom(runId: string, { text, seq }: StoredEvent): RunEvent | undefined {
   if (text === undefined) return undefined;
   try {
-    const event = JSON.parse(text.toString()) as RunEvent | null;
+    const event = readStoredEvent(runId, seq, text.toString()) as RunEvent | null;
     return typeof event?.type === 'string' && typeof event.time === 'string' ? event : undefined;
   } catch {
     return undefined;

@@ -1,9 +1,21 @@
 import type { RunEvent } from '@holdpoint/contract';
 import { changesOf } from './changes/changes-of.ts';
+import { nameOf } from './fields/field.ts';
+import { columnSeparator, droppedColumns, settledColumns } from './fields/step.ts';
 
-/** The state hash that a log stands for: its fields and their values. */
+/** The state hash that a log stands for: its fields and their values. What `append.lua` does to it, event by event. */
 export function fold(events: Iterable<RunEvent>): Record<string, string> {
-  const { values, increments } = changesOf(events);
-  const counts = Object.entries(increments).map(([field, by]) => [field, String(by)]);
-  return { ...values, ...Object.fromEntries(counts) };
+  const { values, increments, marks, raises, packed, overruled } = changesOf(events);
+  const state: Record<string, string> = Object.fromEntries(values);
+  for (const [field, by] of increments) state[field] = String(by);
+  for (const { field, text, by } of marks) state[field] = `${state[field] ?? ''}${text}${by}`;
+  for (const [field, least] of raises) state[field] = String(least);
+  for (const id of packed) pack(state, id);
+  return { ...state, ...Object.fromEntries(overruled) };
+}
+
+function pack(state: Record<string, string>, id: string): void {
+  const names = settledColumns.map((column) => nameOf(id, column));
+  state[id] = names.map((name) => (state[name] ?? '').replaceAll(columnSeparator, ' ')).join(columnSeparator);
+  for (const name of [...names, ...droppedColumns.map((column) => nameOf(id, column))]) delete state[name];
 }

@@ -11,6 +11,7 @@ export {
   reservedField,
   runField,
   specField,
+  turnField,
 } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { taskField } from './fields/task.ts';

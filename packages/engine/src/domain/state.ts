@@ -1,9 +1,10 @@
+import { isIdOf } from '@holdpoint/contract';
 import type { z } from 'zod';
 import { approvalTable } from './fields/approval.ts';
 import { nameOf, schemaOf } from './fields/field.ts';
 import { ruleTable } from './fields/rule.ts';
 import { runTable } from './fields/run.ts';
-import { stepTable } from './fields/step.ts';
+import { columnSeparator, settledColumns, stepTable } from './fields/step.ts';
 import { taskTable } from './fields/task.ts';
 
 type Fields = Readonly<Record<string, string | null | undefined>>;
@@ -17,7 +18,9 @@ const ruleSchema = schemaOf(ruleTable);
 
 /** A run as its state hash says, without its steps, approvals and tasks. */
 export type RunState = z.infer<typeof runSchema> & { id: string };
-export type StepState = z.infer<typeof stepSchema> & { id: string };
+export type StepState = Omit<z.infer<typeof stepSchema>, 'call' | 'judged'> & { id: string; call: PlannedCall };
+/** Whether a settled step was allowed, and by which policies, is only in the log. */
+type PlannedCall = z.infer<typeof stepSchema>['call'] & z.infer<typeof stepSchema>['judged'];
 export type ApprovalState = z.infer<typeof approvalSchema> & { id: string };
 /** A background command or a sub-agent. */
 export type TaskState = z.infer<typeof taskSchema> & { id: string };
@@ -27,11 +30,12 @@ export type RuleState = z.infer<typeof ruleSchema> & { id: string };
 
 /** The hash fields that make up a run, a step, an approval, a task. */
 export const runFieldNames: readonly string[] = Object.keys(runTable);
-const stepNames = Object.keys(stepTable);
+export const stepNames: readonly string[] = Object.keys(stepTable);
 const approvalNames = Object.keys(approvalTable);
 const taskNames = Object.keys(taskTable);
 const ruleNames = Object.keys(ruleTable);
-export const stepFieldNames = (id: string): string[] => stepNames.map((name) => nameOf(id, name));
+/** The last one is the record of a settled step. */
+export const stepFieldNames = (id: string): string[] => [...stepNames.map((name) => nameOf(id, name)), id];
 export const approvalFieldNames = (id: string): string[] => approvalNames.map((name) => nameOf(id, name));
 export const ruleFieldNames = (id: string): string[] => ruleNames.map((name) => nameOf(id, name));
 export const taskFieldNames = (id: string): string[] => taskNames.map((name) => nameOf(id, name));
@@ -43,8 +47,53 @@ export function parseRun(id: string, fields: Fields): RunState | undefined {
 }
 
 export function parseStep(id: string, fields: Fields): StepState | undefined {
-  const found = pick(fields, stepNames, nameOf(id, ''));
-  return found && { id, ...stepSchema.parse(found) };
+  const record = fields[id];
+  return readFound(id, pick(record ? withRecord(fields, id, record) : fields, stepNames, nameOf(id, '')));
+}
+
+function readFound(id: string, found: Record<string, string> | undefined): StepState | undefined {
+  if (found === undefined) return undefined;
+  const { judged, call, ...step } = stepSchema.parse(found);
+  return { id, ...step, call: { ...call, ...judged } };
+}
+
+/** A step that is not settled and its run as Redis returned them: the values of the run's fields and then the step's, from an index on. */
+export interface StoredStep {
+  values: readonly (string | null)[];
+  from: number;
+}
+
+/** Reads by place and not by name: as objects, fields whose names have an id in them cost more than all the rest of reading a step. */
+export function parseStored(
+  ids: { run: string; step: string },
+  { values, from }: StoredStep,
+): { run: RunState; step: StepState } | undefined {
+  const run = pickFrom(values, from, runFieldNames);
+  const step = readFound(ids.step, pickFrom(values, from + runFieldNames.length, stepNames));
+  return run && step && { run: { id: ids.run, ...runSchema.parse(run) }, step };
+}
+
+function pickFrom(
+  values: readonly (string | null)[],
+  from: number,
+  names: readonly string[],
+): Record<string, string> | undefined {
+  const found: Record<string, string> = {};
+  for (const [index, name] of names.entries()) {
+    const value = values[from + index];
+    if (value != null && value !== '') found[name] = value;
+  }
+  return found.status === undefined ? undefined : found;
+}
+
+/** What was said of a step after it settled counts before its record. */
+function withRecord(fields: Fields, id: string, record: string): Fields {
+  const values = record.split(columnSeparator);
+  const columns = settledColumns.map((column, at) => {
+    const name = nameOf(id, column);
+    return [name, fields[name] ?? values[at]] as const;
+  });
+  return Object.fromEntries(columns);
 }
 
 export function parseApproval(id: string, fields: Fields): ApprovalState | undefined {
@@ -82,7 +131,7 @@ export const parseAllApprovals = (fields: Fields): ApprovalState[] =>
 
 /** All steps of a whole state hash, in the order in which they were planned. */
 export const parseAllSteps = (fields: Fields): StepState[] =>
-  idsWith(fields, ':call')
+  [...idsWith(fields, ':call'), ...Object.keys(fields).filter((name) => isIdOf('step', name) && !name.includes(':'))]
     .flatMap((id) => parseStep(id, fields) ?? [])
     // After an undo, a step and its replacement have the same turn and index: the older one comes first.
     .sort((a, b) => a.call.turn - b.call.turn || a.call.index - b.call.index || (a.id < b.id ? -1 : 1));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { notificationPattern, runOfChannel } from '../log/keys.ts';
+import { notificationPattern, runOfKey } from '../log/keys.ts';
 
 /** Which runs changed, since the last `take`. */
 export interface Changes {
@@ -28,7 +28,7 @@ export function listen({ redis, subscriber }: Connections, channels: readonly st
   let woken = Promise.withResolvers<void>();
   const wake = (): void => woken.resolve();
   const onMessage = (pattern: string, channel: string): void => {
-    if (pattern === notificationPattern) runs.add(runOfChannel(channel));
+    if (pattern === notificationPattern) runs.add(runOfKey(channel));
     if (patterns.includes(pattern)) wake();
   };
   const onReconnect = (): void => {

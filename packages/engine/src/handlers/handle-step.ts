@@ -5,13 +5,12 @@ import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { awaitDecision } from '../approvals/index.ts';
 import { dropResult } from '../approvals/result-preview.ts';
 import {
+  type Again,
   appendWithTask,
   beginApprovedTask,
+  beginAttempt,
   bindTask,
-  confirmFiles,
-  type Executed,
   recoverAttempt,
-  runAttempt,
   settleAndRelease,
   whileFrozen,
 } from '../attempts/index.ts';
@@ -30,22 +29,19 @@ import {
   seqIs,
   settleAttempt,
   settleBegun,
-  startAttempt,
+  type Transition,
   toolsChanged,
 } from '../domain/index.ts';
 import { abortReason, done, doneAt, type JobContext, type JobEnd, pauseOrRetry } from '../jobs/index.ts';
-import { append, readSpec, readStep, takePrimed } from '../log/index.ts';
-import { mergeTransitions, planAhead, recordPlan } from '../planning/index.ts';
+import { append, appendParts, asWhole, readSpec, readStep, takePrimed } from '../log/index.ts';
+import { planAhead, recordAfter } from '../planning/index.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { openGateAhead, reconcile } from '../reconcile/reconcile.ts';
 import { isWaitOver } from '../reconcile/wait-over.ts';
-import { guardTree } from '../trees/inspect-tree.ts';
 
 const mostRounds = 20;
 /** How soon a call that writes looks again while the changes of a sub-agent are merged. */
 const mergeMs = 100;
-/** Another writer changed the step: before this handler started an attempt, or afterwards. */
-type Again = 'not started' | 'again';
 
 /**
  * Brings one step as far as possible now: sleeps while it is parked or waits for a task, runs its next attempt, recovers an attempt whose
@@ -154,9 +150,10 @@ async function attempt(
     await delay(mergeMs);
     return 'not started';
   }
-  const result = await whileFrozen(deps, run, step, context, () => begin(deps, run, step, context, also));
-  if (result === 'lost') return forward(deps, run, context);
-  if (result === 'not started' || result === 'again') return result;
+  const begun = await whileFrozen(deps, run, step, context, () => beginAttempt(deps, run, step, context, also));
+  if (begun === 'lost') return forward(deps, run, context);
+  if (begun === 'not started' || begun === 'again') return begun;
+  const result = begun.executed;
   const number = step.attempt + 1;
   switch (result.kind) {
     case 'indeterminate': {
@@ -184,28 +181,10 @@ async function attempt(
       return { kind: 'sleep', until };
     }
     case 'result':
-      return settle(deps, run, step, result.result, context);
+      return settle(deps, run, step, result.result, context, begun.start);
     default:
       return result satisfies never;
   }
-}
-
-/** Records that the next attempt starts, and makes the call, unless the tree differs from the log or from the decision. */
-async function begin(
-  deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
-  context: JobContext,
-  also: readonly Condition[],
-): Promise<Executed | Again | 'lost'> {
-  const tree = await guardTree(deps, run, step.id, context);
-  if (tree !== 'sound') return tree === 'moved' ? 'not started' : 'lost';
-  const files = await confirmFiles(deps, run, step, context);
-  if (files !== 'same') return files;
-  const start = startAttempt(run, step, deps.workerId);
-  const started = await append(deps, run.id, { ...start, if: [...also, ...start.if] });
-  if (!started.ok) return 'not started';
-  return runAttempt(deps, run, { ...step, attempt: step.attempt + 1 }, context);
 }
 
 /** Records the outcome, and with it the task that starts, when one does and the limits allow it. */
@@ -215,7 +194,8 @@ async function settle(
   step: StepState,
   result: AttemptResult,
   context: JobContext,
-): Promise<JobEnd | 'again'> {
+  start?: Transition,
+): Promise<JobEnd | Again> {
   const { created } = result;
   const transition = settleAttempt(step.id, result);
   if (created !== undefined) {
@@ -234,23 +214,39 @@ async function settle(
     const appended = await append(deps, run.id, transition);
     return appended.ok ? forward(deps, run, context, done) : 'again';
   }
-  const ahead = await planAhead(deps, run, step, result, context);
+  const isStarting = start !== undefined;
+  const ahead = await planAhead(deps, run, step, result, { signal: context.signal, isStarting });
+  // The plan may depend on the time of the outcome.
+  const first = (start === undefined ? [transition] : [start, transition]).map((one) => ({
+    ...one,
+    time: ahead?.time,
+  }));
   if (ahead !== undefined) {
-    const both = await recordPlan(deps, run, {
-      ...ahead,
-      transition: mergeTransitions(transition, ahead.transition, ahead.time),
-    });
-    if (both.ok) return ahead.nothingElsePending ? done : forward(deps, run, context, done);
+    let isFinished = false;
+    const finish = () => {
+      isFinished = context.finish !== undefined;
+      context.finish?.();
+    };
+    const { parts } = await recordAfter(deps, run, first, ahead, finish);
+    if (parts > first.length) return ahead.nothingElsePending ? done : forward(deps, run, context, done);
+    if (isFinished) {
+      // The run has changed: what it needs now is found by a new job.
+      await deps.queues.wakeStep(run, step.id);
+      return done;
+    }
+    return parts === first.length ? forward(deps, run, context, done) : refusedAs(start);
   }
   if (await settleAndRelease(deps, run, step, transition)) return done;
-  const settled = await append(deps, run.id, transition);
-  if (!settled.ok) return 'again';
+  const settled = asWhole(await appendParts(deps, run.id, first), first.length);
+  if (!settled.ok) return refusedAs(start);
   if (settled.status === 'running' && settled.open === 0) {
     await deps.queues.addTurn(run, run.turn + 1);
     return done;
   }
   return forward(deps, run, context, done);
 }
+
+const refusedAs = (start: Transition | undefined): Again => (start === undefined ? 'again' : 'not started');
 
 const refused = (attempt: number, error: Problem): AttemptResult => ({
   attempt,

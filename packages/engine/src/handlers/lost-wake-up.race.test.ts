@@ -112,6 +112,7 @@ const scenes: Record<string, { spec: RunSpec; queue: QueueName; first?: Act[] }>
   'call of an open run': { spec: openSpec(), queue: 'steps', first: [next('turns'), deliver, send, send] },
   'call that reads': { spec: scripted([read, read], [write]), queue: 'steps' },
   'call that writes': { spec: scripted([write, write], [read]), queue: 'steps' },
+  'call that plans the next': { spec: scripted([read], [read], [write]), queue: 'steps' },
   'last call of a turn': { spec: scripted([read]), queue: 'steps' },
   'approved call': { spec: held, queue: 'steps', first: [deliver, decide('approve')] },
   'parked call': { spec: held, queue: 'steps', first: [deliver, wakeStep] },

@@ -1,99 +1,77 @@
 import { giveNotices } from '../approvals/give-notices.ts';
 import { dropRules } from '../approvals/manage-rules.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { isAbandoned, nextNotice, noticesGiven, recordRepair } from '../domain/index.ts';
+import { isAbandoned } from '../domain/index.ts';
 import {
-  activeIndex,
-  append,
   approvalIndexOf,
+  correctLists,
   countRepair,
-  idsAfter,
+  ensureFacets,
   listTenants,
   ownerOf,
   readApproval,
-  readRun,
-  readStep,
-  trackApproval,
+  ruleIndexOf,
+  runIndexOf,
+  untrackApproval,
 } from '../log/index.ts';
-import { diagnose, type Finding, orphanedJobs } from '../reconcile/diagnose.ts';
-import { reconcile } from '../reconcile/reconcile.ts';
+import { orphanedJobs } from '../reconcile/diagnose.ts';
+import { lookAtRuns, report } from './look-at-runs.ts';
+import { nextSlice, type Pace } from './rounds.ts';
 
-const page = 200;
+/** What costs only time, or hides nothing, is looked for in slices: one round takes so long at most. */
+const roundMs = 10 * 60_000;
+const least = 100;
 
 /**
- * Repairs what a process left incomplete when it died between two writes: every active run gets the wake-ups that its state requires, the
- * index of approvals loses entries that are not pending, and orphaned jobs are released.
+ * Repairs what a process left incomplete when it died between two writes: active runs get the wake-ups that their states require, the index of
+ * approvals loses entries that are not pending, and orphaned jobs are released. It reads what is due or has changed, and a slice of the rest.
+ * @param pace.whole look at everything in this sweep
  */
-export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
-  for await (const runId of walk(deps, activeIndex)) {
-    if (signal.aborted) return;
-    await repair(deps, runId, signal).catch((error: unknown) => {
-      deps.logger.warn(
-        { run_id: runId, err: error },
-        'the sweeper could not repair a run; it tries again at the next sweep',
-      );
-    });
-  }
+export async function sweep(
+  deps: WorkerDeps,
+  signal: AbortSignal,
+  { everyMs = 5000, whole = false }: Partial<Pace> = {},
+): Promise<void> {
+  const slices = (key: string, name = key) => nextSlice(deps.redis, { key, name, roundMs, least }, { everyMs, whole });
+  await lookAtRuns(deps, signal, { everyMs, whole });
   await giveNotices(deps, signal);
   for (const tenant of await listTenants(deps.redis)) {
-    await dropRules(deps, tenant);
-    for await (const approvalId of walk(deps, approvalIndexOf(tenant))) {
+    for await (const ids of slices(runIndexOf(tenant))) {
       if (signal.aborted) return;
-      await unlistApproval(deps, approvalIndexOf(tenant), approvalId);
+      const corrected = await correctLists(deps.redis, tenant, ids);
+      if (corrected === 0) continue;
+      deps.logger.warn({ runs: corrected }, 'runs were missing in a list, or in a wrong one');
+      await countRepair(deps, 'unlisted', corrected);
+    }
+    for await (const entries of slices(ruleIndexOf(tenant))) await dropRules(deps, tenant, entries);
+    for await (const ids of slices(approvalIndexOf(tenant))) {
+      if (signal.aborted) return;
+      await Promise.all(ids.map((id) => correctApproval(deps, approvalIndexOf(tenant), id)));
     }
   }
-  for await (const { runId, stepId } of orphanedJobs(deps, signal)) {
-    await report(deps, runId, { class: 'orphaned_delayed_job', subject: stepId });
-    await deps.queues.releaseStep(stepId);
+  for await (const ids of slices(deps.queues.steps.toKey('delayed'), 'orphans')) {
+    if (signal.aborted) return;
+    for (const { runId, stepId } of await orphanedJobs(deps, ids)) {
+      await report(deps, runId, { class: 'orphaned_delayed_job', subject: stepId });
+      await deps.queues.releaseStep(stepId);
+    }
   }
-  const woken = await deps.queues.wakeOversleeping();
+  const woken = await deps.queues.wakeOversleeping(slices);
   if (woken > 0) {
     deps.logger.warn({ jobs: woken }, 'woke jobs that a wrong clock had put off');
     await countRepair(deps, 'overslept', woken);
   }
 }
 
-async function unlistApproval(deps: WorkerDeps, index: string, approvalId: string): Promise<void> {
+/** Removes an entry whose approval is not pending, and lists one that is pending by what it is about. */
+async function correctApproval(deps: WorkerDeps, index: string, approvalId: string): Promise<void> {
   const runId = await ownerOf(deps.redis, approvalId);
   const approval = runId === null ? undefined : await readApproval(deps.redis, runId, approvalId);
-  if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now()))
-    await deps.redis.zrem(index, approvalId);
-}
-
-/** Sends the wake-ups that a run requires. Each stuck part is recorded in its log. */
-async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
-  const run = await readRun(deps.redis, runId);
-  const findings = run ? await diagnose(deps, run) : [];
-  for (const finding of findings) {
-    await report(deps, runId, finding);
-    if (finding.class === 'orphaned_delayed_job' && run) await deps.queues.wakeTurn(run, run.turn + 1);
-    if (finding.class === 'approval_not_indexed') await listApproval(deps, runId, finding.subject);
+  if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now())) {
+    // Without an owner its tenant is not known, but the index is.
+    await Promise.all([deps.redis.zrem(index, approvalId), untrackApproval(deps.redis, approvalId)]);
+    return;
   }
-  await reconcile(deps, runId, signal);
-}
-
-/** Lists an approval again that a sweeper removed as abandoned: the sweeper's clock was ahead of the one that made the id. */
-async function listApproval(deps: WorkerDeps, runId: string, stepId: string | undefined): Promise<void> {
-  const found = stepId === undefined ? undefined : await readStep(deps.redis, runId, stepId);
-  const id = found?.step.approval;
-  const approval = id === undefined ? undefined : await readApproval(deps.redis, runId, id);
-  if (approval === undefined) return;
-  const noticeAt = nextNotice(approval.request, noticesGiven(approval));
-  await trackApproval(deps.redis, approval.id, runId, noticeAt);
-}
-
-async function report(deps: WorkerDeps, runId: string, finding: Finding): Promise<void> {
-  deps.logger.warn({ run_id: runId, ...finding }, 'repaired stuck run');
-  await append(deps, runId, recordRepair(finding));
-  await countRepair(deps, finding.class);
-}
-
-async function* walk(deps: WorkerDeps, index: string): AsyncGenerator<string> {
-  let after: string | undefined;
-  for (;;) {
-    const ids = await idsAfter(deps.redis, index, after, page);
-    yield* ids;
-    after = ids.at(-1);
-    if (ids.length < page) return;
-  }
+  if (approval === undefined || runId === null) return;
+  if (await ensureFacets(deps.redis, runId, approvalId)) await countRepair(deps, 'unlisted');
 }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formatKey, installationKey, runIndex } from '../log/keys.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { adoptInstallation, bindInstallation } from './installation.ts';
+import { dataFormat } from './migrations/migrations.ts';
 import { confirmInstallation } from './watch-installation.ts';
 
 const engine = useTestEngine();
@@ -33,8 +34,8 @@ async function refused(code: string, by = bindInstallation): Promise<void> {
 
 test('binds two new sides at the first start, with the current format', async () => {
   const id = await bindInstallation(sides());
-  expect(await inRedis()).toEqual([id, '{"data_format":1}']);
-  expect(JSON.parse(fileText() ?? '')).toEqual({ id, data_format: 1 });
+  expect(await inRedis()).toEqual([id, `{"data_format":${dataFormat}}`]);
+  expect(JSON.parse(fileText() ?? '')).toEqual({ id, data_format: dataFormat });
   addRun();
   expect(await bindInstallation(sides())).toBe(id);
 });
@@ -54,7 +55,7 @@ test('completes a first start that died between its two halves', async () => {
 test('replaces a file that a power failure left blank', async () => {
   writeFileSync(file(), '');
   const id = await bindInstallation(sides());
-  expect(JSON.parse(fileText() ?? '')).toEqual({ data_format: 1, id });
+  expect(JSON.parse(fileText() ?? '')).toEqual({ data_format: dataFormat, id });
 });
 
 test('refuses an empty Redis when the data directory has runs', async () => {
@@ -68,11 +69,11 @@ test('refuses an empty Redis when the data directory has runs', async () => {
 });
 
 test('refuses the Redis of another installation, also with an empty data directory', async () => {
-  await setInRedis('another', { data_format: 1 });
+  await setInRedis('another', { data_format: dataFormat });
   await refused('installation_data_missing');
   await engine.deps.redis.del(installationKey, formatKey);
   await bindInstallation(sides());
-  await setInRedis('another', { data_format: 1 });
+  await setInRedis('another', { data_format: dataFormat });
   await refused('installation_mismatch');
 });
 
@@ -87,15 +88,15 @@ test('refuses a file that names no installation', async () => {
 });
 
 describe('the data format', () => {
-  const newer = { data_format: 2 };
-  const unfinished = { data_format: 1, migrating_to: 2 };
+  const newer = { data_format: dataFormat + 1 };
+  const unfinished = { data_format: dataFormat, migrating_to: dataFormat + 1 };
   const addToFile = (fields: object) => writeFileSync(file(), JSON.stringify({ id: someId, ...fields }));
 
   test.each([
-    ['no number in the data directory', { format: 1 }, { data_format: 1 }, 'format_missing'],
+    ['no number in the data directory', { format: 1 }, { data_format: dataFormat }, 'format_missing'],
     ['a newer data directory', newer, newer, 'format_newer'],
-    ['an unfinished migration', unfinished, { data_format: 1 }, 'format_newer'],
-    ['one side restored', { data_format: 1 }, newer, 'format_mismatch'],
+    ['an unfinished migration', unfinished, { data_format: dataFormat }, 'format_newer'],
+    ['one side restored', { data_format: dataFormat }, newer, 'format_mismatch'],
   ])('refuses %s', async (_name, inFile, inRedis, code) => {
     addToFile(inFile);
     await setInRedis(someId, inRedis);
@@ -126,7 +127,7 @@ describe('the data format', () => {
 
 test('adopts a data directory that lost its file, and unbinds the former one', async () => {
   addRun();
-  await setInRedis('another', { data_format: 1 });
+  await setInRedis('another', { data_format: dataFormat });
   const id = await adoptInstallation(sides());
   expect(await bindInstallation(sides())).toBe(id);
   const other = mkdtempSync(join(tmpdir(), 'hp-installation-'));
@@ -138,7 +139,7 @@ test('adopts a data directory that lost its file, and unbinds the former one', a
 test('reports a Redis that is emptied, replaced or migrated under a running process', async () => {
   const id = await bindInstallation(sides());
   await confirmInstallation(engine.deps.redis, id);
-  await setInRedis(id, { data_format: 2 });
+  await setInRedis(id, { data_format: dataFormat + 1 });
   await expect(confirmInstallation(engine.deps.redis, id)).rejects.toMatchObject({ code: 'installation_lost' });
   await engine.deps.redis.flushall();
   await expect(confirmInstallation(engine.deps.redis, id)).rejects.toMatchObject({ code: 'installation_lost' });

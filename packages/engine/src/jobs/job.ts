@@ -6,6 +6,11 @@ export interface JobContext {
   signal: AbortSignal;
   /** No retry of the queue is left after this one. */
   lastTry: boolean;
+  /**
+   * Ends the job and fetches the next one, right after what the handler has just sent to Redis: one fsync covers both. The handler returns at
+   * once then. What it still finds to do is for a new job. Without it the job ends when its handler returns.
+   */
+  finish?: () => void;
 }
 
 /** Why a running attempt is interrupted. `canceled`: its run is; `lock-lost`: another worker has the job; `shutdown`: this worker is ending. */

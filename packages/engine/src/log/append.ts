@@ -3,88 +3,136 @@ import { readFileSync } from 'node:fs';
 import { eventSchema, type NewEvent, type RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { changesOf } from '../domain/changes/changes-of.ts';
-import { runField, type Transition } from '../domain/index.ts';
-import type { NewId } from '../domain/new-id.ts';
+import { droppedColumns, settledColumns } from '../domain/fields/step.ts';
+import type { Transition } from '../domain/index.ts';
+import { runFieldNames, type StoredStep, stepNames } from '../domain/state.ts';
 import { logKey, notificationChannel, stateKey } from './keys.ts';
-import type { Fields } from './read-state.ts';
+import { listAhead, type Settle } from './run-lists.ts';
+import { toStored } from './stored-event.ts';
 
 export interface AppendDeps {
   redis: Redis;
-  newId: NewId;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
 
-export type Appended =
-  | {
-      ok: true;
-      seq: number;
-      open: number;
-      parked: number;
-      status: string;
-      /** The requested fields, after the append. */
-      returned: Fields;
-      /** The server did not know the script: it was sent a second time, after later commands on the connection. */
-      late: boolean;
-    }
-  | { ok: false; field: string; actual: string | null };
+/** The condition that did not hold. */
+interface Refused {
+  field: string;
+  actual: string | null;
+}
 
-const source = readFileSync(new URL('./append.lua', import.meta.url), 'utf8');
+/** The run after the append. */
+interface After {
+  seq: number;
+  open: number;
+  parked: number;
+  status: string;
+  /** The fields of the requested step and its run, after the append. */
+  returned: StoredStep;
+  /** The server did not know the script: it was sent a second time, after later commands on the connection. */
+  late: boolean;
+}
+
+export type Appended = ({ ok: true } & After) | ({ ok: false } & Refused);
+
+/** `parts`: how many were appended. `refused`: why the next one was not. */
+type AppendedSome = After & { parts: number; refused?: Refused | undefined };
+export type AppendedParts = AppendedSome | { parts: 0; refused?: Refused | undefined };
+
+const inLua = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
+const source = readFileSync(new URL('./append.lua', import.meta.url), 'utf8')
+  .replace('--[[columns]]', inLua(settledColumns))
+  .replace('--[[dropped]]', inLua(droppedColumns))
+  .replace('--[[run]]', inLua(runFieldNames))
+  .replace('--[[step]]', inLua(stepNames));
 const sha = createHash('sha1').update(source).digest('hex');
 
 /**
  * Appends a transition to a run's log, atomically with its state. Every event is checked against its schema first: an event that does not
  * parse is never written.
- * @param options.returning fields of the state to return after the append
+ * @param options.returning id of a step: its fields and those of the run are returned
  * @returns the last sequence number and the run's counters, or the condition that did not hold; then nothing changed.
  */
 export async function append(
   deps: AppendDeps,
   runId: string,
   transition: Transition,
-  { returning = [] }: { returning?: readonly string[] } = {},
+  options: { returning?: string | undefined } = {},
 ): Promise<Appended> {
-  const events = transition.events.map((draft) => stamp(deps, runId, draft, transition.time));
-  const changes = changesOf(events);
-  const argv = [
-    notificationChannel(runId),
-    transition.before ?? '',
-    transition.if.length,
-    ...transition.if.flatMap(({ field, is }) => [field, is.length, ...is]),
-    ...listOf(Object.entries(changes.values)),
-    ...listOf(Object.entries(changes.increments)),
-    3 + returning.length,
-    runField.open.name,
-    runField.parked.name,
-    runField.status.name,
-    ...returning,
-    events.length,
-    ...events.map((event) => JSON.stringify(event)),
-  ];
+  return asWhole(await appendParts(deps, runId, [transition], options), 1);
+}
+
+/** Several transitions that all have to be appended. */
+export function asWhole(appended: AppendedParts, parts: number): Appended {
+  if (appended.parts === parts && 'seq' in appended) return { ok: true, ...appended };
+  return { ok: false, field: '', actual: null, ...appended.refused };
+}
+
+/**
+ * Appends several transitions in one atomic call, each under its own conditions. The first one that is refused ends it: those before it are
+ * appended, those after it are not.
+ */
+export async function appendParts(
+  deps: AppendDeps,
+  runId: string,
+  transitions: readonly Transition[],
+  { returning = '' }: { returning?: string | undefined } = {},
+): Promise<AppendedParts> {
+  const argv = [notificationChannel(runId), returning, transitions.length];
+  const lists = transitions.map((transition) => addPart(argv, deps, runId, transition));
   const { reply, late } = await evaluate(deps.redis, [stateKey(runId), logKey(runId)], argv);
-  if (reply[0] === 0)
-    return { ok: false, field: String(reply[1]), actual: reply[2] === null ? null : String(reply[2]) };
-  const [, seq, open, parked, status, ...values] = reply;
-  const returned = Object.fromEntries(returning.map((field, index) => [field, textOf(values[index])]));
+  const [parts, field, actual, seq, open, parked, status] = reply;
+  const refused = textOf(field) === null ? undefined : { field: String(field), actual: textOf(actual) };
+  if (parts === 0) return { parts: 0, refused };
+  lists.slice(0, Number(parts)).findLast((settle) => settle !== undefined)?.(Number(seq));
   return {
-    ok: true,
+    parts: Number(parts),
+    refused,
     seq: Number(seq),
     open: Number(open),
     parked: Number(parked),
     status: String(status),
-    returned,
+    // A list of Redis has strings and nulls here.
+    returned: { values: reply as StoredStep['values'], from: 7 },
     late,
   };
 }
 
+/** @returns what follows in the lists of runs when the part is appended */
+function addPart(
+  argv: (string | number)[],
+  deps: AppendDeps,
+  runId: string,
+  transition: Transition,
+): Settle | undefined {
+  const events = transition.events.map((draft) => stamp(deps, runId, draft, transition.time));
+  const { marks, values, increments, raises, packed, overruled } = changesOf(events);
+  argv.push(transition.before ?? '', transition.if.length);
+  for (const { field } of transition.if) argv.push(field);
+  for (const { is } of transition.if) argv.push(is.length, ...is);
+  argv.push(marks.length);
+  for (const { field, text, counter, by } of marks) argv.push(field, text, counter, by);
+  for (const entries of [values, increments, raises]) addEntries(argv, entries);
+  argv.push(packed.length, ...packed);
+  addEntries(argv, overruled);
+  argv.push(events.length);
+  for (const event of events) argv.push(toStored(event));
+  return listAhead(deps.redis, runId, { events, values });
+}
+
+function addEntries(argv: (string | number)[], entries: ReadonlyMap<string, string | number>): void {
+  argv.push(entries.size);
+  for (const [field, value] of entries) argv.push(field, value);
+}
+
 function stamp(deps: AppendDeps, runId: string, draft: NewEvent, time = new Date(deps.now()).toISOString()): RunEvent {
-  return eventSchema.parse({ id: deps.newId('event'), run_id: runId, time, ...draft });
+  // The id follows from the stored text.
+  return eventSchema.parse({ id: '', run_id: runId, time, ...draft });
 }
 
 /** Null stands for an absent field. */
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-
-const listOf = (entries: [string, string | number][]): (string | number)[] => [entries.length, ...entries.flat()];
 
 /** EVALSHA; then EVAL once if the server does not know the script because it is new or restarted. */
 async function evaluate(

@@ -1,5 +1,6 @@
 export { ancestorsOf } from './ancestors.ts';
-export { type Appended, append } from './append.ts';
+export { type Appended, type AppendedParts, append, appendParts, asWhole } from './append.ts';
+export { ensureFacets, firstExpiry, labelFacet, listFacets } from './approval-lists.ts';
 export { countRepair } from './count-repair.ts';
 export {
   claimOwner,
@@ -19,23 +20,29 @@ export {
 } from './indexes.ts';
 export {
   activeIndex,
+  approvalFacetIndexOf,
   approvalIndexOf,
   controlChannel,
   healthKey,
   idempotencyKey,
+  labelIndexOf,
   lockKey,
+  lookIndex,
   noticeIndex,
   placeIndex,
   repairsKey,
+  restKey,
+  roundsKey,
   ruleIndexOf,
   runIndexOf,
+  stateKey,
+  statusIndexOf,
 } from './keys.ts';
-export { fromPayload, shownPayload, toPayload } from './payload.ts';
+export { fromPayload, shownPayload, toPayload, toResult, withResult } from './payload.ts';
 export { prime, takePrimed } from './primed-steps.ts';
 export { lastEventAt, lastEventTimes, readLog, readRawLog, readWholeLog, seqBefore } from './read-log.ts';
 export { readSpec } from './read-spec.ts';
 export {
-  fieldsOfStep,
   isReserved,
   readAll,
   readApproval,
@@ -44,6 +51,7 @@ export {
   readReceived,
   readRule,
   readRun,
+  readRuns,
   readStep,
   readSteps,
   readStepWithApproval,
@@ -51,4 +59,7 @@ export {
   readTasks,
   readTurnSteps,
 } from './read-state.ts';
+export { readManySteps, readTurns, type StepFacts } from './read-turns.ts';
 export { retryWhileContended } from './retry-while-contended.ts';
+export { correctLists, countByStanding, pick } from './run-lists.ts';
+export { fromStored, isOfType } from './stored-event.ts';

@@ -1,7 +1,19 @@
 import { defaultTenant, type Tenant, tenantSchema } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { runField } from '../domain/fields/run.ts';
-import { activeIndex, approvalIndexOf, noticeIndex, ownerKey, runIndexOf, stateKey, tenantIndex } from './keys.ts';
+import { unlistFacets } from './approval-lists.ts';
+import {
+  activeIndex,
+  approvalIndexOf,
+  lookIndex,
+  noticeIndex,
+  ownerKey,
+  restKey,
+  runIndexOf,
+  stateKey,
+  tenantIndex,
+} from './keys.ts';
+import { readTenant } from './known-tenants.ts';
 
 /**
  * Indexes find runs, steps and approvals; they are never the truth. Each entry is written before the append that makes it true, so that
@@ -11,7 +23,7 @@ import { activeIndex, approvalIndexOf, noticeIndex, ownerKey, runIndexOf, stateK
 export async function trackRun(redis: Redis, runId: string, tenant: Tenant = defaultTenant): Promise<void> {
   // First: garbage collection looks at the runs of every tenant that is listed.
   if (tenant !== defaultTenant) await redis.sadd(tenantIndex, tenant);
-  await Promise.all([redis.zadd(runIndexOf(tenant), 0, runId), redis.zadd(activeIndex, 0, runId)]);
+  await Promise.all([redis.zadd(runIndexOf(tenant), 0, runId), trackActive(redis, runId)]);
 }
 
 /** Every tenant that has ever had a run. */
@@ -26,13 +38,25 @@ export async function tenantOf(redis: Redis, runId: string): Promise<Tenant | un
   return status == null ? undefined : tenantSchema.parse(tenant ?? defaultTenant);
 }
 
+/** The next sweep looks at the run. */
 export async function trackActive(redis: Redis, runId: string): Promise<void> {
-  await redis.zadd(activeIndex, 0, runId);
+  await Promise.all([redis.zadd(activeIndex, 0, runId), lookSoon(redis, runId)]);
 }
 
 export async function untrackActive(redis: Redis, runId: string): Promise<void> {
-  await redis.zrem(activeIndex, runId);
+  await Promise.all([redis.zrem(activeIndex, runId), redis.zrem(lookIndex, runId), redis.hdel(restKey, runId)]);
 }
+
+/** Before an append whose writer may die before it sends the wake-up. */
+export async function lookSoon(redis: Redis, runId: string): Promise<void> {
+  await redis.zadd(lookIndex, soon(), runId);
+}
+
+/**
+ * A score that every sweep finds due, whatever clocks say. Two of them differ, so that a sweep sees that the run was named again while it
+ * looked at it.
+ */
+const soon = (): number => -(Date.now() + Math.random());
 
 /** Records which run these steps or approvals belong to. */
 export async function claimOwner(redis: Redis, runId: string, ids: readonly string[]): Promise<void> {
@@ -52,15 +76,22 @@ export const isApprovalListed = async (redis: Redis, approvalId: string): Promis
   (await redis.zscore(await indexOfApproval(redis, approvalId), approvalId)) !== null;
 
 export async function untrackApproval(redis: Redis, approvalId: string): Promise<void> {
-  await redis.zrem(noticeIndex, approvalId);
-  await redis.zrem(await indexOfApproval(redis, approvalId), approvalId);
+  const tenant = await tenantOfApproval(redis, approvalId);
+  await Promise.all([
+    redis.zrem(noticeIndex, approvalId),
+    redis.zrem(approvalIndexOf(tenant), approvalId),
+    unlistFacets(redis, tenant, approvalId),
+  ]);
 }
 
 /** An approval is listed with the tenant of its run. */
-async function indexOfApproval(redis: Redis, approvalId: string): Promise<string> {
+async function tenantOfApproval(redis: Redis, approvalId: string): Promise<Tenant> {
   const runId = await ownerOf(redis, approvalId);
-  return approvalIndexOf((runId === null ? undefined : await tenantOf(redis, runId)) ?? defaultTenant);
+  return runId === null ? defaultTenant : readTenant(redis, runId);
 }
+
+const indexOfApproval = async (redis: Redis, approvalId: string): Promise<string> =>
+  approvalIndexOf(await tenantOfApproval(redis, approvalId));
 
 /** Ids of an index, newest first, those after `before` (exclusive) only. */
 export function idsBefore(redis: Redis, index: string, before: string | undefined, limit: number): Promise<string[]> {

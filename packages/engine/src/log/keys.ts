@@ -1,4 +1,5 @@
-import { defaultTenant, type Tenant } from '@holdpoint/contract';
+import { createHash } from 'node:crypto';
+import { defaultTenant, type RunStatus, type Tenant } from '@holdpoint/contract';
 
 /** Redis keys. All keys of one run share its hash tag, so that one script may touch them all, on a cluster too. */
 export const stateKey = (runId: string): string => `hp:{${runId}}:state`;
@@ -6,7 +7,8 @@ export const logKey = (runId: string): string => `hp:{${runId}}:log`;
 /** Pub/sub channel on which each append announces its last sequence number. A wake-up only: readers read the log. */
 export const notificationChannel = (runId: string): string => `hp:{${runId}}:notifications`;
 export const notificationPattern = 'hp:{run_*}:notifications';
-export const runOfChannel = (channel: string): string => channel.slice('hp:{'.length, channel.indexOf('}'));
+/** The run of a key or channel. */
+export const runOfKey = (key: string): string => key.slice('hp:{'.length, key.indexOf('}'));
 /** Pub/sub channels of what is streamed while it is made: the pieces of one run, and the requests of readers for them. */
 export const liveChannel = (runId: string): string => `hp:{${runId}}:live`;
 export const liveJoinChannel = 'hp:live';
@@ -31,6 +33,12 @@ export const tenantIndex = 'hp:index:tenants';
 export const placeIndex = (tenant: Tenant): string => `hp:places:${tenant}`;
 /** Runs that may need a wake-up: the sweeper checks them. */
 export const activeIndex = 'hp:index:active';
+/** A sorted set of those runs: when the sweeper looks at each of them, milliseconds since the epoch; negative: at its next sweep. */
+export const lookIndex = 'hp:index:looks';
+/** A hash by run: what the last look at a run at rest found (`reconcile/rest.ts`). */
+export const restKey = 'hp:index:rest';
+/** A hash: how far the sweeper's rounds through long sets are (`handlers/rounds.ts`). */
+export const roundsKey = 'hp:health:rounds';
 export const idempotencyKey = (key: string): string => `hp:idempotency:${key}`;
 export const workerKey = (workerId: string): string => `hp:worker:${workerId}`;
 export const workerIndex = 'hp:index:workers';
@@ -66,3 +74,25 @@ export const auditCursorsKey = 'hp:{audit}:cursors';
 export const auditEntriesKey = 'hp:{audit}:entries';
 /** Pub/sub channel that announces such a change. A wake-up only. */
 export const auditChannel = 'hp:audit';
+
+/**
+ * Lists of the runs of a tenant. They share a hash tag, so that one script may put several of them together. Each is a sorted set of equal
+ * scores: the runs that have a status, those that wait or are paused for a reason, and those with a label.
+ */
+const runLists = (tenant: Tenant): string => `hp:{runs:${tenant}}:`;
+export const statusIndexOf = (tenant: Tenant, status: RunStatus): string => `${runLists(tenant)}status:${status}`;
+export const reasonIndexOf = (tenant: Tenant, reason: string): string => `${runLists(tenant)}reason:${reason}`;
+export const labelIndexOf = (tenant: Tenant, name: string, value: string): string =>
+  `${runLists(tenant)}label:${createHash('sha256')
+    .update(JSON.stringify([name, value]))
+    .digest('base64url')}`;
+/** A set: every reason that a run of the tenant ever had. */
+export const reasonsKey = (tenant: Tenant): string => `${runLists(tenant)}reasons`;
+/** A hash: sequence number, status and reason by which each run was last listed. */
+export const standingsKey = (tenant: Tenant): string => `${runLists(tenant)}standings`;
+
+/** Lists of the pending approvals of a tenant: by tool, rule, run and label, and in the order in which they expire. */
+const approvalLists = (tenant: Tenant): string => `hp:{approvals:${tenant}}:`;
+export const approvalFacetIndexOf = (tenant: Tenant, name: string): string => `${approvalLists(tenant)}by:${name}`;
+/** A hash: which of those lists have an approval. */
+export const approvalFacetsKey = (tenant: Tenant): string => `${approvalLists(tenant)}facets`;

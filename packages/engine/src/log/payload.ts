@@ -1,15 +1,38 @@
 import { createHash } from 'node:crypto';
-import { inlineLimit, type Payload } from '@holdpoint/contract';
+import { inlineLimit, type LoggedEvent, type Payload, resultLimit, settlesStep } from '@holdpoint/contract';
 import type { BlobStore } from '../blobs/blob-store.ts';
 
 const previewLength = 512;
+/** Log and state of a step have it. */
+const resultPreviewLength = 200;
 
 /** The form of a JSON value in the log: the value itself when small, otherwise a blob and a preview. `undefined` becomes null. */
-export async function toPayload<Value>(blobs: BlobStore, value: Value): Promise<Payload<Value>> {
+export const toPayload = <Value>(blobs: BlobStore, value: Value): Promise<Payload<Value>> =>
+  store(blobs, value, { limit: inlineLimit, shown: previewLength });
+
+/** The same for what a call returned. */
+export const toResult = <Value>(blobs: BlobStore, value: Value): Promise<Payload<Value>> =>
+  store(blobs, value, { limit: resultLimit, shown: resultPreviewLength });
+
+async function store<Value>(
+  blobs: BlobStore,
+  value: Value,
+  { limit, shown }: { limit: number; shown: number },
+): Promise<Payload<Value>> {
   const text = JSON.stringify(value ?? null);
   const content = Buffer.from(text);
-  if (content.byteLength <= inlineLimit) return { json: JSON.parse(text) };
-  return { sha256: await blobs.put(content), bytes: content.byteLength, preview: text.slice(0, previewLength) };
+  if (content.byteLength <= limit) return { json: JSON.parse(text) };
+  return { sha256: await blobs.put(content), bytes: content.byteLength, preview: text.slice(0, shown) };
+}
+
+/** An event as readers see it: a result is in it, unless it is so large that arguments would be a blob, too. */
+export async function withResult(blobs: BlobStore, event: LoggedEvent): Promise<LoggedEvent> {
+  if (!settlesStep(event)) return event;
+  const { value } = event.data;
+  if (value === undefined || 'json' in value || value.bytes > inlineLimit) return event;
+  // Without its blob, the event still has the beginning.
+  const json = await fromPayload(blobs, value).catch(() => undefined);
+  return json === undefined ? event : { ...event, data: { ...event.data, value: { json } } };
 }
 
 /** The same form, to be shown only: nothing is stored. */

@@ -1,6 +1,7 @@
-import { eventSchema, type LoggedEvent } from '@holdpoint/contract';
+import type { LoggedEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { logKey } from './keys.ts';
+import { fromStored } from './stored-event.ts';
 
 /** The events after sequence number `after`, oldest first, at most `limit`. */
 export async function readLog(
@@ -9,10 +10,7 @@ export async function readLog(
   { after = 0, limit = 500 }: { after?: number; limit?: number } = {},
 ): Promise<LoggedEvent[]> {
   const entries = await redis.xrange(logKey(runId), `${after + 1}-0`, '+', 'COUNT', limit);
-  return entries.map(([id, [, text]]) => {
-    const seq = Number(id.slice(0, id.indexOf('-')));
-    return { ...eventSchema.parse(JSON.parse(text ?? '')), seq };
-  });
+  return entries.map((entry) => eventOf(runId, entry));
 }
 
 /** The whole log, page by page. */
@@ -36,10 +34,10 @@ export async function lastEventAt(redis: Redis, runId: string): Promise<number |
 export async function lastEventTimes(redis: Redis, runIds: readonly string[]): Promise<(number | undefined)[]> {
   const commands = runIds.map((id) => ['xrevrange', logKey(id), '+', '-', 'COUNT', '1']);
   const replies = (await redis.pipeline(commands).exec()) ?? [];
-  return replies.map(([error, entries]) => {
+  return replies.map(([error, entries], at) => {
     if (error) throw error;
     const [entry] = entries as [string, string[]][];
-    return entry === undefined ? undefined : timeOf(entry);
+    return entry === undefined ? undefined : timeOf(runIds[at] ?? '', entry);
   });
 }
 
@@ -48,11 +46,11 @@ export async function seqBefore(redis: Redis, runId: string, time: number): Prom
   const [last] = await redis.xrevrange(logKey(runId), '+', '-', 'COUNT', 1);
   if (last === undefined) return 0;
   let [low, high] = [0, seqOf(last)];
-  if (timeOf(last) < time) return high;
+  if (timeOf(runId, last) < time) return high;
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     const [entry] = await redis.xrange(logKey(runId), `${middle}-0`, '+', 'COUNT', 1);
-    if (entry !== undefined && timeOf(entry) < time) low = middle;
+    if (entry !== undefined && timeOf(runId, entry) < time) low = middle;
     else high = middle;
   }
   return low;
@@ -60,9 +58,10 @@ export async function seqBefore(redis: Redis, runId: string, time: number): Prom
 
 type Entry = [id: string, fields: string[]];
 const seqOf = ([id]: Entry): number => Number(id.slice(0, id.indexOf('-')));
-const timeOf = ([, [, text]]: Entry): number => Date.parse(eventSchema.parse(JSON.parse(text ?? '')).time);
+const eventOf = (runId: string, entry: Entry): LoggedEvent => fromStored(runId, seqOf(entry), entry[1][1] ?? '');
+const timeOf = (runId: string, entry: Entry): number => Date.parse(eventOf(runId, entry).time);
 
-/** The events as stored text, not parsed: for a search through all logs. */
+/** The events as stored text (`stored-event.ts`), not parsed: for a search through all logs. */
 export async function* readRawLog(redis: Redis, runId: string): AsyncGenerator<string> {
   let after = 0;
   for (;;) {

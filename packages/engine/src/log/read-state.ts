@@ -27,13 +27,21 @@ import {
   taskFieldNames,
 } from '../domain/state.ts';
 import { stateKey } from './keys.ts';
-
-/** Fields of a state hash, as Redis returns them. */
-export type Fields = Readonly<Record<string, string | null>>;
+import { knowTenant } from './known-tenants.ts';
 
 /** Reads only a run's own fields, however many steps it has. */
 export async function readRun(redis: Redis, runId: string): Promise<RunState | undefined> {
-  return parseRun(runId, await readFields(redis, runId, runFieldNames));
+  return knowTenant(redis, parseRun(runId, await readFields(redis, runId, runFieldNames)));
+}
+
+/** Several runs in one round trip, in this order; undefined where there is none. */
+export async function readRuns(redis: Redis, runIds: readonly string[]): Promise<(RunState | undefined)[]> {
+  const replies = (await redis.pipeline(runIds.map((id) => ['hmget', stateKey(id), ...runFieldNames])).exec()) ?? [];
+  return runIds.map((id, at) => {
+    const [error, values] = replies[at] ?? [];
+    if (error) throw error;
+    return knowTenant(redis, parseRun(id, named(runFieldNames, values as (string | null)[])));
+  });
 }
 
 /** One step and its run, in one round trip. */
@@ -43,7 +51,7 @@ export async function readStep(
   stepId: string,
 ): Promise<{ run: RunState; step: StepState } | undefined> {
   const fields = await readFields(redis, runId, fieldsOfStep(stepId));
-  const run = parseRun(runId, fields);
+  const run = knowTenant(redis, parseRun(runId, fields));
   const step = parseStep(stepId, fields);
   return run && step ? { run, step } : undefined;
 }
@@ -55,14 +63,14 @@ export async function readStepWithApproval(
   { stepId, approvalId }: { stepId: string; approvalId: string },
 ): Promise<{ run: RunState; step: StepState; approval: ApprovalState } | undefined> {
   const fields = await readFields(redis, runId, [...fieldsOfStep(stepId), ...approvalFieldNames(approvalId)]);
-  const run = parseRun(runId, fields);
+  const run = knowTenant(redis, parseRun(runId, fields));
   const step = parseStep(stepId, fields);
   const approval = parseApproval(approvalId, fields);
   return run && step && approval ? { run, step, approval } : undefined;
 }
 
 /** The fields of a step and its run. */
-export const fieldsOfStep = (stepId: string): string[] => [...runFieldNames, ...stepFieldNames(stepId)];
+const fieldsOfStep = (stepId: string): string[] => [...runFieldNames, ...stepFieldNames(stepId)];
 
 /** The steps of the current turn, in order. */
 export async function readTurnSteps(redis: Redis, run: RunState): Promise<StepState[]> {
@@ -122,6 +130,8 @@ export async function readFields(
   runId: string,
   names: readonly string[],
 ): Promise<Record<string, string | null>> {
-  const values = await redis.hmget(stateKey(runId), ...names);
-  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? null]));
+  return named(names, await redis.hmget(stateKey(runId), ...names));
 }
+
+const named = (names: readonly string[], values: readonly (string | null)[]): Record<string, string | null> =>
+  Object.fromEntries(names.map((name, index) => [name, values[index] ?? null]));

@@ -14,6 +14,8 @@ export interface JustSettled extends Pick<StepState, 'id' | 'call' | 'args'> {
   outcome: NonNullable<StepState['outcome']>;
   /** When the outcome is recorded. Asked for when a planner reads the result, which may have that time in it. */
   settledAt(): string;
+  /** Its start is about to be recorded, too, at the same time. */
+  isStarting: boolean;
 }
 
 /**
@@ -63,9 +65,16 @@ async function presented(
 ): Promise<SettledStep | undefined> {
   const found = await readStep(deps.redis, runId, stepId);
   if (!found) return undefined;
-  const step = just === undefined ? found.step : { ...found.step, ...just, settled_at: just.settledAt() };
+  const step = just === undefined ? found.step : asRecorded(found.step, just);
   const native = await presentStep(deps, await readSpec(deps, { id: runId }), step);
   return { ...(await settledStep(deps, step)), native };
+}
+
+/** The step as the append will leave it. */
+function asRecorded(step: StepState, { settledAt, isStarting, ...just }: JustSettled): StepState {
+  const settled_at = settledAt();
+  const started = isStarting && { started_at: settled_at, began_at: step.began_at ?? step.started_at };
+  return { ...step, ...just, settled_at, ...started };
 }
 
 async function settledStep(

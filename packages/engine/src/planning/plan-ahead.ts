@@ -1,13 +1,5 @@
 import type { WorkerDeps } from '../deps.ts';
-import {
-  type AttemptResult,
-  openIs,
-  type RunState,
-  runField,
-  type StepState,
-  type Transition,
-} from '../domain/index.ts';
-import type { JobContext } from '../jobs/index.ts';
+import type { AttemptResult, RunState, StepState } from '../domain/index.ts';
 import { readSpec } from '../log/index.ts';
 import { plannerInput } from './history.ts';
 import { type Planned, planNext } from './plan-next.ts';
@@ -15,6 +7,7 @@ import { type Planned, planNext } from './plan-next.ts';
 /**
  * What follows the last open step of a scripted or open run is known once it settles, so both are recorded in one append. Model runs enqueue a
  * turn job.
+ * @param options.isStarting the start of the attempt is recorded with its outcome
  * @returns with the plan the time that the outcome gets, when the plan depends on it
  */
 export async function planAhead(
@@ -22,7 +15,7 @@ export async function planAhead(
   run: RunState,
   step: StepState,
   result: AttemptResult,
-  { signal }: JobContext,
+  { signal, isStarting }: { signal: AbortSignal; isStarting: boolean },
 ): Promise<(Planned & { time: string | undefined }) | undefined> {
   if (run.header.planner === 'model' || run.status !== 'running' || run.open !== 1 || signal.aborted) return undefined;
   // The limits are judged with what a model used for the call.
@@ -36,7 +29,7 @@ export async function planAhead(
       return time;
     };
     const { id, call, args } = step;
-    const just = { id, call, args, status, outcome: { attempt, value, error, instead }, settledAt };
+    const just = { id, call, args, status, outcome: { attempt, value, error, instead }, settledAt, isStarting };
     const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec, just), signal);
     return planned.transition === undefined ? undefined : { ...planned, time };
   } catch (error) {
@@ -44,10 +37,3 @@ export async function planAhead(
     return undefined;
   }
 }
-
-/** The outcome of the last open step and the next turn as one append. */
-export const mergeTransitions = (outcome: Transition, next: Transition, time?: string): Transition => ({
-  time,
-  if: [...outcome.if, ...next.if.filter(({ field }) => field !== runField.open.name), openIs(1)],
-  events: [...outcome.events, ...next.events],
-});

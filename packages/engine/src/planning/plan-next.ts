@@ -26,7 +26,7 @@ import {
   waitForCalls,
   waitForModel,
 } from '../domain/index.ts';
-import { type Appended, append, claimOwner, fieldsOfStep, prime, toPayload } from '../log/index.ts';
+import { type Appended, type AppendedParts, appendParts, asWhole, claimOwner, prime, toPayload } from '../log/index.ts';
 import { resolveCall } from '../planners/resolve-call.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
@@ -281,28 +281,39 @@ function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElse
   return { steps, nothingElsePending: nothingElsePending && steps.some(({ passes }) => passes !== undefined) };
 }
 
+/** Records a plan, and adds the jobs of the steps that begin. */
+export const recordPlan = async (deps: WorkerDeps, run: PlannedRun, planned: Planned): Promise<Appended> =>
+  asWhole(await recordAfter(deps, run, [], planned), 1);
+
 /**
- * Records it. When that is all that can begin now, its jobs go out with it, on the same connection and so after it: a job finds its step,
- * or that there is none because the condition did not hold.
+ * Records a plan after other transitions, in one append. When the plan is all that can begin now, its jobs go out with it, on the same
+ * connection and so after it: a job finds its step, or that there is none because the plan was refused.
+ * @param finish called when the jobs were sent: the job that plans is done, unless the plan is refused
  */
-export async function recordPlan(
+export async function recordAfter(
   deps: WorkerDeps,
-  run: JobOwner & Pick<RunState, 'parent'>,
+  run: PlannedRun,
+  first: readonly Transition[],
   { steps, begin, nothingElsePending, transition }: Planned,
-): Promise<Appended> {
+  finish?: () => void,
+): Promise<AppendedParts> {
   const addJobs = () => Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
   const [only, ...others] = nothingElsePending ? begin : [];
   const next = others.length === 0 ? only : undefined;
-  const returning = next === undefined ? [] : fieldsOfStep(next);
-  const [, appended] = await Promise.all([
+  const recording = Promise.all([
     claimOwner(deps.redis, run.id, steps),
-    append(deps, run.id, transition, { returning }),
+    appendParts(deps, run.id, [...first, transition], { returning: next }),
     ...(nothingElsePending ? [addJobs()] : []),
   ]);
-  if (appended.ok && next !== undefined) prime(deps.redis, next, appended.returned);
+  if (nothingElsePending) finish?.();
+  const [, appended] = await recording;
+  if (appended.parts <= first.length || !('seq' in appended)) return appended;
+  if (next !== undefined) prime(deps.redis, next, appended.returned);
   // The server did not know the script, and the jobs were there before their steps.
-  if (appended.ok && appended.late && nothingElsePending) await addJobs();
+  if (appended.late && nothingElsePending) await addJobs();
   // The usage of a turn counts for the runs above before any of them plans another turn.
-  if (appended.ok && run.parent !== undefined) await reportToAll(deps, run.id);
+  if (run.parent !== undefined) await reportToAll(deps, run.id);
   return appended;
 }
+
+type PlannedRun = JobOwner & Pick<RunState, 'parent'>;

@@ -1,10 +1,11 @@
 export { type Attempt, listAttempts } from './list-attempts.ts';
 export { listEvents, runsChangedSince } from './list-events.ts';
 export { listResults } from './list-results.ts';
-export { listRuns, type Page, type RunFilter, walkAllRuns, walkBack } from './list-runs.ts';
+export { listRuns, type Page, pagesBack, type RunFilter, walkAllRuns } from './list-runs.ts';
 export { listSnapshots, type RunSnapshot } from './list-snapshots.ts';
 export { getStep, listSteps } from './list-steps.ts';
 export { listAgents } from './list-tree.ts';
+export { findNumberedSteps, type NumberedStep, pageSteps, type StepsQuery } from './page-steps.ts';
 export { presentStep } from './present-step.ts';
 export { readCalls, type WaitingCall } from './read-calls.ts';
 export { readTotals } from './read-totals.ts';

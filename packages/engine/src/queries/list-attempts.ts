@@ -1,6 +1,7 @@
 import type { CapabilityReport, EventOf, LoggedEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { readWholeLog } from '../log/index.ts';
+import { EngineError } from '../domain/index.ts';
+import { readLog, readStep } from '../log/index.ts';
 
 /** One attempt at a step. */
 export interface Attempt {
@@ -15,11 +16,19 @@ export interface Attempt {
   capabilities?: CapabilityReport | undefined;
 }
 
-/** The attempts of one step, in order. Reads the run's whole log. */
+const eventsAtOnce = 200;
+
+/** The attempts of one step, in order. Reads the log from the event that created the step to the one that settled it. */
 export async function listAttempts(deps: Pick<EngineDeps, 'redis'>, runId: string, stepId: string): Promise<Attempt[]> {
   const attempts = new Map<number, Attempt>();
-  for await (const event of readWholeLog(deps.redis, runId)) {
-    if ('step_id' in event && event.step_id === stepId) note(attempts, event);
+  const found = await readStep(deps.redis, runId, stepId);
+  if (!found) throw new EngineError('step_not_found', `there is no step ${stepId}`);
+  const { created_seq = 1, settled_seq = found.run.seq } = found.step;
+  for (let after = created_seq - 1; after < settled_seq; ) {
+    const events = await readLog(deps.redis, runId, { after, limit: Math.min(eventsAtOnce, settled_seq - after) });
+    for (const event of events) if ('step_id' in event && event.step_id === stepId) note(attempts, event);
+    if (events.length === 0) break;
+    after += events.length;
   }
   return [...attempts.values()];
 }

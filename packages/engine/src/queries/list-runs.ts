@@ -1,7 +1,7 @@
 import { defaultTenant, type RunStatus, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import { idsBefore, listTenants, readRun, runIndexOf } from '../log/index.ts';
+import { idsBefore, labelIndexOf, listTenants, pick, readRuns, runIndexOf, statusIndexOf } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -29,16 +29,30 @@ export async function listRuns(
   page: { limit: number; cursor?: string },
 ): Promise<Page<RunState>> {
   const items: RunState[] = [];
-  for await (const id of walkBack(deps, runIndexOf(filter.tenant ?? defaultTenant), page.cursor)) {
-    const run = await readRun(deps.redis, id);
-    if (!run) continue;
-    if (filter.created_after !== undefined && Date.parse(run.created_at) <= Date.parse(filter.created_after)) break;
-    if (!matches(run, filter)) continue;
-    const last = items.at(-1);
-    if (items.length === page.limit && last) return { items, next: last.id };
-    items.push(run);
+  const after = filter.created_after === undefined ? undefined : Date.parse(filter.created_after);
+  for await (const ids of candidates(deps, filter, { cursor: page.cursor, most: page.limit + 1 })) {
+    for (const run of await readRuns(deps.redis, ids)) {
+      if (!run) continue;
+      if (after !== undefined && Date.parse(run.created_at) <= after) return { items };
+      if (!matches(run, filter)) continue;
+      const last = items.at(-1);
+      if (items.length === page.limit && last) return { items, next: last.id };
+      items.push(run);
+    }
   }
   return { items };
+}
+
+/** Ids of the runs that may fit a filter, newest first, in pages. The lists may be a moment ahead of the states, so these are compared, too. */
+function candidates(
+  { redis }: Deps,
+  { tenant = defaultTenant, status, label }: RunFilter,
+  page: { cursor: string | undefined; most: number },
+): AsyncGenerator<string[]> {
+  const any = [...new Set(status ?? [])].map((one) => statusIndexOf(tenant, one));
+  const all = label === undefined ? [] : [labelIndexOf(tenant, label.name, label.value)];
+  if (any.length + all.length > 0) return pick(redis, { any, all }, page);
+  return pagesBack({ redis }, runIndexOf(tenant), page);
 }
 
 function matches(run: RunState, { status, label }: RunFilter): boolean {
@@ -48,12 +62,20 @@ function matches(run: RunState, { status, label }: RunFilter): boolean {
 
 /** The ids of an index, newest first, read in batches. */
 export async function* walkBack(deps: Deps, index: string, cursor?: string): AsyncGenerator<string> {
-  let before = cursor;
-  for (;;) {
-    const ids = await idsBefore(deps.redis, index, before, batch);
-    yield* ids;
+  for await (const ids of pagesBack(deps, index, { cursor, most: batch })) yield* ids;
+}
+
+/** The same in pages of `most` ids. */
+export async function* pagesBack(
+  deps: Deps,
+  index: string,
+  { cursor, most }: { cursor: string | undefined; most: number },
+): AsyncGenerator<string[]> {
+  for (let before = cursor; ; ) {
+    const ids = await idsBefore(deps.redis, index, before, most);
+    if (ids.length > 0) yield ids;
+    if (ids.length < most) return;
     before = ids.at(-1);
-    if (ids.length < batch) return;
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type StepState,
   type TaskState,
 } from '../domain/index.ts';
-import { ownerOf, readAll, readStep } from '../log/index.ts';
+import { ownerOf, readAll, readLog, readStep } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -35,6 +35,11 @@ export async function listSteps(
 export async function getStep(deps: Deps, stepId: string): Promise<{ run: RunState; step: StepState }> {
   const runId = isIdOf('step', stepId) ? await ownerOf(deps.redis, stepId) : null;
   const found = runId === null ? undefined : await readStep(deps.redis, runId, stepId);
-  if (!found) throw new EngineError('step_not_found', `there is no step ${stepId}`);
-  return found;
+  if (runId === null || !found) throw new EngineError('step_not_found', `there is no step ${stepId}`);
+  const { created_seq, settled_seq, call } = found.step;
+  if (settled_seq === undefined || created_seq === undefined) return found;
+  const [created] = await readLog(deps.redis, runId, { after: created_seq - 1, limit: 1 });
+  if (created?.type !== 'step.created') return found;
+  const { verdict, policies } = created.data;
+  return { ...found, step: { ...found.step, call: { ...call, verdict, policies } } };
 }

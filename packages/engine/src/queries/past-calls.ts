@@ -1,6 +1,5 @@
 import {
   canonicalJson,
-  eventSchema,
   type ForkedFrom,
   type Json,
   type PastCall,
@@ -12,7 +11,7 @@ import {
 } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/index.ts';
-import { fromPayload, readRawLog } from '../log/index.ts';
+import { fromPayload, fromStored, isOfType, readRawLog } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
 
@@ -91,7 +90,7 @@ async function callsBefore(
     seq += 1;
     if (seq > until) break;
     if (!mayCount(text)) continue;
-    const event = eventSchema.parse(JSON.parse(text));
+    const event = fromStored(runId, seq, text);
     if (event.type === 'step.started' && event.step_id === stepId) break;
     if (event.type === 'run.created') {
       for (const call of await inherited(deps, event.data.forked_from)) calls.set(call.id, call);
@@ -108,8 +107,9 @@ async function inherited(deps: Deps, from: ForkedFrom | undefined): Promise<Logg
 
 /** Most events of a log are no calls. Reading all of them takes ten times as long as finding these. */
 const mayCount = (text: string): boolean => relevant.test(text);
-const relevant =
-  /"type":"(run\.created|run\.rewound|step\.(created|started|held|queued|succeeded|failed|killed|timed_out|rejected|expired|canceled))"/;
+const relevant = isOfType(
+  'run\\.created|run\\.rewound|step\\.(?:created|started|held|queued|succeeded|failed|killed|timed_out|rejected|expired|canceled)',
+);
 
 function note(calls: Map<string, LoggedCall>, event: RunEvent): void {
   switch (event.type) {

@@ -72,9 +72,10 @@ export interface Queues {
   wakeTask(runId: string, taskId: string): Promise<void>;
   /**
    * Promotes jobs whose next try is much later than the delay they asked for, because the clock of the process that delayed them was wrong.
+   * @param among gives ids of delayed jobs, of the sorted set with this key
    * @returns how many
    */
-  wakeOversleeping(): Promise<number>;
+  wakeOversleeping(among: (key: string) => AsyncIterable<readonly string[]>): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -103,13 +104,18 @@ const backoffHorizon = 60_000;
 export const longestNapMs = 60_000;
 
 /** Whether a delayed job waits for its next try. Otherwise it is parked. */
-export const isInBackoff = ({ attemptsMade, delay }: Job): boolean => attemptsMade > 0 && delay < backoffHorizon;
+export const isInBackoff = ({ attemptsMade, delay }: Pick<Job, 'attemptsMade' | 'delay'>): boolean =>
+  attemptsMade > 0 && delay < backoffHorizon;
+
+/** No program reads them: BullMQ's own 10,000 take half a megabyte per queue. */
+const mostQueueEvents = 100;
 
 export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetry): Queues {
   const options = {
     connection: redis,
     prefix: queuePrefix,
     defaultJobOptions: retries,
+    streams: { events: { maxLen: mostQueueEvents } },
     telemetry,
   };
   const turns = new Queue<TurnJob>(queueNames.turns, options);
@@ -176,8 +182,8 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
       if (job) return promote(job);
       await tasks.add('task', { run_id: runId, task_id: taskId }, { jobId: jobIds.task(taskId) });
     },
-    async wakeOversleeping() {
-      const counts = await Promise.all(all.map((queue) => wakeOversleepingIn(redis, queue, now())));
+    async wakeOversleeping(among) {
+      const counts = await Promise.all(all.map((queue) => wakeOversleepingIn(redis, queue, { among, now: now() })));
       return counts.reduce((sum, count) => sum + count, 0);
     },
     async close() {
@@ -188,24 +194,28 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
 
 /** BullMQ scores a delayed job by its due time, plus twelve bits for the order. */
 const scoreUnit = 0x1000;
-const page = 200;
 
-async function wakeOversleepingIn(redis: Redis, queue: Queue, now: number): Promise<number> {
+async function wakeOversleepingIn(
+  redis: Redis,
+  queue: Queue,
+  { among, now }: { among: Parameters<Queues['wakeOversleeping']>[0]; now: number },
+): Promise<number> {
   const key = queue.toKey('delayed');
   const from = (now + backoffHorizon) * scoreUnit;
   let woken = 0;
-  for (let offset = 0; ; offset += page) {
-    const ids = await redis.zrangebyscore(key, from, '+inf', 'LIMIT', offset, page);
+  for await (const ids of among(key)) {
     const tries = await Promise.all(ids.map((id) => redis.hmget(queue.toKey(id), 'atm', 'delay')));
     for (const [index, id] of ids.entries()) {
-      const [made, delay] = tries[index] ?? [];
+      const [attemptsMade, delay] = tries[index] ?? [];
       // A parked job has a long delay on purpose.
-      if (!(Number(made) > 0 && Number(delay) < backoffHorizon)) continue;
+      if (!isInBackoff({ attemptsMade: Number(attemptsMade), delay: Number(delay) })) continue;
+      const score = await redis.zscore(key, id);
+      if (score === null || Number(score) < from) continue;
       await (await queue.getJob(id))?.promote().catch(unlessNotDelayed);
       woken += 1;
     }
-    if (ids.length < page) return woken;
   }
+  return woken;
 }
 
 /** BullMQ takes jobs without a priority first, and then the smallest number. */

@@ -1,7 +1,14 @@
 import { type EventOf, isSettled, isTaskOver, isTerminal } from '@holdpoint/contract';
 import type { Job } from 'bullmq';
 import type { WorkerDeps } from '../deps.ts';
-import { isSameBlockage, isWaitingForModel, type RunState, reportOf, type StepState } from '../domain/index.ts';
+import {
+  isSameBlockage,
+  isWaitingForModel,
+  type RunState,
+  reportOf,
+  type StepState,
+  stepField,
+} from '../domain/index.ts';
 import {
   isApprovalListed,
   lastEventAt,
@@ -10,6 +17,7 @@ import {
   readTask,
   readTasks,
   readTurnSteps,
+  stateKey,
 } from '../log/index.ts';
 import { isInBackoff, jobIds, longestNapMs, type StepJob } from '../queues/queues.ts';
 import { isDue } from './ensure-tasks.ts';
@@ -98,27 +106,36 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
 
 const isAsleep = async (job: Job): Promise<boolean> => !isInBackoff(job) && (await job.isDelayed());
 
-const page = 200;
-
 /**
- * Jobs that sleep until a deadline although their step is settled: the process that decided or undid the step died before the wake-up.
- * Promoting a job shifts the page, so a scan may skip some; the next sweep catches them.
+ * Those of these delayed jobs of steps that sleep until a deadline although their step is settled: the process that decided or undid the step
+ * died before the wake-up.
  */
-export async function* orphanedJobs(
+export async function orphanedJobs(
   deps: WorkerDeps,
-  signal: AbortSignal,
-): AsyncGenerator<{ runId: string; stepId: string }> {
-  for (let from = 0; !signal.aborted; from += page) {
-    const jobs = await deps.queues.steps.getDelayed(from, from + page - 1);
-    // A job that was removed during the scan is a gap in the list.
-    const there: Job<StepJob>[] = jobs.filter((job) => job !== undefined);
-    const asleep = there.filter((job) => deps.now() - job.timestamp >= graceMs && !isInBackoff(job));
-    const found = await Promise.all(asleep.map(({ data }) => readStep(deps.redis, data.run_id, data.step_id)));
-    for (const { run, step } of found.filter((one) => one !== undefined)) {
-      if (isSettled(step.status) && (await isQuiet(deps, run.id))) yield { runId: run.id, stepId: step.id };
-    }
-    if (jobs.length < page) return;
+  ids: readonly string[],
+): Promise<{ runId: string; stepId: string }[]> {
+  const jobs = await Promise.all(ids.map((id) => readAsleep(deps, id)));
+  const asleep = jobs.filter((job) => job !== undefined);
+  // A settled step has no such field (`domain/fields/step.ts`).
+  const statuses = await Promise.all(
+    asleep.map(({ run_id, step_id }) => deps.redis.hget(stateKey(run_id), stepField.status(step_id).name)),
+  );
+  const over = asleep.filter((_, at) => statuses[at] === null);
+  const found = await Promise.all(over.map(({ run_id, step_id }) => readStep(deps.redis, run_id, step_id)));
+  const orphans: { runId: string; stepId: string }[] = [];
+  for (const { run, step } of found.filter((one) => one !== undefined)) {
+    if (isSettled(step.status) && (await isQuiet(deps, run.id))) orphans.push({ runId: run.id, stepId: step.id });
   }
+  return orphans;
+}
+
+/** The data of a job; undefined when it was just added, waits for its next try, or is gone. */
+async function readAsleep({ redis, queues, now }: WorkerDeps, id: string): Promise<StepJob | undefined> {
+  const fields = await redis.hmget(queues.steps.toKey(id), 'data', 'timestamp', 'atm', 'delay');
+  const [data, timestamp, attemptsMade, delay] = fields;
+  if (data == null || now() - Number(timestamp) < graceMs) return undefined;
+  if (isInBackoff({ attemptsMade: Number(attemptsMade), delay: Number(delay) })) return undefined;
+  return JSON.parse(data) as StepJob;
 }
 
 /** A wake-up follows its append within milliseconds. A run without events for this long and without a wake-up is stuck. */

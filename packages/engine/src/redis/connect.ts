@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Logger } from '../ports/index.ts';
+import { OneWriteRedis } from './one-write.ts';
 
 /** `redis://…`, `rediss://…`, or the absolute path of a unix socket. */
 export type RedisAddress = string;
@@ -25,7 +26,11 @@ export function connect(
 ): Connections {
   const opened: Redis[] = [];
   const open = (role: string, options: object): Redis => {
-    const redis = new Redis(address, { connectionName: `holdpoint:${role}`, retryStrategy: backoff, ...options });
+    const redis = new OneWriteRedis(address, {
+      connectionName: `holdpoint:${role}`,
+      retryStrategy: backoff,
+      ...options,
+    });
     let reported = '';
     redis.on('error', (error: Error) => {
       if (error.message === reported) return;

@@ -28,18 +28,36 @@ export async function deliverAll(deps: WorkerDeps, perJob: (n: number) => Worker
     deliveries += 1;
     if (deliveries > 500) throw new Error('the run does not come to an end');
     const worker = perJob(deliveries);
+    let finishing: Promise<unknown> | undefined;
+    const finish = () => {
+      finishing ??= inOrder(worker, () => next.remove());
+      finishing.catch(unlessDied);
+    };
+    const context = { ...calm(), finish };
     try {
-      if (turn) await handleTurn(worker, turn.data, calm());
-      else if (step) await handleStep(worker, step.data, calm());
-      else if (workspace) await handleWorkspace(worker, workspace.data, calm());
-      else if (task) await handleTask(worker, task.data, calm());
+      if (turn) await handleTurn(worker, turn.data, context);
+      else if (step) await handleStep(worker, step.data, context);
+      else if (workspace) await handleWorkspace(worker, workspace.data, context);
+      else if (task) await handleTask(worker, task.data, context);
+      // BullMQ removes a job when its handler has returned, or in its last pipeline: what was added under the same id before is lost.
+      await (finishing ?? next.remove());
     } catch (error) {
-      if (!(error instanceof Died)) throw error;
-      continue;
+      unlessDied(error);
+      await finishing?.catch(unlessDied);
     }
-    // BullMQ removes a job only when its handler has returned: what the handler added under the same id is lost.
-    await next.remove();
   }
 }
 
-export const sweepOnce = (deps: WorkerDeps): Promise<void> => sweep(deps, new AbortController().signal);
+/** Acts after the commands that were begun before: one more command of the worker, which keeps their order. */
+export async function inOrder(deps: WorkerDeps, act: () => Promise<unknown>): Promise<unknown> {
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  await deps.redis.ping();
+  return act();
+}
+
+function unlessDied(error: unknown): void {
+  if (!(error instanceof Died)) throw error;
+}
+
+export const sweepOnce = (deps: WorkerDeps): Promise<void> =>
+  sweep(deps, new AbortController().signal, { whole: true });

@@ -10,6 +10,7 @@ export { readSpec } from '../log/read-spec.ts';
 export { readAll, readRun, readTasks } from '../log/read-state.ts';
 export { listSteps } from '../queries/list-steps.ts';
 export { sealAll } from './audited.ts';
+export { copyRun } from './copy-run.ts';
 export { deliverAll, sweepOnce } from './deliver-all.ts';
 export { Died, dyingAt } from './dying-process.ts';
 export { type InMemoryWorker, inMemoryWorker } from './in-memory-worker.ts';

@@ -5,10 +5,10 @@ import { handleTask } from '../handlers/handle-task.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { handleWorkspace } from '../handlers/handle-workspace.ts';
 import { lookAgain } from '../handlers/look-again.ts';
-import type { JobEnd } from '../jobs/job.ts';
+import type { JobContext, JobEnd } from '../jobs/job.ts';
 import { queuePrefix } from '../queues/queues.ts';
 import { mayPublicationSleep, mayStillSleep, mayTurnSleep } from '../reconcile/may-still-sleep.ts';
-import { calm } from './deliver-all.ts';
+import { calm, inOrder } from './deliver-all.ts';
 
 export const queuesInOrder = ['turns', 'steps', 'workspaces', 'tasks'] as const;
 export type QueueName = (typeof queuesInOrder)[number];
@@ -81,12 +81,18 @@ async function wakeShortSleepers(queues: WorkerDeps['queues']): Promise<boolean>
 }
 
 function taken(queue: QueueName, job: Job): TakenJob {
+  let finishing: Promise<unknown> | undefined;
   return {
     queue,
-    handle: (deps) => handle(deps, queue, job),
+    handle(deps) {
+      const finish = () => {
+        finishing ??= inOrder(deps, () => job.moveToCompleted(undefined, token, false));
+      };
+      return handle(deps, queue, job, { ...calm(), finish });
+    },
     async end(deps, end) {
       if (end.kind === 'done') {
-        await job.moveToCompleted(undefined, token, false);
+        await (finishing ?? job.moveToCompleted(undefined, token, false));
         if (end.seen !== undefined) await lookAgain[kindOf[queue]](deps, job.data, end.seen);
         return;
       }
@@ -96,16 +102,16 @@ function taken(queue: QueueName, job: Job): TakenJob {
   };
 }
 
-function handle(deps: WorkerDeps, queue: QueueName, { data }: Job): Promise<JobEnd> {
+function handle(deps: WorkerDeps, queue: QueueName, { data }: Job, context: JobContext): Promise<JobEnd> {
   switch (queue) {
     case 'turns':
-      return handleTurn(deps, data, calm());
+      return handleTurn(deps, data, context);
     case 'steps':
-      return handleStep(deps, data, calm());
+      return handleStep(deps, data, context);
     case 'workspaces':
-      return handleWorkspace(deps, data, calm());
+      return handleWorkspace(deps, data, context);
     case 'tasks':
-      return handleTask(deps, data, calm());
+      return handleTask(deps, data, context);
     default:
       return queue satisfies never;
   }

@@ -1,12 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeDurably } from '../files/write-durably.ts';
-import type { Migration } from '../installation/migrations/migrations.ts';
+import type { Migration } from '../installation/migrations/migration.ts';
+import { dataFormat } from '../installation/migrations/migrations.ts';
 
 /** A migration for tests: it changes the values of `value:*` in Redis and the files `value-*`. */
 export const upperCase: Migration = {
-  from: 1,
-  to: 2,
+  from: dataFormat,
+  to: dataFormat + 1,
   title: 'values are written in capital letters',
   async run({ redis, dataDir }) {
     for (const key of await redis.keys('value:*')) await redis.set(key, String(await redis.get(key)).toUpperCase());

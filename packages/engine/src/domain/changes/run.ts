@@ -8,6 +8,7 @@ import {
   specField,
   stepField,
   taskField,
+  turnField,
 } from '../model.ts';
 import { type ChangesOf, countUsage, type EventsOf, noChange, type StateChanges } from './state-changes.ts';
 
@@ -87,8 +88,10 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
       state.set(taskField.status(id), 'lost');
       state.set(taskField.outcome(id), { status: 'lost', exit_code: null, reason: takenBack });
     }
+    state.increase(runField.alive, -undone.length);
+    if (steps.length > 0) listTurn(state, turn, steps, { ahead: open - steps.length });
     for (const { id, name } of undone) {
-      state.set(stepField.status(id), 'undone');
+      state.overrule(stepField.status(id), 'undone');
       if (name !== undefined) state.clear(namedField(name));
     }
   },
@@ -125,6 +128,8 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
   'turn.planned': (state, { data: { turn, steps, usage, repetition, messages_read, received } }) => {
     state.set(runField.turn, turn);
     state.set(runField.turn_steps, steps);
+    state.raise(runField.last_turn, turn);
+    if (steps.length > 0) listTurn(state, turn, steps);
     state.set(runField.open, steps.length);
     state.set(runField.repetition, repetition);
     state.set(runField.messages_read, messages_read);
@@ -144,6 +149,16 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     state.increase(runField.messages);
   },
 };
+
+/** @param from.ahead of the steps that stand now, when some of the turn are among them */
+function listTurn(
+  state: StateChanges,
+  turn: number,
+  steps: readonly string[],
+  { ahead }: { ahead?: number } = {},
+): void {
+  state.mark(turnField(turn), runField.alive, { text: `;${steps.join(' ')}@`, ahead });
+}
 
 function end(state: StateChanges, time: string): void {
   state.set(runField.ended_at, time);

@@ -1,27 +1,68 @@
 import type { EventOf, EventType, ModelUsage } from '@holdpoint/contract';
 import { type Cell, runField } from '../model.ts';
 
-/** What events do to a state hash: the fields that get a new value, and the increments of integer fields. */
+/** Appends text to a field, and the number that a counter has at this event. */
+interface Mark {
+  field: string;
+  text: string;
+  counter: string;
+  /** What these changes have added to the counter by then. */
+  by: number;
+}
+
+/**
+ * What events do to a state hash, in this order: fields get a new value, integer fields grow, counters are noted, the fields of settled steps
+ * become one record each, and fields of such steps are overruled.
+ */
 export class StateChanges {
-  readonly values: Record<string, string> = {};
-  readonly increments: Record<string, number> = {};
+  // Maps: with objects, each name with an id in it would be a new shape of object.
+  readonly values = new Map<string, string>();
+  readonly increments = new Map<string, number>();
+  readonly marks: Mark[] = [];
+  /** Integer fields that become at least this. */
+  readonly raises = new Map<string, number>();
+  readonly packed: string[] = [];
+  readonly overruled = new Map<string, string>();
 
   /** Leaves the field as it is when `value` is undefined. */
   set<Value>({ name, encode }: Cell<Value>, value: NoInfer<Value> | undefined): void {
     if (value === undefined) return;
-    this.values[name] = encode(value);
-    delete this.increments[name];
+    this.values.set(name, encode(value));
+    this.increments.delete(name);
   }
 
   clear({ name }: Cell<never>): void {
-    this.values[name] = '';
-    delete this.increments[name];
+    this.values.set(name, '');
+    this.increments.delete(name);
+  }
+
+  /** @param ahead added to the counter */
+  mark(
+    { name }: Cell<never>,
+    counter: Cell<number>,
+    { text = '', ahead = 0 }: { text?: string; ahead?: number | undefined },
+  ): void {
+    this.marks.push({ field: name, text, counter: counter.name, by: (this.increments.get(counter.name) ?? 0) + ahead });
+  }
+
+  raise({ name }: Cell<number>, least: number): void {
+    this.raises.set(name, Math.max(least, this.raises.get(name) ?? least));
+  }
+
+  /** The step is settled. What else these events say of it goes into its record. */
+  pack(stepId: string): void {
+    this.packed.push(stepId);
+  }
+
+  /** A field of a step that may have a record. */
+  overrule<Value>({ name, encode }: Cell<Value>, value: NoInfer<Value>): void {
+    this.overruled.set(name, encode(value));
   }
 
   increase({ name }: Cell<number>, by = 1): void {
-    const base = this.values[name];
-    if (base === undefined) this.increments[name] = (this.increments[name] ?? 0) + by;
-    else this.values[name] = String(Number(base) + by);
+    const base = this.values.get(name);
+    if (base === undefined) this.increments.set(name, (this.increments.get(name) ?? 0) + by);
+    else this.values.set(name, String(Number(base) + by));
   }
 }
 

@@ -3,15 +3,18 @@ import { heads, namedField, runField, stepField } from '../model.ts';
 import { type ChangesOf, countUsage, type EventsOf, requireRestore, type StateChanges } from './state-changes.ts';
 
 export const stepChanges: ChangesOf<EventsOf<'step'>> = {
-  'step.created': (state, { step_id, time, data: { args, ...call } }) => {
+  'step.created': (state, { step_id, time, data: { args, verdict, policies, ...call } }) => {
     state.set(stepField.call(step_id), call);
+    if (verdict !== undefined || policies !== undefined) state.set(stepField.judged(step_id), { verdict, policies });
     state.set(stepField.args(step_id), args);
     state.set(stepField.effect(step_id), call.effect);
+    state.mark(stepField.created_seq(step_id), runField.seq, { ahead: 1 });
     state.set(stepField.status(step_id), 'pending');
     state.set(stepField.attempt(step_id), 0);
     state.set(stepField.created_at(step_id), time);
     if (call.name !== undefined) state.set(namedField(call.name), step_id);
     state.increase(runField.steps);
+    state.increase(runField.alive);
   },
   'step.queued': (state, { step_id, time, data }) => {
     state.set(stepField.status(step_id), 'queued');
@@ -68,6 +71,8 @@ function settleAs(status: SettledStatus) {
     const origin = { inherited_from, grants, times };
     state.set(stepField.outcome(step_id), { attempt, value, error, duration_ms, instead, ...origin });
     state.set(stepField.settled_at(step_id), time);
+    state.mark(stepField.settled_seq(step_id), runField.seq, { ahead: 1 });
+    state.pack(step_id);
     state.increase(runField.open, -1);
     if (usage !== undefined) countUsage(state, usage);
     if (restore) requireRestore(state);

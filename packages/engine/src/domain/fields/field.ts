@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** How a value is written: text as it is, a decimal integer, or JSON text. */
-type Encoding = 'text' | 'integer' | 'json';
+/** How a value is written: text as it is, a decimal integer, JSON text, or a time as its milliseconds since the epoch. */
+type Encoding = 'text' | 'integer' | 'json' | 'time';
 
 /** One line of a table of fields. `schema` reads the stored text; an empty field is the same as an absent one. */
 export interface Field<Schema extends z.ZodType = z.ZodType> {
@@ -30,6 +30,11 @@ const parsed = z.string().transform((stored): unknown => JSON.parse(stored));
 export const json = <Schema extends z.ZodType>(schema: Schema, meaning: string) =>
   field('json', parsed.pipe(schema), meaning);
 
+const timestamp = z
+  .string()
+  .transform((stored) => (/^\d+$/.test(stored) ? new Date(Number(stored)).toISOString() : stored));
+export const time = (meaning: string) => field('time', timestamp, meaning);
+
 export const optional = <Schema extends z.ZodType>(line: Field<Schema>): Field<z.ZodOptional<Schema>> => ({
   ...line,
   schema: line.schema.optional(),
@@ -50,10 +55,21 @@ export interface Cell<Value> {
 }
 
 export function cell<Line extends Field>(name: string, { encoding, schema }: Line): Cell<ValueOf<Line>> {
-  const encode: (value: unknown) => string = encoding === 'json' ? JSON.stringify : String;
+  const encode = encoders[encoding];
   const fallback = schema.safeParse(undefined).data;
   return { name, encode, absent: fallback === undefined ? '' : encode(fallback) };
 }
+
+const encoders: Record<Encoding, (value: unknown) => string> = {
+  text: String,
+  integer: String,
+  json: JSON.stringify,
+  // A time with other digits than milliseconds stays as it is.
+  time: (value) => {
+    const ms = Date.parse(String(value));
+    return ms >= 0 && new Date(ms).toISOString() === value ? String(ms) : String(value);
+  },
+};
 
 /** The cells of a table with one row: `runField.status`. */
 export const cellsOf = <Fields extends Table>(table: Fields) =>

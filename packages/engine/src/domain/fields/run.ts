@@ -45,6 +45,8 @@ export const runTable = {
   parked: integer('Pending approvals.'),
   budget_from: optional(json(usageSchema, 'Usage at the last resume from a pause: limits count from there.')),
   steps: integer('Steps that were planned.'),
+  alive: integer('Steps that are not undone.'),
+  last_turn: integer('The highest number of a turn that was ever planned: an undo leaves later ones behind `turn`.'),
   active_ms: integer(
     'Milliseconds in the status running, minus the time (since the epoch) at which it began if it is running.',
   ),
@@ -138,6 +140,11 @@ export const specField = cell('spec', json(payloadSchema, 'What the run was aske
 const textCell = (name: string) => cell(name, text(z.string(), ''));
 /** The step that has this name now. */
 export const namedField = (name: string) => textCell(`named:${name}`);
+/**
+ * The steps of a turn, undone ones included: `;step_… step_…@NUMBER` for each time that it was planned. NUMBER is how many steps stood
+ * before it.
+ */
+export const turnField = (turn: number) => textCell(`turn:${turn}`);
 /** The snapshot that a fork began with. */
 export const forkField = (child: string) => textCell(`fork:${child}`);
 /** The task of this run beneath which a step of another run reserved one of its sub-agents (`reserve-agent.ts`). */

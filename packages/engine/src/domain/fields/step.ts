@@ -8,16 +8,29 @@ import {
   payloadSchema,
   problemSchema,
   stepStatusSchema,
+  verdictSchema,
 } from '@holdpoint/contract';
 import { z } from 'zod';
-import { cellsById, integer, json, optional, text } from './field.ts';
+import { cellsById, integer, json, optional, optionalInteger, text, time } from './field.ts';
 
-/** The fields of a step, named `<step id>:<field>`. */
+/**
+ * The fields of a step, named `<step id>:<field>`. When the step settles they become one field, its record (`settledColumns`): a step of a
+ * run that is long over costs a sixth of the memory, and a page of steps is read without the rest of the run.
+ */
 export const stepTable = {
   status: text(stepStatusSchema, 'Status of the step.'),
   attempt: integer('Number of the last attempt; 0 before the first.'),
   interruptions: integer('Attempts that ended without an outcome.'),
-  call: json(callSchema, 'The call as it was planned, without its arguments.'),
+  call: json(
+    callSchema.omit({ verdict: true, policies: true }),
+    'The call as it was planned, without its arguments and its verdict.',
+  ),
+  judged: optional(
+    json(
+      z.strictObject({ verdict: verdictSchema.optional(), policies: z.string().optional() }),
+      'The verdict on the call, by which policies. Later it is only in `step.created`.',
+    ),
+  ),
   args: json(payloadSchema, 'The arguments to run with: an edit replaces them.'),
   written: optional(json(payloadSchema, 'The arguments that the caller wrote; set when an edit replaced them.')),
   effect: text(effectSchema, 'Effect of the call with these arguments.'),
@@ -47,13 +60,28 @@ export const stepTable = {
   ),
   task: optional(text(z.string(), 'The task that the step started.')),
   worker: optional(text(z.string(), 'Worker of the last attempt.')),
-  created_at: text(z.string(), 'Time of step.created.'),
+  created_at: time('Time of step.created.'),
   queued_ms: integer(
     'Milliseconds in the status queued, minus the time (since the epoch) at which it was queued if it is queued.',
   ),
-  started_at: optional(text(z.string(), 'Time at which the last attempt began that was not held.')),
-  began_at: optional(text(z.string(), 'Time at which the first of them began, when there are several.')),
-  settled_at: optional(text(z.string(), 'Time at which the step settled.')),
+  started_at: optional(time('Time at which the last attempt began that was not held.')),
+  began_at: optional(time('Time at which the first of them began, when there are several.')),
+  settled_at: optional(time('Time at which the step settled.')),
+  created_seq: optionalInteger('Sequence number of step.created.'),
+  settled_seq: optionalInteger('Sequence number of the event that settled the step.'),
 };
 
 export const stepField = cellsById(stepTable);
+
+/** The fields in the record of a settled step, in their order there. A new one goes to the end: records are not written again. */
+export const settledColumns = [
+  ...(['status', 'call', 'created_at', 'started_at', 'settled_at', 'effect', 'attempt', 'args', 'outcome'] as const),
+  ...(['interruptions', 'written', 'approval', 'approved_snapshot', 'snapshot', 'deferred', 'task', 'worker'] as const),
+  ...(['queued_ms', 'began_at', 'created_seq', 'settled_seq'] as const),
+] satisfies (keyof typeof stepTable)[];
+
+/** Between the fields of a record. No JSON text, id or time has it; in a name it becomes a space. */
+export const columnSeparator = '\n';
+
+/** Fields that only serve to begin the call. */
+export const droppedColumns = ['judged'] as const satisfies (keyof typeof stepTable)[];

@@ -21,6 +21,7 @@ import { dataFormat, migrations } from './migrations.ts';
 const program = fileURLToPath(new URL('../../testing/migrate-and-stop.ts', import.meta.url));
 const logger = pino({ level: 'silent' });
 const names = ['a', 'b', 'c'];
+const next = dataFormat + 1;
 
 let server: EmbeddedRedis;
 let redis: Redis;
@@ -35,7 +36,7 @@ afterAll(async () => {
   await server.stop();
   rmSync(dataDir, { recursive: true });
 });
-/** A bound pair of format 1 with three values on each side. */
+/** A bound pair of the current format with three values on each side. */
 beforeEach(async () => {
   await noPrograms();
   await redis.flushall();
@@ -88,44 +89,46 @@ test('the listed migrations lead to the current format without a gap', () => {
 });
 
 test('data of an older format is refused until it is migrated', async () => {
-  await expect(async () => checkFormat(await readInstallation(sides()), 2)).rejects.toMatchObject({
+  await expect(async () => checkFormat(await readInstallation(sides()), next)).rejects.toMatchObject({
     code: 'format_older',
     next: expect.stringContaining('holdpoint migrate'),
   });
   await migrateHere();
-  expect(await formats()).toEqual([{ data_format: 2 }, { data_format: 2 }]);
+  expect(await formats()).toEqual([{ data_format: next }, { data_format: next }]);
   expect(await values()).toEqual(['A', 'B', 'C', 'A', 'B', 'C']);
-  checkFormat(await readInstallation(sides()), 2);
+  checkFormat(await readInstallation(sides()), next);
   expect(pendingMigrations(await readInstallation(sides()), [upperCase])).toEqual([]);
 });
 
 test('several migrations run in order', async () => {
   const order: number[] = [];
-  const steps = [1, 2, 3].map((from) => ({ from, to: from + 1, title: '', run: async () => void order.push(from) }));
+  const steps = [0, 1, 2]
+    .map((more) => dataFormat + more)
+    .map((from) => ({ from, to: from + 1, title: '', run: async () => void order.push(from) }));
   await migrateHere(steps);
-  expect(order).toEqual([1, 2, 3]);
-  expect(await formats()).toEqual([{ data_format: 4 }, { data_format: 4 }]);
+  expect(order).toEqual(steps.map(({ from }) => from));
+  expect(await formats()).toEqual([{ data_format: dataFormat + 3 }, { data_format: dataFormat + 3 }]);
 });
 
 test('continues after kill -9 behind every single change of Redis', async () => {
   let changes = 1;
   for (; await killAfter(changes); changes++) {
-    await expect(async () => checkFormat(await readInstallation(sides()), 2)).rejects.toMatchObject({
+    await expect(async () => checkFormat(await readInstallation(sides()), next)).rejects.toMatchObject({
       code: 'format_unfinished',
     });
     await expect(bindInstallation(sides())).rejects.toMatchObject({ code: 'format_newer' });
     await migrateHere();
-    expect(await formats()).toEqual([{ data_format: 2 }, { data_format: 2 }]);
+    expect(await formats()).toEqual([{ data_format: next }, { data_format: next }]);
     expect(await values()).toEqual(['A', 'B', 'C', 'A', 'B', 'C']);
-    // Back to format 1 for the next round.
-    await redis.mset(formatKey, '{"data_format":1}', ...names.flatMap((name) => [`value:${name}`, name]));
+    // Back to the current format for the next round.
+    await redis.mset(formatKey, `{"data_format":${dataFormat}}`, ...names.flatMap((name) => [`value:${name}`, name]));
     const { id } = JSON.parse(readFileSync(join(dataDir, 'installation'), 'utf8'));
-    writeFileSync(join(dataDir, 'installation'), JSON.stringify({ id, data_format: 1 }));
+    writeFileSync(join(dataDir, 'installation'), JSON.stringify({ id, data_format: dataFormat }));
     for (const name of names) writeFileSync(join(dataDir, `value-${name}`), name);
   }
   // The process of the last round ended by itself: it made eight changes.
   expect(changes).toBe(9);
-  expect(await formats()).toEqual([{ data_format: 2 }, { data_format: 2 }]);
+  expect(await formats()).toEqual([{ data_format: next }, { data_format: next }]);
 });
 
 test('refuses while a program is connected, and changes nothing', async () => {
@@ -145,7 +148,7 @@ test('refuses data that no migration can change', async () => {
   none.dataDir.format = undefined;
   expect(() => pendingMigrations(none, [upperCase])).toThrow(expect.objectContaining({ code: 'format_missing' }));
   const newer = await readInstallation(sides());
-  for (const side of [newer.dataDir, newer.redis]) side.format = { data_format: 7 };
+  for (const side of [newer.dataDir, newer.redis]) side.format = { data_format: dataFormat + 6 };
   expect(() => pendingMigrations(newer, [upperCase])).toThrow(expect.objectContaining({ code: 'format_newer' }));
   const other = await readInstallation(sides());
   other.redis.id = 'another';

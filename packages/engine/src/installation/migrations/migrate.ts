@@ -5,7 +5,8 @@ import type { Format } from '../format.ts';
 import { type InstallationState, readInstallation } from '../read-installation.ts';
 import { writeFileRecord, writeRedisRecord } from '../record.ts';
 import type { Sides } from '../sides.ts';
-import { type Migration, migrations } from './migrations.ts';
+import type { Migration } from './migration.ts';
+import { migrations } from './migrations.ts';
 
 /**
  * The migrations that a pair needs, in order. Empty when it has the current format.

@@ -1,17 +1,9 @@
-import type { Sides } from '../sides.ts';
-
-/** Changes data of one format into the next. */
-export interface Migration {
-  from: number;
-  to: number;
-  /** What it changes, in one line for a user. */
-  title: string;
-  /** Runs again from the start when an earlier try died: it has to accept data that is changed already, in part or in full. */
-  run(sides: Sides): Promise<void>;
-}
+import type { Migration } from './migration.ts';
+import { runLists } from './run-lists.ts';
+import { stepRecords } from './step-records.ts';
 
 /** In order and without a gap. Data without a number is older than format 1 and has no migration. */
-export const migrations: readonly Migration[] = [];
+export const migrations: readonly Migration[] = [stepRecords, runLists];
 
 const firstFormat = 1;
 

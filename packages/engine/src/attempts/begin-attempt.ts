@@ -1,0 +1,71 @@
+import { setImmediate as endOfIteration } from 'node:timers/promises';
+import type { WorkerDeps } from '../deps.ts';
+import { type Condition, type RunState, type StepState, startAttempt, type Transition } from '../domain/index.ts';
+import type { AbortReason, JobContext } from '../jobs/index.ts';
+import { append } from '../log/index.ts';
+import { guardTree } from '../trees/inspect-tree.ts';
+import { confirmFiles } from './begin-approved.ts';
+import { type Executed, runAttempt } from './run-attempt.ts';
+
+/** Another writer changed the step: before this worker started an attempt, or afterwards. */
+export type Again = 'not started' | 'again';
+
+/** A call that was made. `start`: it is not in the log yet, and is recorded with the outcome. */
+interface Begun {
+  executed: Executed;
+  start?: Transition;
+}
+
+/** Records that the next attempt starts, and makes the call, unless the tree differs from the log or from the decision. */
+export async function beginAttempt(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+  also: readonly Condition[],
+): Promise<Begun | Again | 'lost'> {
+  const tree = await guardTree(deps, run, step.id, context);
+  if (tree !== 'sound') return tree === 'moved' ? 'not started' : 'lost';
+  const files = await confirmFiles(deps, run, step, context);
+  if (files !== 'same') return files;
+  const transition = startAttempt(run, step, deps.workerId);
+  const start = { ...transition, if: [...also, ...transition.if] };
+  const next = { ...step, attempt: step.attempt + 1 };
+  if (isHarmless(step)) return beginRead(deps, run, next, context, start);
+  const started = await append(deps, run.id, start);
+  if (!started.ok) return 'not started';
+  return { executed: await runAttempt(deps, run, next, context) };
+}
+
+/** Nothing remains of the call when its start is refused afterwards. A tool that ends a task is no such call. */
+const isHarmless = ({ effect, status, call }: StepState): boolean =>
+  effect === 'read' && status === 'queued' && call.sequential === undefined && call.beside === undefined;
+
+/**
+ * Makes a call that only reads while its start is being recorded. The outcome of a call that ends in the same iteration of the event loop is
+ * recorded in one append with its start. A refused start throws the result away.
+ */
+async function beginRead(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+  start: Transition,
+): Promise<Begun | 'not started'> {
+  const ending = new AbortController();
+  // AbortSignal.any costs 14 µs, a listener one.
+  if (context.signal.aborted) ending.abort(context.signal.reason);
+  context.signal.addEventListener('abort', () => ending.abort(context.signal.reason), { once: true });
+  const executing = runAttempt(deps, run, step, { ...context, signal: ending.signal });
+  const early = await Promise.race([executing, endOfIteration()]);
+  if (early?.kind === 'result' && !early.result.created && !early.result.restore) return { executed: early, start };
+  // Its error is thrown below. When the start is refused, it counts as little as a result.
+  executing.catch(() => undefined);
+  const started = await append(deps, run.id, start).catch((error: unknown) => {
+    ending.abort('lock-lost' satisfies AbortReason);
+    throw error;
+  });
+  if (started.ok) return { executed: await executing };
+  ending.abort('lock-lost' satisfies AbortReason);
+  return 'not started';
+}

@@ -1,0 +1,48 @@
+import { defaultTenant, type RunEvent, type RunStatus, runStatusSchema, type Tenant } from '@holdpoint/contract';
+import type { StateChanges } from './changes/state-changes.ts';
+import { runField } from './fields/run.ts';
+
+/** By what lists and counts find a run: its status and, while it waits or is paused, for what or why. */
+export interface Standing {
+  status: RunStatus;
+  reason: string | undefined;
+}
+
+/** The fields of a run that its standing follows from. */
+const { status, reason, parked, awaits_calls: awaitsCalls, model_wait: modelWait } = runField;
+export const standingFields = [status.name, reason.name, parked.name, awaitsCalls.name, modelWait.name];
+
+/** @param values of `standingFields`. Undefined: there is no such run */
+export function standingOf(values: readonly (string | null | undefined)[]): Standing | undefined {
+  const [state, why, waiting, awaiting, model] = values.map((value) => value || undefined);
+  const known = runStatusSchema.safeParse(state);
+  if (!known.success) return undefined;
+  if (known.data === 'paused') return { status: known.data, reason: codeOf(why) };
+  if (known.data !== 'waiting') return { status: known.data, reason: undefined };
+  if (Number(waiting ?? 0) > 0) return { status: known.data, reason: 'approval' };
+  if (awaiting !== undefined) return { status: known.data, reason: 'calls' };
+  return { status: known.data, reason: model === undefined ? 'task' : 'model' };
+}
+
+/** The standing that events give a run; undefined when they change none. */
+export function standingAfter(events: readonly RunEvent[], values: StateChanges['values']): Standing | undefined {
+  const known = runStatusSchema.safeParse(values.get(status.name));
+  if (!known.success) return undefined;
+  if (known.data === 'paused') return { status: known.data, reason: codeOf(values.get(reason.name)) };
+  if (known.data !== 'waiting') return { status: known.data, reason: undefined };
+  const wait = events.findLast((event) => event.type === 'run.waiting');
+  return { status: known.data, reason: wait?.data.for ?? 'approval' };
+}
+
+function codeOf(text: string | undefined): string {
+  const given = text === undefined ? {} : (JSON.parse(text) as { code?: unknown });
+  return typeof given.code === 'string' ? given.code : 'unknown';
+}
+
+/** What a run is listed under from its first event on. */
+export function birthOf(
+  events: readonly RunEvent[],
+): { tenant: Tenant; labels: Readonly<Record<string, string>> } | undefined {
+  const created = events.find((event) => event.type === 'run.created');
+  return created && { tenant: created.data.tenant ?? defaultTenant, labels: created.data.labels };
+}

@@ -1,0 +1,117 @@
+import type { WorkerDeps } from '../deps.ts';
+import { nextNotice, noticesGiven, recordRepair } from '../domain/index.ts';
+import {
+  activeIndex,
+  append,
+  countRepair,
+  ensureFacets,
+  idsAfter,
+  lookIndex,
+  readApproval,
+  readRun,
+  readStep,
+  restKey,
+  trackApproval,
+} from '../log/index.ts';
+import { diagnose, type Finding } from '../reconcile/diagnose.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
+import { findRestless, readOutlook } from '../reconcile/rest.ts';
+import { nextSlice, type Pace } from './rounds.ts';
+
+const page = 200;
+/** Looks wait for Redis, not for the processor. */
+const atOnce = 8;
+/** Within this time each active run is compared with what its last look left. */
+const roundMs = 5 * 60_000;
+const least = 100;
+
+/**
+ * Gives active runs the wake-ups that their states require: those that are due for a look, and those of the others that changed, lost a job or
+ * were never looked at. So a run at rest costs nothing but a few commands every few minutes.
+ */
+export async function lookAtRuns(deps: WorkerDeps, signal: AbortSignal, pace: Pace): Promise<void> {
+  const looked = new Set<string>();
+  const look = async (runId: string, score: string | undefined): Promise<void> => {
+    if (looked.has(runId)) return;
+    looked.add(runId);
+    await lookAtRun(deps, runId, { score, signal }).catch((error: unknown) => {
+      deps.logger.warn(
+        { run_id: runId, err: error },
+        'the sweeper could not repair a run; it tries again at the next sweep',
+      );
+    });
+  };
+  const due = await deps.redis.zrangebyscore(lookIndex, '-inf', deps.now(), 'WITHSCORES');
+  for (let at = 0; at < due.length && !signal.aborted; at += 2 * atOnce) {
+    const some = due.slice(at, at + 2 * atOnce);
+    await Promise.all(some.map((id, place) => (place % 2 === 0 ? look(id, some[place + 1]) : undefined)));
+  }
+  const others = pace.whole ? pagesOfActive(deps) : nextSlice(deps.redis, { key: activeIndex, roundMs, least }, pace);
+  for await (const ids of others) {
+    const scores = await deps.redis.zmscore(lookIndex, ...ids);
+    const restless = new Set(pace.whole ? ids : await findRestless(deps, ids));
+    for (const [at, id] of ids.entries()) {
+      if (signal.aborted) return;
+      const score = scores[at] ?? undefined;
+      if (score === undefined || restless.has(id)) await look(id, score);
+    }
+  }
+}
+
+async function* pagesOfActive({ redis }: WorkerDeps): AsyncGenerator<string[]> {
+  let after: string | undefined;
+  for (;;) {
+    const ids = await idsAfter(redis, activeIndex, after, page);
+    if (ids.length > 0) yield ids;
+    after = ids.at(-1);
+    if (ids.length < page) return;
+  }
+}
+
+interface Look {
+  /** When the look was due, as the index has it; undefined: it has none. */
+  score: string | undefined;
+  signal: AbortSignal;
+}
+
+async function lookAtRun(deps: WorkerDeps, runId: string, { score, signal }: Look): Promise<void> {
+  await repair(deps, runId, signal);
+  const outlook = await readOutlook(deps, runId);
+  if (outlook === undefined) return;
+  if (outlook.rest !== undefined) await deps.redis.hset(restKey, runId, JSON.stringify(outlook.rest));
+  await deps.redis.eval(reschedule, 1, lookIndex, runId, score ?? '', outlook.next);
+}
+
+/** Unless the run was named again while it was looked at: then it is due. */
+const reschedule = `if (redis.call('ZSCORE', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
+return 1`;
+
+/** Sends the wake-ups that a run requires. Each stuck part is recorded in its log. */
+async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
+  const run = await readRun(deps.redis, runId);
+  const findings = run ? await diagnose(deps, run) : [];
+  for (const finding of findings) {
+    await report(deps, runId, finding);
+    if (finding.class === 'orphaned_delayed_job' && run) await deps.queues.wakeTurn(run, run.turn + 1);
+    if (finding.class === 'approval_not_indexed') await listApproval(deps, runId, finding.subject);
+  }
+  await reconcile(deps, runId, signal);
+}
+
+/** Lists an approval again that a sweeper removed as abandoned: the sweeper's clock was ahead of the one that made the id. */
+async function listApproval(deps: WorkerDeps, runId: string, stepId: string | undefined): Promise<void> {
+  const found = stepId === undefined ? undefined : await readStep(deps.redis, runId, stepId);
+  const id = found?.step.approval;
+  const approval = id === undefined ? undefined : await readApproval(deps.redis, runId, id);
+  if (approval === undefined) return;
+  const noticeAt = nextNotice(approval.request, noticesGiven(approval));
+  await trackApproval(deps.redis, approval.id, runId, noticeAt);
+  await ensureFacets(deps.redis, runId, approval.id);
+}
+
+export async function report(deps: WorkerDeps, runId: string, finding: Finding): Promise<void> {
+  deps.logger.warn({ run_id: runId, ...finding }, 'repaired stuck run');
+  await append(deps, runId, recordRepair(finding));
+  await countRepair(deps, finding.class);
+}

@@ -1,0 +1,51 @@
+/**
+ * Texts that stand in most events, in JSON. A log has a control character for each, which JSON text itself never has: the place in this list
+ * is its code, so the list only grows. The type of an event, names of tools and references to blobs are searched for in stored text, so no
+ * phrase has a part of one.
+ */
+const phrases = [
+  '"capabilities":{"driver":"bubblewrap","fs":"enforced","net":"enforced","pids":"enforced","memory":"enforced","cpu":"enforced","disk":"',
+  '","seccomp":"enforced","uid_drop":"enforced","notes":[',
+  '"Disk use of a workspace, including files without a name, is measured ten times a second and at the end, so a command may exceed its limit for a moment. A command that hides its files is charged with all space that the disk loses."',
+  '"enforced"',
+  '"verdict":{"action":"allow","reason":"',
+  '","rule":{"policy":"builtin","digest":"sha256:',
+  '","rule":{"policy":"run","digest":"sha256:',
+  'nothing outside the staging workspace can change',
+  '"effect":"read","risk":"low"',
+  '"effect":"workspace","risk":"low"',
+  '{"attempt":1,"worker":"',
+  '{"attempt":1,"value":{"json":{',
+  '},"duration_ms":',
+  '{"reason":"',
+  '"args":{"json":{',
+  '},"policies":"',
+  '"steps":["step_',
+  '"],"message":"',
+  '"index":',
+  '"files_changed":',
+  '"skipped":',
+  '"snapshot":"',
+  '"parent":"',
+  '"epoch":',
+  '"writes":true',
+] as const;
+
+const codes = phrases
+  .map((phrase, at) => [phrase, String.fromCharCode(at + 1)] as const)
+  .toSorted(([one], [other]) => other.length - one.length);
+const marks = new RegExp(`[${String.fromCharCode(1)}-${String.fromCharCode(phrases.length)}]`, 'g');
+
+/** In a longer text the phrases are a small part, and looking for them is not. */
+const longest = 2000;
+
+/** @param json JSON text, which has no control characters */
+export function shorten(json: string): string {
+  if (json.length > longest) return json;
+  let text = json;
+  for (const [phrase, code] of codes) text = text.replaceAll(phrase, code);
+  return text;
+}
+
+export const lengthen = (text: string): string =>
+  text.replace(marks, (mark) => phrases[mark.charCodeAt(0) - 1] ?? mark);

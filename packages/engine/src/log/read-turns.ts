@@ -1,0 +1,57 @@
+import type { StepStatus } from '@holdpoint/contract';
+import type { Redis } from 'ioredis';
+import { turnField } from '../domain/fields/run.ts';
+import { columnSeparator, settledColumns, stepField } from '../domain/fields/step.ts';
+import type { StepState } from '../domain/index.ts';
+import { parseStep } from '../domain/state.ts';
+import { type ListedStep, parseTurn } from '../domain/turn-steps.ts';
+import { readFields, readSteps } from './read-state.ts';
+
+/** The steps of several turns, in the order of the turns given. A turn without steps has none. */
+export async function readTurns(redis: Redis, runId: string, turns: readonly number[]): Promise<ListedStep[][]> {
+  if (turns.length === 0) return [];
+  const names = turns.map((turn) => turnField(turn).name);
+  const rows = await readFields(redis, runId, names);
+  return names.map((name) => parseTurn(rows[name] ?? ''));
+}
+
+/** What a list can be filtered by. */
+export interface StepFacts {
+  status: StepStatus;
+  tool: string;
+}
+
+/**
+ * Many steps, most of them settled: those are read from their records alone, so the others cost a second round trip.
+ * @returns undefined for a step that does not fit
+ */
+export async function readManySteps(
+  redis: Redis,
+  runId: string,
+  { ids, fits }: { ids: readonly string[]; fits: (facts: StepFacts) => boolean },
+): Promise<(StepState | undefined)[]> {
+  if (ids.length === 0) return [];
+  const names = ids.flatMap((id) => [id, stepField.status(id).name]);
+  const fields = await readFields(redis, runId, names);
+  const live = await readSteps(
+    redis,
+    runId,
+    ids.filter((id) => fields[id] == null),
+  );
+  const others = new Map(live.map((step) => [step.id, step]));
+  return ids.map((id) => {
+    const record = fields[id];
+    if (record == null) {
+      const step = others.get(id);
+      return step && fits({ status: step.status, tool: step.call.tool }) ? step : undefined;
+    }
+    return fits(factsOf(record, fields[stepField.status(id).name])) ? parseStep(id, fields) : undefined;
+  });
+}
+
+/** Cheaper than to parse the whole record. */
+function factsOf(record: string, overruled: string | null | undefined): StepFacts {
+  const columns = record.split(columnSeparator);
+  const call = JSON.parse(columns[settledColumns.indexOf('call')] ?? '{}') as { tool: string };
+  return { status: (overruled ?? columns[settledColumns.indexOf('status')]) as StepStatus, tool: call.tool };
+}

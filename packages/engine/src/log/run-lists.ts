@@ -1,0 +1,210 @@
+import {
+  defaultTenant,
+  isTerminal,
+  type PublicationStatus,
+  type RunEvent,
+  type RunStatus,
+  runStatusSchema,
+  type Tenant,
+} from '@holdpoint/contract';
+import type { Redis } from 'ioredis';
+import type { StateChanges } from '../domain/changes/state-changes.ts';
+import { runField } from '../domain/fields/run.ts';
+import { birthOf, type Standing, standingAfter, standingFields, standingOf } from '../domain/standing.ts';
+import { lookSoon, trackActive } from './indexes.ts';
+import { activeIndex, labelIndexOf, reasonIndexOf, reasonsKey, standingsKey, stateKey, statusIndexOf } from './keys.ts';
+import { knownTenant, knowTenant, readTenant } from './known-tenants.ts';
+
+/** Takes a run out of the lists that it has left. Call it when the append is done. */
+export type Settle = (seq: number) => void;
+
+/**
+ * Sends what an append changes in the lists of runs ahead of it, on the same connection: a run is found in the list of its new status as soon
+ * as it has it. Readers skip what is not so, and the sweeper's rounds correct what a process left that died here. It waits for nothing, so
+ * that the append goes out before what the caller sends next.
+ * @returns undefined when the append changes no list
+ */
+export function listAhead(
+  redis: Redis,
+  runId: string,
+  { events, values }: { events: readonly RunEvent[]; values: StateChanges['values'] },
+): Settle | undefined {
+  const standing = standingAfter(events, values);
+  // The process may die before it sends the wake-up.
+  if (standing !== undefined || events.some(isCommand)) quietly(lookSoon(redis, runId));
+  if (standing === undefined) return undefined;
+  const birth = birthOf(events);
+  if (birth !== undefined) knowTenant(redis, { id: runId, tenant: birth.tenant });
+  const tenant = knownTenant(redis, runId);
+  if (tenant !== undefined) quietly(redis.zadd(statusIndexOf(tenant, standing.status), 0, runId));
+  for (const [name, value] of Object.entries(birth?.labels ?? {})) {
+    quietly(redis.zadd(labelIndexOf(birth?.tenant ?? defaultTenant, name, value), 0, runId));
+  }
+  return (seq) =>
+    quietly((async () => stand(redis, { tenant: tenant ?? (await readTenant(redis, runId)), runId, seq, standing }))());
+}
+
+const isCommand = ({ type }: RunEvent): boolean => type === 'approval.decided' || type === 'task.kill_requested';
+
+/** What fails here is found and corrected later; what it goes with succeeds or fails by itself. */
+function quietly(sent: Promise<unknown>): void {
+  sent.catch(() => undefined);
+}
+
+/** Moves a run to the lists of its standing, unless a later one is listed. */
+const moveScript = `local seq, status, reason = tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local was = redis.call('HGET', KEYS[1], ARGV[2])
+if was then
+  local at, before, why = string.match(was, '^(%d+) (%S*) ?(.*)$')
+  if tonumber(at) > seq and ARGV[6] == '' then return 0 end
+  if before ~= status then redis.call('ZREM', ARGV[1] .. 'status:' .. before, ARGV[2]) end
+  if why ~= '' and (before ~= status or why ~= reason) then redis.call('ZREM', ARGV[1] .. 'reason:' .. before .. ' ' .. why, ARGV[2]) end
+end
+redis.call('ZADD', ARGV[1] .. 'status:' .. status, 0, ARGV[2])
+if reason ~= '' then
+  redis.call('ZADD', ARGV[1] .. 'reason:' .. status .. ' ' .. reason, 0, ARGV[2])
+  redis.call('SADD', ARGV[1] .. 'reasons', status .. ' ' .. reason)
+end
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3] .. ' ' .. status .. ' ' .. reason)
+return 1`;
+
+interface Place {
+  tenant: Tenant;
+  runId: string;
+  seq: number;
+  standing: Standing;
+  /** Although a later standing is listed: Redis went back in time. */
+  force?: boolean;
+}
+
+async function stand(redis: Redis, { tenant, runId, seq, standing, force = false }: Place): Promise<void> {
+  const key = standingsKey(tenant);
+  const prefix = key.slice(0, -'standings'.length);
+  const { status, reason = '' } = standing;
+  await redis.eval(moveScript, 1, key, prefix, runId, seq, status, reason, force ? 'force' : '');
+}
+
+const dueFields = [runField.publication.name, runField.restore.name];
+const duePublications: readonly PublicationStatus[] = ['requested', 'parked', 'discarding'];
+
+/** Compares lists with states. @returns how many of these runs of a tenant were missing in a list that they belong to, or are in one of another status */
+export async function correctLists(redis: Redis, tenant: Tenant, ids: readonly string[]): Promise<number> {
+  const fields = [...standingFields, runField.seq.name, runField.header.name, ...dueFields];
+  const states = await Promise.all(ids.map((id) => redis.hmget(stateKey(id), ...fields)));
+  const statuses = runStatusSchema.options;
+  let corrected = 0;
+  const checks = ids.map(async (runId, at) => {
+    const values = states[at] ?? [];
+    const standing = standingOf(values);
+    // An entry whose append never came, or did not come yet.
+    if (standing === undefined) return;
+    const [seq, header, publication, restore] = values.slice(standingFields.length);
+    const { labels = {} } = JSON.parse(header ?? '{}') as { labels?: Record<string, string> };
+    const labelKeys = Object.entries(labels).map(([name, value]) => labelIndexOf(tenant, name, value));
+    const [kept, active, ...scores] = await Promise.all([
+      redis.hget(standingsKey(tenant), runId),
+      redis.zscore(activeIndex, runId),
+      ...statuses.map((status) => redis.zscore(statusIndexOf(tenant, status), runId)),
+      ...labelKeys.map((key) => redis.zscore(key, runId)),
+    ]);
+    const { status, reason = '' } = standing;
+    const isActive = !isTerminal(status) || restore === 'due' || duePublications.some((one) => one === publication);
+    const isFound = active !== null || !isActive;
+    const isListed = statuses.every((one, place) => (scores[place] !== null) === (one === status));
+    const hasLabels = scores.slice(statuses.length).every((score) => score !== null);
+    if (isFound && isListed && hasLabels && kept?.slice(kept.indexOf(' ') + 1) === `${status} ${reason}`) return;
+    // It may have moved on while it was compared.
+    if ((await redis.hget(stateKey(runId), runField.seq.name)) !== seq) return;
+    corrected += 1;
+    for (const one of statuses) if (one !== status) await redis.zrem(statusIndexOf(tenant, one), runId);
+    await stand(redis, { tenant, runId, seq: Number(seq), standing, force: true });
+    await Promise.all(labelKeys.map((key) => redis.zadd(key, 0, runId)));
+    if (!isFound) await trackActive(redis, runId);
+    // Its next move may have been undone here.
+    if ((await redis.hget(stateKey(runId), runField.seq.name)) !== seq) await correctLists(redis, tenant, [runId]);
+  });
+  await Promise.all(checks);
+  return corrected;
+}
+
+/** How many runs of a tenant have each status, and how many of those that wait or are paused have each reason. */
+export async function countByStanding(redis: Redis, tenant: Tenant): Promise<(Standing & { count: number })[]> {
+  const statuses = runStatusSchema.options;
+  const reasons = await redis.smembers(reasonsKey(tenant));
+  const [byStatus, byReason] = await Promise.all([
+    Promise.all(statuses.map((status) => redis.zcard(statusIndexOf(tenant, status)))),
+    Promise.all(reasons.map((reason) => redis.zcard(reasonIndexOf(tenant, reason)))),
+  ]);
+  const found: (Standing & { count: number })[] = reasons.map((text, at) => {
+    const [status = '', reason] = text.split(' ');
+    return { status: status as RunStatus, reason, count: byReason[at] ?? 0 };
+  });
+  for (const [at, status] of statuses.entries()) {
+    if (status !== 'waiting' && status !== 'paused')
+      found.push({ status, reason: undefined, count: byStatus[at] ?? 0 });
+  }
+  return found.filter(({ count }) => count > 0);
+}
+
+/**
+ * Ids that are in one of several sets and in all of some others, in the order of newest first. It looks at a bounded number of entries:
+ * `next` is where the next call continues.
+ * KEYS: the sets to be in one of, then the sets to be in all of. ARGV: how many the first are, before, most ids
+ */
+const pickScript = `local any, before, most = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+local alternatives, required, size = {}, {}, 0
+for at, key in ipairs(KEYS) do
+  if at <= any then
+    alternatives[at] = key
+    size = size + redis.call('ZCARD', key)
+  else required[#required + 1] = key end
+end
+local function has(keys, id, all)
+  for _, key in ipairs(keys) do
+    local found = redis.call('ZSCORE', key, id)
+    if found and not all then return true end
+    if not found and all then return false end
+  end
+  return all
+end
+local drivers, bound = alternatives, math.max(most, 2000)
+if any == 0 or (#required > 0 and size > 2000) then
+  local least
+  for _, key in ipairs(required) do
+    local length = redis.call('ZCARD', key)
+    if not least or length < least then least, drivers = length, {key} end
+  end
+end
+local ids, next = {}, ''
+for _, driver in ipairs(drivers) do
+  local entries = redis.call('ZREVRANGEBYLEX', driver, before, '-', 'LIMIT', 0, #required > 0 and bound or most)
+  local found = 0
+  for _, id in ipairs(entries) do
+    if found == most then break end
+    if has(required, id, true) and (any == 0 or drivers == alternatives or has(alternatives, id, false)) then
+      ids[#ids + 1] = id
+      found = found + 1
+    end
+  end
+  if #entries == bound and found < most and drivers ~= alternatives then next = entries[#entries] end
+end
+table.sort(ids, function(one, other) return one > other end)
+for at = #ids, most + 1, -1 do ids[at] = nil end
+return {next, ids}`;
+
+/** Pages of ids, newest first. @param sets.any at least one of both */
+export async function* pick(
+  redis: Redis,
+  { any, all }: { any: readonly string[]; all: readonly string[] },
+  { cursor, most }: { cursor: string | undefined; most: number },
+): AsyncGenerator<string[]> {
+  let before = cursor;
+  for (;;) {
+    const from = before === undefined ? '+' : `(${before}`;
+    const reply = await redis.eval(pickScript, any.length + all.length, ...any, ...all, any.length, from, most);
+    const [next, ids] = reply as [string, string[]];
+    if (ids.length > 0) yield ids;
+    if (ids.length < most && next === '') return;
+    before = ids.length === most ? ids.at(-1) : next;
+  }
+}

@@ -1,0 +1,176 @@
+import { isIdOf, type StepStatus } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import { EngineError, type RunState, type StepState } from '../domain/index.ts';
+import type { ListedStep } from '../domain/turn-steps.ts';
+import { readManySteps, readRun, readStep, readTurns, type StepFacts } from '../log/index.ts';
+
+type Deps = Pick<EngineDeps, 'redis'>;
+
+/** A step with its number, as fork and undo take it; null when the step was undone. */
+export interface NumberedStep {
+  step: StepState;
+  number: number | null;
+}
+
+export interface StepsQuery {
+  limit: number;
+  /** The last step that was looked at. */
+  cursor?: string | undefined;
+  /** The first step of the list: its number or id. */
+  from?: number | string | undefined;
+  /** By the plan: turn by turn, and within a turn as it was written; an undone step stands before its replacement. */
+  order?: 'asc' | 'desc' | undefined;
+  turn?: number | undefined;
+  status?: readonly StepStatus[] | undefined;
+  tool?: readonly string[] | undefined;
+}
+
+/** A page of a filter that fits nothing costs no more than this many steps. */
+const mostLooked = 1000;
+
+/**
+ * A page of the steps of a run. It reads what it shows, however long the run is. With a filter it may have fewer steps than `limit`, or none,
+ * and still have a `next`.
+ * @throws EngineError `run_not_found`; `step_not_found` when `cursor` or `from` names none
+ */
+export async function pageSteps(
+  { redis }: Deps,
+  runId: string,
+  query: StepsQuery,
+): Promise<{ run: RunState; steps: NumberedStep[]; next: string | undefined }> {
+  const run = await readRun(redis, runId);
+  if (!run) throw new EngineError('run_not_found', `there is no run ${runId}`);
+  const { limit } = query;
+  const fits = filterOf(query);
+  const steps: NumberedStep[] = [];
+  let last: string | undefined;
+  let looked = 0;
+  for await (const places of placesOf({ redis }, run, query)) {
+    for (let at = 0; at < places.length; ) {
+      // One more than fits shows whether there is another page.
+      const batch = places.slice(at, at + (fits === undefined ? limit + 1 - steps.length : mostLooked));
+      at += batch.length;
+      const found = await readManySteps(redis, runId, { ids: batch.map(({ id }) => id), fits: fits ?? (() => true) });
+      for (const [index, { id, number }] of batch.entries()) {
+        const step = found[index];
+        if (step !== undefined && steps.length === limit) return { run, steps, next: last };
+        if (step !== undefined) steps.push({ step, number: step.status === 'undone' ? null : number });
+        last = id;
+      }
+      looked += batch.length;
+      if (fits !== undefined && looked >= mostLooked) return { run, steps, next: last };
+    }
+  }
+  return { run, steps, next: undefined };
+}
+
+/** Some steps of a run, with their numbers, by id. Those that do not exist are left out. */
+export async function findNumberedSteps(
+  { redis }: Deps,
+  runId: string,
+  ids: readonly string[],
+): Promise<Map<string, NumberedStep>> {
+  const found = await readManySteps(redis, runId, { ids: [...new Set(ids)], fits: () => true });
+  const steps = found.filter((step) => step !== undefined);
+  const turns = [...new Set(steps.map(({ call }) => call.turn))];
+  const rows = await readTurns(redis, runId, turns);
+  const numbers = new Map(rows.flat().map(({ id, number }) => [id, number]));
+  return new Map(
+    steps.map((step) => {
+      const number = step.status === 'undone' ? null : (numbers.get(step.id) ?? null);
+      return [step.id, { step, number }];
+    }),
+  );
+}
+
+function filterOf({ status, tool }: StepsQuery): ((facts: StepFacts) => boolean) | undefined {
+  if (status === undefined && tool === undefined) return undefined;
+  return (facts) => (status?.includes(facts.status) ?? true) && (tool?.includes(facts.tool) ?? true);
+}
+
+/** The steps of the turns that the list goes through, in its order, in batches. */
+async function* placesOf({ redis }: Deps, run: RunState, query: StepsQuery): AsyncGenerator<ListedStep[]> {
+  const { order = 'asc', limit, turn } = query;
+  const [first, last] = turn === undefined ? [firstTurn(run), run.last_turn] : [turn, turn];
+  const start = await startOf({ redis }, run, query);
+  const direction = order === 'asc' ? 1 : -1;
+  let next = start?.turn ?? (order === 'asc' ? first : last);
+  let skipping = start;
+  const count = Math.min(500, Math.max(16, limit + 1));
+  while (next >= first && next <= last) {
+    const turns = Array.from({ length: count }, (_, at) => next + at * direction).filter(
+      (one) => one >= first && one <= last,
+    );
+    const rows = await readTurns(redis, run.id, turns);
+    let places = (order === 'asc' ? rows : rows.map((row) => row.toReversed())).flat();
+    if (skipping !== undefined) {
+      const { id, isPast } = skipping;
+      places = places.slice(places.findIndex((place) => place.id === id) + (isPast ? 1 : 0));
+      skipping = undefined;
+    }
+    if (places.length > 0) yield places;
+    next += count * direction;
+  }
+}
+
+/** The past of a fork lies in another run's log. */
+const firstTurn = ({ forked_from }: RunState): number => (forked_from?.turn ?? 0) + 1;
+
+interface Start {
+  turn: number;
+  id: string;
+  /** The list begins after it. */
+  isPast: boolean;
+}
+
+async function startOf({ redis }: Deps, run: RunState, { cursor, from, turn }: StepsQuery): Promise<Start | undefined> {
+  const at = cursor ?? from;
+  if (at === undefined) return undefined;
+  const found = typeof at === 'number' ? await findNumbered({ redis }, run, at) : await findById({ redis }, run.id, at);
+  if (found === undefined || (turn !== undefined && found.turn !== turn)) {
+    const where = turn === undefined ? `the run ${run.id}` : `turn ${turn} of the run ${run.id}`;
+    throw new EngineError('step_not_found', `${where} has no step ${at}`);
+  }
+  return { ...found, isPast: cursor !== undefined };
+}
+
+async function findById({ redis }: Deps, runId: string, id: string): Promise<Omit<Start, 'isPast'> | undefined> {
+  const found = isIdOf('step', id) ? await readStep(redis, runId, id) : undefined;
+  return found && { turn: found.step.call.turn, id };
+}
+
+/** How many turns one look of the search reads. */
+const width = 64;
+
+/** The step with a number. Each turn knows how many steps stood before it, so a look at 64 turns leaves a 64th of them. */
+async function findNumbered(
+  { redis }: Deps,
+  run: RunState,
+  wanted: number,
+): Promise<Omit<Start, 'isPast'> | undefined> {
+  let [low, high] = [firstTurn(run), run.turn];
+  for (let isNarrower = true; low <= high; ) {
+    // Turns without steps say nothing: when a look sees no other, the next ones read them all.
+    const stride = isNarrower ? Math.ceil((high - low + 1) / width) : 1;
+    const turns = Array.from({ length: Math.min(width, high - low + 1) }, (_, at) => low + at * stride);
+    const rows = await readTurns(
+      redis,
+      run.id,
+      turns.filter((turn) => turn <= high),
+    );
+    const [lowBefore, highBefore] = [low, high];
+    for (const [at, row] of rows.entries()) {
+      const turn = turns[at] ?? low;
+      const standing = row.filter(({ isLatest }) => isLatest);
+      const place = standing.find(({ number }) => number === wanted);
+      if (place !== undefined) return { turn, id: place.id };
+      if ((standing[0]?.number ?? 0) > wanted) {
+        high = turn - 1;
+        break;
+      }
+      if (standing.length > 0 || stride === 1) low = turn + 1;
+    }
+    isNarrower = low !== lowBefore || high !== highBefore;
+  }
+  return undefined;
+}

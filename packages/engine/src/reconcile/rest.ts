@@ -1,0 +1,139 @@
+import { defaultTenant, isSettled, isTerminal } from '@holdpoint/contract';
+import type { WorkerDeps } from '../deps.ts';
+import { isWaitingForModel, type RunState, runField, type StepState } from '../domain/index.ts';
+import {
+  approvalIndexOf,
+  lastEventAt,
+  readApproval,
+  readRun,
+  readSpec,
+  readTasks,
+  readTurnSteps,
+  restKey,
+  stateKey,
+} from '../log/index.ts';
+import { jobIds } from '../queues/queues.ts';
+import { isDue } from './ensure-tasks.ts';
+import { isWorkspaceDue } from './release-run.ts';
+
+/**
+ * What has to stay as it is while nothing happens to a run: its sequence number, the jobs that bring it on, and the entries of its pending
+ * approvals. As long as it holds, and until something is due, the run needs no look.
+ */
+interface Rest {
+  seq: number;
+  /** Keys of jobs. */
+  jobs: string[];
+  /** Approvals, and the index that lists them. */
+  approvals: string[];
+  index: string;
+}
+
+export interface Outlook {
+  /** Undefined: the run may change at any time. */
+  rest?: Rest;
+  /** When to look at the run again, milliseconds since the epoch. */
+  next: number;
+}
+
+/** A look follows its append by that much at least: until then a wake-up may be under way. */
+const graceMs = 5000;
+/** A parked run is looked at as a whole this often. Between two looks `findRestless` compares what its wake-ups depend on. */
+const restMs = 3 * 3_600_000;
+/** Each look at a run that has work to do doubles the time to the next one, up to this. */
+const mostMs = 10 * 60_000;
+
+/** When a run has to be looked at again, by what it is now. Undefined: it is gone from the index of active runs. */
+export async function readOutlook(deps: WorkerDeps, runId: string): Promise<Outlook | undefined> {
+  const now = deps.now();
+  const [run, changedAt = now] = await Promise.all([readRun(deps.redis, runId), lastEventAt(deps.redis, runId)]);
+  // An entry without its append: `isAbandoned` decides.
+  if (run === undefined) return { next: now + graceMs };
+  if (isTerminal(run.status) && !isWorkspaceDue(run)) return undefined;
+  const age = now - changedAt;
+  // A time that lies ahead is of a clock that was wrong.
+  if (age < graceMs) return { next: now + Math.min(graceMs, graceMs - Math.max(0, age)) };
+  const found = await findNeeds(deps, run);
+  const next = Math.min(found.due + graceMs, now + pause(run, age));
+  return { rest: found.rest, next: Math.max(next, now + graceMs) };
+}
+
+/** Jitter spreads runs that were parked at the same time. */
+const pause = (run: RunState, age: number): number =>
+  isParked(run) ? restMs * (0.75 + Math.random() / 2) : Math.min(Math.max(graceMs, age / 2), mostMs);
+
+/** Nothing of it runs or waits for a worker. A sub-agent has to have reported to the run above, too. */
+const isParked = (run: RunState): boolean =>
+  run.parent === undefined &&
+  (run.status === 'waiting' || run.status === 'paused' || run.publication === 'parked') &&
+  run.open_tasks === 0 &&
+  run.restore !== 'due';
+
+async function findNeeds(deps: WorkerDeps, run: RunState): Promise<{ rest: Rest; due: number }> {
+  const { turns, steps, tasks, workspaces } = deps.queues;
+  const jobs: string[] = [];
+  const asked: string[] = [];
+  const isOpen = (run.status === 'running' || run.status === 'waiting') && run.restore !== 'due';
+  const turnJob = turns.toKey(jobIds.turn(run.id, run.turn + 1));
+  if (run.status === 'queued') jobs.push(turnJob);
+  if (isWorkspaceDue(run)) jobs.push(workspaces.toKey(jobIds.workspace(run.id)));
+  if (run.publication === 'parked' && run.publish_approval !== undefined) asked.push(run.publish_approval);
+  const dues: number[] = [];
+  if (isOpen && run.open === 0 && run.awaits_calls !== undefined && run.closing === undefined) {
+    dues.push(Date.parse(run.awaits_calls) + (await readSpec(deps, run)).limits.idle_s * 1000);
+  } else if (isOpen && run.open === 0 && run.closing === undefined) jobs.push(turnJob);
+  if (isOpen && isWaitingForModel(run)) dues.push(Date.parse(run.model_wait?.until ?? ''));
+  if (isOpen && run.open > 0) {
+    for (const step of await readTurnSteps(deps.redis, run)) {
+      if (isSettled(step.status) || step.status === 'pending') continue;
+      jobs.push(steps.toKey(jobIds.step(step.id)));
+      if (isAsked(step)) asked.push(step.approval);
+      if (step.deferred !== undefined) dues.push(Date.parse(step.deferred.until));
+    }
+  }
+  if (run.open_tasks > 0 && run.status !== 'paused') {
+    const due = (await readTasks(deps.redis, run.id)).filter((task) => isDue(run, task));
+    jobs.push(...due.map((task) => tasks.toKey(jobIds.task(task.id))));
+  }
+  const approvals = await Promise.all(asked.map((id) => readApproval(deps.redis, run.id, id)));
+  const pending = approvals.filter((one) => one?.status === 'pending');
+  dues.push(...pending.map((one) => Date.parse(one?.request.expires_at ?? '')));
+  return {
+    rest: {
+      ...{ seq: run.seq, jobs, approvals: pending.map((one) => one?.id ?? '') },
+      index: approvalIndexOf(run.tenant ?? defaultTenant),
+    },
+    due: Math.min(Number.POSITIVE_INFINITY, ...dues.filter((due) => !Number.isNaN(due))),
+  };
+}
+
+const isAsked = (step: StepState): step is StepState & { approval: string } =>
+  (step.status === 'parked' || step.status === 'indeterminate') && step.approval !== undefined;
+
+/** @returns those runs that changed since their last look, or lost a job or the entry of an approval. One without a `rest` is not judged */
+export async function findRestless({ redis }: Pick<WorkerDeps, 'redis'>, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const texts = await redis.hmget(restKey, ...ids);
+  const known = ids.flatMap((id, at) => {
+    const text = texts[at];
+    return text == null ? [] : [{ id, rest: JSON.parse(text) as Rest }];
+  });
+  const commands = known.flatMap(({ id, rest }) => [
+    ['hget', stateKey(id), runField.seq.name],
+    ...rest.jobs.map((key) => ['exists', key]),
+    ...rest.approvals.map((approval) => ['zscore', rest.index, approval]),
+  ]);
+  const replies = ((await redis.pipeline(commands).exec()) ?? []).map(([error, reply]) => {
+    if (error) throw error;
+    return reply;
+  });
+  let from = 0;
+  return known.flatMap(({ id, rest }) => {
+    const asked = rest.jobs.length;
+    const [seq, ...found] = replies.slice(from, from + 1 + asked + rest.approvals.length);
+    from += 1 + found.length;
+    const hasJobs = found.slice(0, asked).every((one) => one === 1);
+    const isListed = found.slice(asked).every((one) => one !== null);
+    return Number(seq) === rest.seq && hasJobs && isListed ? [] : [id];
+  });
+}
