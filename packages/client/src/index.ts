@@ -38,6 +38,7 @@ export type {
   Snapshot,
   Step,
   StepDetail,
+  StepSummary,
   Task,
   TaskOutput,
   Tool,

@@ -57,6 +57,24 @@ export interface CommandRequest {
   streams?: 'separate' | 'combined' | undefined;
 }
 
+/** A search of the contents of a workspace's files by ripgrep, which runs beside the file operations. */
+export interface SearchRequest {
+  /** What is searched. A path that is missing or outside is a `FileError`. */
+  path: string;
+  /** The arguments of ripgrep. Texts of a caller stand behind `=` or `--` in them, so that none is read as a flag. */
+  args: readonly string[];
+  /** `wall_ms`, `cpu_seconds`, `memory_bytes` and `output_bytes` hold; more output than `output_bytes` ends the search. */
+  limits?: Partial<ProcessLimits> | undefined;
+  /** Bytes of each stream that the result keeps. @default 65_536 */
+  kept_bytes?: number | undefined;
+  /** `nuls`: stdout is dropped but for the number of its NUL bytes, in `nuls` of the result. @default 'text' */
+  keeps?: 'text' | 'nuls' | undefined;
+}
+
+export interface SearchResult extends CommandResult {
+  nuls: number;
+}
+
 /** One output stream, decoded as UTF-8. Over `kept_bytes` only the first and the last half of that. */
 export interface CapturedStream {
   text: string;

@@ -133,7 +133,7 @@ export interface WorkspaceFiles {
   read(path: string, options?: { max_bytes?: number; offset?: number }, signal?: AbortSignal): Promise<FileContent>;
   /**
    * Writes a temporary file and renames it, so a failed write leaves the old content intact. Keeps the mode of a replaced file. At most
-   * 32 MiB. A failed expectation is EEXIST or ECHANGED.
+   * 32 MiB. A failed expectation is EEXIST or ECHANGED. It is not on disk when it returns: the snapshot is.
    * @param options.parents create missing directories. @default true
    */
   write(
@@ -141,7 +141,7 @@ export interface WorkspaceFiles {
     data: Buffer,
     options: { expect: WriteExpectation; parents?: boolean },
     signal?: AbortSignal,
-  ): Promise<{ bytes: number; created: boolean; sha256: string }>;
+  ): Promise<Written>;
   list(path: string, options?: ListOptions, signal?: AbortSignal): Promise<DirectoryList>;
   /** Symbolic links are not followed. A pattern that cannot be parsed is EGLOBINVALID. */
   glob(query: GlobQuery, signal?: AbortSignal): Promise<GlobResult>;
@@ -161,6 +161,14 @@ export interface WorkspaceFiles {
    * during the move. With `replace` a file takes the place of a file or a link, and a directory that of an empty directory.
    */
   move(from: string, to: string, options?: { replace?: boolean }, signal?: AbortSignal): Promise<Move>;
+}
+
+export interface Written {
+  /** Where the file really lies, through links, relative to the root. */
+  path: string;
+  bytes: number;
+  created: boolean;
+  sha256: string;
 }
 
 export interface Removal {

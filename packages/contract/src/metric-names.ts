@@ -251,6 +251,14 @@ export const metric = {
     labels: [],
     description: '1: the sandbox of this worker enforces every bound; 0: it has a gap, or there is none',
   },
+  sandboxSpares: {
+    name: 'holdpoint.sandbox.spares',
+    unit: '{sandbox}',
+    kind: 'gauge',
+    source: 'worker',
+    labels: [],
+    description: 'Sandboxes that this worker has prepared for the next command of a run',
+  },
   follower: {
     name: 'holdpoint.follower.active',
     unit: '',
@@ -327,7 +335,7 @@ export const metric = {
     source: 'system',
     labels: ['state', 'reason'],
     description:
-      'Runs by state: queued, running, waiting, paused, canceling, ended. `reason`: what a waiting run waits for (approval, task, calls), or why a run is paused',
+      'Runs by state: queued, running, waiting, paused, canceling, ended. `reason`: what a waiting run waits for (approval, task, calls, model), or why a run is paused',
   },
   approvalsPending: {
     name: 'holdpoint.approvals.pending',

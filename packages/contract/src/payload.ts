@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** Larger payloads, in bytes of JSON, go to the blob store; the log keeps a reference. */
 export const inlineLimit = 32 * 1024;
 
+/** The same for the results of steps. Arguments and what a person decides on stay in the log: an approval shows them whole. */
+export const resultLimit = 2 * 1024;
+
 /** The type of the value that `toPayload` wrote. Exists for the compiler alone. */
 declare const written: unique symbol;
 

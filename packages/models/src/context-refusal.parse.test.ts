@@ -50,6 +50,19 @@ const refusals: [server: string, status: number, error: unknown, window: number 
     },
     200_000,
   ],
+  [
+    'Together AI',
+    400,
+    { message: "The input (40000 tokens) is longer than the model's context length (32768 tokens)." },
+    32_768,
+  ],
+  [
+    'LM Studio',
+    400,
+    { message: 'The number of tokens to keep from the initial prompt is greater than the context length.' },
+    undefined,
+  ],
+  ['Ollama', 400, { message: 'prompt too long; exceeded max context length by 12 tokens' }, undefined],
   ['Anthropic, bytes', 413, { type: 'request_too_large', message: 'Request exceeds the maximum size' }, undefined],
   [
     'Gemini',

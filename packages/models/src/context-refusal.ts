@@ -12,6 +12,7 @@ const wordings: readonly RegExp[] = [
   /(?:exceeds?|exceeded) (?:the |this |your )?(?:model'?s? |available |maximum )*(?:context (?:window|length|size|limit)|token limit)/i,
   /maximum (?:context|prompt|model|sequence) length|maximum number of (?:input )?tokens allowed|context window exceeds/i,
   /(?:prompt|input) token count .{0,60}exceeds|too many tokens: size limit|loaded with context length/i,
+  /(?:longer|greater) than the (?:model'?s )?context length|exceeded max context length/i,
   /reduce the length of the (?:messages|prompt|input)|tokens must be reduced|request too large for/i,
 ];
 
@@ -21,6 +22,7 @@ const windows: readonly RegExp[] = [
   /exceed context limit: [\d,]{1,10} \+ [\d,]{1,10} > (\d[\d,]{2,9})/i,
   /maximum number of (?:input )?tokens allowed \(?(\d[\d,]{2,9})/i,
   /(?:context|prompt|model|sequence) length (?:is|of)(?: only)? (\d[\d,]{2,9})/i,
+  /context length \((\d[\d,]{2,9}) tokens/i,
   /available context size \((\d[\d,]{2,9}) tokens/i,
   /(\d[\d,]{2,9}) maximum context length/i,
   /token limit: ?(\d[\d,]{2,9})/i,

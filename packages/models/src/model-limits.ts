@@ -4,15 +4,23 @@ export interface ModelLimits {
   images?: boolean;
 }
 
-/** What the catalogue of prices does not have, by the beginning of the name; the first that fits. Written from memory of the providers’ documentation: the operator’s settings override it. */
+/**
+ * What the catalogue of prices does not have, by the beginning of the name; the first that fits. Compared with the list of models in the npm package
+ * @earendil-works/pi-ai 0.74.2; where that and the providers' documentation differ, the smaller number stands. The operator's settings override it.
+ */
 const limits: readonly (readonly [start: string, limits: ModelLimits])[] = [
   ['openai/gpt-4.1', { window: 1_047_576, maxOutput: 32_768, images: true }],
+  ['openai/gpt-4o-2024-05-13', { window: 128_000, maxOutput: 4096, images: true }],
   ['openai/gpt-4o', { window: 128_000, maxOutput: 16_384, images: true }],
   ['openai/chatgpt-4o', { window: 128_000, maxOutput: 16_384, images: true }],
   ['openai/gpt-4-turbo', { window: 128_000, maxOutput: 4096, images: true }],
   ['openai/gpt-4', { maxOutput: 4096, images: false }],
   ['openai/gpt-3.5', { window: 16_385, maxOutput: 4096, images: false }],
   ['openai/gpt-5-chat', { window: 128_000, maxOutput: 16_384, images: true }],
+  ['openai/gpt-5.1-chat', { window: 128_000, maxOutput: 16_384, images: true }],
+  ['openai/gpt-5.2-chat', { window: 128_000, maxOutput: 16_384, images: true }],
+  ['openai/gpt-5.3-codex-spark', { window: 128_000, maxOutput: 32_000, images: true }],
+  ['openai/gpt-5.3-codex', { maxOutput: 128_000, images: true }],
   ['openai/gpt-5.3', { window: 128_000, maxOutput: 16_384, images: true }],
   ['openai/gpt-5', { maxOutput: 128_000, images: true }],
   ['openai/gpt-6', { maxOutput: 128_000, images: true }],
@@ -25,7 +33,6 @@ const limits: readonly (readonly [start: string, limits: ModelLimits])[] = [
   ['anthropic/claude-opus-4-1', { maxOutput: 32_000, images: true }],
   ['anthropic/claude-opus-4-2', { maxOutput: 32_000, images: true }],
   ['anthropic/claude-opus-4-5', { maxOutput: 64_000, images: true }],
-  ['anthropic/claude-sonnet-4-6', { maxOutput: 128_000, images: true }],
   ['anthropic/claude-sonnet-4', { maxOutput: 64_000, images: true }],
   ['anthropic/claude-haiku-4', { maxOutput: 64_000, images: true }],
   ['anthropic/claude-3-7', { maxOutput: 64_000, images: true }],

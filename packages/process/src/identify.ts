@@ -35,13 +35,21 @@ export function pidScope(): string {
   return `${bootId()}:${pidNamespace()}`;
 }
 
+/** From the content of /proc/PID/stat, which another process read while the pid could not be another's. Null for a zombie. */
+export function identityFrom(pid: number, stat: string): ProcessIdentity | null {
+  const start = startOf(stat);
+  return start === null ? null : { pid, start };
+}
+
 function startFromProc(pid: number): number | null {
-  let stat: string;
   try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return startOf(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
     return null; // ENOENT, or ESRCH when the process ends during the read
   }
+}
+
+function startOf(stat: string): number | null {
   // The name (field 2) may contain spaces and brackets. The start time is field 22.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? null : Number(fields[19]);

@@ -1,6 +1,5 @@
 export { remoteFilesFrom } from './adapters/remote-files.ts';
 export { createWorkspacePort } from './adapters/workspace-port.ts';
-export { operatorKindsFrom } from './agents/operator-kinds.ts';
 export { startQueueWorkers } from './jobs/queue-workers.ts';
 export { providerRatesSchema } from './model-gate/provider-rates.ts';
 export { ConfigError, type RuntimeConfig } from './runtime-config.ts';

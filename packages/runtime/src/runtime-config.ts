@@ -33,8 +33,12 @@ export interface RuntimeConfig {
   drainMs: number;
   /** All files of a source together may have at most this many bytes. */
   sourceBytes: number;
+  /** `auto`: trees stand on shared layers where overlay mounts work; `copy`: every tree is a copy. @default 'copy' */
+  layers?: 'auto' | 'copy' | undefined;
   /** What `prepare` made may take this many bytes in all, kept for later runs; 0: nothing is kept. */
   preparedBytes: number;
+  /** What runs of the same source share may take this many bytes in all; 0: they share nothing. */
+  poolBytes: number;
   /** How often workspaces that are past `retention` are discarded, and what nothing needs is removed. */
   maintenanceMs: number;
   /** Without bounds no workspace is discarded by itself. */

@@ -110,9 +110,11 @@ export async function startWorkers(
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
+    layers: config.layers,
     limits: {
       sourceBytes: config.sourceBytes,
       preparedBytes: config.preparedBytes,
+      poolBytes: config.poolBytes,
       freeBytes: config.space.floor,
     },
     roots: config.roots,
@@ -209,7 +211,7 @@ export async function startWorkers(
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
   logDrops.reportTo(metrics);
   const level = await watchLogLevel({ subscriber: connections.subscriber, logger, is: 'workers' });
-  observeWorker(metrics, { workers, loop, capabilities: sandbox.capabilities });
+  observeWorker(metrics, { workers, loop, sandbox });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
     version: config.version,

@@ -7,6 +7,8 @@ import type {
   PastCalls,
   Preview,
   Risk,
+  SearchRequest,
+  SearchResult,
   TaskHandle,
   TaskView,
   ToolOutcome,
@@ -32,6 +34,8 @@ export interface RunFacts {
 export interface ToolContext {
   files: WorkspaceFiles;
   run(request: CommandRequest): Promise<CommandResult>;
+  /** Searches the contents of files with ripgrep, without a sandbox of its own. */
+  search(request: SearchRequest): Promise<SearchResult>;
   ripgrep: string;
   /** Names of the secrets that commands of the run use. */
   secrets?: readonly string[];

@@ -1,19 +1,41 @@
+import type { StepStatus } from '@holdpoint/contract';
 import {
   type Attempt,
   attemptListSchema,
   type Page,
   type Step,
   type StepDetail,
+  type StepSummary,
   stepDetailSchema,
   stepPageSchema,
+  stepSummaryPageSchema,
 } from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
 
+interface StepsQuery extends PageQuery {
+  order?: 'asc' | 'desc' | undefined;
+  /** The step that the list begins with: its number or id. */
+  from?: number | string | undefined;
+  turn?: number | undefined;
+  status?: readonly StepStatus[] | undefined;
+  tool?: readonly string[] | undefined;
+}
+
 export const stepRequests = ({ ask }: Transport) => ({
-  /** In the order they were planned. */
-  listSteps: async (runId: string, query: PageQuery = {}, { signal }: Options = {}): Promise<Page<Step>> =>
-    (await ask({ path: at('runs', runId, '/steps'), query: { ...query }, signal }, stepPageSchema)).body,
+  /** In the order they were planned, unless `order` is desc. A page with a filter may have fewer than `limit`, or none, and still have a next one. */
+  listSteps: async (runId: string, query: StepsQuery = {}, { signal }: Options = {}): Promise<Page<Step>> =>
+    (await ask({ path: at('runs', runId, '/steps'), query: asked(query), signal }, stepPageSchema)).body,
+
+  /** The same in at most 300 bytes a step, without arguments and results. */
+  listStepSummaries: async (
+    runId: string,
+    query: StepsQuery = {},
+    { signal }: Options = {},
+  ): Promise<Page<StepSummary>> => {
+    const request = { path: at('runs', runId, '/steps'), query: { ...asked(query), view: 'summary' }, signal };
+    return (await ask(request, stepSummaryPageSchema)).body;
+  },
 
   getStep: async (id: string, { signal }: Options = {}): Promise<StepDetail> =>
     (await ask({ path: at('steps', id), signal }, stepDetailSchema)).body,
@@ -21,3 +43,5 @@ export const stepRequests = ({ ask }: Transport) => ({
   listAttempts: async (stepId: string, { signal }: Options = {}): Promise<Attempt[]> =>
     (await ask({ path: at('steps', stepId, '/attempts'), signal }, attemptListSchema)).body.data,
 });
+
+const asked = ({ status, tool, ...query }: StepsQuery) => ({ ...query, status: status?.join(), tool: tool?.join() });

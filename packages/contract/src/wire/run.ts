@@ -177,7 +177,8 @@ export const runDetailSchema = z
     waiting_for: z.array(waitingForSchema).describe('Sub-agents at any depth that wait for an approval or are paused'),
     request: z.strictObject({
       prompt: z.string().nullable(),
-      system: z.string().nullable().describe('Instructions of the run; `instructions` has those of its workspace'),
+      system: z.string().nullable().describe('Instructions of the run, before those of its workspace'),
+      instructions: z.boolean().describe('Whether its model reads AGENTS.md and CLAUDE.md of the workspace'),
       images: z.int().describe('Images of the prompt'),
       fallbacks: z.array(z.string()).describe('Models that are asked while the one before cannot be reached'),
       options: modelOptionsSchema,

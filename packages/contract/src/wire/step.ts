@@ -4,7 +4,7 @@ import { stepIdSchema } from '../ids.ts';
 import { payloadSchema } from '../payload.ts';
 import { verdictSchema } from '../policy.ts';
 import { effectSchema, problemSchema, riskSchema, stepStatusSchema } from '../vocabulary.ts';
-import { cursorOf, integerParameter, listOf, pageOf } from './page.ts';
+import { cursorOf, integerParameter, listOf, listParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
 
@@ -63,9 +63,50 @@ export type StepDetail = z.infer<typeof stepDetailSchema>;
 
 export const stepPageSchema = pageOf(stepSchema);
 
+/** Most bytes of a step in a list of summaries, as JSON. */
+export const mostSummaryBytes = 300;
+
+/** A step in one line of a list: its title is cut so that the whole has at most 300 bytes. */
+export const stepSummarySchema = z
+  .strictObject({
+    id: z.string(),
+    number: stepSchema.shape.number,
+    turn: z.int(),
+    tool: z.string().describe('Cut where it is longer than 64 bytes'),
+    title: z.string().describe('Its name, or the first text among its arguments'),
+    effect: effectSchema,
+    status: stepStatusSchema,
+    error: z.string().nullable().describe('The code of its error'),
+    started_at: time.nullable(),
+    settled_at: time.nullable(),
+  })
+  .meta({ id: 'StepSummary' });
+export type StepSummary = z.infer<typeof stepSummarySchema>;
+
+export const stepSummaryPageSchema = pageOf(stepSummarySchema);
+
+/** GET /v1/runs/{id}/steps. */
 export const listStepsQuerySchema = z.strictObject({
-  limit: integerParameter(1, 1000).default(200),
+  limit: integerParameter(1, 1000).default(100),
   cursor: cursorOf(stepIdSchema).optional(),
+  view: z
+    .enum(['full', 'summary'])
+    .default('full')
+    .describe('summary: at most 300 bytes a step, without arguments and results'),
+  order: z.enum(['asc', 'desc']).default('asc').describe('asc: in the order they were planned'),
+  from: z
+    .union([integerParameter(1, 1_000_000_000), stepIdSchema])
+    .optional()
+    .describe('The step that the list begins with: its number or id'),
+  turn: integerParameter(1, 1_000_000_000).optional().describe('Only the steps of this turn'),
+  status: listParameter(stepStatusSchema).optional().describe('One or more, separated by commas'),
+  tool: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ type: 'array', items: { type: 'string' } })
+    .transform((text) => text?.split(','))
+    .describe('One or more, separated by commas'),
 });
 
 /** One attempt at a step. */

@@ -82,6 +82,15 @@ export function createExecutor(deps: Deps): Executor {
         call.use?.add(fixed?.result(result) ?? result);
         return fixed?.result(result) ?? result;
       },
+      async search(request) {
+        const result = await sandbox.search({
+          ...request,
+          filter: () => secrets.redactor(scope.tenant).stream(),
+          ...{ workspace, signal },
+          limits: stricter({ ...limits, wall_ms: wallMs }, request.limits ?? {}),
+        });
+        return { ...(fixed?.result(result) ?? result), nuls: result.nuls };
+      },
     };
   };
 

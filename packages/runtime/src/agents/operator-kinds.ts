@@ -6,11 +6,11 @@ import type { KindDocument } from './parse-kind.ts';
 const mostDocuments = 200;
 
 /** The documents of HOLDPOINT_AGENTS. @throws when it is no folder that can be read, or has too much */
-export function operatorKindsFrom(env: NodeJS.ProcessEnv): KindDocument[] {
+export function operatorKindsFrom(env: Readonly<Record<string, string | undefined>>): KindDocument[] {
   const folder = env.HOLDPOINT_AGENTS ?? '';
   if (folder === '') return [];
   if (!isAbsolute(folder)) throw new Error(`HOLDPOINT_AGENTS: expected an absolute path, got ${folder}`);
-  const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  const names = documentsIn(folder);
   if (names.length > mostDocuments)
     throw new Error(`HOLDPOINT_AGENTS: ${folder} has more than ${mostDocuments} documents`);
   return names.sort().map((file) => {
@@ -19,4 +19,12 @@ export function operatorKindsFrom(env: NodeJS.ProcessEnv): KindDocument[] {
       throw new Error(`HOLDPOINT_AGENTS: ${path} is larger than ${largestKind} bytes`);
     return { origin: 'operator' as const, file, text: readFileSync(path, 'utf8'), isForeign: false };
   });
+}
+
+function documentsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith('.md'));
+  } catch (cause) {
+    throw new Error(`HOLDPOINT_AGENTS: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
 }

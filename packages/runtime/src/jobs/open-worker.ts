@@ -1,6 +1,7 @@
 import type { WorkerDeps } from '@holdpoint/engine/worker';
 import { type Job, Worker, type WorkerOptions } from 'bullmq';
 import type { InJob } from '../traces/trace-jobs.ts';
+import { EarlyFinish } from './early-finish.ts';
 import { type JobKind, processor } from './processor.ts';
 
 export interface QueueWorker<Data> {
@@ -30,7 +31,8 @@ export function openWorker<Data extends { run_id: string }>(
   const running = new Set<Job<Data>>();
   const seen = new WeakMap<Job<Data>, number>();
   const looks = new Set<Promise<void>>();
-  const handle = processor(deps, kind, { running, seen, inJob, isHeld: () => isHeld?.(worker) ?? false });
+  const finishing = new EarlyFinish(deps.redis, () => worker);
+  const handle = processor(deps, kind, { running, seen, inJob, isHeld: () => isHeld?.(worker) ?? false, finishing });
   const worker: Worker<Data> = new Worker<Data>(queue, handle, options);
   worker.on('completed', (job) => {
     const at = seen.get(job);

@@ -1,6 +1,7 @@
 import { capDelay, HandBack, type JobContext, type JobEnd, type WorkerDeps } from '@holdpoint/engine/worker';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
 import type { InJob } from '../traces/trace-jobs.ts';
+import type { EarlyFinish } from './early-finish.ts';
 
 /** What is done with the jobs of a queue. */
 export interface JobKind<Data> {
@@ -8,6 +9,8 @@ export interface JobKind<Data> {
   /** @param seen the sequence number of the run that the handler acted on */
   lookAgain(deps: WorkerDeps, data: Data, seen: number): Promise<void>;
   mayStillSleep?(deps: WorkerDeps, data: Data, end: { seen?: number }): Promise<boolean>;
+  /** Adds the job once more. Handlers of jobs that have it may end their job before they return. */
+  again?(deps: WorkerDeps, data: Data): Promise<void>;
 }
 
 /**
@@ -16,7 +19,7 @@ export interface JobKind<Data> {
  */
 export function processor<Data extends { run_id: string }>(
   deps: WorkerDeps,
-  { handle, mayStillSleep }: Pick<JobKind<Data>, 'handle' | 'mayStillSleep'>,
+  { handle, mayStillSleep, again }: JobKind<Data>,
   options: {
     running: Set<Job<Data>>;
     /** What the jobs that are done have seen of their runs. */
@@ -25,6 +28,8 @@ export function processor<Data extends { run_id: string }>(
     isHeld?: () => boolean;
     /** Undefined: no traces are exported. */
     inJob?: InJob | undefined;
+    /** Ends a job before its handler has returned. */
+    finishing: EarlyFinish;
   },
 ) {
   const run = async (job: Job<Data>, token: string | undefined, context: JobContext): Promise<void> => {
@@ -56,10 +61,19 @@ export function processor<Data extends { run_id: string }>(
     const context: JobContext = {
       signal: signal ?? new AbortController().signal,
       lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
+      ...(again && { finish: () => options.finishing.start(job, token) }),
     };
     options.running.add(job);
     try {
       await run(job, token, context);
+    } catch (error) {
+      // A job that is gone cannot be tried again. The next one, which came with its end, has to begin.
+      if (!(await options.finishing.isOver(job))) throw error;
+      const fields = { run_id: job.data.run_id, job: job.id };
+      deps.logger.warn({ ...fields, err: error }, 'a handler failed after its job had ended; it gets another job');
+      await again?.(deps, job.data).catch((cause: unknown) =>
+        deps.logger.warn({ ...fields, err: cause }, 'no other job could be added; the sweeper adds it'),
+      );
     } finally {
       options.running.delete(job);
     }

@@ -121,7 +121,7 @@ export async function startQueueWorkers({
   const steps = openWorker<StepJob>(
     deps,
     queueNames.steps,
-    logged<StepJob>({ handle: handleStep, lookAgain: lookAgain.step, mayStillSleep }, traceIds),
+    logged<StepJob>({ handle: handleStep, lookAgain: lookAgain.step, mayStillSleep, again: stepAgain }, traceIds),
     { ...options(config.steps), isHeld, inJob },
   );
   const workspaces = openWorker<WorkspaceJob>(
@@ -219,6 +219,9 @@ export async function startQueueWorkers({
     },
   };
 }
+
+const stepAgain = ({ queues }: WorkerDeps, { run_id: id, step_id }: StepJob): Promise<void> =>
+  queues.wakeStep({ id, header: {} }, step_id);
 
 const retryAfterOf = (error: Error | undefined): number | undefined =>
   error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;

@@ -12,7 +12,7 @@ export function startPeriodic(
   { sweepMs, maintenanceMs }: Pick<RuntimeConfig, 'sweepMs' | 'maintenanceMs'>,
 ): { stop(): Promise<void> } {
   const parts = [
-    repeat(deps, 'sweep', sweepMs, (signal) => sweep(deps, signal)),
+    repeat(deps, 'sweep', sweepMs, (signal) => sweep(deps, signal, { everyMs: sweepMs })),
     repeat(deps, 'maintenance', maintenanceMs, (signal) => collectGarbage(deps, signal)),
   ];
   return {

@@ -1,15 +1,14 @@
-import type { CapabilityReport } from '@holdpoint/contract';
-import { isIsolated } from '@holdpoint/sandbox';
+import { isIsolated, type Sandbox } from '@holdpoint/sandbox';
 import { type Metrics, observeProcess } from '@holdpoint/telemetry';
 import type { RunningWorkers } from '../jobs/queue-workers.ts';
 
 type Parts = {
   workers: Pick<RunningWorkers, 'slots' | 'held' | 'isFollower'>;
-  capabilities: CapabilityReport;
+  sandbox: Pick<Sandbox, 'capabilities' | 'spares'>;
 } & Parameters<typeof observeProcess>[1];
 
 /** What a worker process has at the moment. */
-export function observeWorker(metrics: Metrics, { workers, loop, capabilities }: Parts): void {
+export function observeWorker(metrics: Metrics, { workers, loop, sandbox }: Parts): void {
   observeProcess(metrics, { loop });
   metrics.observe('slots', () => workers.slots().map(({ queue, all }) => ({ value: all, labels: { queue } })));
   metrics.observe('slotsUsed', () => workers.slots().map(({ queue, used }) => ({ value: used, labels: { queue } })));
@@ -18,7 +17,8 @@ export function observeWorker(metrics: Metrics, { workers, loop, capabilities }:
     const held = workers.held();
     return (['space', 'redis'] as const).map((reason) => ({ value: held.has(reason) ? 1 : 0, labels: { reason } }));
   });
-  metrics.observe('sandboxIsolated', () => [{ value: isIsolated(capabilities) ? 1 : 0 }]);
+  metrics.observe('sandboxIsolated', () => [{ value: isIsolated(sandbox.capabilities) ? 1 : 0 }]);
+  metrics.observe('sandboxSpares', () => [{ value: sandbox.spares.waiting }]);
   // From 0 on, so that the first one is an increase.
   metrics.count('auditLosses', {}, 0);
   for (const { queue } of workers.slots()) metrics.count('stalled', { queue }, 0);

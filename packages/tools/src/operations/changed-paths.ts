@@ -1,17 +1,11 @@
-import type { ToolContext } from '../tool.ts';
+import type { Written } from '@holdpoint/contract';
 import { relativePath } from './path-argument.ts';
 
 /**
- * The paths that a write to `path` changed, for `ToolOutcome.touched`. Leaves the field out when a link or `..` leads to another file:
- * the snapshot then walks the tree.
+ * The path that a write to `path` changed, for `ToolOutcome.touched`. Leaves the field out when a link or `..` led to another file: the
+ * snapshot then walks the tree.
  */
-export async function changedPaths(context: ToolContext, path: string): Promise<{ touched?: readonly string[] }> {
+export function changedPaths(path: string, written: Pick<Written, 'path'>): { touched?: readonly string[] } {
   const relative = relativePath(path);
-  if (relative.startsWith('/') || relative.split('/').includes('..')) return {};
-  // stat follows links. A glob does not, so it finds the path only when no part of it is a link.
-  const pattern = relative.replaceAll(globSyntax, '\\$&');
-  const { paths } = await context.files.glob({ patterns: [pattern] }, context.signal);
-  return paths.length === 1 && paths[0] === relative ? { touched: [relative] } : {};
+  return relative === written.path ? { touched: [relative] } : {};
 }
-
-const globSyntax = /[$^*+?()[\]{}|!@\\]/g;

@@ -24,7 +24,7 @@ export async function editFile(context: ToolContext, edit: FileEdit): Promise<To
     try {
       const written = await context.files.write(edit.path, result.data, { expect: { sha256 } }, context.signal);
       const value = report(edit, result, written.sha256);
-      return { status: 'succeeded', value, ...(await changedPaths(context, edit.path)) };
+      return { status: 'succeeded', value, ...changedPaths(edit.path, written) };
     } catch (error) {
       // Another call wrote in between. Its change is kept: the edit is repeated on the new content.
       if (!(error instanceof FileError && error.code === 'ECHANGED') || round === maxRounds) throw error;

@@ -34,9 +34,10 @@ export async function patchFile(context: ToolContext, input: FilePatch): Promise
     try {
       const expect = sha256 === null ? { exists: false as const } : { sha256 };
       // Before a deletion, too: it fails when another call wrote in between.
-      await context.files.write(input.path, data, { expect }, context.signal);
+      const written = await context.files.write(input.path, data, { expect }, context.signal);
       if (deletes) await context.files.remove(input.path, {}, context.signal);
-      return { status: 'succeeded', value: { diff, diff_truncated }, ...(await changedPaths(context, input.path)) };
+      const touched = deletes ? {} : changedPaths(input.path, written);
+      return { status: 'succeeded', value: { diff, diff_truncated }, ...touched };
     } catch (error) {
       // Another call wrote in between. Its change is kept: the patch is applied to the new content.
       const isRace = error instanceof FileError && ['ECHANGED', 'EEXIST'].includes(error.code);

@@ -42,15 +42,14 @@ export async function searchFiles<Mode extends TextQuery['output_mode']>(
 
 const mib = 1024 * 1024;
 
-/** ripgrep's own number of searched files includes binary ones. Here it ends each text file's name with a NUL, and these are counted. */
+/** ripgrep's own number of searched files includes binary ones. Here it ends each text file's name with a NUL. */
 async function countTextFiles(
   context: ToolContext,
   query: FileSearch<TextQuery['output_mode']>,
 ): Promise<number | null> {
-  const count = '"$@" 2>/dev/null | tr -dc "\\000" | wc -c';
-  const { end, stdout } = await context.run({
-    argv: ['/bin/sh', '-c', count, 'sh', context.ripgrep, ...textFileFlags(query)],
+  const { end, nuls } = await context.search({
+    ...{ path: query.path, args: textFileFlags(query), keeps: 'nuls' },
     limits: { wall_ms: query.deadline_ms },
   });
-  return end.status === 'exited' && end.exit_code === 0 ? Number(stdout.text) : null;
+  return end.status === 'exited' && end.signal === null && end.exit_code <= 2 ? nuls : null;
 }

@@ -72,11 +72,8 @@ export async function findText<Mode extends TextQuery['output_mode']>(
   query: TextQuery & { output_mode: Mode },
   { partial, wall_ms, kept_bytes, output_bytes }: SearchBounds,
 ): Promise<{ result: CommandResult; found: FoundText<Mode> | Failure }> {
-  // Reports a path that is missing or outside like every other tool; ripgrep only says that it cannot open the path.
-  await context.files.stat(query.path, {}, context.signal);
-  const argv = [context.ripgrep, ...ripgrepFlags(query)] as const;
   const limits = output_bytes === undefined ? { wall_ms } : { wall_ms, output_bytes };
-  const result = await context.run({ argv, limits, kept_bytes, over_output: 'kill' });
+  const result = await context.search({ path: query.path, args: ripgrepFlags(query), limits, kept_bytes });
   const { end, stdout, stderr } = result;
   const flooded = end.status === 'quota' && end.quota === 'output';
   const timedOut = end.status === 'timed_out';

@@ -17,14 +17,15 @@ export async function writeWholeFile(
   context: ToolContext,
   { path, content, create_only }: NewContent,
 ): Promise<ToolOutcome> {
-  const { bytes, created, sha256 } = await context.files.write(
+  const written = await context.files.write(
     path,
     Buffer.from(content),
     { expect: create_only ? { exists: false } : { any: true } },
     context.signal,
   );
+  const { created, bytes, sha256 } = written;
   const value = { path: relativePath(path), created, bytes, sha256 };
-  return { status: 'succeeded', value, ...(await changedPaths(context, path)) };
+  return { status: 'succeeded', value, ...changedPaths(path, written) };
 }
 
 /** @param change.diffBytes UTF-8 bytes of the diff. @default what a person sees before a decision */

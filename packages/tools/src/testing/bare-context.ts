@@ -28,6 +28,7 @@ export function bareContext(signal = new AbortController().signal, network?: Net
     ...{
       files,
       run: refuse,
+      search: refuse,
       ripgrep: '',
       past: { last: async () => undefined, had: async () => false },
       settings: {},

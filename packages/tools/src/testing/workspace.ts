@@ -74,6 +74,7 @@ function openWorkspace(toolset: Toolset, sandbox: Sandbox, mount: WorkspaceMount
   const context = ({ signal = new AbortController().signal, ...more }: Partial<ToolContext> = {}): ToolContext => ({
     files: sandbox.files(mount),
     run: (command) => sandbox.run({ ...command, workspace: mount, signal }),
+    search: (query) => sandbox.search({ ...query, workspace: mount, signal }),
     ripgrep: sandbox.ripgrep,
     past: { last: async () => undefined, had: async () => false },
     settings: {},

@@ -83,14 +83,9 @@ async function exists({ files, signal }: ToolContext, path: string): Promise<boo
 }
 
 async function create(context: ToolContext, path: string, content: string): Promise<ToolOutcome> {
-  const { bytes } = await context.files.write(
-    path,
-    Buffer.from(content),
-    { expect: { exists: false } },
-    context.signal,
-  );
-  const value = { success: true, replacements: 0, file_size: bytes, created: true };
-  return { status: 'succeeded', value, ...(await changedPaths(context, path)) };
+  const written = await context.files.write(path, Buffer.from(content), { expect: { exists: false } }, context.signal);
+  const value = { success: true, replacements: 0, file_size: written.bytes, created: true };
+  return { status: 'succeeded', value, ...changedPaths(path, written) };
 }
 
 const reported = z.object({

@@ -42,12 +42,13 @@ export const writeFile = defineTool({
     }
     const backed = old && (await writeBackup(context, `${file_path}.bak`, old));
     if (backed?.ok === false) return backed.failure;
-    const { bytes, created } = await context.files.write(
+    const written = await context.files.write(
       allowed.real,
       Buffer.from(content),
       { expect: { any: true } },
       context.signal,
     );
+    const { bytes, created } = written;
     const value = {
       success: true,
       bytes_written: bytes,
@@ -55,7 +56,7 @@ export const writeFile = defineTool({
       ...(backed && { backup_created: true }),
     };
     // With a backup the snapshot looks for itself.
-    return { status: 'succeeded', value, ...(backed ? {} : await changedPaths(context, allowed.real)) };
+    return { status: 'succeeded', value, ...(backed ? {} : changedPaths(allowed.real, written)) };
   },
   preview: (context, { file_path, content }) => previewWrite(context, { path: file_path, content, create_only: false }),
 });

@@ -28,9 +28,9 @@ export const createFile = defineTool({
       const message = `Content too large (${data.length} bytes, the limit is ${maxBytes} bytes)`;
       return { ...refused('EFBIG', message, 'Write the content in several files.'), touched: [] };
     }
-    const { bytes } = await context.files.write(path, data, { expect: { exists: false } }, context.signal);
-    const value = { output: `Created file: ${path} (${bytes} bytes)`, files_affected: [relativePath(path)] };
-    return { status: 'succeeded', value, ...(await changedPaths(context, path)) };
+    const written = await context.files.write(path, data, { expect: { exists: false } }, context.signal);
+    const value = { output: `Created file: ${path} (${written.bytes} bytes)`, files_affected: [relativePath(path)] };
+    return { status: 'succeeded', value, ...changedPaths(path, written) };
   },
   preview: (context, args) => previewWrite(context, { ...args, create_only: true }),
 });

@@ -34,16 +34,15 @@ export const grepSearch = defineTool({
   async execute(context, args) {
     const flags = filesOf(args);
     const { pattern, is_regex, max_results } = args;
-    const found = await context.run({
-      argv: [
-        context.ripgrep,
+    const found = await context.search({
+      path: '.',
+      args: [
         ...[...flags, '--null', '--with-filename', '--line-number', '--no-heading', '--crlf'],
         ...['--max-columns=2000', '--max-columns-preview', ...(is_regex ? [] : ['--fixed-strings'])],
         ...[`--regexp=${pattern}`, '--', '.'],
       ],
       limits: { wall_ms: wallMs },
       kept_bytes: 2 * keptBytes,
-      over_output: 'kill',
     });
     const { end, stdout, stderr } = found;
     const late = end.status === 'timed_out';
@@ -85,13 +84,10 @@ const filesOf = ({ file_pattern }: Args): string[] => [
 
 /** The files of the filter without those that have a NUL byte, which are binary. */
 async function countTextFiles(context: ToolContext, flags: readonly string[]): Promise<number | null> {
-  const count = '"$0" "$@" --files -0 . | tr -cd "\\0" | wc -c; "$0" "$@" -a0l "\\x00" . | tr -cd "\\0" | wc -c';
-  const { end, stdout } = await context.run({
-    argv: ['/bin/bash', '-c', count, context.ripgrep, ...flags],
-    limits: { wall_ms: wallMs },
-  });
-  const [all, binary] = stdout.text.trim().split('\n').map(Number);
-  return end.status === 'exited' && all !== undefined && binary !== undefined ? all - binary : null;
+  const count = (args: readonly string[]) =>
+    context.search({ path: '.', args: [...flags, ...args], limits: { wall_ms: wallMs }, keeps: 'nuls' });
+  const [all, binary] = await Promise.all([count(['--files', '-0', '.']), count(['-a0l', '\\x00', '.'])]);
+  return all.end.status === 'exited' && binary.end.status === 'exited' ? all.nuls - binary.nuls : null;
 }
 
 function wrongQuery(said: string): ToolOutcome {

@@ -55,7 +55,7 @@ async function replaceOnce(context: ToolContext, { path, old_string, new_string 
     const suggestion = 'Read the file and copy the text exactly, with its spaces and line ends.';
     return { ...refused('ENOMATCH', `String '${shown}' not found in file`, suggestion), touched: [] };
   }
-  await context.files.write(path, Buffer.from(replaced.data), { expect: { sha256 } }, context.signal);
+  const written = await context.files.write(path, Buffer.from(replaced.data), { expect: { sha256 } }, context.signal);
   const { found, line } = replaced;
   const warning = found > 1 ? `\nWarning: Found ${found} occurrences, replaced only the first at line ${line}` : '';
   const value = {
@@ -63,5 +63,5 @@ async function replaceOnce(context: ToolContext, { path, old_string, new_string 
     files_affected: [relativePath(path)],
     metadata: { occurrences_found: found, occurrences_replaced: 1, lines_changed: [line] },
   };
-  return { status: 'succeeded', value, ...(await changedPaths(context, path)) };
+  return { status: 'succeeded', value, ...changedPaths(path, written) };
 }

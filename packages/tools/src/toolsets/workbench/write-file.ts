@@ -48,8 +48,9 @@ async function writeContent(
   const data = encoding === 'base64' ? Buffer.from(content, 'base64') : Buffer.from(content);
   // A file that appears after the look was seen by no person.
   const expect = context.approved ? ({ any: true } as const) : ({ exists: false } as const);
-  const { bytes: size } = await context.files.write(path, data, { expect, parents: createDirs }, context.signal);
-  return { status: 'succeeded', value: { path: relativePath(path), size }, ...(await changedPaths(context, path)) };
+  const written = await context.files.write(path, data, { expect, parents: createDirs }, context.signal);
+  const value = { path: relativePath(path), size: written.bytes };
+  return { status: 'succeeded', value, ...changedPaths(path, written) };
 }
 
 /** Whether a write would replace something. A directory is refused without a question. */

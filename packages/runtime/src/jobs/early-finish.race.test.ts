@@ -1,0 +1,106 @@
+import { openEngine, queueNames } from '@holdpoint/engine';
+import { inMemoryWorker, listSteps, specOf, startTestEngine, type TestEngine } from '@holdpoint/engine/testing';
+import {
+  handleStep,
+  handleTurn,
+  type JobContext,
+  lookAgain,
+  queuePrefix,
+  type StepJob,
+  type WorkerDeps,
+} from '@holdpoint/engine/worker';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openWorker } from './open-worker.ts';
+import type { JobKind } from './processor.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startTestEngine();
+});
+afterAll(() => engine.stop());
+
+const context = (): JobContext => ({ signal: new AbortController().signal, lastTry: false });
+
+/** A run whose first turn is planned: the jobs of its reads wait. */
+async function planned(deps: WorkerDeps, reads: number): Promise<string> {
+  await deps.redis.flushall();
+  const { runs } = openEngine(deps).as({ name: 'ann', kind: 'person', tenant: 'default' });
+  const group = Array.from({ length: reads }, () => ({ args: { effect: 'read' } }));
+  const { runId } = await runs.submit({ spec: specOf([group, [{ args: { effect: 'read' } }]]) });
+  await handleTurn(deps, { run_id: runId, turn: 1 }, context());
+  return runId;
+}
+
+const statusesOf = async (deps: WorkerDeps, runId: string) =>
+  (await listSteps(deps, runId)).steps.map(({ status }) => status);
+
+/** Takes one job at a time until this many were handled. */
+async function handleJobs(
+  deps: WorkerDeps,
+  jobs: number,
+  handle: JobKind<StepJob>['handle'],
+): Promise<{ left: number }> {
+  const enough = Promise.withResolvers<void>();
+  let handled = 0;
+  const counting: JobKind<StepJob>['handle'] = async (...args) => {
+    try {
+      return await handle(...args);
+    } finally {
+      if (++handled === jobs) enough.resolve();
+    }
+  };
+  const connection = deps.redis.duplicate({ maxRetriesPerRequest: null, commandTimeout: undefined });
+  const again: JobKind<StepJob>['again'] = (one, { run_id: id, step_id }) =>
+    one.queues.wakeStep({ id, header: {} }, step_id);
+  const kind = { handle: counting, lookAgain: lookAgain.step, again };
+  const { worker, looked } = openWorker<StepJob>(deps, queueNames.steps, kind, { connection, prefix: queuePrefix });
+  await enough.promise;
+  await worker.close();
+  await looked();
+  connection.disconnect();
+  return { left: await deps.queues.steps.getActiveCount() };
+}
+
+test('the outcome of a step, the job of the next and the end of its own job leave together, and the worker gets the next job', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const runId = await planned(deps, 1);
+  const ended: boolean[] = [];
+  const { left } = await handleJobs(deps, 2, async (...[one, job, context]) => {
+    const end = await handleStep(one, job, context);
+    // The next job has been fetched with the end of this one: it is active while this handler has not returned.
+    ended.push((await one.queues.steps.getJob(job.step_id)) === undefined);
+    return end;
+  });
+  expect(ended).toEqual([true, false]);
+  expect(left).toBe(0);
+  expect(await statusesOf(deps, runId)).toEqual(['succeeded', 'succeeded']);
+});
+
+test('a handler that fails after its job has ended gets another job', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const runId = await planned(deps, 1);
+  let failures = 0;
+  await handleJobs(deps, 3, async (one, job, context) => {
+    if (failures++ > 0) return handleStep(one, job, context);
+    context.finish?.();
+    throw new Error('no connection');
+  });
+  expect(await statusesOf(deps, runId)).toEqual(['succeeded', 'succeeded']);
+});
+
+test('a job whose early end did not arrive is ended by its worker', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const runId = await planned(deps, 1);
+  const lost = deps.redis.duplicate();
+  await lost.ping();
+  lost.disconnect();
+  let jobs = 0;
+  const { left } = await handleJobs({ ...deps, redis: lost }, 2, (_, job, context) => {
+    // Only the end of the first job goes to the lost connection.
+    const { finish, ...rest } = context;
+    if (++jobs === 1) finish?.();
+    return handleStep(deps, job, jobs === 1 ? rest : context);
+  });
+  expect(left).toBe(0);
+  expect(await statusesOf(deps, runId)).toEqual(['succeeded', 'succeeded']);
+});

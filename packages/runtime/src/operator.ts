@@ -1,0 +1,2 @@
+export { operatorKindsFrom } from './agents/operator-kinds.ts';
+export { operatorTextFrom } from './planners/instructions/operator-text.ts';
