@@ -35,6 +35,10 @@ const mistakes: [string, Record<string, string>, string][] = [
   ['no such module of tools', { HOLDPOINT_TOOLS: join(root, 'nope.mjs') }, 'nope.mjs'],
   ['a module without tools', { HOLDPOINT_TOOLS: file('none.mjs', 'export const a = 1;') }, 'exports no toolset, but a'],
   ['a model without a provider', { HOLDPOINT_MODEL: 'gpt-4' }, 'provider/model'],
+  ['no such file of instructions', { HOLDPOINT_INSTRUCTIONS: join(root, 'nope.md') }, 'HOLDPOINT_INSTRUCTIONS: ENOENT'],
+  ['long instructions', { HOLDPOINT_INSTRUCTIONS: 'x'.repeat(100_001) }, '100001 characters'],
+  ['no such folder of agents', { HOLDPOINT_AGENTS: join(root, 'nope') }, 'HOLDPOINT_AGENTS: ENOENT'],
+  ['a relative folder of agents', { HOLDPOINT_AGENTS: 'agents' }, 'absolute path'],
   ['no such limit', { HOLDPOINT_LIMITS: '{"max_turn": 5}' }, 'max_turn'],
 ];
 

@@ -3,6 +3,7 @@ import { callerLimitsFrom } from '@holdpoint/callers';
 import type { OperatorPolicy } from '@holdpoint/contract';
 import { type Ceilings, ceilingsFrom, policyFileFrom, readPolicyFile } from '@holdpoint/engine';
 import { describeModelProblem, modelSettingsFrom } from '@holdpoint/models';
+import { operatorKindsFrom, operatorTextFrom } from '@holdpoint/runtime/operator';
 import type { LoadedModule } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { openCatalog, toolsOf } from './policy/catalog-tools.ts';
@@ -25,6 +26,8 @@ export async function readOperatorSettings(env: Readonly<Record<string, string>>
   try {
     callerLimitsFrom(env);
     refuseBadModel(env);
+    operatorTextFrom(env);
+    operatorKindsFrom(env);
     const { sourceRoots = [], publishRoots = [], gitHosts = [] } = rootsFrom(env);
     const file = policyFileFrom(env);
     const { registry, modules } = await openCatalog(env);

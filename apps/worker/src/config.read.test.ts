@@ -12,7 +12,9 @@ test('what is not set has its default, and numbers come as text', () => {
     sandboxPolicy: 'require',
     allowUnsandboxed: false,
     toolchains: [],
+    layers: 'copy',
     preparedBytes: 5 * 1024 ** 3,
+    poolBytes: 5 * 1024 ** 3,
     metrics: { scraped: undefined, otlp: undefined },
   });
 });
@@ -32,6 +34,8 @@ test.each([
   ['HOLDPOINT_LOCK_MS', '10'],
   ['HOLDPOINT_SANDBOX', 'off'],
   ['HOLDPOINT_PREPARED_BYTES', '-1'],
+  ['HOLDPOINT_POOL_BYTES', '-1'],
+  ['HOLDPOINT_LAYERS', 'overlay'],
   ['HOLDPOINT_ALLOW_UNSANDBOXED', '1'],
   ['HOLDPOINT_LIMITS', '{"max_turns": 0}'],
   ['HOLDPOINT_MODEL_RATE', '{"anthropics": {"at_once": 2}}'],

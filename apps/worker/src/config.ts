@@ -1,17 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { availableParallelism, hostname } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
-import {
-  ConfigError,
-  operatorKindsFrom,
-  providerRatesSchema,
-  type RuntimeConfig,
-  remoteFilesFrom,
-} from '@holdpoint/runtime';
+import { ConfigError, providerRatesSchema, type RuntimeConfig, remoteFilesFrom } from '@holdpoint/runtime';
+import { operatorKindsFrom, operatorTextFrom } from '@holdpoint/runtime/operator';
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace';
@@ -45,14 +39,15 @@ const environmentSchema = z.object({
   HOLDPOINT_WORKER_TURNS: integer(1, 1000, 16),
   HOLDPOINT_WORKER_TASKS: integer(1, 1000, 16),
   HOLDPOINT_MODEL_RATE: rates,
-  HOLDPOINT_INSTRUCTIONS: z.string().default(''),
   HOLDPOINT_LOCK_MS: integer(1000, 600_000, 13_000),
   HOLDPOINT_STALLED_MS: integer(500, 600_000, 5000),
   HOLDPOINT_SWEEP_MS: integer(250, 600_000, 5000),
   HOLDPOINT_DRAIN_MS: integer(0, 3_600_000, 10_000),
   HOLDPOINT_MAINTENANCE_MS: integer(1000, 7 * 86_400_000, 6 * 3_600_000),
   HOLDPOINT_SOURCE_BYTES: integer(1_000_000, 10 ** 15, 10 * 1024 ** 3),
+  HOLDPOINT_LAYERS: z.enum(['auto', 'copy']).default('copy'),
   HOLDPOINT_PREPARED_BYTES: integer(0, 10 ** 15, 5 * 1024 ** 3),
+  HOLDPOINT_POOL_BYTES: integer(0, 10 ** 15, 5 * 1024 ** 3),
   HOLDPOINT_RETAIN_DAYS: z.coerce.number().min(0).optional(),
   HOLDPOINT_RETAIN_RUNS: z.coerce.number().int().min(0).optional(),
   HOLDPOINT_SANDBOX: z.enum(['require', 'best-effort']).default('require'),
@@ -101,7 +96,9 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     sweepMs: of.HOLDPOINT_SWEEP_MS,
     drainMs: of.HOLDPOINT_DRAIN_MS,
     sourceBytes: of.HOLDPOINT_SOURCE_BYTES,
+    layers: of.HOLDPOINT_LAYERS,
     preparedBytes: of.HOLDPOINT_PREPARED_BYTES,
+    poolBytes: of.HOLDPOINT_POOL_BYTES,
     maintenanceMs: of.HOLDPOINT_MAINTENANCE_MS,
     retention: { days: of.HOLDPOINT_RETAIN_DAYS, runs: of.HOLDPOINT_RETAIN_RUNS },
     sandboxPolicy: of.HOLDPOINT_SANDBOX,
@@ -115,7 +112,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     path: of.PATH,
     models: checked(() => modelSettingsFrom(env)),
     rates: of.HOLDPOINT_MODEL_RATE,
-    instructions: instructionsFrom(of.HOLDPOINT_INSTRUCTIONS),
+    instructions: checked(() => operatorTextFrom(env)),
     agentKinds: checked(() => operatorKindsFrom(env)),
     space: spaceLimitsFrom(env),
     ceilings: checked(() => ceilingsFrom(env)),
@@ -127,17 +124,6 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     logs: checked(() => logExportFrom(env)),
     traces: checked(() => traceSettingsFrom(env)),
   };
-}
-
-const longestInstructions = 100_000;
-
-/** A file by its absolute path, or the text itself. */
-function instructionsFrom(given: string): string | undefined {
-  if (given.trim() === '') return undefined;
-  const text = checked(() => (isAbsolute(given) ? readFileSync(given, 'utf8') : given));
-  if (text.length <= longestInstructions) return text;
-  const is = `${text.length} characters; at most ${longestInstructions} are allowed`;
-  throw new ConfigError(`The environment is not valid. HOLDPOINT_INSTRUCTIONS has ${is}.`);
 }
 
 function checked<T>(read: () => T): T {

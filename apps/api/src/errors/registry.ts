@@ -290,6 +290,7 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   ESECRETWRITTEN: { status: 409, code: 'secret_written', title: 'A file would hold a secret' },
   EWORKSPACEMISSING: { status: 410, code: 'workspace_gone', title: 'The workspace is gone' },
   ELEASESTALE: { status: 503, code: 'workspace_taken_over', title: 'Another worker took over' },
+  ELAYERLOST: { status: 503, code: 'unavailable', title: 'A tree must be built again' },
   EHEADMOVED: { status: 503, code: 'workspace_taken_over', title: 'Another worker took over' },
   EWORKSPACEBUSY: { status: 503, code: 'workspace_busy', title: 'The workspace is busy' },
   EWORKSPACECORRUPT: { status: 500, code: 'workspace_corrupt', title: 'The workspace is damaged' },

@@ -6,7 +6,7 @@ import {
   liveKey,
   liveMessageSchema,
 } from '@holdpoint/contract';
-import { liveChannel, liveJoinChannel, runOfChannel } from '@holdpoint/engine';
+import { liveChannel, liveJoinChannel, runOfKey } from '@holdpoint/engine';
 import type { Redis } from 'ioredis';
 
 /** What a run's jobs write while they run, for one reader: from what is kept of it on. */
@@ -45,7 +45,7 @@ export class LiveStreams {
     };
     subscriber.on('message', (channel, text) => {
       if (channel === liveJoinChannel && 'begun' in liveJoinSchema.parse(JSON.parse(text))) askAll();
-      else if (this.#runs.size > 0 && channel.endsWith(':live')) this.#runs.get(runOfChannel(channel))?.receive(text);
+      else if (this.#runs.size > 0 && channel.endsWith(':live')) this.#runs.get(runOfKey(channel))?.receive(text);
     });
     // What was published while the connection was away is asked for.
     subscriber.on('ready', askAll);

@@ -1,4 +1,4 @@
-import { runOfChannel } from '@holdpoint/engine';
+import { runOfKey } from '@holdpoint/engine';
 import type { Redis } from 'ioredis';
 
 /** Receives the notifications of one channel, or of all channels that fit a pattern, until it is closed. */
@@ -31,9 +31,9 @@ export class RunNotifications {
   constructor(redis: Redis, now = Date.now) {
     this.#redis = redis;
     this.#now = now;
-    redis.on('message', (channel) => notify(this.#channels.get(channel), runOfChannel(channel)));
+    redis.on('message', (channel) => notify(this.#channels.get(channel), runOfKey(channel)));
     redis.on('pmessage', (pattern, channel) => {
-      for (const one of this.#patterns.get(pattern) ?? []) one.notify(runOfChannel(channel), now());
+      for (const one of this.#patterns.get(pattern) ?? []) one.notify(runOfKey(channel), now());
     });
     redis.on('close', () => {
       for (const one of this.#ofPatterns()) one.leave();
@@ -56,7 +56,7 @@ export class RunNotifications {
   async #notifyAll(): Promise<void> {
     const [channels, patterns] = [[...this.#channels.keys()], [...this.#patterns.keys()]];
     if (channels.length > 0) await this.#redis.subscribe(...channels).catch(connectionLost);
-    for (const channel of channels) notify(this.#channels.get(channel), runOfChannel(channel));
+    for (const channel of channels) notify(this.#channels.get(channel), runOfKey(channel));
     if (patterns.length > 0) await this.#redis.psubscribe(...patterns).catch(connectionLost);
     for (const one of this.#ofPatterns()) one.resume();
   }

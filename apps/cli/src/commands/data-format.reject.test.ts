@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PlainRedis, startPlainRedis } from '@holdpoint/embedded-redis/testing';
+import { dataFormat } from '@holdpoint/engine/installation';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { call, start } from '../testing/cli.ts';
 
@@ -60,7 +61,7 @@ it('refuses data without a format number, in every program', async () => {
 });
 
 it('refuses data of a newer version, in every program', async () => {
-  await writeData({ data_format: 2 }, { data_format: 2 });
+  await writeData({ data_format: dataFormat + 1 }, { data_format: dataFormat + 1 });
   await refusedByAll('format_newer', 'Start the newer version');
 });
 
@@ -72,8 +73,8 @@ it('refuses such a data directory before it starts the embedded Redis', async ()
 });
 
 it('has nothing to migrate in data of this version', async () => {
-  await writeData({ data_format: 1 }, { data_format: 1 });
+  await writeData({ data_format: dataFormat }, { data_format: dataFormat });
   const { code, stdout } = await call(['migrate', '--yes', '--json'], env);
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toEqual({ format: 1, migrated: false, migrations: [] });
+  expect(JSON.parse(stdout)).toEqual({ format: dataFormat, migrated: false, migrations: [] });
 });

@@ -127,14 +127,20 @@ it('reads the prompt from standard input or a file, with the options of the mode
     ...['--prompt-file', file('prompt.md', 'Please\nedit-words\n'), '--system', 'Be brief.', '--effort', 'low'],
     ...['--fallback', 'ollama/other', '--max-output-tokens', '500', '--temperature', '0.2'],
     ...['--output-schema', file('schema.yaml', 'type: object\n'), '--image', file('a.png', png)],
-    ...['--deny', 'edit', '--allow-net', 'example.org'],
+    ...['--deny', 'edit', '--allow-net', 'example.org', '--no-instructions'],
     ...['--prepare', 'npm ci', '--prepare', 'npm run build', '--prepare-allow', 'registry.example.org'],
   ];
   expect(await run(options)).toMatchObject({
     prompt: 'Please\nedit-words',
     policy: { rules: [{ match: { tool: ['edit'] }, action: 'deny' }] },
     network: { allow: ['example.org'] },
-    ...{ system: 'Be brief.', images: 1, fallbacks: ['ollama/other'], output_schema: { type: 'object' } },
+    ...{
+      system: 'Be brief.',
+      instructions: false,
+      images: 1,
+      fallbacks: ['ollama/other'],
+      output_schema: { type: 'object' },
+    },
     options: { max_output_tokens: 500, temperature: 0.2, reasoning_effort: 'low' },
     prepare: {
       commands: [{ command: 'npm ci' }, { command: 'npm run build' }],
@@ -147,6 +153,7 @@ it.each([
   [['x', '--hold', 'edti'], 'the toolset holdpoint has no tool edti. Nearest: edit'],
   [['x', '--prompt-file', 'y'], 'Give the prompt once'],
   [['--open', '--system', 'x'], '--system belongs to a prompt'],
+  [['--open', '--no-instructions'], '--no-instructions belongs to a prompt'],
   [['x', '--image', '/dev/null'], 'neither PNG, JPEG, WebP nor GIF'],
   [['x', '--prepare-allow', 'example.org'], 'needs --prepare'],
   [['x', '--temperature', '3'], 'between 0 and 2'],

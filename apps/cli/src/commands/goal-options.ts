@@ -14,6 +14,8 @@ export interface GoalOptions {
   model?: string;
   system?: string;
   systemFile?: string;
+  /** False: `--no-instructions`. */
+  instructions?: boolean;
   fallback?: string[];
   maxOutputTokens?: number;
   temperature?: number;
@@ -22,7 +24,10 @@ export interface GoalOptions {
   image?: string[];
 }
 
-type ModelGoal = Pick<CreateRun, 'prompt' | 'model' | 'system' | 'images' | 'fallbacks' | 'options' | 'output_schema'>;
+type ModelGoal = Pick<
+  CreateRun,
+  'prompt' | 'model' | 'system' | 'instructions' | 'images' | 'fallbacks' | 'options' | 'output_schema'
+>;
 
 export const withGoalOptions = (command: Command): Command =>
   command
@@ -35,6 +40,7 @@ export const withGoalOptions = (command: Command): Command =>
     )
     .addOption(new Option('--system <text>', 'instructions, before those of the workspace').conflicts('systemFile'))
     .option('--system-file <file>', 'the same, from a file')
+    .option('--no-instructions', 'without those of the workspace (AGENTS.md, CLAUDE.md)')
     .option('--max-output-tokens <n>', 'tokens that one answer may have (default: those of the model)', count)
     .option('--temperature <number>', 'between 0 and 2, for models that take one', temperature)
     .addOption(
@@ -79,6 +85,7 @@ export async function goalOf(shell: Shell, prompt: string | undefined, options: 
     prompt,
     model,
     system: systemFile === undefined ? system : await readText(cwd, systemFile),
+    instructions: options.instructions === false ? false : undefined,
     fallbacks: fallback,
     options: isAsked ? { max_output_tokens: maxOutputTokens, temperature, reasoning_effort: effort } : undefined,
     output_schema: outputSchema === undefined ? undefined : await readSchema(cwd, outputSchema),

@@ -92,6 +92,7 @@ function refuseWithoutPrompt(goal: Awaited<ReturnType<typeof goalOf>>, { open }:
 const optionNames: Record<string, string> = {
   fallbacks: 'fallback',
   images: 'image',
+  instructions: 'no-instructions',
   output_schema: 'output-schema',
   options: 'effort, --temperature or --max-output-tokens',
 };

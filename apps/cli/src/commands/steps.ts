@@ -1,4 +1,5 @@
-import type { Client } from '@holdpoint/client';
+import { ApiError, type Client } from '@holdpoint/client';
+import { stepIdSchema } from '@holdpoint/contract';
 import type { Attempt, StepDetail } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { isShortFor, shortIdIn } from '../naming/short-id.ts';
@@ -23,10 +24,11 @@ export const showStepCommand = (shell: Shell): Command =>
 
 /** @throws CliError `unknown_id`, `ambiguous_id` */
 async function findStep(client: Client, runId: string, named: string): Promise<{ id: string; number: number | null }> {
+  const known = await findListed(client, runId, named);
+  if (known !== undefined) return known;
   const steps = await allSteps(client, runId);
   const short = shortIdIn(named, 'step');
-  const byNumber = steps.filter(({ number }) => /^\d{1,6}$/.test(named) && number === Number(named));
-  const exact = byNumber.length > 0 ? byNumber : steps.filter(({ id, name }) => id === named || name === named);
+  const exact = steps.filter(({ name }) => name === named);
   const found = exact.length > 0 ? exact : steps.filter(({ id }) => short !== undefined && isShortFor(id, short));
   const [step, second] = found;
   const next = `To list the steps: ${commandLine('runs', 'steps', runId)}`;
@@ -34,6 +36,19 @@ async function findStep(client: Client, runId: string, named: string): Promise<{
   if (second === undefined) return step;
   const ids = found.slice(0, 10).map(({ id, tool }) => `\n  ${id}  ${tool}`);
   throw new CliError('ambiguous_id', `${found.length} steps fit ${named}:${ids.join('')}`);
+}
+
+/** By its number or whole id: the list begins with it. */
+async function findListed(client: Client, runId: string, named: string) {
+  const isNumber = /^[1-9]\d{0,5}$/.test(named);
+  if (!isNumber && !stepIdSchema.safeParse(named).success) return undefined;
+  const page = client.listStepSummaries(runId, { from: isNumber ? Number(named) : named, limit: 1 });
+  return page.then(({ data }) => data[0]).catch(unlessNotFound);
+}
+
+/** A name may be a number, too. */
+function unlessNotFound(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.code !== 'step_not_found') throw error;
 }
 
 /** What changed between the snapshot before the step and its own. */

@@ -2,7 +2,7 @@ import { stuckSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
 import { readPeriodic } from './read-periodic.ts';
 
-/** GET /v1/stuck: what the sweeper repaired, and the states of the active runs. Reads every active run. */
+/** GET /v1/stuck: what the sweeper repaired, and the states of the active runs, by the lists of runs. */
 export function readStuckRoute(app: App): void {
   app.get(
     '/v1/stuck',
@@ -18,11 +18,9 @@ export function readStuckRoute(app: App): void {
     async ({ deps }) => {
       const runs: Record<string, number> = {};
       const paused: Record<string, number> = {};
-      for await (const run of deps.openEngine.reconciler.activeRuns()) {
-        runs[run.status] = (runs[run.status] ?? 0) + 1;
-        if (run.status !== 'paused') continue;
-        const code = run.reason?.code ?? 'unknown';
-        paused[code] = (paused[code] ?? 0) + 1;
+      for (const { state, reason, count } of (await deps.openEngine.reconciler.totals()).active) {
+        runs[state] = (runs[state] ?? 0) + count;
+        if (state === 'paused') paused[reason ?? 'unknown'] = count;
       }
       return {
         repairs: await deps.openEngine.reconciler.repairs(),

@@ -89,11 +89,27 @@ export function toRunDetail(
 /** What a model was asked, and how; for other goals: nothing. */
 function askedOf(goal: Goal) {
   if (goal.planner !== 'model') return notAsked;
-  const { prompt, system = null, images = [], fallbacks = [], options = {}, output_schema = null } = goal;
-  return { prompt, system, images: images.length, fallbacks, options, output_schema };
+  const {
+    prompt,
+    system = null,
+    instructions = true,
+    images = [],
+    fallbacks = [],
+    options = {},
+    output_schema = null,
+  } = goal;
+  return { prompt, system, instructions, images: images.length, fallbacks, options, output_schema };
 }
 
-const notAsked = { prompt: null, system: null, images: 0, fallbacks: [], options: {}, output_schema: null };
+const notAsked = {
+  prompt: null,
+  system: null,
+  instructions: false,
+  images: 0,
+  fallbacks: [],
+  options: {},
+  output_schema: null,
+};
 
 function toModelWait(run: RunState): Run['model_wait'] {
   if (run.model_wait === undefined || !isWaitingForModel(run)) return null;

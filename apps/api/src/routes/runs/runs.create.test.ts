@@ -54,7 +54,16 @@ describe('a run that is submitted', () => {
       output: null,
       waiting_for: [],
       request: {
-        ...{ prompt: null, system: null, images: 0, fallbacks: [], options: {}, output_schema: null, prepare: null },
+        ...{
+          prompt: null,
+          system: null,
+          instructions: false,
+          images: 0,
+          fallbacks: [],
+          options: {},
+          output_schema: null,
+          prepare: null,
+        },
         agent: null,
         tools: null,
         source: { type: 'empty' },

@@ -1,7 +1,6 @@
 import { idParamsSchema, type Snapshot, snapshotListSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
-import { numberSteps } from '../steps/number-steps.ts';
 import { workspaceOf } from './find-snapshot.ts';
 
 /** GET /v1/runs/{id}/snapshots: the states that a client can read, compare, restore and fork from. */
@@ -22,10 +21,12 @@ export function listSnapshotsRoute(app: App): void {
       },
     },
     async ({ params, deps }) => {
-      const { run, steps } = await deps.engine.runs.steps(checkRunId(params.id));
+      const run = await deps.engine.runs.get(checkRunId(params.id));
       workspaceOf(run);
-      const numbered = new Map(numberSteps(steps).map((one) => [one.step.id, one]));
-      const data = (await deps.engine.runs.snapshots(run)).map(({ by, ...snapshot }): Snapshot => {
+      const snapshots = await deps.engine.runs.snapshots(run);
+      const ids = snapshots.flatMap(({ by }) => (by !== null && 'step' in by ? [by.step] : []));
+      const numbered = await deps.engine.runs.numbered(run.id, ids);
+      const data = snapshots.map(({ by, ...snapshot }): Snapshot => {
         const found = by !== null && 'step' in by ? numbered.get(by.step) : undefined;
         return {
           ...snapshot,

@@ -4,11 +4,16 @@ import {
   listStepsQuerySchema,
   stepDetailSchema,
   stepPageSchema,
+  stepSummaryPageSchema,
 } from '@holdpoint/contract/wire';
-import type { App } from '../../deps.ts';
+import type { StepsQuery } from '@holdpoint/engine';
+import { z } from 'zod';
+import type { ApiDeps, App } from '../../deps.ts';
 import { invalidCursor } from '../../errors/invalid-cursor.ts';
+import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { PlacedError } from '../../errors/placed-error.ts';
 import { checkRunId } from '../runs/find-run.ts';
-import { numberSteps } from './number-steps.ts';
+import { toSummary } from './step-summary.ts';
 import { readStepDetail, toAttempt, toStep } from './step-view.ts';
 
 export function readStepsRoutes(app: App): void {
@@ -19,26 +24,24 @@ export function readStepsRoutes(app: App): void {
       schema: {
         tags: ['steps'],
         operationId: 'listSteps',
-        summary: 'List the steps of a run in the order they were planned',
+        summary: 'List the steps of a run',
+        description:
+          'A page reads what it shows, however long the run is. A page with a filter looks at 1,000 steps at most: it can have fewer steps ' +
+          'than its limit, or none, and still have a `next_cursor`.',
         params: idParamsSchema,
         querystring: listStepsQuerySchema,
-        response: { 200: stepPageSchema },
+        response: { 200: z.union([stepPageSchema, stepSummaryPageSchema]) },
       },
     },
-    async ({ params, query: { limit, cursor }, deps }) => {
-      const { run, steps: found } = await deps.engine.runs.steps(checkRunId(params.id));
-      const steps = numberSteps(found);
-      const start = cursor === undefined ? 0 : steps.findIndex(({ step }) => step.id === cursor) + 1;
-      if (cursor !== undefined && start === 0) throw invalidCursor(`the run has no step ${cursor}`);
-      const page = steps.slice(start, start + limit);
-      const more = start + limit < steps.length;
-      const next_cursor = more ? (page.at(-1)?.step.id ?? null) : null;
+    async ({ params, query: { view, ...query }, deps }) => {
+      const { run, steps, next } = await readPage(deps, checkRunId(params.id), query);
+      const page = { next_cursor: next ?? null, has_more: next !== undefined };
+      if (view === 'summary') return { data: steps.map(toSummary), ...page };
       const results = await deps.engine.runs.results(
         run,
-        page.map(({ step }) => step),
+        steps.map(({ step }) => step),
       );
-      const data = page.map((step, at) => toStep(run.id, step, results[at] ?? null));
-      return { data, next_cursor, has_more: more };
+      return { data: steps.map((step, at) => toStep(run.id, step, results[at] ?? null)), ...page };
     },
   );
 
@@ -78,4 +81,13 @@ export function readStepsRoutes(app: App): void {
       return { data: attempts.map(toAttempt) };
     },
   );
+}
+
+async function readPage({ engine }: Pick<ApiDeps, 'engine'>, runId: string, query: StepsQuery) {
+  try {
+    return await placeEngineError({ step_not_found: 'from' }, () => engine.runs.stepsPage(runId, query));
+  } catch (error) {
+    if (query.cursor === undefined || !(error instanceof PlacedError)) throw error;
+    throw invalidCursor(error.message);
+  }
 }

@@ -1,8 +1,7 @@
 import type { Json } from '@holdpoint/contract';
 import type { Attempt, Step, StepDetail } from '@holdpoint/contract/wire';
-import type { Attempt as LoggedAttempt, RunState, StepState, WaitingCall } from '@holdpoint/engine';
+import type { Attempt as LoggedAttempt, NumberedStep, RunState, StepState, WaitingCall } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
-import type { NumberedStep } from './number-steps.ts';
 
 /** A step as it stands in a list. */
 export const toStep = (runId: string, { step, number }: NumberedStep, result: Step['result']): Step => ({
