@@ -1,9 +1,11 @@
 /**
- * What isolation costs against the same work without it, in one run: a command in the sandbox against bash alone, and a file read through
- * the tool host. Prints one line per figure: median, 10th and 90th percentile, and the ratio to the floor.
+ * What isolation costs against the same work without it, in one run: a command in a sandbox that was prepared (warm) and in a new one (cold),
+ * both from a process as large as a worker, against bash alone from a small process; and a file read through the tool host. Prints one line
+ * per figure: median, 10th and 90th percentile, and the ratio to the floor with its spread.
  */
-import { spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +13,8 @@ import { join } from 'node:path';
 import { openSandbox } from '@holdpoint/sandbox';
 
 const rounds = 200;
+/** What a worker has in memory beside an empty Node. */
+const ballastMiB = 160;
 const warmUp = 20;
 
 const root = process.getuid?.() === 0;
@@ -22,27 +26,48 @@ const owner = root ? { uid: 230_000, gid: 230_000 } : { uid: process.getuid?.() 
 chownSync(path, owner.uid, owner.gid);
 
 try {
-  await using sandbox = await openSandbox({
-    policy: 'require',
-    allowUnsandboxed: false,
-    stateDir: join(directory, 'state'),
-    unpackedBwrap: join(import.meta.dirname, '../.cache/bubblewrap'),
-  });
+  const floor = fork(join(import.meta.dirname, 'sandbox-floor.ts'));
+  const ballast = Array.from({ length: ballastMiB }, (_, index) => Buffer.alloc(1024 * 1024, index + 1));
+  const open = (name: string, spares: number) =>
+    openSandbox({
+      policy: 'require',
+      allowUnsandboxed: false,
+      stateDir: join(directory, name),
+      unpackedBwrap: join(import.meta.dirname, '../.cache/bubblewrap'),
+      spares,
+    });
+  await using sandbox = await open('state', 1);
+  await using cold = await open('cold', 0);
   const { driver, memory, cpu } = sandbox.capabilities;
   process.stdout.write(`driver ${driver}, memory ${memory}, cpu ${cpu}; ${rounds} rounds, alternating\n`);
+  process.stdout.write(
+    `this process has ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB, ${ballast.length} of it ballast\n`,
+  );
   const workspace = { id: 'run_bench', path, ...owner };
   const signal = new AbortController().signal;
   const files = sandbox.files(workspace);
   await files.write('4k', randomBytes(4096), { expect: { any: true } });
 
-  const [bare, isolated] = await alternate(
-    () => bareBash('true'),
-    () => sandbox.run({ workspace, argv: ['/bin/bash', '-c', 'true'], signal }),
+  const command = { workspace, argv: ['/bin/bash', '-c', 'true'] as const, signal };
+  const [bare = [], warm = [], fresh = []] = await alternate(
+    async () => {
+      floor.send('run');
+      const [milliseconds] = await once(floor, 'message');
+      return milliseconds;
+    },
+    () => sandbox.run(command),
+    () => cold.run(command),
   );
+  floor.disconnect();
   report('bash -c true, bare', bare);
-  report('bash -c true, sandboxed', isolated, { floor: bare, target: 'at most 4.0×' });
+  report('bash -c true, warm', warm, { floor: bare, target: 'at most 1.5×' });
+  report('bash -c true, cold', fresh, { floor: bare, target: 'at most 3.0×' });
+  const { used, dropped } = sandbox.spares;
+  process.stdout.write(
+    `${used} of ${rounds + warmUp} warm commands found a prepared sandbox, ${dropped} were dropped\n`,
+  );
 
-  const [direct, hosted] = await alternate(
+  const [direct = [], hosted = []] = await alternate(
     () => readFile(join(path, '4k')),
     () => files.read('4k'),
   );
@@ -52,24 +77,18 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-function bareBash(line: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const subprocess = spawn('/bin/bash', ['-c', line], { stdio: ['ignore', 'pipe', 'pipe'] });
-    subprocess.stdout.resume();
-    subprocess.stderr.resume();
-    subprocess.once('error', reject);
-    subprocess.once('close', () => resolve());
-  });
-}
-
-/** Milliseconds of each round, sorted. The two alternate, so that other load on the machine affects both equally. */
-async function alternate(...work: [() => Promise<unknown>, () => Promise<unknown>]): Promise<[number[], number[]]> {
-  const times: [number[], number[]] = [[], []];
+/**
+ * Milliseconds of each round, sorted: those that the work measured itself, or else its time. The rounds alternate, so that other load on the
+ * machine affects all equally.
+ */
+async function alternate(...work: (() => Promise<unknown>)[]): Promise<number[][]> {
+  const times = work.map((): number[] => []);
   for (let round = -warmUp; round < rounds; round++) {
     for (const [index, once] of work.entries()) {
       const started = performance.now();
-      await once();
-      if (round >= 0) times[index]?.push(performance.now() - started);
+      const own = await once();
+      const passed = typeof own === 'number' ? own : performance.now() - started;
+      if (round >= 0) times[index]?.push(passed);
     }
   }
   for (const list of times) list.sort((one, other) => one - other);
@@ -82,6 +101,7 @@ function at(times: readonly number[], share: number): number {
 
 function report(name: string, times: readonly number[], against?: { floor: readonly number[]; target: string }): void {
   const figures = [0.5, 0.1, 0.9].map((share) => at(times, share).toFixed(2));
-  const ratio = against ? `  ${(at(times, 0.5) / at(against.floor, 0.5)).toFixed(1)}× (target: ${against.target})` : '';
+  const over = (share: number) => (at(times, share) / at(against?.floor ?? times, share)).toFixed(2);
+  const ratio = against ? `  ${over(0.5)}× (p10 ${over(0.1)}, p90 ${over(0.9)}; target: ${against.target})` : '';
   process.stdout.write(`${name.padEnd(26)} p50 ${figures[0]} ms  p10 ${figures[1]}  p90 ${figures[2]}${ratio}\n`);
 }

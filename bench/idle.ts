@@ -1,0 +1,73 @@
+/**
+ * What waiting costs: the processor time of a worker, of the API and of Redis while nothing happens, with 10 parked runs and with 10,000. One run is
+ * parked by a held call through the API; the others are copies of it. The API gets no request. Linux only.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { copyRun } from '@holdpoint/engine/testing';
+import { Redis } from 'ioredis';
+import { bash, nextApproval, plan, startSystem } from '../tests/harness/index.ts';
+
+const [few, many] = [10, Number(process.env.HOLDPOINT_BENCH_RUNS ?? 10_000)];
+const most = 0.01;
+const measureMs = Number(process.env.HOLDPOINT_BENCH_MS ?? 50_000);
+const settleMs = 70_000;
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const system = await startSystem({ HOLDPOINT_LOG: 'silent' }, {});
+const worker = await system.startWorker({ HOLDPOINT_LOG: 'info' });
+const redis = new Redis(system.redis.address);
+const pids = { worker: worker.pid, redis: system.redis.pid(), api: system.api.pid() };
+try {
+  const { run } = await system.client.createRun({
+    plan: plan([bash('true')]),
+    toolset: 'holdpoint',
+    policy: { rules: [{ match: { tool: 'bash' }, action: 'hold' }] },
+  });
+  await nextApproval(system.client, run.id);
+  await copyRun(redis, run.id, few - 1);
+  await settled();
+  const before = await measure(few);
+  await copyRun(redis, run.id, many - few);
+  const from = performance.now();
+  await settled();
+  say(`the first look at ${many} runs took ${((performance.now() - from) / 1000).toFixed(1)} s`);
+  const after = await measure(many);
+  const share = after.worker + after.redis;
+  const floor = before.worker + before.redis;
+  say(`worker and Redis: ${share.toFixed(4)} of a core with ${many} parked runs, ${floor.toFixed(4)} with ${few}`);
+  say(`  target: at most ${most}${share <= most ? '' : '  MISSED'}`);
+} finally {
+  redis.disconnect();
+  await system.end();
+}
+
+/** Each run was looked at, and the next look is not near. */
+async function settled(): Promise<void> {
+  const until = performance.now() + settleMs;
+  while (performance.now() < until) {
+    if ((await redis.zcount('hp:index:looks', '-inf', Date.now() + measureMs)) === 0) return;
+    await pause(500);
+  }
+  say('  the worker has not looked at every run yet');
+}
+
+/** Shares of one core. */
+async function measure(runs: number): Promise<typeof pids> {
+  const at = (): number[] => Object.values(pids).map(cpuSeconds);
+  const [from, before] = [performance.now(), at()];
+  await pause(measureMs);
+  const seconds = (performance.now() - from) / 1000;
+  const shares = at().map((used, one) => (used - (before[one] ?? 0)) / seconds);
+  const named = Object.fromEntries(Object.keys(pids).map((name, one) => [name, shares[one] ?? 0])) as typeof pids;
+  const figures = Object.entries(named).map(([name, share]) => `${name} ${share.toFixed(4)}`);
+  say(`${String(runs).padStart(6)} parked, ${seconds.toFixed(0)} s: ${figures.join(', ')}`);
+  return named;
+}
+
+/** User and system time of a process with its threads; a tick is 10 ms. */
+function cpuSeconds(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

@@ -1,0 +1,102 @@
+/**
+ * What lists cost when there are many runs: each list of runs and approvals, through a real API, with 10 runs and with 10,000 of them. Both are pages of
+ * 10 items. Two systems answer in turns. And how long `/healthz` takes while the larger one is asked for lists.
+ */
+import { copyRun } from '@holdpoint/engine/testing';
+import { Redis } from 'ioredis';
+import { bash, nextApproval, plan, type System, startSystem } from '../tests/harness/index.ts';
+
+const [few, many] = [10, Number(process.env.HOLDPOINT_BENCH_RUNS ?? 10_000)];
+const most = 2;
+const rounds = 60;
+const warmUp = 10;
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const paths = {
+  runs: '/v1/runs?limit=10',
+  'runs, status': '/v1/runs?limit=10&status=waiting',
+  'runs, two statuses': '/v1/runs?limit=10&status=waiting,succeeded',
+  'runs, label': '/v1/runs?limit=10&label=team:red',
+  'runs, label and status': '/v1/runs?limit=10&label=team:red&status=waiting',
+  'runs, status without a hit': '/v1/runs?limit=10&status=failed',
+  'runs, label without a hit': '/v1/runs?limit=10&label=team:none',
+  'runs, label and status without a hit': '/v1/runs?limit=10&label=team:red&status=failed',
+  approvals: '/v1/approvals?limit=10',
+  'approvals, tool': '/v1/approvals?limit=10&tool=bash',
+  'approvals, tool and label': '/v1/approvals?limit=10&tool=bash&label=team%3Dred',
+  'approvals, tool without a hit': '/v1/approvals?limit=10&tool=write_file',
+  'approvals, rule without a hit': '/v1/approvals?limit=10&rule=none',
+  stuck: '/v1/stuck',
+};
+
+const systems = [await parked(few), await parked(many)] as const;
+try {
+  const times = new Map<string, [number[], number[]]>();
+  for (let round = -warmUp; round < rounds; round++) {
+    for (const [name, path] of Object.entries(paths)) {
+      const found = times.get(name) ?? [[], []];
+      times.set(name, found);
+      for (const which of [0, 1] as const) {
+        const took = await ask(systems[which], path);
+        if (round >= 0) found[which].push(took);
+      }
+    }
+  }
+  say(`milliseconds of a page of 10, with ${few} runs and with ${many}; ${rounds} times each, in turns`);
+  for (const [name, [small, large]] of times) {
+    const ratios = small.map((one, at) => (large[at] ?? 0) / one).toSorted((a, b) => a - b);
+    const ratio = at(large, 0.5) / at(small, 0.5);
+    const spread = `p10 ${at(ratios, 0.1).toFixed(2)}, p90 ${at(ratios, 0.9).toFixed(2)}`;
+    const mark = `(target: at most ${most})${ratio <= most ? '' : ' MISSED'}`;
+    say(`  ${name.padEnd(38)} ${shown(small)}  ${shown(large)}  ratio ${ratio.toFixed(2)} (${spread})  ${mark}`);
+  }
+  const alone: number[] = [];
+  for (let round = 0; round < rounds; round++) alone.push(await ask(systems[1], '/healthz'));
+  let isOver = false;
+  const readers = [...Array(20).keys()].map(async (n) => {
+    const all = Object.values(paths);
+    for (let at = n; !isOver; at++) await ask(systems[1], all[at % all.length] ?? '');
+  });
+  const beside: number[] = [];
+  for (let round = 0; round < rounds; round++) beside.push(await ask(systems[1], '/healthz'));
+  isOver = true;
+  await Promise.all(readers);
+  say(`  /healthz alone ${shown(alone)}; beside 20 readers of lists ${shown(beside)}`);
+} finally {
+  for (const system of systems) await system.end();
+}
+
+async function parked(runs: number): Promise<System> {
+  const system = await startSystem({ HOLDPOINT_LOG: 'silent' }, {});
+  const worker = await system.startWorker({ HOLDPOINT_LOG: 'info' });
+  const { run } = await system.client.createRun({
+    plan: plan([bash('true')]),
+    toolset: 'holdpoint',
+    policy: { rules: [{ match: { tool: 'bash' }, action: 'hold' }] },
+    labels: { team: 'red' },
+  });
+  await nextApproval(system.client, run.id);
+  // Only the API is measured: the first look at so many runs would be beside it.
+  await worker.signal('SIGTERM');
+  const redis = new Redis(system.redis.address);
+  await copyRun(redis, run.id, runs - 1);
+  redis.disconnect();
+  return system;
+}
+
+async function ask(system: System, path: string): Promise<number> {
+  const from = performance.now();
+  const response = await fetch(`${system.api.url()}${path}`, { headers: { authorization: `Bearer ${system.key}` } });
+  await response.arrayBuffer();
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return performance.now() - from;
+}
+
+function at(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * q)] ?? Number.NaN;
+}
+function shown(values: readonly number[]): string {
+  const figures = [0.5, 0.1, 0.9].map((q) => at(values, q).toFixed(1));
+  return `${figures[0]} (${figures[1]}–${figures[2]})`.padEnd(18);
+}
