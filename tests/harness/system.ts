@@ -21,7 +21,13 @@ export interface System extends AsyncDisposable {
   /** A client with another key. */
   as(key: string): Client;
   redis: { address: string; pid(): number; isAlive(): boolean; kill(): Promise<void>; start(): Promise<void> };
-  api: { url(): string; isAlive(): boolean; kill(signal?: NodeJS.Signals): Promise<void>; start(): Promise<void> };
+  api: {
+    url(): string;
+    pid(): number;
+    isAlive(): boolean;
+    kill(signal?: NodeJS.Signals): Promise<void>;
+    start(): Promise<void>;
+  };
   /** A second API process on the same data directory. */
   startOtherApi(): Promise<AppProcess & { client: Client }>;
   /** @param preload a module that Node loads before the worker */
@@ -112,6 +118,7 @@ export async function startSystem(
     },
     api: {
       url: () => url,
+      pid: () => api.pid,
       isAlive: () => api.isAlive(),
       kill: (signal = 'SIGKILL') => api.signal(signal),
       async start() {

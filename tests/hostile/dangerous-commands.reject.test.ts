@@ -49,7 +49,7 @@ const guarded =
 
 describe.each(users)('dangerous commands, with a worker of $name', (user) => {
   const limits = { processes: 64, output_bytes: mib, workspace_bytes: 64 * mib, memory_bytes: 256 * mib };
-  const { scene } = useScene(user, { limits: { ...limits, wall_ms: 3000 } });
+  const { scene } = useScene(user, { limits: { ...limits, wall_ms: 3000 }, spares: 0 });
 
   test('the guard runs no command outside a sandbox', () => {
     const { status, stdout } = spawnSync('/bin/bash', ['-c', guarded, 'guard', 'echo', 'ran'], {

@@ -35,7 +35,7 @@ const ways: Cases<[name: string, way: string]> = {
 const overLimit = quota('workspace', limit);
 
 describe.each(users)('the disk limit, with a worker of $name', (user) => {
-  const { scene } = useScene(user);
+  const { scene } = useScene(user, { spares: 0 });
 
   const run = (workspace: ReturnType<Scene['makeWorkspace']>, way: string) =>
     scene.worker.run(workspace, `exec /usr/bin/python3 -c "$PROGRAM" ${way}`, {

@@ -59,7 +59,7 @@ const endings: Ending[] = [
 const cases = inForm(ways).flatMap(([name, line]) => endings.map((ending) => ({ name, line, ending })));
 
 describe.each(users)('what a command leaves behind, with a worker of $name', (user) => {
-  const { scene } = useScene(user);
+  const { scene } = useScene(user, { spares: 0 });
 
   /** A unique word in its arguments makes the process findable. */
   const sleepOf = (word: string) => `sleep 3${word}`;

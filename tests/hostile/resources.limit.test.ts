@@ -241,7 +241,7 @@ const cases: Cases<ResourceCase> = {
 };
 
 describe.each(users)('resources, with a worker of $name', (user) => {
-  const { scene } = useScene(user);
+  const { scene } = useScene(user, { spares: 0 });
   let bomb: Buffer;
   beforeAll(() => {
     const member = gzipSync(Buffer.alloc(16 * mib));

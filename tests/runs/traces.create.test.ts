@@ -119,7 +119,9 @@ test('a run of a model has its requests to the provider, and parallel calls', as
   mock.on({ userMessage: 'read both', hasToolResult: true }, { content: 'Neither is there.' });
   const { run } = await client.createRun({ prompt: 'Please read both.' });
   await finished(client, run.id);
-  const spans = await traceOf(run.id, ['model request']);
+  const requests = () => ofRun(run.id).filter(({ name }) => name === 'model request');
+  await expect.poll(() => requests().length, within).toBe(2);
+  const spans = await traceOf(run.id);
   const names = spans.map(({ name }) => name);
   expect(names.filter((name) => name === 'execute_tool read_file')).toHaveLength(2);
   expect(names.filter((name) => name === 'chat claude-test' || name === 'chat anthropic/claude-test')).toHaveLength(2);

@@ -16,10 +16,19 @@ export async function leftOf(system: System, runId: string, file: FileState): Pr
   return left();
 }
 
-/** Files are read and written by a tool host, which stays as long as the workspace is open; the first process of its sandbox is its parent. */
-const commandsOf = (tree: string): string[] =>
-  processesIn(tree)
-    .filter((pid) => ![pid, ...descendants(pid)].some(isToolHost))
+/**
+ * Files are read and written by a tool host, which stays as long as the workspace is open; the first process of its sandbox is its parent.
+ * A spare, the sandbox that is prepared for the next command, has two processes that wait for it.
+ */
+function commandsOf(tree: string): string[] {
+  const left = processesIn(tree).filter((pid) => ![pid, ...descendants(pid)].some(isToolHost));
+  const spare = left.find((pid) => isWaiting(pid) && isOnly(descendants(pid), isWaiting));
+  const waiting = spare === undefined ? [] : [spare, ...descendants(spare)];
+  return left
+    .filter((pid) => !waiting.includes(pid))
     .map((pid) => `${pid} ${argumentsOf(pid).replaceAll('\0', ' ').slice(0, 100)}`);
+}
 
+const isOnly = (pids: readonly number[], is: (pid: number) => boolean): boolean => pids.length === 1 && pids.every(is);
 const isToolHost = (pid: number): boolean => argumentsOf(pid).includes('/tool-host/');
+const isWaiting = (pid: number): boolean => argumentsOf(pid).includes('/opt/holdpoint/inside/enter.sh');

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
-import { openWorkspaces, type Snapshot, type Workspaces } from '@holdpoint/workspace';
+import { openWorkspaces, type Snapshot, type Workspaces, type WorkspacesOptions } from '@holdpoint/workspace';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 import { expect } from 'vitest';
 import { openScene, type Scene } from './scene.ts';
 import { firstFreeUid, type User } from './users.ts';
@@ -26,7 +27,10 @@ export interface RepositoryRun {
   snapshot(parent?: string): Promise<Snapshot>;
 }
 
-export async function openRepositoryScene(user: User): Promise<RepositoryScene> {
+export async function openRepositoryScene(
+  user: User,
+  options: Pick<WorkspacesOptions, 'layers'> = {},
+): Promise<RepositoryScene> {
   const scene = await openScene(user);
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-repository-'));
   chmodSync(directory, 0o711);
@@ -35,7 +39,7 @@ export async function openRepositoryScene(user: User): Promise<RepositoryScene> 
     const uid = user.root ? firstFreeUid + made++ : user.uid;
     return { uid, gid: user.root ? uid : user.gid };
   };
-  const workspaces = openWorkspaces({ dataDir: join(directory, 'data'), allocateOwner });
+  const workspaces = openWorkspaces({ dataDir: join(directory, 'data'), allocateOwner, ...options });
   return {
     scene,
     workspaces,
@@ -50,6 +54,7 @@ export async function openRepositoryScene(user: User): Promise<RepositoryScene> 
     },
     async [Symbol.asyncDispose]() {
       await scene[Symbol.asyncDispose]();
+      unmountBelow(directory);
       rmSync(directory, { recursive: true, force: true });
     },
   };

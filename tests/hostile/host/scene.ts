@@ -12,14 +12,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ProcessLimits } from '@holdpoint/contract';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { exited } from './ends.ts';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { processesIn } from './process-table.ts';
 import { bwrapCandidate, firstFreeUid, removeTree, type User } from './users.ts';
-import { startWorker, type Worker } from './worker.ts';
+import { startWorker, type Worker, type WorkerOptions } from './worker.ts';
 
 /** One worker on this host, with everything around it that must not change. */
 export interface Scene extends AsyncDisposable {
@@ -52,7 +51,7 @@ export type InScene = string | ((scene: Scene) => string);
 export const inScene = (text: InScene, scene: Scene): string => (typeof text === 'string' ? text : text(scene));
 
 /** One scene for the tests of a `describe`, and a workspace that they share. Both are empty until the first test. */
-export function useScene(user: User, options?: Parameters<typeof openScene>[1]) {
+export function useScene(user: User, options?: SceneOptions) {
   const [scene, workspace] = [{} as Scene, {} as WorkspaceMount];
   beforeAll(async () => {
     Object.assign(scene, await openScene(user, options));
@@ -62,7 +61,10 @@ export function useScene(user: User, options?: Parameters<typeof openScene>[1]) 
   return { scene, workspace };
 }
 
-export async function openScene(user: User, options: { limits?: Partial<ProcessLimits> } = {}): Promise<Scene> {
+/** `spares: 0` for a test that counts the processes of a workspace after a command, which a sandbox that waits for the next one has too. */
+type SceneOptions = Pick<WorkerOptions, 'limits' | 'spares'>;
+
+export async function openScene(user: User, options: SceneOptions = {}): Promise<Scene> {
   const word = randomBytes(8).toString('hex');
   const secret = `swordfish-${word}`;
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-hostile-'));
@@ -104,7 +106,7 @@ export async function openScene(user: User, options: { limits?: Partial<ProcessL
   const start = () =>
     startWorker({
       ...{ user, stateDir, home, bwrap, leaked, env: { HOLDPOINT_API_KEY: secret, ANTHROPIC_API_KEY: secret } },
-      ...(options.limits && { limits: options.limits }),
+      ...options,
     });
   const clear = () => {
     closeSync(leaked);

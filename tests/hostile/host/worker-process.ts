@@ -1,10 +1,10 @@
 import { openSandbox, type Sandbox } from '@holdpoint/sandbox';
 import type { FromWorker, Question, ToWorker } from './protocol.ts';
 
-const [stateDir = '', limits = '{}', bwrapPath = ''] = process.argv.slice(2);
+const [stateDir = '', options = '{}', bwrapPath = ''] = process.argv.slice(2);
 const sandbox = await openSandbox({
-  ...{ policy: 'require', allowUnsandboxed: false, stateDir, limits: JSON.parse(limits) },
-  bwrapPath,
+  ...{ policy: 'require', allowUnsandboxed: false, stateDir, bwrapPath },
+  ...JSON.parse(options),
 });
 const running = new Map<number, AbortController>();
 

@@ -33,6 +33,8 @@ export interface WorkerOptions {
   home: string;
   bwrap: string;
   limits?: Partial<ProcessLimits>;
+  /** Sandboxes that wait for a next command. @default the sandbox's */
+  spares?: number;
   env?: Record<string, string>;
   /** An fd that the worker inherits, as from a careless supervisor. */
   leaked?: number;
@@ -44,20 +46,26 @@ export async function startWorker({
   home,
   bwrap,
   limits,
+  spares,
   env,
   leaked,
 }: WorkerOptions): Promise<Worker> {
-  const child = startAs(user, 'tests/hostile/host/worker-process.ts', [stateDir, JSON.stringify(limits ?? {}), bwrap], {
-    stdio: [
-      'ignore',
-      'inherit',
-      'inherit',
-      'ipc',
-      ...(leaked === undefined ? [] : [leaked, 'ignore' as const, leaked]),
-    ],
-    serialization: 'advanced',
-    env: { PATH: systemPath, HOME: home, ...env },
-  });
+  const child = startAs(
+    user,
+    'tests/hostile/host/worker-process.ts',
+    [stateDir, JSON.stringify({ limits, spares }), bwrap],
+    {
+      stdio: [
+        'ignore',
+        'inherit',
+        'inherit',
+        'ipc',
+        ...(leaked === undefined ? [] : [leaked, 'ignore' as const, leaked]),
+      ],
+      serialization: 'advanced',
+      env: { PATH: systemPath, HOME: home, ...env },
+    },
+  );
   const gone = once(child, 'exit');
   const pid = child.pid ?? 0;
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();

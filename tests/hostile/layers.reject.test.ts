@@ -1,0 +1,76 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { users } from './host/index.ts';
+import { openRepositoryScene, type RepositoryRun, type RepositoryScene } from './host/repository-scene.ts';
+
+/** What a run may try against the layer that its tree shares with other runs, and against its own upper folder. */
+const attacks: readonly (readonly [name: string, line: string])[] = [
+  ['a device that marks a removed file', 'mknod gone c 0 0; mknod a.txt c 0 0'],
+  [
+    'attributes of the overlay',
+    `python3 -c "
+import os
+for name in ['trusted.overlay.redirect', 'trusted.overlay.opaque', 'trusted.overlay.metacopy', 'user.overlay.redirect', 'user.overlay.opaque']:
+  for path in ['src', 'a.txt', '.']:
+    try: os.setxattr(path, name, b'/../../..'); print('set', name) if name.startswith('trusted') else None
+    except OSError: pass
+"`,
+  ],
+  ['another mount of it', 'mkdir m; mount --bind /workspace m; mount -t overlay x -o lowerdir=/workspace m'],
+  ['an open file that is removed below', 'exec 3<a.txt; rm a.txt; echo more >&3; cat /proc/self/fd/3'],
+  ['a folder moved and written', 'mv src moved; echo more >> moved/b.txt; mkdir src; echo new > src/b.txt'],
+  ['a hard link written', 'ln a.txt linked; echo more >> linked; chmod 777 linked; touch -d 2000-01-01 linked'],
+  [
+    'a file written through a mapping',
+    `python3 -c "
+import mmap, os
+m = mmap.mmap(os.open('a.txt', os.O_RDWR), 0); m[0:3] = b'EVI'"`,
+  ],
+];
+
+const roots = users.filter(({ root }) => root);
+
+// Only a worker that is root has layers.
+describe.skipIf(roots.length === 0).each(roots)('a tree on a shared layer, worker run by $name', (user) => {
+  let opened: RepositoryScene;
+  let victim: RepositoryRun;
+  beforeAll(async () => {
+    opened = await openRepositoryScene(user, { layers: 'auto' });
+    victim = await opened.open('run_victim');
+  });
+  afterAll(() => opened[Symbol.asyncDispose]());
+  const isLayered = () => statSync(victim.mount.path).dev !== statSync(dirname(victim.mount.path)).dev;
+
+  test.each(attacks)('%s changes no other run', async (_name, line) => {
+    if (!isLayered()) return;
+    const run = await opened.open(`run_${Math.random().toString(36).slice(2)}`);
+    expect(await run.attempt(line)).not.toContain('set trusted');
+    const seen = await run.run('find . -path ./.git -prune -o -type f -printf "%P\\n" | sort');
+    const { id } = await run.snapshot();
+    const stored = await opened.workspaces.files({ runId: run.mount.id, snapshot: id });
+    expect(stored.map(({ path }) => path).sort()).toEqual(seen.trim().split('\n').sort());
+    expect(readFileSync(`${victim.mount.path}/a.txt`, 'utf8')).toBe('one\ntwo\n');
+    expect(readFileSync(`${victim.mount.path}/src/b.txt`, 'utf8')).toBe('three\n');
+    expect((await victim.snapshot()).id).toBe(victim.base);
+  });
+
+  test('no path of the host is seen inside', async () => {
+    if (!isLayered()) return;
+    const mounts = await victim.run('cat /proc/self/mountinfo');
+    expect(mounts).toMatch(/ \/workspace .* overlay /);
+    expect(mounts).not.toContain('layers/');
+    expect(mounts).not.toContain('upper=/');
+    expect(existsSync(`${victim.mount.path}/.not-mounted`)).toBe(false);
+  });
+
+  test('commands and the tool host see one tree', async () => {
+    const run = await opened.open('run_both');
+    await run.write('made.txt', 'by the tool host\n');
+    expect(await run.run('cat made.txt; echo more >> a.txt; git status --short')).toContain('by the tool host');
+    const first = await run.snapshot();
+    expect(first.files_changed).toBe(2);
+    await run.run('git mv src moved && git commit -qam moved && sed -i s/three/four/ moved/b.txt');
+    expect((await run.snapshot(first.id)).files_changed).toBe(2);
+  });
+});
