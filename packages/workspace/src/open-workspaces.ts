@@ -9,6 +9,7 @@ import { forkWorkspace } from './fork/fork-workspace.ts';
 import { createDiffProcesses } from './host-git/diff-processes.ts';
 import { createGit } from './host-git/git.ts';
 import { admitWriter, inspectFiles, inspectTree } from './inspect-tree.ts';
+import { createRecovery } from './journal/index.ts';
 import { createLayers, type Layers, mountedTree } from './layers/index.ts';
 import { configuredRepositories } from './left-out/changed-repositories.ts';
 import { collectObjects } from './maintenance/collect-objects.ts';
@@ -114,12 +115,19 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     onPoint: options.onPoint ?? (() => {}),
   };
   const serial = createSerial();
-  const serialised = <T>(runId: string, act: () => Promise<T>): Promise<T> =>
-    serial(runId, () => asWorkspaceError(act));
+  const recover = createRecovery(deps);
+  /** Before anything reads a snapshot of the runs. */
+  const reading = <T>(runIds: readonly string[], act: () => Promise<T>): Promise<T> =>
+    asWorkspaceError(async () => {
+      for (const runId of runIds) await recover(runId);
+      return act();
+    });
+  const serialised = <T>(runId: string, act: () => Promise<T>, others: readonly string[] = []): Promise<T> =>
+    serial(runId, () => reading([runId, ...others], act));
   return {
     check: (source) => asWorkspaceError(() => checkSource(deps, source)),
     materialise: (input) => serialised(input.runId, () => materialise(deps, input)),
-    fork: (input) => serialised(input.runId, () => forkWorkspace(deps, input)),
+    fork: (input) => serialised(input.runId, () => forkWorkspace(deps, input), [input.from.runId]),
     locate: ({ runId, epoch }) =>
       asWorkspaceError(async () => {
         const folder = runFolder(dataDir, runId, epoch);
@@ -130,7 +138,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }),
     inspect: (input) =>
       asWorkspaceError(async () => {
-        return inspectTree(deps, input, () => serial(input.runId, () => inspectFiles(deps, input)));
+        return inspectTree(deps, input, () => serialised(input.runId, () => inspectFiles(deps, input)));
       }),
     admit: (input) => asWorkspaceError(async () => admitWriter(deps, input)),
     newestEpoch: async (runId) => highestEpoch(runFolder(dataDir, runId).path),
@@ -138,32 +146,32 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     compare: (input) => serialised(input.runId, () => compareSnapshots(deps, input)),
     restore: (input) => serialised(input.runId, () => restoreTree(deps, input)),
     takeOver: (input) => serialised(input.runId, () => takeOver(deps, input)),
-    merge: (input) => serialised(input.runId, () => mergeRun(deps, input)),
+    merge: (input) => serialised(input.runId, () => mergeRun(deps, input), [input.from.runId]),
     inputDigest: (input) => serialised(input.runId, () => inputDigest(deps, input)),
     applyPrepared: (input) => serialised(input.runId, () => applyPrepared(deps, input)),
     keepPrepared: (input) => serialised(input.runId, () => keepPrepared(deps, input)),
     markPrepared: (input) => serialised(input.runId, () => markPrepared(deps, input)),
     prepared: () => asWorkspaceError(() => measurePrepared(deps)),
-    keepPreview: (input) => serialised(input.runId, () => keepPreview(deps, input)),
+    keepPreview: (input) => serialised(input.runId, () => keepPreview(deps, input), [input.from.runId]),
     applyPreview: (input) => serialised(input.runId, () => applyPreview(deps, input)),
     dropPreviews: (input) => serialised(input.runId, () => dropPreviews(deps, input)),
-    diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
-    patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
-    files: (input) => asWorkspaceError(() => listFiles(deps, input)),
+    diff: (input) => reading([input.runId], () => diffSnapshots(deps, input)),
+    patch: (input) => reading([input.runId], () => patchSnapshots(deps, input)),
+    files: (input) => reading([input.runId], () => listFiles(deps, input)),
     listing: (input) => serialised(input.runId, () => listTree(deps, input)),
-    contents: (input) => asWorkspaceError(() => readContents(deps, input)),
+    contents: (input) => reading([input.runId], () => readContents(deps, input)),
     cache: (runId) => cacheOf(dataDir, runId),
-    unknown: (input) => asWorkspaceError(() => listUnknown(deps, input)),
+    unknown: (input) => reading([input.runId], () => listUnknown(deps, input)),
     repositories: ({ runId, snapshot, since }) =>
-      asWorkspaceError(async () => {
+      reading([runId], async () => {
         const folder = runFolder(dataDir, runId);
         requireRecord(folder);
         return configuredRepositories(deps, { folder, from: since, to: snapshot });
       }),
-    read: (input) => asWorkspaceError(() => readSnapshotFile(deps, input)),
-    archive: (input) => asWorkspaceError(() => archiveFiles(deps, input)),
+    read: (input) => reading([input.runId], () => readSnapshotFile(deps, input)),
+    archive: (input) => reading([input.runId], () => archiveFiles(deps, input)),
     checkBranch: (name) => asWorkspaceError(async () => void (await branchName(deps, name))),
-    previewPublish: (request) => asWorkspaceError(() => previewPublish(deps, request)),
+    previewPublish: (request) => reading([request.runId], () => previewPublish(deps, request)),
     planPublish: (request) => serialised(request.runId, () => planPublish(deps, request)),
     publish: (request) => serialised(request.runId, () => publish(deps, request)),
     discard: (runId) => serialised(runId, () => discard(deps, runId)),

@@ -4,9 +4,10 @@ import { type Call, type Deps, errnoOf } from './deps.ts';
 import { syncFolder } from './files/index.ts';
 import { linkObjects } from './fork/link-objects.ts';
 import { writeRef } from './git-objects/index.ts';
+import { snapshotRef } from './journal/index.ts';
 import { restoreSnapshot } from './restore.ts';
 import { assertCurrent, type RunFolder, requireRecord, runFolder } from './run/index.ts';
-import { assertSnapshot, snapshotRef } from './tree/index.ts';
+import { assertSnapshot } from './tree/index.ts';
 
 /**
  * Snapshots that a call made on a throw-away fork, kept until a person has decided. Their refs lie apart from those of snapshots: so a preview that

@@ -1,8 +1,8 @@
-import { type BigIntStats, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import type { BigIntStats } from 'node:fs';
 import type { Call, Deps, SkippedPath } from './deps.ts';
 import { fromText, openTree } from './files/index.ts';
 import { readCommit } from './git-objects/index.ts';
+import { allSnapshots } from './journal/index.ts';
 import { knownTree, type Layer, mountedTree, readTree } from './layers/index.ts';
 import { checkoutSnapshot } from './repository/index.ts';
 import {
@@ -96,9 +96,8 @@ function isStillSkipped(fileBytes: number, reason: SkippedPath['reason'] | undef
 
 /** Every path that any snapshot of the run skipped. */
 async function allSkippedPaths(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
-  const ids = readdirSync(join(folder.shadow, 'refs', 'snapshots')).filter((name) => /^[0-9a-f]{40}$/.test(name));
   const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', '--batch', '--buffer'], {
-    input: `${ids.join('\n')}\n`,
+    input: `${allSnapshots(folder.shadow).join('\n')}\n`,
     maxBytes: 1024 * 1024 * 1024,
   });
   const skipped = new Map<string, SkippedPath['reason']>();

@@ -15,7 +15,8 @@ import {
   statIn,
   toText,
 } from './files/index.ts';
-import { createObjectWriter, type ObjectWriter, stageRef } from './git-objects/index.ts';
+import { createObjectWriter, type ObjectWriter, writeRef } from './git-objects/index.ts';
+import { commitSnapshot, snapshotRef } from './journal/index.ts';
 import { mountedTree, readTree } from './layers/index.ts';
 import { loadRepositories, scanRepositories, storeRepositories } from './repository/index.ts';
 import { assertCurrent, type RunFolder, type RunState, requireRecord, runFolder } from './run/index.ts';
@@ -41,14 +42,13 @@ import {
   scanEntry,
   skippedPaths,
   snapshotMessage,
-  snapshotRef,
   trustedStats,
   withEntry,
   withLeftOut,
 } from './tree/index.ts';
 
 /**
- * Commits the current tree. Order: objects, fsync, ref, and only then the return. Fails closed: a read error that is no reason to skip the
+ * Commits the current tree. The snapshot is on disk when this returns. Fails closed: a read error that is no reason to skip the
  * path fails the whole snapshot.
  */
 export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise<Snapshot> {
@@ -176,9 +176,12 @@ export function startScan(
   };
 }
 
-/** Writes tree, commit and ref. Returns the parent when nothing differs from it. */
+/** A larger change is written once, as a pack of its own. */
+const mostJournaledBytes = 1024 * 1024;
+
+/** Writes tree and commit, and makes the snapshot durable. Returns the parent when nothing differs from it. */
 export async function commitTree(
-  deps: Pick<Deps, 'onPoint'>,
+  deps: Pick<Deps, 'holder' | 'onPoint' | 'logger'>,
   input: {
     folder: RunFolder;
     state: RunState;
@@ -200,19 +203,17 @@ export async function commitTree(
   const message = snapshotMessage(input.message, manifest);
   const secondParent = manifest.repositories;
   const id = writer.commit({ tree, parent: parent?.id ?? null, secondParent, seconds: input.seconds, message });
-  const preparing = stageRef(folder.shadow, snapshotRef(id), id);
-  // Awaited below; without this a failure before then would be an unhandled rejection.
-  preparing.catch(() => {});
-  try {
+  // The first snapshot lies in a folder that is still being made.
+  const objects = parent === null ? undefined : writer.take(mostJournaledBytes);
+  if (objects !== undefined) {
+    await commitSnapshot(deps, folder, { id, objects });
+  } else {
     await writer.flush();
     deps.onPoint('snapshot.objects');
-  } catch (error) {
-    await preparing.then((staged) => staged.discard()).catch(() => {});
-    throw error;
+    await writeRef(folder.shadow, snapshotRef(id), id);
+    deps.onPoint('snapshot.ref');
   }
-  await (await preparing).commit();
   writer.markReferenced();
-  deps.onPoint('snapshot.ref');
   cacheSnapshot(state, { id, parent: parent?.id ?? null, tree, root, manifest });
   return { id, parent: parent?.id ?? null, files_changed: changed, skipped };
 }

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Deps, errnoOf, type SnapshotId, WorkspaceError } from '../deps.ts';
-import { syncFolder } from '../files/index.ts';
 import { writeRef } from '../git-objects/index.ts';
+import { isSnapshot, listSnapshots } from '../journal/index.ts';
 import { type RunFolder, requireRecord, type WorkspaceRecord } from '../run/index.ts';
-import { assertSnapshot, snapshotRef } from '../tree/index.ts';
-import { linkFile, linkObjects } from './link-objects.ts';
+import { assertSnapshot } from '../tree/index.ts';
+import { linkObjects } from './link-objects.ts';
 
 interface Input {
   folder: RunFolder;
@@ -19,7 +17,7 @@ interface Input {
 const maxRounds = 10;
 
 /**
- * Copies a snapshot and all earlier ones: objects first, then, once git has verified them, the refs. Reads only files of the other run, and
+ * Copies a snapshot and all earlier ones: objects first, then, once git has verified them, the list of snapshots. Reads only files of the other run, and
  * git runs only on the new repository, so the other run can be written, collected or discarded at the same time.
  */
 export async function copyHistory(deps: Deps, input: Input): Promise<void> {
@@ -47,13 +45,11 @@ async function copyOnce(deps: Deps, { folder, from, origin, snapshot, signal }: 
   if (origin.base_commit !== null) await writeRef(folder.shadow, 'refs/holdpoint/base', origin.base_commit);
   await list('--objects', '--quiet', ...(origin.base_commit === null ? [] : [origin.base_commit]));
   const { stdout } = await list();
-  // A ref file is always replaced and never changed in place, so it can be shared like an object.
-  for (const id of stdout.toString('latin1').split('\n')) {
-    const ref = snapshotRef(id);
-    if (id !== '' && existsSync(join(from.shadow, ref)))
-      await linkFile(join(from.shadow, ref), join(folder.shadow, ref));
-  }
+  const reached = stdout.toString('latin1').split('\n');
+  await listSnapshots(
+    folder.shadow,
+    reached.filter((id) => isSnapshot(from.shadow, id)),
+  );
   assertSnapshot(folder, snapshot);
   assertSnapshot(folder, origin.base);
-  for (const path of ['refs/snapshots', 'refs']) await syncFolder(join(folder.shadow, path));
 }

@@ -2,6 +2,8 @@ import { constants, copyFileSync, existsSync, linkSync, mkdirSync, readdirSync }
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { syncFile, syncFolder } from '../files/index.ts';
+import { writePack } from '../git-objects/index.ts';
+import { journaledObjects } from '../journal/index.ts';
 
 /**
  * Links the objects of one bare repository into another, or copies them where the file system has no hard links. Objects never change, so
@@ -11,6 +13,8 @@ import { syncFile, syncFolder } from '../files/index.ts';
  * caller checks for completeness and calls again, which adds the objects that exist by then.
  */
 export async function linkObjects(from: string, to: string): Promise<void> {
+  // First: a fold that ends now has made a pack of them. What is shown of them is not on disk, and not linked.
+  const journaled = journaledObjects(from);
   const [source, target] = [join(from, 'objects'), join(to, 'objects')];
   for (const name of readdirSync(source)) {
     if (name !== 'pack' && !/^[0-9a-f]{2}$/.test(name)) continue;
@@ -22,6 +26,7 @@ export async function linkObjects(from: string, to: string): Promise<void> {
     }
     await syncFolder(folder);
   }
+  if (journaled.length > 0) await writePack(to, journaled);
   // Lists the commits whose parents were not fetched.
   if (existsSync(join(from, 'shallow'))) await linkFile(join(from, 'shallow'), join(to, 'shallow'));
   await syncFolder(target);

@@ -46,6 +46,11 @@ export interface ObjectWriter {
   /** Writes a pack when enough objects have been collected; bounds memory on long walks. */
   backpressure(): Promise<void> | undefined;
   flush(): Promise<void>;
+  /**
+   * What a flush would write, for a caller that makes it durable by itself; undefined when it is more than `most` bytes.
+   * Not for a writer with packs.
+   */
+  take(most: number): readonly PackedObject[] | undefined;
   /** Called when a ref refers to the written objects: only then can others rely on them, because a collection removes unreferenced objects. */
   markReferenced(): void;
 }
@@ -129,6 +134,15 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
     commit: (input) => add('commit', Buffer.isBuffer(input) ? input : commitContent(input)),
     backpressure,
     flush,
+    take: (most) => {
+      assertSpace();
+      if (packs !== undefined || bytes > most) return undefined;
+      const taken = [...pending.values()];
+      for (const oid of pending.keys()) written.add(oid);
+      pending = new Map();
+      bytes = 0;
+      return taken;
+    },
     markReferenced: () => {
       for (const oid of written) deps.known.add(oid);
       written.clear();

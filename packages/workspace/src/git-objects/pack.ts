@@ -115,7 +115,7 @@ export function entryHeader(type: ObjectType, size: number): Buffer {
 }
 
 /** Pack version 2 and index version 2, as in git's `gitformat-pack`. Packs stay far below 2 GiB, because the writer flushes earlier. */
-function layOut(objects: readonly PackedObject[]): { pack: Buffer; index: Buffer } {
+export function layOut(objects: readonly PackedObject[]): { pack: Buffer; index: Buffer } {
   const head = packHeader(objects.length);
   let offset = head.length;
   const located = objects.map((object) => {

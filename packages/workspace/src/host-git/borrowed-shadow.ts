@@ -21,7 +21,7 @@ export async function withBorrowedShadow<Result>(
     await createShadow(borrowed);
     mkdirSync(join(borrowed.shadow, 'objects', 'info'), { recursive: true });
     writeFileSync(join(borrowed.shadow, 'objects', 'info', 'alternates'), `${join(folder.shadow, 'objects')}\n`);
-    for (const name of ['refs', 'shallow'].filter((one) => existsSync(join(folder.shadow, one)))) {
+    for (const name of ['refs', 'shallow', 'snapshots'].filter((one) => existsSync(join(folder.shadow, one)))) {
       cpSync(join(folder.shadow, name), join(borrowed.shadow, name), { recursive: true });
     }
     // The run's own state must not list objects that disappear with this repository.

@@ -10,7 +10,7 @@ export const shadowAttributes =
 /** Creates the run's bare repository. It lies outside every sandbox mount and has no alternates. */
 export async function createShadow(folder: RunFolder): Promise<void> {
   await createBare(folder.shadow);
-  mkdirSync(join(folder.shadow, 'info'), { recursive: true });
+  for (const name of ['info', 'journal']) mkdirSync(join(folder.shadow, name), { recursive: true });
   await writeDurably(join(folder.shadow, 'info', 'attributes'), shadowAttributes, 0o644);
 }
 

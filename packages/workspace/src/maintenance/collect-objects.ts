@@ -5,12 +5,13 @@ import { type Deps, unlessMissing, WorkspaceError } from '../deps.ts';
 import { syncFile } from '../files/index.ts';
 import { commitPack, newPackPaths, objectsIn } from '../git-objects/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
+import { foldAll, listedSnapshots } from '../journal/index.ts';
 import { dropPreviews } from '../preview.ts';
 import { type RunFolder, readRecord, runFolder } from '../run/index.ts';
 import { findStored, removeSuperseded } from './stored-objects.ts';
 
 /**
- * Merges a run's packs into one: a run of 500 steps has 500 packs. Everything that a ref needs is on disk in the new pack before anything is
+ * Merges a run's packs into one: a run of 5,000 steps has 80 packs. Everything that a snapshot needs is on disk in the new pack before anything is
  * removed, so a crash or power cut at any point leaves every snapshot readable.
  *
  * Another process may be taking a snapshot at the same time. It relies on objects that refs need, which are never removed, and on its own
@@ -23,6 +24,7 @@ export async function collectObjects(deps: Deps, runId: string): Promise<void> {
   await removeTemporaryFiles(deps, folder);
   // The run has ended, so no approval shows a preview.
   await dropPreviews(deps, { runId });
+  await foldAll(deps, folder.shadow);
   const stored = findStored(folder);
   if (stored.packs.length <= 1 && stored.loose.length === 0) return;
   const packed = await packReferenced(deps, folder);
@@ -31,7 +33,7 @@ export async function collectObjects(deps: Deps, runId: string): Promise<void> {
   deps.onPoint('collect.removed');
 }
 
-/** Writes everything that refs need as one pack. Returns the ids of its objects. */
+/** Writes everything that refs and the list of snapshots need as one pack. Returns the ids of its objects. */
 async function packReferenced(deps: Deps, folder: RunFolder): Promise<Set<string>> {
   const paths = newPackPaths(folder.shadow);
   const temporary = `${folder.shadow}/collect-${paths.name}`;
@@ -39,10 +41,10 @@ async function packReferenced(deps: Deps, folder: RunFolder): Promise<Set<string
   try {
     const settings = [...bigFileFlags, '-c', 'pack.threads=1', '-c', 'pack.windowMemory=64m'];
     // Packs that other runs share stay as they are.
-    const flags = ['--all', '-q', '--delta-base-offset', '--non-empty', '--honor-pack-keep'];
+    const flags = ['--revs', '--all', '-q', '--delta-base-offset', '--non-empty', '--honor-pack-keep'];
     const { stdout } = await deps.git.run(
       [...settings, `--git-dir=${folder.shadow}`, 'pack-objects', ...flags, join(temporary, 'pack')],
-      { input: '' },
+      { input: [...listedSnapshots(folder.shadow), ''].join('\n') },
     );
     const written = join(temporary, `pack-${stdout.toString('latin1').trim()}`);
     await Promise.all([syncFile(`${written}.pack`), syncFile(`${written}.idx`)]);

@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, type RunSize, unlessMissing } from '../deps.ts';
+import { allSnapshots } from '../journal/index.ts';
 import { isMountPoint } from '../layers/index.ts';
 import { isRunId, runFolder } from '../run/index.ts';
 
@@ -11,12 +12,11 @@ export async function measureRuns(deps: Deps): Promise<RunSize[]> {
   for (const entry of await entriesOf(join(deps.dataDir, 'runs'))) {
     if (!entry.isDirectory() || !isRunId(entry.name)) continue;
     const folder = runFolder(deps.dataDir, entry.name);
-    const snapshots = await entriesOf(join(folder.shadow, 'refs', 'snapshots'));
     sizes.push({
       run_id: entry.name,
       tree_bytes: await measureTrees(['trees', 'overlays', 'retired'].map((name) => join(folder.path, name))),
       shadow_bytes: await measure(folder.shadow),
-      snapshots: snapshots.filter(({ name }) => /^[0-9a-f]{40}$/.test(name)).length,
+      snapshots: allSnapshots(folder.shadow).length,
     });
   }
   const total = ({ tree_bytes, shadow_bytes }: RunSize) => tree_bytes + shadow_bytes;

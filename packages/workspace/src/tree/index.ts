@@ -11,7 +11,6 @@ export {
   loadTree,
   readManifests,
   type SnapshotCache,
-  snapshotRef,
 } from './load-snapshot.ts';
 export {
   fromSkips,

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { readCommit } from '../git-objects/index.ts';
 import type { Git } from '../host-git/git.ts';
+import { isSnapshot } from '../journal/snapshot-list.ts';
 import { type SnapshotId, WorkspaceError } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { type Manifest, readManifest } from './manifest.ts';
@@ -41,12 +40,7 @@ export function knownRoot({ root, manifest }: Pick<LoadedSnapshot, 'root' | 'man
   return known;
 }
 
-export function snapshotRef(id: SnapshotId): string {
-  return `refs/snapshots/${id}`;
-}
-
-export const hasSnapshot = (folder: RunFolder, id: SnapshotId): boolean =>
-  /^[0-9a-f]{40}$/.test(id) && existsSync(join(folder.shadow, snapshotRef(id)));
+export const hasSnapshot = (folder: RunFolder, id: SnapshotId): boolean => isSnapshot(folder.shadow, id);
 
 /** Throws ESNAPSHOTUNKNOWN unless the run has a snapshot with this id. */
 export function assertSnapshot(folder: RunFolder, id: SnapshotId): void {

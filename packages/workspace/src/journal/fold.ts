@@ -1,0 +1,52 @@
+import { rmSync } from 'node:fs';
+import type { Deps } from '../deps.ts';
+import { type PackedObject, writePack } from '../git-objects/index.ts';
+import { isRunning } from '../run/tree-head.ts';
+import { closeJournal, type Journal, journalsIn } from './journal.ts';
+import { readRecords } from './record.ts';
+import { hideSnapshots } from './show.ts';
+import { listedSnapshots, listSnapshots } from './snapshot-list.ts';
+
+/**
+ * Brings the records of journals into the form that lasts: one pack, and lines in the list of snapshots. Everything is on disk before anything is
+ * removed, and the journals go last, so a crash or power cut at any point leaves every snapshot readable. May run in several processes at once.
+ * @param input.ended whether nothing will be appended to a journal; others are kept
+ */
+export async function foldJournals(
+  deps: Pick<Deps, 'onPoint'>,
+  input: { shadow: string; journals: readonly Journal[]; ended: (journal: Journal) => boolean },
+): Promise<void> {
+  const { shadow, journals, ended } = input;
+  const records = journals.flatMap(({ path }) => readRecords(path));
+  if (records.length > 0) {
+    const listed = listedSnapshots(shadow);
+    const fresh = records.filter(({ id }) => !listed.has(id));
+    const objects = uniqueObjects(fresh);
+    if (objects.length > 0) await writePack(shadow, objects);
+    deps.onPoint('fold.packed');
+    if (fresh.length > 0) await listSnapshots(shadow, [...new Set(fresh.map(({ id }) => id))]);
+    deps.onPoint('fold.listed');
+    await hideSnapshots(shadow, new Set(records.map(({ id }) => id)));
+    deps.onPoint('fold.hidden');
+  }
+  for (const journal of journals.filter(ended)) rmSync(journal.path, { force: true });
+}
+
+function uniqueObjects(records: readonly { objects: readonly PackedObject[] }[]): PackedObject[] {
+  const objects = new Map(records.flatMap((record) => record.objects.map((object) => [object.oid, object] as const)));
+  return [...objects.values()];
+}
+
+/** The objects of all journals: they are on disk in these alone. */
+export const journaledObjects = (shadow: string): PackedObject[] =>
+  uniqueObjects(journalsIn(shadow).flatMap(({ path }) => readRecords(path)));
+
+/** Folds everything of a run that has ended. A journal of a process that still runs, or may, is kept. */
+export async function foldAll(deps: Pick<Deps, 'onPoint' | 'holder'>, shadow: string): Promise<void> {
+  closeJournal(shadow);
+  const { holder } = deps;
+  const ended = ({ boot, process }: Journal): boolean =>
+    boot !== holder.boot || process === holder.process || isRunning(process) === false;
+  const journals = journalsIn(shadow);
+  if (journals.length > 0) await foldJournals(deps, { shadow, journals, ended });
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { syncFolder } from '../files/index.ts';
+import { layOut } from '../git-objects/index.ts';
+import type { SnapshotId } from '../port.ts';
+import type { JournalRecord } from './record.ts';
+import { snapshotRef } from './snapshot-list.ts';
+
+/*
+ * git reads no journal. So the objects and the ref of a record also get files, which are not synced: they are made after the record is on disk,
+ * and a fold removes them before the journal. Only the prefix of the packs tells them from others, which are on disk.
+ */
+
+const prefixOf = (id: SnapshotId): string => `snapshot-${id}-`;
+const packsOf = (shadow: string): string => join(shadow, 'objects', 'pack');
+
+/** Makes the objects of a record visible to git. */
+export function showObjects(shadow: string, { id, objects }: JournalRecord): void {
+  if (objects.length === 0) return;
+  const { pack, index } = layOut(objects);
+  // Random: a second writer of the same snapshot may know other objects.
+  const path = join(packsOf(shadow), prefixOf(id) + randomBytes(4).toString('hex'));
+  // git looks for the index to find a pack.
+  writeFileSync(`${path}.pack`, pack, { mode: 0o444 });
+  replace(`${path}.idx`, index, join(packsOf(shadow), `tmp_idx_${randomBytes(10).toString('hex')}`), 0o444);
+}
+
+export function showRef(shadow: string, { id }: JournalRecord): void {
+  const path = join(shadow, snapshotRef(id));
+  const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
+  if (!existsSync(dirname(path))) mkdirSync(dirname(path), { recursive: true });
+  replace(path, `${id}\n`, temporary, 0o644);
+}
+
+function replace(path: string, content: string | Uint8Array, temporary: string, mode: number): void {
+  try {
+    writeFileSync(temporary, content, { mode });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Removes what was shown of snapshots that are on disk in another form. The removal is on disk when it returns. */
+export async function hideSnapshots(shadow: string, ids: ReadonlySet<SnapshotId>): Promise<void> {
+  const packs = packsOf(shadow);
+  const shown = readdirSync(packs).filter((name) => ids.has(/^snapshot-([0-9a-f]{40})-/.exec(name)?.[1] ?? ''));
+  // The index first: without it git does not look for the pack.
+  for (const kind of ['.idx', '.pack']) {
+    for (const name of shown.filter((one) => one.endsWith(kind))) rmSync(join(packs, name), { force: true });
+  }
+  for (const id of ids) rmSync(join(shadow, snapshotRef(id)), { force: true });
+  await syncFolder(packs);
+  await syncFolder(join(shadow, 'refs', 'snapshots'));
+}
