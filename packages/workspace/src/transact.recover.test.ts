@@ -106,6 +106,6 @@ test('after a kill at any point a restore returns to the parent', async ({ t }) 
     await t.reopen().restore({ epoch: 1, runId, snapshot: id });
     expect(readTree(path)).toEqual(before);
   }
-  expect(killed).toBe(4);
+  expect(killed).toBe(5);
   expect(readTree(path)).toMatchObject({ 'a.txt': 'file changed', 'c/new.txt': 'file new', 'b.txt': before['b.txt'] });
 });

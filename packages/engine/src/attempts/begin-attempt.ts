@@ -1,4 +1,3 @@
-import { setImmediate as endOfIteration } from 'node:timers/promises';
 import type { WorkerDeps } from '../deps.ts';
 import { type Condition, type RunState, type StepState, startAttempt, type Transition } from '../domain/index.ts';
 import type { AbortReason, JobContext } from '../jobs/index.ts';
@@ -42,8 +41,14 @@ const isHarmless = ({ effect, status, call }: StepState): boolean =>
   effect === 'read' && status === 'queued' && call.sequential === undefined && call.beside === undefined;
 
 /**
- * Makes a call that only reads while its start is being recorded. The outcome of a call that ends in the same iteration of the event loop is
- * recorded in one append with its start. A refused start throws the result away.
+ * A tool host reads a file in less than a millisecond, and an append of its own takes a write to the disk. Short, because a call that ends its
+ * worker by then is in no log.
+ */
+const soonMs = 3;
+
+/**
+ * Makes a call that only reads before its start is recorded. The outcome of a call that ends soon is recorded in one append with its start; the
+ * start of any other is recorded while it runs. A refused start throws the result away.
  */
 async function beginRead(
   deps: WorkerDeps,
@@ -57,7 +62,7 @@ async function beginRead(
   if (context.signal.aborted) ending.abort(context.signal.reason);
   context.signal.addEventListener('abort', () => ending.abort(context.signal.reason), { once: true });
   const executing = runAttempt(deps, run, step, { ...context, signal: ending.signal });
-  const early = await Promise.race([executing, endOfIteration()]);
+  const early = await within(executing, soonMs);
   if (early?.kind === 'result' && !early.result.created && !early.result.restore) return { executed: early, start };
   // Its error is thrown below. When the start is refused, it counts as little as a result.
   executing.catch(() => undefined);
@@ -68,4 +73,12 @@ async function beginRead(
   if (started.ok) return { executed: await executing };
   ending.abort('lock-lost' satisfies AbortReason);
   return 'not started';
+}
+
+/** What a promise resolves with; undefined when that takes longer. */
+function within<Value>(promise: Promise<Value>, ms: number): Promise<Value | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms, undefined);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

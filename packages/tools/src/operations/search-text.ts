@@ -11,6 +11,7 @@ import {
   parseStats,
   type SearchTotals,
 } from './grep-output.ts';
+import { inPathOrder } from './path-order.ts';
 import { ripgrepFlags, type TextQuery } from './ripgrep-flags.ts';
 
 /** Searches the contents of files by regular expression with ripgrep. */
@@ -72,8 +73,14 @@ export async function findText<Mode extends TextQuery['output_mode']>(
   query: TextQuery & { output_mode: Mode },
   { partial, wall_ms, kept_bytes, output_bytes }: SearchBounds,
 ): Promise<{ result: CommandResult; found: FoundText<Mode> | Failure }> {
-  const limits = output_bytes === undefined ? { wall_ms } : { wall_ms, output_bytes };
-  const result = await context.search({ path: query.path, args: ripgrepFlags(query), limits, kept_bytes });
+  const search = (order: 'path' | 'any', ms: number) => {
+    const limits = output_bytes === undefined ? { wall_ms: ms } : { wall_ms: ms, output_bytes };
+    return context.search({ path: query.path, args: ripgrepFlags(query, order), limits, kept_bytes });
+  };
+  let result = await search('any', wall_ms);
+  const left = Math.floor(wall_ms - result.duration_ms);
+  // The beginning of a search by threads is not always the same one.
+  if (isIncomplete(result) && left > 0) result = await search('path', left);
   const { end, stdout, stderr } = result;
   const flooded = end.status === 'quota' && end.quota === 'output';
   const timedOut = end.status === 'timed_out';
@@ -88,7 +95,7 @@ export async function findText<Mode extends TextQuery['output_mode']>(
   const { items, binary } = parse(beginning(stdout, kept_bytes), query);
   // Exit code 2 after a search means that some files could not be read.
   const unread = end.status === 'exited' && end.exit_code === 2;
-  const warnings = unread ? stderr.text.trimEnd().split('\n').slice(0, maxWarnings) : [];
+  const warnings = unread ? stderr.text.trimEnd().split('\n').sort().slice(0, maxWarnings) : [];
   const cut = stdout.truncated || (timedOut && partial);
   return {
     result,
@@ -96,20 +103,31 @@ export async function findText<Mode extends TextQuery['output_mode']>(
   };
 }
 
+/** It printed more than is kept, or ripgrep failed, as it does when it gets no thread. */
+const isIncomplete = ({ end, stdout }: CommandResult): boolean =>
+  end.status === 'exited'
+    ? stdout.truncated || end.exit_code > 2 || end.signal !== null
+    : end.status === 'quota' && end.quota === 'output';
+
 const maxWarnings = 20;
 
 function parse(output: string, query: TextQuery): GrepOutput<FoundItem[TextQuery['output_mode']]> {
   switch (query.output_mode) {
     case 'content':
-      return parseMatches(output, query);
+      return sorted(parseMatches(output, query), ({ path }) => path);
     case 'files':
-      return parseFiles(output);
+      return sorted(parseFiles(output), (path) => path);
     case 'count':
-      return parseCounts(output);
+      return sorted(parseCounts(output), ({ path }) => path);
     default:
       return query.output_mode satisfies never;
   }
 }
+
+const sorted = <Item>({ items, binary }: GrepOutput<Item>, pathOf: (item: Item) => string): GrepOutput<Item> => ({
+  items: inPathOrder(items, pathOf),
+  binary: inPathOrder(binary, (path) => path),
+});
 
 /** Only the beginning of a stream that was cut in the middle is complete, but for a partial character at its end. */
 function beginning({ text, truncated }: CapturedStream, kept_bytes: number): string {

@@ -68,14 +68,15 @@ test('a fork is independent of later changes in the other run', async ({ t }) =>
   await rejects(fork(t, 'f'.repeat(40), 'run_late', 'run_grandchild'), 'ESNAPSHOTUNKNOWN');
 });
 
-test('a fork shares objects by hard links', async ({ t }) => {
+test('a fork shares packs by hard links', async ({ t }) => {
   const { first } = await start(t);
   await fork(t, first.id);
   const packs = (runId: string) => {
     const folder = join(t.shadow(runId), 'objects/pack');
-    return readdirSync(folder).map((name) => statSync(join(folder, name)).ino);
+    const names = readdirSync(folder).filter((name) => name.startsWith('pack-'));
+    return names.map((name) => statSync(join(folder, name)).ino);
   };
-  expect(packs(parent)).toEqual(expect.arrayContaining(packs(child)));
+  expect(packs(child)).toEqual(expect.arrayContaining(packs(parent)));
 });
 
 test('a fork killed at any point is finished by the next call', async ({ t }) => {
