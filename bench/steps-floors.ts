@@ -45,7 +45,7 @@ async function openWork(): Promise<Record<string, () => Promise<unknown>>> {
     },
     bash: bash('true'),
     'bash-2': bash('echo one > bare-2.txt; cat bare-2.txt'),
-    grep: () => done(rgPath, ['--sort=path', '--line-number', '--no-heading', '--regexp=needle', '--', '.']),
+    grep: () => done(rgPath, ['--line-number', '--no-heading', '--regexp=needle', '--', '.']),
     glob: () => readdir(directory, { recursive: true }),
     async fetch() {
       await (await fetch(site)).text();
