@@ -208,6 +208,8 @@ function act(path: string, [verb, from, to]: [string, string, string]): void {
     else if (verb === 'symlink') symlinkSync(to, source);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
+    // No file system makes a hard link of a folder.
+    if (verb === 'link' && code === 'EPERM') return;
     if (!/^(ENOENT|ENOTDIR|EISDIR|EEXIST|ENOTEMPTY|EINVAL|ELOOP|ERR_FS_EISDIR)$/.test(code)) throw error;
   }
 }
