@@ -25,11 +25,14 @@ export async function boundMounts(
   const { most = maxMounts } = input;
   if (points.length === 0) return;
   const idle = points.map((path) => ({ path, idleMs: deps.now() - usedAt(path) })).sort((a, b) => a.idleMs - b.idleMs);
-  const unused = idle.filter(({ idleMs }, index) => idleMs > (index < most ? 60 : 10) * minute);
+  const unused = idle
+    .map((one, index) => ({ ...one, allowedMs: (index < most ? 60 : 10) * minute }))
+    .filter(({ idleMs, allowedMs }) => idleMs > allowedMs);
   if (unused.length === 0) return;
   const inUse = devicesOfOthers();
-  for (const { path } of unused) {
-    if (inUse.has(deviceOf(path))) continue;
+  for (const { path, allowedMs } of unused) {
+    // A worker may have begun to use it while the processes of the host were read.
+    if (inUse.has(deviceOf(path)) || deps.now() - usedAt(path) <= allowedMs) continue;
     // Not lazily: the kernel refuses while a process of this mount namespace has a file of it open.
     await run('umount', ['-n', '--', path], hostOptions).catch(() => {});
   }

@@ -3,7 +3,7 @@ export { findLayer, takeLayer } from './find-layer.ts';
 export { type Layer, type LayerContent, layerContent } from './layer.ts';
 export { layerRoot, rememberRoot } from './layer-root.ts';
 export { createLayers } from './layers.ts';
-export { mountedTree } from './mounted-tree.ts';
+export { mountedTree, openMounted } from './mounted-tree.ts';
 export { isMountPoint, unmountIn } from './mounts.ts';
 export { formerLayer, upperOf } from './overlay-record.ts';
 export type { Layers } from './port.ts';

@@ -15,7 +15,10 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test as plainTest } from 'vitest';
+import type { Deps } from '../deps.ts';
+import { runFolder, thisProcess } from '../run/index.ts';
 import { readTree, runId, type Temporary, temporary, unmountBelow } from '../testing/index.ts';
+import { openMounted, takeLayer } from './index.ts';
 import { createLayers } from './layers.ts';
 import { isMountPoint } from './mounts.ts';
 
@@ -86,6 +89,61 @@ test('a tree that is not mounted is mounted again and never read as an empty one
     else await t.workspaces.locate(input);
     expect(readTree(path)).toEqual(before);
   }
+});
+
+test('a tree that was unmounted after a look is busy, and its mount point is not opened for anyone', async () => {
+  using t = layered();
+  const { path } = await t.begin(t.source(files));
+  const [name = ''] = layersIn(t).map((at) => at.split('/').slice(-2).join('/'));
+  const deps = { dataDir: t.dataDir, holder: thisProcess(), now: Date.now };
+  const layer = takeLayer(deps as Deps, name);
+  expect(layer).toBeDefined();
+  unmountBelow(t.path);
+  const folder = runFolder(t.dataDir, runId, 1);
+  expect(() => openMounted(folder, layer)).toThrow(expect.objectContaining({ code: 'EWORKSPACEBUSY' }));
+  expect(statSync(path).mode & 0o777).toBe(0);
+});
+
+test('a tree that nothing used for hours is mounted again, and stays mounted', async () => {
+  const clock = { now: Date.now() };
+  using t = temporary({ layers: 'auto', now: () => clock.now });
+  const { id, path } = await t.begin(t.source(files));
+  const before = readTree(path);
+  clock.now += 5 * 3_600_000;
+  await t.workspaces.tidy({ isKnown: () => Promise.resolve(true) });
+  expect(isMountPoint(path)).toBe(false);
+  await t.workspaces.locate({ runId, epoch: 1 });
+  expect(readTree(path)).toEqual(before);
+  expect((await t.snapshot(id)).files_changed).toBe(0);
+});
+
+test('the layer of a tree in the trash stays', async () => {
+  const clock = { now: Date.now() };
+  using t = temporary({ layers: 'auto', limits: { layerBytes: 0 }, now: () => clock.now });
+  const { path } = await t.begin(t.source(files));
+  const before = readTree(path);
+  clock.now += 2 * 3_600_000;
+  for (let round = 0; round < 2; round++) await t.workspaces.tidy({ isKnown: () => Promise.resolve(false) });
+  const [name = ''] = readdirSync(join(t.dataDir, 'trash'));
+  expect(layersIn(t)).toHaveLength(1);
+  renameSync(join(t.dataDir, 'trash', name), join(t.dataDir, 'runs', runId));
+  await t.workspaces.locate({ runId, epoch: 1 });
+  expect(readTree(path)).toEqual(before);
+});
+
+test('the tree of a commit with a file that no snapshot can hold is a plain folder', async () => {
+  using t = temporary({ layers: 'auto', limits: { fileBytes: 100 } });
+  const path = t.source({ ...files, large: 'x'.repeat(200) }, 'git');
+  const large = [{ path: 'large', reason: 'too_large' }];
+  const first = await t.begin({ type: 'git', path });
+  expect(first.base.skipped).toEqual(large);
+  // Another host with a higher limit has made a layer of it.
+  await t.reopen({ limits: { fileBytes: 1000 } }).materialise({ runId: 'run_2', source: { type: 'git', path } });
+  expect(layersIn(t)).toHaveLength(1);
+  const third = await t.begin({ type: 'git', path }, 'run_3');
+  expect(third.base.skipped).toEqual(large);
+  expect(isMountPoint(third.path)).toBe(false);
+  expect((await t.snapshot(third.id, 'run_3')).skipped).toEqual(large);
 });
 
 test('two processes that mount a tree at once get one mount', async () => {
