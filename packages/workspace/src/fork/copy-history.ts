@@ -45,8 +45,8 @@ async function copyOnce(deps: Deps, { folder, from, origin, snapshot, signal }: 
   await linkObjects(from.shadow, folder.shadow);
   deps.onPoint('fork.linked');
   if (origin.base_commit !== null) await writeRef(folder.shadow, 'refs/holdpoint/base', origin.base_commit);
-  await list('--objects', '--quiet', ...(origin.base_commit === null ? [] : [origin.base_commit]));
-  const { stdout } = await list();
+  const base = origin.base_commit === null ? [] : [origin.base_commit];
+  const [{ stdout }] = await Promise.all([list(), list('--objects', '--quiet', ...base)]);
   // A ref file is always replaced and never changed in place, so it can be shared like an object.
   for (const id of stdout.toString('latin1').split('\n')) {
     const ref = snapshotRef(id);
