@@ -124,6 +124,16 @@ test('a take-over killed at any point is finished by the next', async ({ t }) =>
   expect(readdirSync(join(t.dataDir, 'runs', runId)).filter((name) => name === 'retired')).toEqual([]);
 });
 
+test('a tree that was placed by a take-over which died then is used as it is', async ({ t }) => {
+  const { changed, atChanged } = await start(t);
+  const dieAt = isLayered(t) ? 5 : 3;
+  expect(
+    runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act: { verb: 'take_over', epoch: 2, snapshot: changed } }),
+  ).toBe(true);
+  const { path } = await t.reopen().locate({ runId, epoch: 2 });
+  expect(readTree(path)).toEqual(atChanged);
+});
+
 test.for(['restore', 'snapshot', 'take_over'])(
   'a worker frozen during a %s changes nothing when it resumes',
   async (verb, { t }) => {
