@@ -44,7 +44,7 @@ function usedAt(tree: string): number {
 }
 
 /** As the kernel names a device in mountinfo. */
-function deviceOf(path: string): string {
+export function deviceOf(path: string): string {
   const { dev } = statSync(path, { bigint: true });
   const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
   const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn);
@@ -52,7 +52,7 @@ function deviceOf(path: string): string {
 }
 
 /** Devices that are mounted in other mount namespaces: sandboxes keep their own mount of a tree. */
-function devicesOfOthers(): Set<string> {
+export function devicesOfOthers(): Set<string> {
   const seen = new Set([readlinkSync('/proc/self/ns/mnt')]);
   const devices = new Set<string>();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {

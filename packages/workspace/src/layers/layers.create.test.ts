@@ -1,9 +1,13 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chmodSync,
+  closeSync,
   existsSync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,12 +19,13 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test as plainTest } from 'vitest';
-import type { Deps } from '../deps.ts';
+import type { Deps, Workspaces } from '../deps.ts';
 import { runFolder, thisProcess } from '../run/index.ts';
 import { readTree, runId, type Temporary, temporary, unmountBelow } from '../testing/index.ts';
 import { openMounted, takeLayer } from './index.ts';
 import { createLayers } from './layers.ts';
 import { isMountPoint } from './mounts.ts';
+import { unmountTrees } from './on-this-host.ts';
 
 const files = {
   'a.txt': 'a\n',
@@ -110,8 +115,7 @@ test('a tree that nothing used for hours is mounted again, and stays mounted', a
   const { id, path } = await t.begin(t.source(files));
   const before = readTree(path);
   clock.now += 5 * 3_600_000;
-  await t.workspaces.tidy({ isKnown: () => Promise.resolve(true) });
-  expect(isMountPoint(path)).toBe(false);
+  unmountBelow(t.path);
   await t.workspaces.locate({ runId, epoch: 1 });
   expect(readTree(path)).toEqual(before);
   expect((await t.snapshot(id)).files_changed).toBe(0);
@@ -144,6 +148,30 @@ test('the tree of a commit with a file that no snapshot can hold is a plain fold
   expect(third.base.skipped).toEqual(large);
   expect(isMountPoint(third.path)).toBe(false);
   expect((await t.snapshot(third.id, 'run_3')).skipped).toEqual(large);
+});
+
+test('trees that nothing uses are unmounted when the workers have ended', async () => {
+  using t = layered();
+  const source = t.source(files);
+  const [one, two] = [await t.begin(source), await t.begin(source, 'run_2')];
+  const before = readTree(two.path);
+  const open = openSync(one.path, 'r');
+  // As a sandbox of a worker that was not started with the others.
+  const other = spawn('unshare', ['-m', 'sh', '-c', 'echo; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(other.stdout, 'data');
+  const left = () => unmountTrees(t.dataDir, 0);
+  // A sandbox of another program has all mounts of the host while it starts.
+  const soon = { timeout: 60_000 };
+  expect(await left()).toBe(2);
+  const ended = once(other, 'exit');
+  other.kill('SIGKILL');
+  await ended;
+  await expect.poll(left, soon).toBe(1);
+  expect([one, two].map(({ path }) => isMountPoint(path))).toEqual([true, false]);
+  closeSync(open);
+  await expect.poll(left, soon).toBe(0);
+  await t.workspaces.locate({ runId: 'run_2', epoch: 1 });
+  expect(readTree(two.path)).toEqual(before);
 });
 
 test('two processes that mount a tree at once get one mount', async () => {
@@ -194,9 +222,8 @@ test('maintenance removes layers that no tree stands on, and unmounts unused tre
   const source = t.source(files);
   const { id, path } = await t.begin(source);
   const later = t.reopen({ now: () => Date.now() + 2 * 3_600_000 });
-  await later.tidy({ isKnown: () => Promise.resolve(true) });
+  await unmountedBy(later, path);
   expect(layersIn(t)).toHaveLength(1);
-  expect(isMountPoint(path)).toBe(false);
   expect((await t.snapshot(id)).files_changed).toBe(0);
   await t.workspaces.discard(runId);
   await later.tidy({ isKnown: () => Promise.resolve(true) });
@@ -226,6 +253,15 @@ test('a fork and a take-over stand on the layer of the source', async () => {
     expect(taken.id).toBe(changed);
   }
 });
+
+/** A sandbox of another program has all mounts of the host while it starts, so that a later round of maintenance unmounts the tree. */
+async function unmountedBy(workspaces: Workspaces, path: string): Promise<void> {
+  const tidied = async () => {
+    await workspaces.tidy({ isKnown: () => Promise.resolve(true) });
+    return isMountPoint(path);
+  };
+  await expect.poll(tidied, { timeout: 60_000 }).toBe(false);
+}
 
 const folders = ['lib', 'other', 'lib/deep', 'empty', 'fresh'];
 const names = ['a.txt', 'lib/b.txt', 'lib/c.txt', 'other/b.txt', 'other/c.txt', 'lib/deep/d.txt', 'run', 'x', 'lib/x'];
