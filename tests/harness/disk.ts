@@ -86,11 +86,11 @@ export async function openDisk(
  */
 export const openDiskForCuts = async (): Promise<Disk> => openDisk(1024, forCuts, await memoryDirectory());
 
-/** A process that was just killed keeps its files open for a moment. */
+/** A process that was just killed keeps its files open for a moment. Trees on layers are mounts below the path. */
 async function unmount(path: string): Promise<void> {
   let reason: unknown;
   await until('the disk is unmounted', () =>
-    run('umount', [path]).then(
+    run('umount', ['-R', path]).then(
       () => true,
       (error: unknown) => {
         reason = error;

@@ -12,6 +12,8 @@ export const appEnv = {
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
   NODE_COMPILE_CACHE: join(projectDir, '.cache/compiled'),
+  /** HOLDPOINT_TEST_LAYERS=auto runs any suite on layers. */
+  ...(process.env.HOLDPOINT_TEST_LAYERS !== undefined && { HOLDPOINT_LAYERS: process.env.HOLDPOINT_TEST_LAYERS }),
 };
 
 export interface AppProcess {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { type Client, createClient } from '@holdpoint/client';
 import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';
+import { unmountTrees } from '@holdpoint/workspace/trees';
 import { type AppProcess, startApp } from './processes.ts';
 import { replayEveryRun } from './replay-every-run.ts';
 import { directoryWith, repositoryWith } from './repositories.ts';
@@ -146,6 +147,8 @@ export async function startSystem(
     tree: (runId) => newestTree(join(dataDir, 'runs', runId, 'trees')),
     async [Symbol.asyncDispose]() {
       await stop();
+      // Sandboxes of killed workers are ending.
+      await unmountTrees(dataDir, 10_000);
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -33,7 +33,7 @@ export interface RuntimeConfig {
   drainMs: number;
   /** All files of a source together may have at most this many bytes. */
   sourceBytes: number;
-  /** `auto`: trees stand on shared layers where overlay mounts work; `copy`: every tree is a copy. @default 'copy' */
+  /** `auto`: trees stand on shared layers where overlay mounts work; `copy`: every tree is a copy. @default that of `openWorkspaces` */
   layers?: 'auto' | 'copy' | undefined;
   /** What `prepare` made may take this many bytes in all, kept for later runs; 0: nothing is kept. */
   preparedBytes: number;

@@ -1,6 +1,5 @@
 import { type Call, type Deps, type SnapshotId, type TreeState, WorkspaceError } from './deps.ts';
-import { openTree } from './files/index.ts';
-import { mountedTree, readTree } from './layers/index.ts';
+import { mountedTree, openMounted, readTree } from './layers/index.ts';
 import { isSameRepositories, loadRepositories, scanRepositories } from './repository/index.ts';
 import {
   currentEpoch,
@@ -99,7 +98,7 @@ async function differenceFrom(deps: Deps, folder: RunFolder, snapshot: SnapshotI
   // A background command may start during this walk.
   const scan = startScan(deps, { folder, state, content: hashOnly, learn: false });
   const layer = await mountedTree(deps, folder);
-  using top = openTree(folder.tree);
+  using top = openMounted(folder, layer);
   const known = knownRoot(target);
   const root = await readTree(deps, { folder, state, scan, top, layer }, known);
   const changed = countChanges(known, root);

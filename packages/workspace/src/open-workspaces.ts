@@ -10,7 +10,7 @@ import { createDiffProcesses } from './host-git/diff-processes.ts';
 import { createGit } from './host-git/git.ts';
 import { admitWriter, inspectFiles, inspectTree } from './inspect-tree.ts';
 import { createRecovery } from './journal/index.ts';
-import { createLayers, type Layers, mountedTree } from './layers/index.ts';
+import { createLayers, defaultLayers, type Layers, mountedTree } from './layers/index.ts';
 import { configuredRepositories } from './left-out/changed-repositories.ts';
 import { collectObjects } from './maintenance/collect-objects.ts';
 import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
@@ -58,7 +58,7 @@ export interface WorkspacesOptions {
   /** Chooses the uid and gid that own a run's tree. Only a root host changes owners. */
   allocateOwner: (runId: string) => Promise<Owner> | Owner;
   limits?: Partial<Limits>;
-  /** `auto`: trees stand on shared layers where a trial mount works. @default 'copy' */
+  /** `auto`: trees stand on shared layers where a trial mount works. @default `defaultLayers` */
   layers?: Layers['setting'] | undefined;
   /** Where sources may lie and where a publish may write; some places are never allowed. @default everywhere else */
   roots?: Roots;
@@ -95,7 +95,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const git = createGit({ gitPath: options.gitPath });
   const deps: Deps = {
     dataDir,
-    layers: createLayers({ setting: options.layers ?? 'copy', dataDir }),
+    layers: createLayers({ setting: options.layers ?? defaultLayers, dataDir }),
     git,
     bounds: createBounds({ dataDir, ...options.roots }),
     remoteGit: options.remoteGit,

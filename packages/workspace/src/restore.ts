@@ -1,9 +1,9 @@
 import type { BigIntStats } from 'node:fs';
 import type { Call, Deps, SkippedPath } from './deps.ts';
-import { fromText, openTree } from './files/index.ts';
+import { type Directory, fromText } from './files/index.ts';
 import { readCommit } from './git-objects/index.ts';
 import { allSnapshots } from './journal/index.ts';
-import { knownTree, type Layer, mountedTree, readTree } from './layers/index.ts';
+import { knownTree, type Layer, mountedTree, openMounted, readTree } from './layers/index.ts';
 import { checkoutSnapshot } from './repository/index.ts';
 import {
   assertCurrent,
@@ -38,6 +38,8 @@ export async function restoreSnapshot(deps: Deps, input: Call<'restore'> & { isS
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
   const layer = await mountedTree(deps, folder);
+  // Open until the end, so that it stays mounted.
+  using top = openMounted(folder, layer);
   const { keep } = await preservedPaths(deps, { folder, record, target });
   const learn = input.isShared !== true;
   const checkout = {
@@ -48,7 +50,7 @@ export async function restoreSnapshot(deps: Deps, input: Call<'restore'> & { isS
     clock: () => fileSystemClock(folder),
     owner: deps.isRoot ? record.owner : undefined,
     keep,
-    known: layer && (await knownFiles(deps, { folder, state, target, layer, learn })),
+    known: layer && (await knownFiles(deps, { folder, state, target, top, layer, learn })),
   };
   deps.onPoint('restore.begin');
   await checkoutSnapshot(deps, { checkout, folder, state, target });
@@ -59,13 +61,19 @@ export async function restoreSnapshot(deps: Deps, input: Call<'restore'> & { isS
 /** What a tree on a layer holds now. It takes as long as what the run wrote is large, not the tree. */
 async function knownFiles(
   deps: Deps,
-  input: { folder: RunFolder; state: RunState; target: LoadedSnapshot; layer: Layer; learn: boolean },
+  input: {
+    folder: RunFolder;
+    state: RunState;
+    target: LoadedSnapshot;
+    top: Directory;
+    layer: Layer;
+    learn: boolean;
+  },
 ): Promise<KnownTree | undefined> {
   const { target } = input;
   const { permissions } = target.manifest;
   const scan = startScan(deps, { ...input, content: hashOnly, usual: permissions.usual });
-  using top = openTree(input.folder.tree);
-  const root = await readTree(deps, { ...input, scan, top }, undefined);
+  const root = await readTree(deps, { ...input, scan }, undefined);
   const found = { usual: permissions.usual, others: scan.permissions };
   return knownTree({ root, permissions: found, unsure: [...scan.skipped.keys(), ...scan.hidden] }, permissions);
 }

@@ -11,13 +11,12 @@ import {
   isWithin,
   join,
   openTop,
-  openTree,
   statIn,
   toText,
 } from './files/index.ts';
 import { createObjectWriter, type ObjectWriter, writeRef } from './git-objects/index.ts';
 import { commitSnapshot, snapshotRef } from './journal/index.ts';
-import { mountedTree, readTree } from './layers/index.ts';
+import { mountedTree, openMounted, readTree } from './layers/index.ts';
 import { loadRepositories, scanRepositories, storeRepositories } from './repository/index.ts';
 import { assertCurrent, type RunFolder, type RunState, requireRecord, runFolder } from './run/index.ts';
 import {
@@ -69,7 +68,7 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   const checked = input.check && checkedContent(writer, input.check);
   const scan = startScan(deps, { folder, state, content: checked?.content ?? writer, usual, learn });
 
-  using top = openTree(folder.tree);
+  using top = openMounted(folder, layer);
   const root =
     paths === undefined
       ? await readTree(deps, { folder, state, scan, top, layer }, parent.root)

@@ -5,12 +5,16 @@ import { chooseLayer } from './choose-layer.ts';
 import type { Call, Deps } from './deps.ts';
 import { type Directory, openChain, openTop, openTree, setFolderOwner, statIn } from './files/index.ts';
 import {
+  asideOf,
   formerLayer,
+  isMountPoint,
   knownTree,
   type Layer,
   layerRoot,
+  makeMountPoint,
   makeOverlay,
   mountedTree,
+  moveMount,
   removeTrees,
   renameTree,
   unmountIn,
@@ -63,26 +67,34 @@ export async function buildTree(
   input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; before?: TreePlace; check?: () => void },
 ): Promise<void> {
   const { folder, before } = input;
-  const aside = joinPath(folder.path, 'retired', `${input.epoch}.new-${nonce()}`);
+  const aside = asideOf(folder, nonce());
   mkdirSync(dirname(aside), { recursive: true, mode: 0o700 });
   deps.states.drop(input.runId);
   const place = { ...folder, tree: aside, overlay: overlayOf(aside) };
   const layer = await fillTree(deps, { ...input, folder: place, near: before && formerLayer(before) });
   const skipped = before === undefined ? [] : await skippedIn(deps, { ...input, folder, from: before, to: place });
-  await unmountIn(aside);
+  // They are moved into the upper folder, which must not change while it is mounted.
+  if (skipped.length > 0) await unmountIn(aside);
   if (before !== undefined) moveEntries(before, place, skipped);
   deps.onPoint('take-over.grown');
   input.check?.();
   if (layer !== undefined) await placeOverlay(place, folder);
-  renameSync(aside, folder.tree);
+  const isMounted = isMountPoint(aside);
+  if (isMounted) makeMountPoint(pointOf(aside));
+  renameSync(isMounted ? pointOf(aside) : aside, folder.tree);
   createHead(folder, deps.holder);
   deps.states.drop(input.runId);
   deps.onPoint('take-over.placed');
+  if (isMounted) await moveMount(aside, folder.tree).catch(() => {});
+  // Mounts it when that failed.
   await mountedTree(deps, folder);
 }
 
 /** Where the files of a tree are: for a tree on a layer, those that the run wrote lie in its overlay. */
 type TreePlace = Pick<RunFolder, 'tree' | 'overlay'>;
+
+/** The mount point that a tree gets: the one where it was built cannot be renamed. */
+const pointOf = (aside: string): string => `${aside}.point`;
 
 /** Trees that are not in use have their overlay beside them. */
 const overlayOf = (tree: string): string => `${tree}.overlay`;

@@ -22,6 +22,8 @@ async function down(shell: Shell, json: boolean): Promise<void> {
   }
   // Left over only when `up` was killed.
   const left = record === undefined ? 0 : await endChildren(record, { graceMs: drainMs + drainMarginMs });
+  const { unmountTrees } = await import('@holdpoint/workspace/trees');
+  await unmountTrees(dataDir);
   if (record !== undefined) release(dataDir, record.pid);
   const redis = await stopEmbeddedRedis({ dataDir });
   if (json)

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@holdpoint/client';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { whyCopies } from '@holdpoint/workspace/trees';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readKey } from '../connection.ts';
 import { checkRedis } from '../doctor/check-redis.ts';
@@ -118,6 +119,35 @@ it('a worker that keeps dying does not stop the API', async () => {
   expect((await client.ready()).status).toBe('ready');
   expect(child.exitCode).toBeNull();
   await client.close();
+});
+
+describe.skipIf((await whyCopies({ setting: 'auto', dataDir: tmpdir() })) !== undefined)('trees on layers', () => {
+  const mounts = () =>
+    readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(dataDir));
+
+  it.each(['down', 'kill, then down'])('%s leaves no tree mounted', async (end) => {
+    env.HOLDPOINT_LAYERS = 'auto';
+    const source = join(root, 'source');
+    mkdirSync(source);
+    writeFileSync(join(source, 'a.txt'), 'a\n');
+    const { client, child } = await up();
+    const plan = { groups: [{ steps: [{ tool: 'bash', args: { command: 'cat a.txt' } }] }] };
+    const { run } = await client.createRun({ plan, workspace: { source: { type: 'directory', path: source } } });
+    expect(await client.waitForRun(run.id, { signal: AbortSignal.timeout(60_000) })).toMatchObject({
+      status: 'succeeded',
+    });
+    expect(mounts()).toHaveLength(1);
+    if (end !== 'down') {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    }
+    expect((await call(['down'], env)).code).toBe(0);
+    expect(mounts()).toEqual([]);
+    await client.close();
+  });
 });
 
 it('closing the terminal stops the API, the workers and Redis', async () => {

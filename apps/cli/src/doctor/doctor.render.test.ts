@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis';
+import { whyCopies } from '@holdpoint/workspace/trees';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../shell/config.ts';
 import { judgeAudit } from './check-audit.ts';
@@ -22,6 +23,7 @@ import { checkRetention } from './check-retention.ts';
 import { checkLoops, judgePeriodic } from './check-running.ts';
 import { checkBubblewrap, checkSandbox, judgeSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
+import { checkTrees } from './check-trees.ts';
 import { startWalk } from './measure.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hp-doctor-'));
@@ -229,6 +231,23 @@ it.runIf(process.getuid?.() === 0)(
     expect(readdirSync(config.dataDir)).toEqual([]);
   },
 );
+
+it('says whether trees are copies, and why', async () => {
+  const dataDir = mkdtempSync(join(root, 'trees-'));
+  const look = (environment: Record<string, string>) => checkTrees({ environment, dataDir });
+  expect(await checkTrees({ environment: {}, dataDir: join(root, 'none') })).toMatchObject({ text: 'nothing yet' });
+  expect(await look({ HOLDPOINT_LAYERS: 'copy' })).toMatchObject({
+    text: 'copies of the source: HOLDPOINT_LAYERS is copy',
+    data: { layers: false },
+  });
+  const auto = await look({ HOLDPOINT_LAYERS: 'auto' });
+  expect(auto.text).toBe(
+    auto.data?.layers === true
+      ? 'on shared layers, by overlay mounts'
+      : `copies of the source: ${await whyCopies({ setting: 'auto', dataDir })}`,
+  );
+  expect(readdirSync(dataDir)).toEqual([]);
+});
 
 it('names a worker with a blocked event loop', () => {
   const worker = (late_ms: number, busy_ms: number) => ({ ...aWorker, loop: { late_ms, busy_ms } });

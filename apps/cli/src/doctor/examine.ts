@@ -15,6 +15,7 @@ import { checkRetention } from './check-retention.ts';
 import { checkLoops, checkStuck } from './check-running.ts';
 import { checkBubblewrap, checkSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
+import { checkTrees } from './check-trees.ts';
 import type { Finding } from './finding.ts';
 
 const maxRuns = 2000;
@@ -46,6 +47,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     checkModel(config, bounds?.model),
     ...checkBubblewrap(config),
     ...(await checkSandbox(config, workers[0]?.capabilities)),
+    await checkTrees(config),
     ...api,
   ];
 }

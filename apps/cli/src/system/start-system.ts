@@ -63,7 +63,8 @@ export async function startSystem(input: StartInput): Promise<RunningSystem> {
   const stop = async (): Promise<void> => {
     const graceMs = config.drainMs + drainMarginMs;
     await Promise.all(parts.workers.map((worker) => worker.stop({ graceMs, hurry })));
-    await parts.api.stop({ graceMs: apiGraceMs, hurry });
+    const { unmountTrees } = await import('@holdpoint/workspace/trees');
+    await Promise.all([parts.api.stop({ graceMs: apiGraceMs, hurry }), unmountTrees(config.dataDir)]);
     await redis.stop();
     endRotation();
     (await space).stop();

@@ -43,8 +43,8 @@ async function copyOnce(deps: Deps, { folder, from, origin, snapshot, signal }: 
   await linkObjects(from.shadow, folder.shadow);
   deps.onPoint('fork.linked');
   if (origin.base_commit !== null) await writeRef(folder.shadow, 'refs/holdpoint/base', origin.base_commit);
-  await list('--objects', '--quiet', ...(origin.base_commit === null ? [] : [origin.base_commit]));
-  const { stdout } = await list();
+  const base = origin.base_commit === null ? [] : [origin.base_commit];
+  const [{ stdout }] = await Promise.all([list(), list('--objects', '--quiet', ...base)]);
   const reached = stdout.toString('latin1').split('\n');
   await listSnapshots(
     folder.shadow,

@@ -25,11 +25,14 @@ export async function boundMounts(
   const { most = maxMounts } = input;
   if (points.length === 0) return;
   const idle = points.map((path) => ({ path, idleMs: deps.now() - usedAt(path) })).sort((a, b) => a.idleMs - b.idleMs);
-  const unused = idle.filter(({ idleMs }, index) => idleMs > (index < most ? 60 : 10) * minute);
+  const unused = idle
+    .map((one, index) => ({ ...one, allowedMs: (index < most ? 60 : 10) * minute }))
+    .filter(({ idleMs, allowedMs }) => idleMs > allowedMs);
   if (unused.length === 0) return;
   const inUse = devicesOfOthers();
-  for (const { path } of unused) {
-    if (inUse.has(deviceOf(path))) continue;
+  for (const { path, allowedMs } of unused) {
+    // A worker may have begun to use it while the processes of the host were read.
+    if (inUse.has(deviceOf(path)) || deps.now() - usedAt(path) <= allowedMs) continue;
     // Not lazily: the kernel refuses while a process of this mount namespace has a file of it open.
     await run('umount', ['-n', '--', path], hostOptions).catch(() => {});
   }
@@ -41,7 +44,7 @@ function usedAt(tree: string): number {
 }
 
 /** As the kernel names a device in mountinfo. */
-function deviceOf(path: string): string {
+export function deviceOf(path: string): string {
   const { dev } = statSync(path, { bigint: true });
   const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
   const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn);
@@ -49,7 +52,7 @@ function deviceOf(path: string): string {
 }
 
 /** Devices that are mounted in other mount namespaces: sandboxes keep their own mount of a tree. */
-function devicesOfOthers(): Set<string> {
+export function devicesOfOthers(): Set<string> {
   const seen = new Set([readlinkSync('/proc/self/ns/mnt')]);
   const devices = new Set<string>();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {

@@ -1,9 +1,13 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chmodSync,
+  closeSync,
   existsSync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,9 +19,13 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test as plainTest } from 'vitest';
+import type { Deps, Workspaces } from '../deps.ts';
+import { runFolder, thisProcess } from '../run/index.ts';
 import { readTree, runId, type Temporary, temporary, unmountBelow } from '../testing/index.ts';
+import { openMounted, takeLayer } from './index.ts';
 import { createLayers } from './layers.ts';
 import { isMountPoint } from './mounts.ts';
+import { unmountTrees } from './on-this-host.ts';
 
 const files = {
   'a.txt': 'a\n',
@@ -88,6 +96,84 @@ test('a tree that is not mounted is mounted again and never read as an empty one
   }
 });
 
+test('a tree that was unmounted after a look is busy, and its mount point is not opened for anyone', async () => {
+  using t = layered();
+  const { path } = await t.begin(t.source(files));
+  const [name = ''] = layersIn(t).map((at) => at.split('/').slice(-2).join('/'));
+  const deps = { dataDir: t.dataDir, holder: thisProcess(), now: Date.now };
+  const layer = takeLayer(deps as Deps, name);
+  expect(layer).toBeDefined();
+  unmountBelow(t.path);
+  const folder = runFolder(t.dataDir, runId, 1);
+  expect(() => openMounted(folder, layer)).toThrow(expect.objectContaining({ code: 'EWORKSPACEBUSY' }));
+  expect(statSync(path).mode & 0o777).toBe(0);
+});
+
+test('a tree that nothing used for hours is mounted again, and stays mounted', async () => {
+  const clock = { now: Date.now() };
+  using t = temporary({ layers: 'auto', now: () => clock.now });
+  const { id, path } = await t.begin(t.source(files));
+  const before = readTree(path);
+  clock.now += 5 * 3_600_000;
+  unmountBelow(t.path);
+  await t.workspaces.locate({ runId, epoch: 1 });
+  expect(readTree(path)).toEqual(before);
+  expect((await t.snapshot(id)).files_changed).toBe(0);
+});
+
+test('the layer of a tree in the trash stays', async () => {
+  const clock = { now: Date.now() };
+  using t = temporary({ layers: 'auto', limits: { layerBytes: 0 }, now: () => clock.now });
+  const { path } = await t.begin(t.source(files));
+  const before = readTree(path);
+  clock.now += 2 * 3_600_000;
+  for (let round = 0; round < 2; round++) await t.workspaces.tidy({ isKnown: () => Promise.resolve(false) });
+  const [name = ''] = readdirSync(join(t.dataDir, 'trash'));
+  expect(layersIn(t)).toHaveLength(1);
+  renameSync(join(t.dataDir, 'trash', name), join(t.dataDir, 'runs', runId));
+  await t.workspaces.locate({ runId, epoch: 1 });
+  expect(readTree(path)).toEqual(before);
+});
+
+test('the tree of a commit with a file that no snapshot can hold is a plain folder', async () => {
+  using t = temporary({ layers: 'auto', limits: { fileBytes: 100 } });
+  const path = t.source({ ...files, large: 'x'.repeat(200) }, 'git');
+  const large = [{ path: 'large', reason: 'too_large' }];
+  const first = await t.begin({ type: 'git', path });
+  expect(first.base.skipped).toEqual(large);
+  // Another host with a higher limit has made a layer of it.
+  await t.reopen({ limits: { fileBytes: 1000 } }).materialise({ runId: 'run_2', source: { type: 'git', path } });
+  expect(layersIn(t)).toHaveLength(1);
+  const third = await t.begin({ type: 'git', path }, 'run_3');
+  expect(third.base.skipped).toEqual(large);
+  expect(isMountPoint(third.path)).toBe(false);
+  expect((await t.snapshot(third.id, 'run_3')).skipped).toEqual(large);
+});
+
+test('trees that nothing uses are unmounted when the workers have ended', async () => {
+  using t = layered();
+  const source = t.source(files);
+  const [one, two] = [await t.begin(source), await t.begin(source, 'run_2')];
+  const before = readTree(two.path);
+  const open = openSync(one.path, 'r');
+  // As a sandbox of a worker that was not started with the others.
+  const other = spawn('unshare', ['-m', 'sh', '-c', 'echo; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(other.stdout, 'data');
+  const left = () => unmountTrees(t.dataDir, 0);
+  // A sandbox of another program has all mounts of the host while it starts.
+  const soon = { timeout: 60_000 };
+  expect(await left()).toBe(2);
+  const ended = once(other, 'exit');
+  other.kill('SIGKILL');
+  await ended;
+  await expect.poll(left, soon).toBe(1);
+  expect([one, two].map(({ path }) => isMountPoint(path))).toEqual([true, false]);
+  closeSync(open);
+  await expect.poll(left, soon).toBe(0);
+  await t.workspaces.locate({ runId: 'run_2', epoch: 1 });
+  expect(readTree(two.path)).toEqual(before);
+});
+
 test('two processes that mount a tree at once get one mount', async () => {
   using t = layered();
   const { path } = await t.begin(t.source(files));
@@ -136,9 +222,8 @@ test('maintenance removes layers that no tree stands on, and unmounts unused tre
   const source = t.source(files);
   const { id, path } = await t.begin(source);
   const later = t.reopen({ now: () => Date.now() + 2 * 3_600_000 });
-  await later.tidy({ isKnown: () => Promise.resolve(true) });
+  await unmountedBy(later, path);
   expect(layersIn(t)).toHaveLength(1);
-  expect(isMountPoint(path)).toBe(false);
   expect((await t.snapshot(id)).files_changed).toBe(0);
   await t.workspaces.discard(runId);
   await later.tidy({ isKnown: () => Promise.resolve(true) });
@@ -168,6 +253,15 @@ test('a fork and a take-over stand on the layer of the source', async () => {
     expect(taken.id).toBe(changed);
   }
 });
+
+/** A sandbox of another program has all mounts of the host while it starts, so that a later round of maintenance unmounts the tree. */
+async function unmountedBy(workspaces: Workspaces, path: string): Promise<void> {
+  const tidied = async () => {
+    await workspaces.tidy({ isKnown: () => Promise.resolve(true) });
+    return isMountPoint(path);
+  };
+  await expect.poll(tidied, { timeout: 60_000 }).toBe(false);
+}
 
 const folders = ['lib', 'other', 'lib/deep', 'empty', 'fresh'];
 const names = ['a.txt', 'lib/b.txt', 'lib/c.txt', 'other/b.txt', 'other/c.txt', 'lib/deep/d.txt', 'run', 'x', 'lib/x'];
@@ -208,6 +302,8 @@ function act(path: string, [verb, from, to]: [string, string, string]): void {
     else if (verb === 'symlink') symlinkSync(to, source);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
+    // No file system makes a hard link of a folder.
+    if (verb === 'link' && code === 'EPERM') return;
     if (!/^(ENOENT|ENOTDIR|EISDIR|EEXIST|ENOTEMPTY|EINVAL|ELOOP|ERR_FS_EISDIR)$/.test(code)) throw error;
   }
 }

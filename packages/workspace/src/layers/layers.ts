@@ -1,8 +1,8 @@
-import { chownSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf, WorkspaceError } from '../deps.ts';
 import { removeFolder } from '../files/index.ts';
-import { temporaryPath } from '../run/index.ts';
+import { makingFolder, temporaryPath } from '../run/index.ts';
 import { mountOverlay, unmountIn } from './mounts.ts';
 import type { Layers } from './port.ts';
 
@@ -29,6 +29,7 @@ function tryOnce(input: { dataDir: string }): Promise<string | undefined> {
 async function tryMount({ dataDir }: { dataDir: string }): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'only Linux has overlay mounts';
   if (process.getuid?.() !== 0) return 'the worker does not run as root';
+  const made = mkdirSync(makingFolder(dataDir), { recursive: true, mode: 0o700 });
   const path = temporaryPath({ dataDir }, 'layer-trial');
   const at = (name: string) => join(path, name);
   const owner = { uid: 65_432, gid: 65_432 };
@@ -58,5 +59,15 @@ async function tryMount({ dataDir }: { dataDir: string }): Promise<string | unde
     await unmountIn(path).catch(() => {});
     rmSync(at('work/work'), { recursive: true, force: true });
     await removeFolder(path).catch(() => {});
+    // A look at a data directory that has no runs yet leaves nothing.
+    if (made !== undefined) removeEmpty(made);
+  }
+}
+
+function removeEmpty(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // A run is being made.
   }
 }

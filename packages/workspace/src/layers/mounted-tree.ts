@@ -1,9 +1,11 @@
-import { statSync, utimesSync } from 'node:fs';
+import { fchmodSync, fstatSync, statSync, utimesSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
+import { type Directory, openTop, openTree } from '../files/index.ts';
 import { requireRecord } from '../run/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { type Layer, layerFile, readLayer } from './layer.ts';
-import { isMountPoint, mountOverlay } from './mounts.ts';
+import { isMountPoint, mountOverlay, unmountIn } from './mounts.ts';
 import { overlayFile, readOverlay, upperOf, workOf } from './overlay-record.ts';
 
 /**
@@ -23,15 +25,43 @@ export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer 
       `The layer that the tree ${folder.epoch} of ${folder.runId} stands on is gone.`,
     );
   }
+  // Before the look: maintenance unmounts what was not used, and looks at this time last.
+  noteUse(deps, folder, layer);
   if (!isMountPoint(folder.tree)) {
     const { owner } = requireRecord(folder);
+    await unmountAside(folder);
     await mountOverlay({
       ...{ layer: layer.root, upper: upperOf(folder), work: workOf(folder), target: folder.tree, owner },
     });
     await boundMounts(deps);
   }
-  noteUse(deps, folder, layer);
   return layer;
+}
+
+/**
+ * Opens a tree that `mountedTree` has mounted. While it is open the kernel refuses to unmount it.
+ * @throws WorkspaceError `EWORKSPACEBUSY` when it was unmounted in between: its mount point is never read as an empty tree
+ */
+export function openMounted(folder: RunFolder, layer: Layer | undefined): Directory {
+  if (layer === undefined) return openTree(folder.tree);
+  const top = openTop(folder.tree);
+  const { dev, mode } = fstatSync(top.fd);
+  if (dev === statSync(folder.overlay).dev) {
+    top[Symbol.dispose]();
+    throw new WorkspaceError('EWORKSPACEBUSY', `The tree ${folder.epoch} of ${folder.runId} was unmounted.`);
+  }
+  if ((mode & 0o700) !== 0o700) fchmodSync(top.fd, (mode & 0o777) | 0o700);
+  return top;
+}
+
+/** Where a take-over builds the tree of an epoch. */
+export const asideOf = (folder: RunFolder, nonce: string): string =>
+  join(folder.path, 'retired', `${folder.epoch}.new-${nonce}`);
+
+/** A take-over that died after it had placed the tree left it mounted where it was built, and the kernel mounts it once only. */
+async function unmountAside(folder: RunFolder): Promise<void> {
+  const aside = asideOf(folder, '');
+  await unmountIn(dirname(aside), (point) => point.startsWith(aside));
 }
 
 const interval = 60_000;

@@ -70,6 +70,12 @@ export function mountPointsIn(path: string): string[] {
   return found.reverse();
 }
 
+/** Mounts at `target` what is mounted at `source`, which needs nothing of the overlay: a second mount of it may be refused as busy. */
+export async function moveMount(source: string, target: string): Promise<void> {
+  await run('mount', ['-n', '--bind', '--', source, target], hostOptions);
+  await run('umount', ['-n', '-l', '--', source], hostOptions);
+}
+
 /** The kernel writes space, tab, newline and backslash as octal digits. */
 const unescapeOctal = (text: string): string =>
   Buffer.from(
@@ -77,13 +83,13 @@ const unescapeOctal = (text: string): string =>
     'latin1',
   ).toString();
 
-/** Takes away every mount at or below a path. Processes that use one keep it. */
-export async function unmountIn(path: string): Promise<void> {
+/** Takes away every mount at or below a path. Processes that use one keep it. @param isWanted @default all of them */
+export async function unmountIn(path: string, isWanted: (point: string) => boolean = () => true): Promise<void> {
   if (process.getuid?.() !== 0 || process.platform !== 'linux') return;
-  const points = mountPointsIn(path);
+  const points = mountPointsIn(path).filter(isWanted);
   if (points.length === 0) return;
   // Another process may be faster: what matters is that none is left.
   await run('umount', ['-n', '-l', '--', ...points], hostOptions).catch(() => {});
-  const left = mountPointsIn(path);
+  const left = mountPointsIn(path).filter(isWanted);
   if (left.length > 0) throw new WorkspaceError('EIO', `${left[0]} could not be unmounted.`);
 }

@@ -1,3 +1,6 @@
+/** Of HOLDPOINT_LAYERS. */
+export const defaultLayers = 'copy' satisfies Layers['setting'] as Layers['setting'];
+
 /** Whether the trees of this host stand on layers. */
 export interface Layers {
   /** As configured: `auto` uses layers wherever a trial mount works. */

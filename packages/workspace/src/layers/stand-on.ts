@@ -40,8 +40,8 @@ export async function makeOverlay(
 /** Seen in a tree that is not mounted. It also keeps a rename from replacing the mount point. */
 const unmountedMark = '.not-mounted';
 
-/** No user of a run can enter it while nothing is mounted. */
-function makeMountPoint(path: string): void {
+/** A folder that no user of a run can enter while nothing is mounted. */
+export function makeMountPoint(path: string): void {
   mkdirSync(path, { mode: 0o700 });
   writeFileSync(join(path, unmountedMark), 'Holdpoint mounts the files of the run here.\n', { mode: 0o600 });
   chmodSync(path, 0o000);

@@ -78,10 +78,10 @@ async function removeLayer(deps: Deps, name: string): Promise<void> {
   else await removeFolder(away);
 }
 
-/** The layers that some tree stands on, also one that is being made or removed. */
+/** The layers that some tree stands on, also one that is being made or removed, or that a person may move back out of the trash. */
 async function usedLayers(deps: Deps): Promise<Set<string>> {
   const used = new Set<string>();
-  for (const above of ['runs', 'making', 'discarding']) {
+  for (const above of ['runs', 'making', 'discarding', 'trash']) {
     for (const run of await namesIn(join(deps.dataDir, above))) {
       const folder = join(deps.dataDir, above, run);
       const overlays = (await namesIn(join(folder, 'overlays'))).map((name) => join(folder, 'overlays', name));

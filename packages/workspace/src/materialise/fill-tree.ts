@@ -145,7 +145,7 @@ async function fillFromDirectory(deps: Deps, { fill, context, from, without }: D
     const isSame = (await pool?.link(tree, folder.shadow)) === true;
     await importer.finish(isSame);
     if (!isSame) await keepObjects(fill, tree);
-    return { copied: scanned, content: contentOf(scanned, tree) };
+    return { copied: scanned, content: contentOf(scanned, tree), isStored: scanned.unstored.size === 0 };
   });
   learner.settle(deps.states.of(folder).stats);
   sources?.save(content);
@@ -173,7 +173,10 @@ async function fillFromGit(
   const isLinked = (await pool?.link(commit.tree, folder.shadow)) === true;
   const tree = commit.root.oid ?? (await fill.content.root(commit.root));
   const content = contentOf({ root: commit.root, permissions: new Map() }, tree);
-  const layer = commit.root.oid === null ? undefined : await findLayer(deps, { tenant, ...content });
+  // A layer holds only what a snapshot can hold.
+  const isStorable = describeCommit(commit, deps.limits.fileBytes).unstored.length === 0;
+  const mayStand = commit.root.oid !== null && isStorable;
+  const layer = mayStand ? await findLayer(deps, { tenant, ...content }) : undefined;
   const take = { fill, context, found, commit, isLinked };
   let copied: Copied;
   if (layer === undefined) copied = await checkOutTree(deps, { ...take, tree });
@@ -215,9 +218,7 @@ async function checkOutTree(deps: Deps, take: Take & { tree: string }): Promise<
     const done = await checkOut(deps, { ...place, found, commit });
     await importer.finish(false);
     taken = done;
-    const { unstored: _, ...rest } = done;
-    const content = contentOf(done, tree);
-    return { copied: { ...rest, unstored: new Map() }, content };
+    return { copied: done, content: contentOf(done, tree), isStored: done.unstored.length === 0 };
   });
   learner.settle(deps.states.of(fill.folder).stats);
   return taken;
@@ -242,7 +243,7 @@ async function unpack(
     const scanned = await scanTree(deps, { fill, to });
     const tree = await fill.content.root(scanned.root);
     await fill.content.flush();
-    return { copied: scanned, content: contentOf(scanned, tree) };
+    return { copied: scanned, content: contentOf(scanned, tree), isStored: scanned.unstored.size === 0 };
   });
   return { ...copied, tree: content.tree, submodules: [] };
 }

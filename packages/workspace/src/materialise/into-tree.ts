@@ -3,7 +3,6 @@ import type { Deps, Owner } from '../deps.ts';
 import { openTop, setFolderOwner } from '../files/index.ts';
 import { beginLayer, type LayerContent, rememberRoot, standOn } from '../layers/index.ts';
 import { createHead, makeTree } from '../run/index.ts';
-import { find } from '../tree/index.ts';
 import type { Fill } from './fill.ts';
 import { giveTree } from './give-tree.ts';
 import type { Scanned } from './scan-unstored.ts';
@@ -18,19 +17,21 @@ export interface Place {
 }
 
 interface Written {
-  readonly copied: Scanned;
+  readonly copied: Pick<Scanned, 'root' | 'files' | 'bytes'>;
   readonly content: LayerContent;
+  /** Whether a snapshot can hold every file. */
+  readonly isStored: boolean;
 }
 
 /**
  * Has the files of a run's tree written: into a layer that the tree then stands on, or, where this host has plain trees or no layer can hold
  * all of the files, into a plain folder.
  */
-export async function intoTree(
+export async function intoTree<Result extends Written>(
   deps: Deps,
   { folder, owner, tenant }: Fill,
-  write: (place: Place) => Promise<Written>,
-): Promise<Written> {
+  write: (place: Place) => Promise<Result>,
+): Promise<Result> {
   await using build = await beginLayer(deps);
   if (build === undefined) {
     const own = deps.isRoot ? owner : undefined;
@@ -40,8 +41,8 @@ export async function intoTree(
     return await write({ to: folder.tree, owner: own, isLayer: false });
   }
   const written = await write({ to: build.root, owner: undefined, isLayer: true });
-  const { copied, content } = written;
-  if (!holdsMore(copied)) {
+  const { copied, content, isStored } = written;
+  if (isStored) {
     const { files, bytes } = copied;
     const layer = await build.place({ tenant, ...content, counts: { files, bytes } });
     rememberRoot(layer, copied.root);
@@ -54,7 +55,3 @@ export async function intoTree(
   }
   return written;
 }
-
-/** Whether the folder has files that its tree has not. */
-const holdsMore = ({ root, unstored }: Scanned): boolean =>
-  [...unstored.keys()].some((path) => find(root, path.split('/')) === undefined);

@@ -29,10 +29,9 @@ import {
   compact,
   countChanges,
   emptyFolders,
-  type Folder,
-  isFolder,
   type LoadedSnapshot,
   loadSnapshot,
+  noteObjects,
   skippedPaths,
   toSkips,
   withLeftOut,
@@ -170,15 +169,6 @@ function originOf(source: Source, found: FoundSource): string | null {
   if (found.type === 'empty') return null;
   if (found.type !== 'git') return found.path;
   return isRemote(source) ? source.url : found.repository.gitDir;
-}
-
-/** The objects of the first snapshot, which its ref needs. */
-function noteObjects(folder: Folder, known: Set<string>): void {
-  if (typeof folder.oid === 'string') known.add(folder.oid);
-  for (const entry of folder.entries.values()) {
-    if (isFolder(entry)) noteObjects(entry, known);
-    else known.add(entry.oid);
-  }
 }
 
 export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import { readTree, stamps, writeTree } from '../testing/file-tree.ts';
-import { owner, rejects, runId, runUntilKilled, stride, temporary, test, tried } from '../testing/index.ts';
+import { isLayered, owner, rejects, runId, runUntilKilled, stride, temporary, test, tried } from '../testing/index.ts';
 import { git, gitBytes, initRepository } from '../testing/real-git.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -190,7 +190,9 @@ describe('materialise from git', () => {
     const commit = git(source, 'commit-tree', '-m', 'evil', tree);
     const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source, ref: commit } });
     const found = Object.keys(readTree(t.dataDir)).filter((path) => path.endsWith('evil') || path.endsWith('.GIT'));
-    expect(found).toEqual([`runs/${runId}/trees/1/both/evil`]);
+    const inLayer = found.filter((path) => /^layers\/[0-9a-f]{32}\/[0-9a-f]{64}\/files\/both\/evil$/.test(path));
+    expect(inLayer).toHaveLength(isLayered(t) ? 1 : 0);
+    expect(found.filter((path) => !inLayer.includes(path))).toEqual([`runs/${runId}/trees/1/both/evil`]);
     expect(existsSync(join(t.path, 'evil'))).toBe(false);
     expect(git(t.shadow(runId), 'ls-tree', '-r', made.id).split('\n')).toEqual([
       `100644 blob ${blob}\tboth/evil`,

@@ -14,9 +14,11 @@ import {
   gitPermissions,
   isFolder,
   isSameManifest,
+  keepRecent,
   type LoadedSnapshot,
   loadTree,
   type Manifest,
+  noteObjects,
   readManifest,
   type Scan,
   type SnapshotCache,
@@ -46,6 +48,8 @@ export interface FoundRepositories {
 export interface RepositoriesCache extends SnapshotCache {
   /** Latest first, at most two. */
   readonly repositories: Repositories[];
+  /** Those that this process used last, of any run, by id. */
+  readonly recentRepositories: Map<string, Repositories>;
 }
 
 /** Reads the `.git` entries that a walk met. */
@@ -149,6 +153,13 @@ export async function loadRepositories(
   if (id === undefined) return undefined;
   const kept = state.repositories.find((one) => one.id === id);
   if (kept !== undefined) return kept;
+  const recent = state.recentRepositories.get(id);
+  // The snapshot needs it, so this repository has it.
+  if (recent !== undefined) {
+    noteObjects(recent.root, state.known);
+    cacheRepositories(state, recent);
+    return recent;
+  }
   const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', 'commit', id]);
   const { tree, parent, message } = readCommit(stdout);
   const manifest = readManifest(message);
@@ -160,10 +171,13 @@ export async function loadRepositories(
   return loaded;
 }
 
+const mostRecent = 4;
+
 const isFileName = (name: string): boolean => name !== '' && name !== '.' && name !== '..';
 
 function cacheRepositories(state: RepositoriesCache, repositories: Repositories): void {
   const others = state.repositories.filter(({ id }) => id !== repositories.id);
+  keepRecent(state.recentRepositories, mostRecent, repositories);
   state.repositories.splice(0, state.repositories.length, repositories, ...others.slice(0, 1));
 }
 

@@ -8,6 +8,8 @@ export interface RunState extends RepositoriesCache {
   readonly stats: StatCache;
 }
 
+type Shared = Pick<RunState, 'recent' | 'recentRepositories'>;
+
 export interface RunStates {
   of(folder: RunFolder): RunState;
   drop(runId: string): void;
@@ -18,6 +20,7 @@ const maxRuns = 16;
 
 export function createRunStates(): RunStates {
   const states = new Map<string, { identity: string; state: RunState }>();
+  const shared: Shared = { recent: new Map(), recentRepositories: new Map() };
   return {
     of: (folder) => {
       // Another process may have discarded the run and materialised it again: then the shadow repository has another identity.
@@ -25,7 +28,7 @@ export function createRunStates(): RunStates {
       // The stat cache of one tree is wrong for another tree.
       const identity = `${ino} ${birthtimeNs} ${folder.epoch} ${folder.path}`;
       const kept = states.get(folder.runId);
-      const state = kept?.identity === identity ? kept.state : newState(folder);
+      const state = kept?.identity === identity ? kept.state : newState(folder, shared);
       states.delete(folder.runId);
       states.set(folder.runId, { identity, state });
       for (const oldest of states.keys()) {
@@ -41,7 +44,7 @@ export function createRunStates(): RunStates {
 }
 
 /** Reads the stat cache on first use: 100,000 files take 200 ms, and a process that only reads snapshots does not need them. */
-function newState(folder: RunFolder): RunState {
+function newState(folder: RunFolder, shared: Shared): RunState {
   let stats: StatCache | undefined;
   let known: Set<string> | undefined;
   const opened = () => {
@@ -59,5 +62,6 @@ function newState(folder: RunFolder): RunState {
     snapshots: [],
     manifests: new Map(),
     repositories: [],
+    ...shared,
   };
 }

@@ -7,7 +7,16 @@ export { type FileTree, readTree, stamps, writeTree } from './file-tree.ts';
 export { type Frozen, freezeAt } from './freeze-at-point.ts';
 export { git, gitBytes, initRepository } from './real-git.ts';
 export { runUntilKilled, stride, tried } from './run-until-killed.ts';
-export { owner, publishNow, runId, type Temporary, takeAll, temporary, unmountBelow } from './temporary-workspaces.ts';
+export {
+  isLayered,
+  owner,
+  publishNow,
+  runId,
+  type Temporary,
+  takeAll,
+  temporary,
+  unmountBelow,
+} from './temporary-workspaces.ts';
 
 /** A test with workspaces of its own in a temporary folder. */
 export const test = anyTest.extend<{ t: Temporary }>({

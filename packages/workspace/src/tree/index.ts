@@ -5,10 +5,12 @@ export {
   assertSnapshot,
   cacheSnapshot,
   hasSnapshot,
+  keepRecent,
   knownRoot,
   type LoadedSnapshot,
   loadSnapshot,
   loadTree,
+  noteObjects,
   readManifests,
   type SnapshotCache,
 } from './load-snapshot.ts';

@@ -23,11 +23,31 @@ export interface SnapshotCache {
   /** Latest first, at most two: the parent of the next snapshot and the one before. */
   readonly snapshots: LoadedSnapshot[];
   readonly manifests: Map<string, Manifest>;
+  /** The snapshots that this process used last, of any run, by id. A fork or a take-over needs the one that was just taken. */
+  readonly recent: Map<string, LoadedSnapshot>;
 }
 
-export function cacheSnapshot({ snapshots }: SnapshotCache, snapshot: LoadedSnapshot): void {
+/** A snapshot of 10,000 files takes 3 MB. */
+const mostRecent = 4;
+
+export function cacheSnapshot({ snapshots, recent }: SnapshotCache, snapshot: LoadedSnapshot): void {
+  keepRecent(recent, mostRecent, snapshot);
   const others = snapshots.filter(({ id }) => id !== snapshot.id);
   snapshots.splice(0, snapshots.length, snapshot, ...others.slice(0, 1));
+}
+
+/** Keeps a value that was just used, and as many others as there may be. */
+export function keepRecent<Value extends { readonly id: string }>(
+  recent: Map<string, Value>,
+  most: number,
+  value: Value,
+): void {
+  recent.delete(value.id);
+  recent.set(value.id, value);
+  for (const oldest of recent.keys()) {
+    if (recent.size <= most) break;
+    recent.delete(oldest);
+  }
 }
 
 /** The files whose content the snapshot holds: `root` without the earlier entries of skipped paths. */
@@ -57,6 +77,13 @@ export async function loadSnapshot(
   assertSnapshot(folder, id);
   const kept = state.snapshots.find((snapshot) => snapshot.id === id);
   if (kept !== undefined) return kept;
+  const recent = state.recent.get(id);
+  if (recent !== undefined) {
+    // A ref of this repository needs them, too: `assertSnapshot` has seen it.
+    noteObjects(recent.root, state.known);
+    cacheSnapshot(state, recent);
+    return recent;
+  }
 
   const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', 'commit', id]);
   const { tree, parent: first, message } = readCommit(stdout);
@@ -101,6 +128,15 @@ export async function loadTree(
   const { root, submodules, oids } = readListing(stdout, input.isName);
   for (const oid of oids) input.state.known.add(oid);
   return { root, submodules };
+}
+
+/** Adds the ids of everything in a folder, which a ref of the repository needs. */
+export function noteObjects(folder: Folder, known: Set<string>): void {
+  if (typeof folder.oid === 'string') known.add(folder.oid);
+  for (const entry of folder.entries.values()) {
+    if (isFolder(entry)) noteObjects(entry, known);
+    else known.add(entry.oid);
+  }
 }
 
 /** Adds an empty folder. The ids of the folders above stay valid, because git does not store it. */

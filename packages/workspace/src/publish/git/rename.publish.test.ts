@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Conflict, Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
@@ -79,7 +79,7 @@ const scenarios: Record<string, Scenario> = {
 
 function change(folder: string, side: Side): void {
   for (const [path, content] of Object.entries(side)) {
-    if (content === null) renameSync(join(folder, path), join(folder, '..', `removed-${path}`));
+    if (content === null) rmSync(join(folder, path));
     else writeFileSync(join(folder, path), content);
   }
 }

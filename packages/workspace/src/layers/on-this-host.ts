@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { deviceOf, devicesOfOthers } from './bound-mounts.ts';
+import { createLayers } from './layers.ts';
+import { hostOptions, mountPointsIn } from './mounts.ts';
+import type { Layers } from './port.ts';
+
+export { defaultLayers } from './port.ts';
+
+const run = promisify(execFile);
+
+/** Why the trees of a data directory, which exists, are copies on this host; undefined when they stand on shared layers. */
+export const whyCopies = (input: { setting: Layers['setting']; dataDir: string }): Promise<string | undefined> =>
+  createLayers(input).reason();
+
+/** Folders of the data directory that hold trees. */
+const folders = ['runs', 'making', 'discarding', 'trash'] as const;
+const pauseMs = 100;
+
+/**
+ * Unmounts the trees below a data directory once its workers have ended. A tree that some process still uses stays mounted.
+ * @param waitMs how long to wait for processes that are ending
+ * @returns how many stay
+ */
+export async function unmountTrees(dataDir: string, waitMs = 1000): Promise<number> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 0;
+  for (let left = waitMs; ; left -= pauseMs) {
+    const points = treesIn(dataDir);
+    if (points.length === 0) return 0;
+    const inUse = devicesOfOthers();
+    const free = points.filter((point) => !inUse.has(deviceOf(point)));
+    // Not lazily: the kernel refuses while a process of this mount namespace uses one.
+    if (free.length > 0) await run('umount', ['-n', '--', ...free], hostOptions).catch(() => {});
+    const stay = treesIn(dataDir).length;
+    if (stay === 0 || left <= 0) return stay;
+    await sleep(pauseMs);
+  }
+}
+
+/** A disk of the operator may be mounted at such a folder itself. */
+function treesIn(dataDir: string): string[] {
+  let top: string;
+  try {
+    top = realpathSync(dataDir);
+  } catch {
+    return [];
+  }
+  return folders.flatMap((name) => mountPointsIn(join(top, name)).filter((point) => point !== join(top, name)));
+}
