@@ -108,6 +108,28 @@ test('what a command prints is read while it runs, also by a reader who comes la
   expect(first.seen.at(-1)).toMatchObject({ type: 'run.succeeded' });
 });
 
+test('what a command of prepare prints is read while it runs, by its number', async () => {
+  const printed = (text: string, file: string) => ({
+    command: `touch "$HOME/kept"; printf ${text}; ${waitsFor(file)}`,
+  });
+  const plan = { groups: [{ steps: [{ tool: 'bash', args: { command: 'true' } }] }] };
+  const { run } = await client.createRun({
+    plan,
+    prepare: { commands: [printed('one', 'go'), printed('two', 'end')] },
+  });
+  const reading = reader(run.id);
+  await until('the first command is read', () => reading.text() === 'one');
+  await allow(run.id, 'go');
+  await until('the second command is read', () => reading.text() === 'two');
+  await allow(run.id, 'end');
+  await reading.ended;
+  const pieces = reading.live().filter(({ text }) => text !== '');
+  expect(pieces.map(({ kind, prepare, text }) => [kind, prepare, text])).toEqual([
+    ['command.output', 1, 'one'],
+    ['command.output', 2, 'two'],
+  ]);
+});
+
 test('a stream without `live` has events alone', async () => {
   const run = await submit('printf here');
   const types = new Set<string>();

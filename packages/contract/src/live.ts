@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { stepIdSchema } from './ids.ts';
 
-/** What is streamed while it is made, and is in no log: what a model writes, and what the commands of a call print. */
+/** What is streamed while it is made, and is in no log: what a model writes, and what the commands of a call or of `prepare` print. */
 export const liveKinds = ['model.asking', 'model.text', 'model.reasoning', 'model.call', 'command.output'] as const;
 
 /** What one stream of text is. */
@@ -13,6 +13,7 @@ export const liveSourceSchema = z.strictObject({
   index: z.int().min(0).optional().describe('For a call of a model: its place in the answer'),
   step_id: stepIdSchema.optional().describe('For a command: the step that runs it'),
   attempt: z.int().min(1).optional(),
+  prepare: z.int().min(1).optional().describe('For a command of `prepare`: its number'),
   model: z.string().optional(),
   tool: z.string().optional(),
   since: z.iso.datetime().describe('When it began. Another time with the same turn or step: it began again'),
@@ -34,7 +35,8 @@ export const liveFrameSchema = liveSourceSchema.extend({
 export type LiveFrame = z.infer<typeof liveFrameSchema>;
 
 /** Frames with the same key and the same `since` are of one text. With another `since`, that text takes the place of the one before. */
-export const liveKey = ({ kind, turn, index, step_id }: LiveSource): string => [kind, turn ?? step_id, index].join('/');
+export const liveKey = ({ kind, turn, index, step_id, prepare }: LiveSource): string =>
+  [kind, turn ?? step_id ?? prepare, index].join('/');
 
 /** Frames of one run, from the worker that makes them. `whole`: they begin where what is kept begins. */
 export const liveMessageSchema = z.strictObject({

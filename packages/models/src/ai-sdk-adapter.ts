@@ -41,11 +41,8 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
   const limits = deps.settings.stream ?? defaultStreamLimits;
   const fetch = onDelta === undefined ? deps.fetch : streamFetch({ fetch: deps.fetch, limits, model: request.model });
   const isCached = request.cache ?? true;
-  const { model, options } = openProviderModel(
-    { ...deps, fetch },
-    request.model,
-    isCached ? request.cacheKey : undefined,
-  );
+  const { cacheKey } = request;
+  const { model, options } = openProviderModel({ ...deps, fetch }, request.model, { isCached, cacheKey });
   const facts = describeModel(request.model, deps.settings.known ?? {});
   request.signal.throwIfAborted();
   // Without `execute` the SDK stops after the first answer, so it sends one request.

@@ -2,6 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { needsMarks, withCacheMarks } from './cache-marks.ts';
 import { ModelError } from './errors.ts';
 import { describeModelProblem, parseModelName } from './model-name.ts';
 import type { ModelSettings } from './settings.ts';
@@ -18,12 +19,16 @@ type RequestOptions = Record<string, Record<string, boolean | string>>;
  * Always passes keys and URLs: the provider packages read missing ones from the environment of the process.
  * @throws ModelError EMODELNAME, EMODELSETTINGS
  */
-export function openProviderModel({ settings, fetch }: ProviderDeps, name: string, cacheKey?: string) {
+export function openProviderModel(
+  { settings, fetch }: ProviderDeps,
+  name: string,
+  { isCached, cacheKey }: { isCached: boolean; cacheKey: string | undefined },
+) {
   const problem = describeModelProblem(name, settings);
   if (problem !== null) throw new ModelError(problem);
   const { provider, model } = parseModelName(name);
   const none: RequestOptions = {};
-  const shared = cacheKey === undefined ? none : { openai: { promptCacheKey: cacheKey.slice(0, 64) } };
+  const shared = !isCached || cacheKey === undefined ? none : { openai: { promptCacheKey: cacheKey.slice(0, 64) } };
   switch (provider) {
     case 'openai':
       return {
@@ -45,10 +50,9 @@ export function openProviderModel({ settings, fetch }: ProviderDeps, name: strin
       // No default path: such servers differ.
       const baseURL = baseUrl(settings.openaiCompatible?.baseUrl, '', '');
       const apiKey = key(settings.openaiCompatible);
-      return {
-        model: createOpenAICompatible({ name: provider, apiKey, baseURL, fetch, includeUsage: true })(model),
-        options: none,
-      };
+      const transformRequestBody = isCached && needsMarks(model) ? withCacheMarks : undefined;
+      const server = { name: provider, apiKey, baseURL, fetch, includeUsage: true, transformRequestBody };
+      return { model: createOpenAICompatible(server)(model), options: none };
     }
     case 'ollama': {
       const baseURL = baseUrl(settings.ollama?.baseUrl, 'http://127.0.0.1:11434', '/v1');

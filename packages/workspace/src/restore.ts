@@ -30,8 +30,12 @@ import {
  * Restores the tree to a snapshot: files, links, modes and empty folders become what they were, and everything else is removed, including
  * `.git` entries. Keeps paths that this snapshot skipped, and paths that any other snapshot of the run skipped as long as they still
  * cannot be stored.
+ * @param input.known what the tree is sure to hold, which is not looked at. @default what a look at the tree shows
  */
-export async function restoreSnapshot(deps: Deps, input: Call<'restore'> & { isShared?: boolean }): Promise<void> {
+export async function restoreSnapshot(
+  deps: Deps,
+  input: Call<'restore'> & { isShared?: boolean; known?: KnownTree },
+): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertCurrent(folder);
@@ -50,7 +54,7 @@ export async function restoreSnapshot(deps: Deps, input: Call<'restore'> & { isS
     clock: () => fileSystemClock(folder),
     owner: deps.isRoot ? record.owner : undefined,
     keep,
-    known: layer && (await knownFiles(deps, { folder, state, target, top, layer, learn })),
+    known: input.known ?? (layer && (await knownFiles(deps, { folder, state, target, top, layer, learn }))),
   };
   deps.onPoint('restore.begin');
   await checkoutSnapshot(deps, { checkout, folder, state, target });

@@ -83,6 +83,15 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         waits = undefined;
         break;
       }
+      case 'workspace.preparing': {
+        const text = `prepare ${eventText(one, '')}`;
+        running.set(prepareKey, { tool: '', text, since: at, output: new GrowingText() });
+        break;
+      }
+      case 'workspace.prepared':
+      case 'workspace.prepare_failed':
+        running.delete(prepareKey);
+        break;
       case 'turn.planned': {
         const { usage } = one.data;
         used.input_tokens += usage?.input_tokens ?? 0;
@@ -199,7 +208,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
       case 'model.call':
         break;
       case 'command.output':
-        running.get(one.step_id ?? '')?.output.add(one);
+        running.get(one.step_id ?? prepareKey)?.output.add(one);
         break;
       default:
         one.kind satisfies never;
@@ -246,6 +255,9 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
 
   return { event, frame, tick, end };
 }
+
+/** In the place of a step's id: one command of `prepare` runs at a time. */
+const prepareKey = 'prepare';
 
 type Decided = Extract<RunEvent, { type: 'approval.decided' }>['data'];
 const decidedWords: Record<Decided['decision'], string> = {

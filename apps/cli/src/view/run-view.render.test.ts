@@ -84,6 +84,17 @@ it('says what happens now, and for how long', () => {
   expect(lines.at(-2)).toBe('    │ two<U+001B>[2J');
 });
 
+it('shows what a command of prepare prints, until it ends', () => {
+  const { lines, send, live, wait } = followed();
+  send('run.created', begun);
+  send('workspace.preparing', { number: 1, of: 2, command: 'npm ci', worker: 'w' });
+  live('command.output', 'added 3\n', { prepare: 1 });
+  wait(2000);
+  expect(lines.slice(-2)).toEqual(['    │ added 3', '· prepare 1 of 2: npm ci · 2 s']);
+  send('workspace.prepared', { number: 1, of: 2, command: 'npm ci', duration_ms: 2000, files_changed: 3 });
+  expect(lines.join('\n')).not.toContain('added 3');
+});
+
 it('folds long thoughts, output and diffs, and says where the whole is', () => {
   const { lines, send, live, call } = followed();
   const numbered = (count: number, mark = '') => Array.from({ length: count }, (_, n) => `${mark}${n + 1}`).join('\n');

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Json, resolutionSchema } from '@holdpoint/contract';
+import { type Json, type RememberedRule, resolutionSchema } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import { decidePublish, EngineError, expire, expirePublish, type Transition } from '../domain/index.ts';
+import { decidePublish, EngineError, expire, expirePublish, type RunState, type Transition } from '../domain/index.ts';
 import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
 import { assertOpened } from './content.ts';
-import { decideStep } from './decide-step.ts';
+import { answerByNewRule, decideStep } from './decide-step.ts';
 import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
-import { listRule, unlistRule } from './rule-index.ts';
+import { listPendingApprovals } from './list-approvals.ts';
+import { listRule, madeBy, unlistRule } from './rule-index.ts';
 import { type ApprovalView, type PublishApproval, viewApproval } from './view-approval.ts';
 
 /**
@@ -46,10 +47,36 @@ export async function decideApproval(
     // The server did not know the script: the append came after the wake-up.
     if (decides && appended.late) await wake(deps, view);
     if (decides) await reportDecided(deps, view);
+    for (const rule of madeBy(transition)) await answerOpen(deps, run, rule);
     return true;
   });
   return viewApproval(deps, approvalId);
 }
+
+/** A rule counts at once for the calls of its run that wait already. One that it does not reach waits for its own decision. */
+async function answerOpen(deps: EngineDeps, run: RunState, rule: RememberedRule): Promise<void> {
+  try {
+    const filter = { run_id: run.id, tool: rule.tool, tenant: run.tenant };
+    const { items } = await listPendingApprovals(deps, filter, { limit: mostAnswered });
+    for (const { approval } of items) {
+      await retryWhileContended(approval.id, async () => {
+        const view = await viewApproval(deps, approval.id);
+        const transition = view.subject === 'step' ? await answerByNewRule(deps, view, rule) : undefined;
+        if (transition === undefined) return true;
+        const { ok } = await append(deps, run.id, transition);
+        if (ok) await Promise.all([wake(deps, view), reportDecided(deps, view)]);
+        return ok || Date.parse(view.approval.request.expires_at) <= deps.now();
+      });
+    }
+  } catch (error) {
+    deps.logger.warn(
+      { run_id: run.id, rule_id: rule.rule_id, err: error },
+      'open calls were not answered by a new rule',
+    );
+  }
+}
+
+const mostAnswered = 100;
 
 /** The decision came too late. What the policy lets run without one is left to the workers, who judge it again. */
 async function expireNow(deps: EngineDeps, view: ApprovalView): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Json, Problem, Vote } from '@holdpoint/contract';
+import type { Json, Problem, RememberedRule, Vote } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import {
   type Decider,
@@ -8,6 +8,7 @@ import {
   EngineError,
   type Panel,
   panelOf,
+  type Transition,
   vote,
   votesOn,
   whatIsMissing,
@@ -17,7 +18,7 @@ import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
 import { judgeDescribed } from './judge-described.ts';
-import { newRule } from './remember-rule.ts';
+import { newRule, proposedRule, whyNotRemembered } from './remember-rule.ts';
 import { submittersOf } from './submitters.ts';
 import type { StepApproval } from './view-approval.ts';
 
@@ -57,6 +58,20 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
     votes: all,
     answer: kind === 'respond' ? await answerTo(deps, view, message ?? '') : undefined,
   });
+}
+
+/** The decision of a rule about a call that waited when the rule was made; undefined when the rule or its maker does not decide on it. */
+export async function answerByNewRule(
+  deps: EngineDeps,
+  view: StepApproval,
+  { rule_id: ruleId, call_digest, by, kind }: RememberedRule,
+): Promise<Transition | undefined> {
+  const { run, step, approval, digest } = view;
+  if (approval.status !== 'pending' || whyNotRemembered(view) !== undefined) return undefined;
+  if (proposedRule(view).call_digest !== call_digest) return undefined;
+  if (!approval.request.allowed_decisions.includes('approve')) return undefined;
+  if (!decidesAlone(await readPanel(deps, view), { name: by, kind })) return undefined;
+  return decide(run, step, approval, { kind: 'approve', digest, by, ruleId });
 }
 
 const notAlone = 'a call on which several callers decide cannot be remembered by one of them';

@@ -58,6 +58,30 @@ test('the same call needs no second decision in its run, and the log names the r
   expect(await statusesOf(await submit(deps))).toEqual(['parked']);
 });
 
+test('a rule settles the same call where it waits already in its run, and no other call', async () => {
+  const reads = [call('a', 'read'), call('b', 'read'), call('c', 'read', { looks: true })];
+  const { runId, deps, submit, executions } = await start([reads]);
+  const other = await submit(deps);
+  expect(await statusesOf(runId)).toEqual(['parked', 'parked', 'parked']);
+  const approvalsOf = async () => {
+    const { approvals, steps } = await listSteps(deps, runId);
+    return steps.map(({ id }) => approvals.find(({ request }) => request.step_id === id));
+  };
+  const [first] = await approvalsOf();
+  const shown = (await pendingApprovals(deps, runId)).find(({ approval }) => approval.id === first?.id);
+  await decideOn(deps, shown, { by: 'ann', remember: { scope: 'run' } });
+  const [decided, answered, open] = await approvalsOf();
+  const made = decided?.decision?.made_rule;
+  expect(made).toBeDefined();
+  expect(answered?.decision).toMatchObject({ by: 'ann', rule_id: made, decision: 'approve' });
+  expect(open?.status).toBe('pending');
+  await deliverAll(deps);
+  expect(await statusesOf(runId)).toEqual(['succeeded', 'succeeded', 'parked']);
+  expect(executions).toHaveLength(2);
+  expect(await statusesOf(other)).toEqual(['parked', 'parked', 'parked']);
+  await soundLog(deps, runId);
+});
+
 test('a rule for the tenant answers in other runs until it is revoked or expires', async () => {
   const { submit, remember, deps } = await start([[call('a')]]);
   await remember('policy', { expires_s: 60 });

@@ -6,7 +6,8 @@ import { claimOwner, ownerOf, readRule, ruleIndexOf } from '../log/index.ts';
 /** The rule of an entry is in the log of the run whose approval made it; entries only find it. */
 const entryOf = (callDigest: string, ruleId: string): string => `${callDigest} ${ruleId}`;
 
-const madeBy = ({ events }: Transition) =>
+/** The rules that a decision makes. */
+export const madeBy = ({ events }: Transition) =>
   events.flatMap((event) => (event.type === 'rule.remembered' ? [event.data] : []));
 
 /** Before the append that makes a rule: nothing in a log is unfindable. */

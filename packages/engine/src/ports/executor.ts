@@ -108,13 +108,13 @@ export interface Executor {
     place: { runId: string; epoch: number; tenant: string; base: string },
     prepare: Prepare & { secrets: RunSpec['secrets'] & object },
   ): Promise<string | undefined>;
-  /** Runs a command of `prepare` until it ends. An exception is an infrastructure error. */
+  /** Runs a command of `prepare`, numbered from 1, until it ends. An exception is an infrastructure error. */
   prepare(
     command: string,
     context: Pick<
       ExecutionContext,
       'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'scope' | 'seed' | 'onConnection' | 'signal'
-    >,
+    > & { number: number },
   ): Promise<PrepareEnd>;
   /** Runs a command beside the steps until it ends. Its output goes to `output` as it comes. An exception is an infrastructure error. */
   runTask(spec: ShellSpec, context: TaskContext): Promise<TaskEnd>;

@@ -126,6 +126,7 @@ async function execute(
     ...{ runId: run.id, epoch: run.lease, limits: limits.command ?? {}, scope: scopeOf(run, spec), signal },
     wallMs: Math.min(command.timeout_s, most) * 1000,
     network: hostsOf({ ...spec, prepare }),
+    number: run.prepared + 1,
     seed: modes.deterministic ? heads.prepare(run.prepared + 1) : undefined,
     onConnection: reached.add,
   });

@@ -136,7 +136,7 @@ export function createExecutor(deps: Deps): Executor {
         { allowAddresses, secrets },
       );
       const use = new CallUse();
-      using output = liveOutput(deps.live, { runId, stepId, attempt, tool: call.tool });
+      using output = liveOutput(deps.live, runId, { step_id: stepId, attempt, tool: call.tool });
       const bounds = { wallMs, limits, way, scope, readOnly, seed, signal, use, output };
       const asked = openGenerate(deps, { model: rest.model, needsPrice, scope, wallMs, signal });
       const context = {
@@ -162,7 +162,9 @@ export function createExecutor(deps: Deps): Executor {
       return prepareKey(deps, (await located(workspaces, place)).mount, place, prepare);
     },
     async prepare(command, context) {
-      return runPrepare({ sandbox, secrets, allowAddresses }, await mountOf(deps, context), command, context);
+      using output = liveOutput(deps.live, context.runId, { prepare: context.number });
+      const mount = await mountOf(deps, context);
+      return await runPrepare({ sandbox, secrets, allowAddresses }, mount, command, { ...context, output });
     },
     async runTask(spec, context) {
       return runTask({ sandbox, secrets, allowAddresses }, await mountOf(deps, context), spec, context);

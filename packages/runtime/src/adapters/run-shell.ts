@@ -9,6 +9,7 @@ import {
 import type { Executor, PrepareEnd, TaskContext, TaskEnd } from '@holdpoint/engine/worker';
 import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
+import type { LiveOutput } from '../live/live-output.ts';
 import { secretVariables } from './call-secrets.ts';
 import { quotaText, splitSignal } from './command-end.ts';
 import { useOf } from './command-use.ts';
@@ -56,8 +57,9 @@ export async function runPrepare(
   { sandbox, secrets, allowAddresses }: Deps,
   workspace: WorkspaceMount,
   command: string,
-  { wallMs, limits, network, scope, seed, onConnection, signal }: Parameters<Executor['prepare']>[1],
+  context: Parameters<Executor['prepare']>[1] & { output: LiveOutput },
 ): Promise<PrepareEnd> {
+  const { wallMs, limits, network, scope, seed, onConnection, output: watch, signal } = context;
   await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
   const fixed = seed === undefined ? undefined : fixSurroundings(seed, Date.now);
   const argv = ['/bin/bash', '-c', command] as const;
@@ -68,6 +70,7 @@ export async function runPrepare(
     filter: () => secrets.redactor(scope.tenant).stream(),
     egress: way?.openProxy(),
     streams: 'combined',
+    watch,
     kept_bytes: 2 * longestTail,
     tmp_bytes: prepareTmpBytes,
     limits: { ...limits, wall_ms: wallMs },

@@ -1,10 +1,19 @@
 import { mkdirSync } from 'node:fs';
-import { type Deps, type Materialised, WorkspaceError } from '../deps.ts';
-import { fromPlain, openTop, setFolderOwner, toText } from '../files/index.ts';
+import { type Deps, type Materialised, type Owner, WorkspaceError } from '../deps.ts';
+import { fromPlain, join, openTop, setFolderOwner, toText } from '../files/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
 import type { FoundSource } from '../source-repository/found-source.ts';
 import { asOwner, readGit, rethrowBroken } from '../source-repository/repository.ts';
-import { type Folder, gitPermissions, isFolder, kindOf, type Listing, modes, readListing } from '../tree/index.ts';
+import {
+  type Folder,
+  gitPermissions,
+  isFolder,
+  kindOf,
+  type Leaf,
+  type Listing,
+  modes,
+  readListing,
+} from '../tree/index.ts';
 import { type Copied, newCopied } from './copy-directory.ts';
 import { statusFields } from './import/copy-files.ts';
 import type { Importer } from './import/importer.ts';
@@ -76,7 +85,12 @@ export async function checkOut(
   },
 ): Promise<Copied> {
   const { commit, importer, to, found } = input;
-  if (to !== undefined) makeFolders(commit.root, { to, owner: input.owner });
+  if (to !== undefined)
+    makeFolders(commit.root, {
+      to: fromPlain(to),
+      owner: input.owner,
+      bitsOf: () => gitPermissions.usual.folder,
+    });
   const wanted = wantedObjects(commit, to);
   const { at, options } = asOwner(found.repository);
   const args = [...bigFileFlags, ...at, 'cat-file', '--batch', '--buffer'];
@@ -114,7 +128,8 @@ export function describeCommit({ root, listing }: Pick<Commit, 'root' | 'listing
   return copied;
 }
 
-function* leavesOf(folder: Folder, above = ''): Generator<{ path: string; leaf: { mode: number; oid: string } }> {
+/** Every file and link below a folder, by its path below it. */
+export function* leavesOf(folder: Folder, above = ''): Generator<{ path: string; leaf: Leaf }> {
   for (const [name, entry] of folder.entries) {
     const path = above === '' ? name : `${above}/${name}`;
     if (isFolder(entry)) yield* leavesOf(entry, path);
@@ -122,19 +137,27 @@ function* leavesOf(folder: Folder, above = ''): Generator<{ path: string; leaf: 
   }
 }
 
-/** All folders first: a name that a broken tree gives to a link as well is then taken. */
-function makeFolders(root: Folder, { to, owner }: { to: string; owner: ImportContext['owner'] }): void {
-  const visit = (folder: Folder, at: string) => {
+/**
+ * All folders first: a name that a broken tree gives to a link as well is then taken.
+ * @param to byte path of a folder that no other process looks at
+ * @param bitsOf permissions of the folder at a byte path below `to`
+ */
+export function makeFolders(
+  root: Folder,
+  { to, owner, bitsOf }: { to: string; owner: Owner | undefined; bitsOf: (path: string) => number },
+): void {
+  const visit = (folder: Folder, above: string) => {
     for (const [name, entry] of folder.entries) {
       if (!isFolder(entry)) continue;
-      const path = `${at}/${name}`;
-      mkdirSync(Buffer.from(path, 'latin1'), 0o700);
-      using made = openTop(Buffer.from(path, 'latin1'));
-      setFolderOwner(made.fd, owner, gitPermissions.usual.folder);
+      const path = join(above, name);
+      const at = Buffer.from(`${to}/${path}`, 'latin1');
+      mkdirSync(at, 0o700);
+      using made = openTop(at);
+      setFolderOwner(made.fd, owner, bitsOf(path));
       visit(entry, path);
     }
   };
-  visit(root, fromPlain(to));
+  visit(root, '');
 }
 
 function wantedObjects({ root, tree, listing }: Commit, to: string | undefined): WantedObject[] {
@@ -144,7 +167,7 @@ function wantedObjects({ root, tree, listing }: Commit, to: string | undefined):
   const top = to === undefined ? '' : fromPlain(to);
   for (const { path, leaf } of to === undefined ? [] : leavesOf(root)) {
     const isLink = leaf.mode === modes.symlink;
-    const kind = kindOf(leaf as Parameters<typeof kindOf>[0]) ?? 'file';
+    const kind = kindOf(leaf) ?? 'file';
     wanted.push({ oid: leaf.oid, type: 'blob', path: `${top}/${path}`, bits: gitPermissions.usual[kind], isLink });
     files.delete(leaf.oid);
   }

@@ -29,10 +29,11 @@ import {
 } from '../tree/index.ts';
 import { type Entry, entryFolder, packFile, readEntry, touchEntry } from './entry.ts';
 import { removePrepared } from './evict-prepared.ts';
+import { placeFolders } from './place-folders.ts';
 
 /**
- * Brings the tree to what an earlier run kept: its objects are linked, the changes are made in the parent's tree in memory, and the files are
- * written. An entry that is damaged, or that does not fit the files of this run, is removed, so that this run keeps its own.
+ * Brings the tree, which holds the parent, to what an earlier run kept: its objects are linked, the changes are made in the parent's tree in
+ * memory, new folders are written aside and renamed into the tree, and the other files are written. An entry that is damaged, or that does not fit the files of this run, is removed, so that this run keeps its own.
  */
 export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): Promise<Snapshot | undefined> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
@@ -74,7 +75,8 @@ export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): P
     manifest: { ...manifest, empty: emptyFolders(root) },
   });
   deps.onPoint('prepared.committed');
-  await restoreSnapshot(deps, { runId: input.runId, epoch: input.epoch, snapshot: snapshot.id });
+  const known = await placeFolders(deps, { folder, record, state, parent, root, permissions: manifest.permissions });
+  await restoreSnapshot(deps, { runId: input.runId, epoch: input.epoch, snapshot: snapshot.id, known });
   deps.onPoint('prepared.applied');
   return snapshot;
 }

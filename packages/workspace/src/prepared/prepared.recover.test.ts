@@ -1,7 +1,17 @@
-import { appendFileSync, chmodSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { appendFileSync, chmodSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git, readTree, rejects, runUntilKilled, stride, type Temporary, test, writeTree } from '../testing/index.ts';
+import {
+  git,
+  owner,
+  readTree,
+  rejects,
+  runUntilKilled,
+  stride,
+  type Temporary,
+  test,
+  writeTree,
+} from '../testing/index.ts';
 import { entryFolder } from './entry.ts';
 
 const key = 'a'.repeat(64);
@@ -49,6 +59,33 @@ test('another run of the tenant gets exactly the files that prepare made', async
   await t.workspaces.discard(first);
   await t.workspaces.takeOver({ runId: second, epoch: 2, snapshot: taken?.id ?? '' });
   expect(readTree((await t.workspaces.locate({ runId: second, epoch: 2 })).path)).toEqual(at.made);
+});
+
+test('folders with more files than one thread writes come to their places, with names and permissions as they were', async ({
+  t,
+}) => {
+  const names = Array.from({ length: 400 }, (_, index) => `file ${index}.js`);
+  const many = Object.fromEntries(names.map((name) => [`packages/a/node_modules/b/${name}`, `${name}\n`]));
+  const source = t.source({ ...files, 'packages/a/package.json': '{}\n' });
+  const begun = await t.begin(source, first);
+  writeTree(begun.path, {
+    ...many,
+    'packages/a/node_modules/.bin/b': { executable: 'b\n' },
+    'new/below/large': 'x'.repeat(2e6),
+  });
+  symlinkSync('b/file 1.js', join(begun.path, 'packages/a/node_modules/link'));
+  chmodSync(join(begun.path, 'packages/a/node_modules'), 0o700);
+  const { id: to } = await t.snapshot(begun.id, first);
+  await keep(t, { from: begun.id, to });
+  const next = await t.begin(source, second);
+  // A link at the place of a new folder is no way out of the tree.
+  symlinkSync(t.path, join(next.path, 'new'));
+  const taken = await apply(t, { parent: next.id });
+  expect(readTree(next.path)).toEqual(readTree(begun.path));
+  expect(statSync(join(next.path, 'packages/a/node_modules')).mode & 0o777).toBe(0o700);
+  expect(statSync(join(next.path, 'packages/a/node_modules/b/file 1.js'))).toMatchObject(owner);
+  expect(await t.snapshot(taken?.id ?? '', second)).toMatchObject({ id: taken?.id, files_changed: 0 });
+  expect(readdirSync(join(t.dataDir, 'making'))).toEqual([]);
 });
 
 test('another tenant, another key and a protected path get nothing', async ({ t }) => {

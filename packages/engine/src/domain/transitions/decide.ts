@@ -37,6 +37,8 @@ export interface Decision {
   votes?: Vote[] | undefined;
   /** Made with the decision, for later calls with the same parameters. */
   rule?: RememberedRule | undefined;
+  /** The rule that decides, which `by` made with another decision. */
+  ruleId?: string | undefined;
   /** The deadline passed, and the policy lets the call run then. */
   expired?: true | undefined;
 }
@@ -63,6 +65,7 @@ export function decide(run: RunState, step: StepState, approval: ApprovalState, 
           by: decision.by,
           votes: decision.votes,
           made_rule: decision.rule?.rule_id,
+          rule_id: decision.ruleId,
           expired: decision.expired,
           writes: willWrite(step, decision) || undefined,
         },
