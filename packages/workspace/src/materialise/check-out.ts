@@ -1,14 +1,13 @@
-import { mkdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Deps, type Materialised, WorkspaceError } from '../deps.ts';
-import { fromPlain, openTop, setFolderOwner, toText } from '../files/index.ts';
-import { bigFileFlags } from '../host-git/git.ts';
+import { toText } from '../files/index.ts';
+import { objectsIn } from '../git-objects/index.ts';
 import type { FoundSource } from '../source-repository/found-source.ts';
+import { pipePack } from '../source-repository/pipe-pack.ts';
 import { asOwner, readGit, rethrowBroken } from '../source-repository/repository.ts';
-import { type Folder, gitPermissions, isFolder, kindOf, type Listing, modes, readListing } from '../tree/index.ts';
+import { type Folder, type Listing, leavesOf, modes, readListing } from '../tree/index.ts';
 import { type Copied, newCopied } from './copy-directory.ts';
-import { statusFields } from './import/copy-files.ts';
-import type { Importer } from './import/importer.ts';
-import { BrokenSource, type WantedObject } from './import/take-objects.ts';
 import { countBytes, countEntry, type ImportContext } from './import-context.ts';
 import { selectTree } from './selection.ts';
 
@@ -59,42 +58,33 @@ function countFiles(context: ImportContext, { root, listing }: Pick<Commit, 'roo
 }
 
 /**
- * Writes the files of a commit, and stores all of its objects: each is read from the source once.
- * @param input.to undefined: the objects are only stored
+ * Copies the objects of a commit's tree into a bare repository, as the source has them: git packs nothing again, and computes the id of each.
+ * On disk when it returns, but for the names in the folder.
+ * @throws WorkspaceError ESOURCEBROKEN when the source does not give all of them
  */
-export async function checkOut(
+export async function takeTree(
   deps: Pick<Deps, 'git'>,
-  input: {
-    found: GitFound;
-    commit: Commit;
-    importer: Importer;
-    to: string | undefined;
-    temporary: string;
-    owner: ImportContext['owner'];
-    fileBytes: number;
-    learn: (path: string, status: BigInt64Array, oid: string) => void;
-  },
-): Promise<Copied> {
-  const { commit, importer, to, found } = input;
-  if (to !== undefined) makeFolders(commit.root, { to, owner: input.owner });
-  const wanted = wantedObjects(commit, to);
-  const { at, options } = asOwner(found.repository);
-  const args = [...bigFileFlags, ...at, 'cat-file', '--batch', '--buffer'];
-  const command = deps.git.command(args, options);
-  const prefix = to === undefined ? 0 : fromPlain(to).length + 1;
-  await Promise.all(
-    split(wanted, importer.partsOf(wanted.length), commit.listing).map(async (objects) => {
-      const { status } = await importer.takeObjects({ command, objects, temporary: input.temporary });
-      for (const [index, { path, oid, isLink }] of objects.entries()) {
-        const numbers = status.subarray(index * statusFields, (index + 1) * statusFields);
-        if (path !== undefined && isLink !== true) input.learn(path.slice(prefix), numbers, oid);
-      }
-    }),
-  ).catch((error: unknown) => {
-    if (!(error instanceof BrokenSource)) throw error;
-    return rethrowBroken(found.repository)(new WorkspaceError('EGITFAILED', error.message, { cause: error }));
-  });
-  return describeCommit(commit, input.fileBytes);
+  input: { found: GitFound; commit: Commit; gitDir: string; signal?: AbortSignal | undefined },
+): Promise<void> {
+  const { repository } = input.found;
+  const { tree, listing } = input.commit;
+  const { at, options } = asOwner(repository);
+  const packing = ['-c', 'pack.compression=1', 'pack-objects', '--window=0', '--revs', '--stdout'];
+  packing.push('--delta-base-offset', '-q');
+  await pipePack(deps.git, {
+    pack: { args: [...at, ...packing], options: { ...options, signal: input.signal } },
+    index: { args: [`--git-dir=${input.gitDir}`, 'index-pack', '--stdin'], options: { signal: input.signal } },
+    revs: `${tree}\n`,
+  }).catch(rethrowBroken(repository));
+  const taken = new Set<string>();
+  const folder = join(input.gitDir, 'objects/pack');
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.idx'))) {
+    for (const oid of objectsIn(join(folder, name))) taken.add(oid);
+  }
+  for (const oid of [tree, ...listing.oids]) {
+    if (taken.has(oid)) continue;
+    throw new WorkspaceError('ESOURCEBROKEN', `git cannot read ${repository.common}: the object ${oid} is damaged.`);
+  }
 }
 
 /** What a workspace with the files of a commit holds. */
@@ -112,56 +102,4 @@ export function describeCommit({ root, listing }: Pick<Commit, 'root' | 'listing
     copied.bytes += size;
   }
   return copied;
-}
-
-function* leavesOf(folder: Folder, above = ''): Generator<{ path: string; leaf: { mode: number; oid: string } }> {
-  for (const [name, entry] of folder.entries) {
-    const path = above === '' ? name : `${above}/${name}`;
-    if (isFolder(entry)) yield* leavesOf(entry, path);
-    else yield { path, leaf: entry };
-  }
-}
-
-/** All folders first: a name that a broken tree gives to a link as well is then taken. */
-function makeFolders(root: Folder, { to, owner }: { to: string; owner: ImportContext['owner'] }): void {
-  const visit = (folder: Folder, at: string) => {
-    for (const [name, entry] of folder.entries) {
-      if (!isFolder(entry)) continue;
-      const path = `${at}/${name}`;
-      mkdirSync(Buffer.from(path, 'latin1'), 0o700);
-      using made = openTop(Buffer.from(path, 'latin1'));
-      setFolderOwner(made.fd, owner, gitPermissions.usual.folder);
-      visit(entry, path);
-    }
-  };
-  visit(root, fromPlain(to));
-}
-
-function wantedObjects({ root, tree, listing }: Commit, to: string | undefined): WantedObject[] {
-  const wanted: WantedObject[] = [...new Set([tree, ...listing.trees])].map((oid) => ({ oid, type: 'tree' }));
-  const files = new Set(listing.oids);
-  for (const oid of listing.trees) files.delete(oid);
-  const top = to === undefined ? '' : fromPlain(to);
-  for (const { path, leaf } of to === undefined ? [] : leavesOf(root)) {
-    const isLink = leaf.mode === modes.symlink;
-    const kind = kindOf(leaf as Parameters<typeof kindOf>[0]) ?? 'file';
-    wanted.push({ oid: leaf.oid, type: 'blob', path: `${top}/${path}`, bits: gitPermissions.usual[kind], isLink });
-    files.delete(leaf.oid);
-  }
-  // Files that the workspace does not get belong to the commit nevertheless.
-  for (const oid of files) wanted.push({ oid, type: 'blob' });
-  return wanted;
-}
-
-/** Neighbours stay together, because git keeps the bases of their deltas. */
-function split(wanted: WantedObject[], parts: number, { sizes }: Listing): WantedObject[][] {
-  const weight = ({ oid }: WantedObject) => 4096 + (sizes.get(oid) ?? 0);
-  const total = wanted.reduce((sum, one) => sum + weight(one), 0);
-  const found: WantedObject[][] = Array.from({ length: parts }, () => []);
-  let before = 0;
-  for (const one of wanted) {
-    found[Math.min(parts - 1, Math.floor((before * parts) / total))]?.push(one);
-    before += weight(one);
-  }
-  return found.filter((part) => part.length > 0);
 }

@@ -7,8 +7,9 @@ import { type Ancestry, commitsAsked, takeHistory } from '../repository/index.ts
 import { assertUnchanged } from '../source-repository/repository.ts';
 import { compact, emptyFolders, hashOnly, type Skipped } from '../tree/index.ts';
 import { extractArchive } from './archive/extract-archive.ts';
-import { type Commit, checkOut, describeCommit, type GitFound, readCommitTree } from './check-out.ts';
-import { type Copied, type Copy, copyDirectory, newCopied } from './copy-directory.ts';
+import { type Commit, describeCommit, type GitFound, readCommitTree, takeTree } from './check-out.ts';
+import { checkOutFiles } from './check-out-files.ts';
+import { type Copied, type Copy, copyDirectory } from './copy-directory.ts';
 import type { Fill } from './fill.ts';
 import type { ImportSettings } from './import/import-job.ts';
 import { Importer } from './import/importer.ts';
@@ -17,6 +18,7 @@ import { intoTree, type Place } from './into-tree.ts';
 import { createLearner } from './learner.ts';
 import { scanTree, scanUnstored } from './scan-unstored.ts';
 import { createSelection, selectAll } from './selection.ts';
+import { watchSpace } from './watch-space.ts';
 
 export interface Filled extends Omit<Copied, 'unstored'> {
   /** Id of the tree of `root`. */
@@ -163,7 +165,9 @@ async function fillFromGit(
   input: { fill: Fill; context: ImportContext; found: GitFound },
 ): Promise<Filled> {
   const { fill, context, found } = input;
-  const { folder, pool, signal, owner, tenant } = fill;
+  const { folder, pool, owner, tenant } = fill;
+  using space = watchSpace(deps, fill.signal);
+  const { signal } = space;
   const commit = await readCommitTree(deps, { found, context, signal });
   const { repository } = found;
   const asked = { folder, repository, commit: found.commit, commits: commitsAsked(fill.source), pool };
@@ -174,11 +178,10 @@ async function fillFromGit(
   const tree = commit.root.oid ?? (await fill.content.root(commit.root));
   const content = contentOf({ root: commit.root, permissions: new Map() }, tree);
   const layer = commit.root.oid === null ? undefined : await findLayer(deps, { tenant, ...content });
-  const take = { fill, context, found, commit, isLinked };
+  if (!isLinked) await takeTree(deps, { found, commit, gitDir: folder.shadow, signal });
   let copied: Copied;
-  if (layer === undefined) copied = await checkOutTree(deps, { ...take, tree });
+  if (layer === undefined) copied = await checkOutTree(deps, { fill, context, commit, tree, signal });
   else {
-    if (!isLinked) await takeObjectsOnly(deps, take);
     rememberRoot(layer, commit.root);
     await standOn(deps, { folder, owner, layer });
     copied = describeCommit(commit, Number.POSITIVE_INFINITY);
@@ -193,42 +196,23 @@ async function fillFromGit(
   return { ...rest, tree, unstored, submodules, commit: source, history: ancestry };
 }
 
-interface Take {
-  fill: Fill;
-  context: ImportContext;
-  found: GitFound;
-  commit: Commit;
-  /** Whether the run has the commit's objects already. */
-  isLinked: boolean;
-}
-
-async function checkOutTree(deps: Deps, take: Take & { tree: string }): Promise<Copied> {
-  const { fill, context, found, commit, tree } = take;
-  const learner = createLearner(fill.folder);
-  let taken = newCopied();
+async function checkOutTree(
+  deps: Deps,
+  input: { fill: Fill; context: ImportContext; commit: Commit; tree: string; signal: AbortSignal },
+): Promise<Copied> {
+  const { fill, context, commit, tree, signal } = input;
+  const { folder } = fill;
+  const learner = createLearner(folder);
+  const copied = describeCommit(commit, deps.limits.fileBytes);
   await intoTree(deps, fill, async ({ to, owner, isLayer }) => {
-    const settings = { owner, learns: isLayer ? 'source' : 'copy', stores: !take.isLinked } as const;
-    await using importer = createImporter(deps, { fill, context }, settings);
     const learn = isLayer ? () => {} : learner.add;
-    const { fileBytes } = deps.limits;
-    const place = { to, owner, importer, temporary: fill.folder.path, fileBytes, learn };
-    const done = await checkOut(deps, { ...place, found, commit });
-    await importer.finish(false);
-    taken = done;
-    const { unstored: _, ...rest } = done;
-    const content = contentOf(done, tree);
-    return { copied: { ...rest, unstored: new Map() }, content };
+    const place = { to, owner, temporary: folder.path, gitDir: folder.shadow };
+    await checkOutFiles(deps, { ...place, root: commit.root, context, learn, signal });
+    const { unstored: _, ...rest } = copied;
+    return { copied: { ...rest, unstored: new Map() }, content: contentOf(copied, tree) };
   });
-  learner.settle(deps.states.of(fill.folder).stats);
-  return taken;
-}
-
-async function takeObjectsOnly(deps: Deps, { fill, context, found, commit }: Take): Promise<void> {
-  const settings = { owner: undefined, learns: 'source', stores: true } as const;
-  await using importer = createImporter(deps, { fill, context }, settings);
-  const nowhere = { to: undefined, owner: undefined, importer, temporary: fill.folder.path, learn: () => {} };
-  await checkOut(deps, { ...nowhere, found, commit, fileBytes: deps.limits.fileBytes });
-  await importer.finish(false);
+  learner.settle(deps.states.of(folder).stats);
+  return copied;
 }
 
 /** Files that arrive one by one: they are written first, and read from there. */

@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
-import { type Folder, isFolder } from '../tree/index.ts';
+import { type Folder, type Leaf, leavesOf } from '../tree/index.ts';
 
 /** Bytes of an entry before its path: ten status fields, the object id, the flags. */
 const fixedBytes = 62;
 const signature = Buffer.from('DIRC');
 
 /** git's index (version 2) for a tree. Its status fields are zero, so the first `git status` compares contents and fills them in. */
-export function buildIndex(root: Folder): Buffer {
-  const entries: Buffer[] = [];
-  const visit = (folder: Folder, above: string) => {
-    for (const [name, entry] of folder.entries) {
-      const path = above === '' ? name : `${above}/${name}`;
-      if (isFolder(entry)) visit(entry, path);
-      else entries.push(entryOf(path, entry));
-    }
-  };
-  visit(root, '');
+export const buildIndex = (root: Folder): Buffer => indexOf(leavesOf(root));
+
+export function indexOf(files: Iterable<{ path: string; leaf: Leaf }>): Buffer {
+  const entries = Array.from(files, ({ path, leaf }) => entryOf(path, leaf));
   entries.sort((a, b) => Buffer.compare(a.subarray(fixedBytes), b.subarray(fixedBytes)));
   const head = Buffer.alloc(12);
   signature.copy(head);
@@ -24,7 +18,7 @@ export function buildIndex(root: Folder): Buffer {
   return withChecksum(Buffer.concat([head, ...entries]));
 }
 
-function entryOf(path: string, { mode, oid }: { mode: number; oid: string }): Buffer {
+function entryOf(path: string, { mode, oid }: Leaf): Buffer {
   const entry = Buffer.alloc(paddedLength(fixedBytes + path.length));
   entry.writeUInt32BE(mode, 24);
   entry.write(oid, 40, 'hex');

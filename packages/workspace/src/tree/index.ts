@@ -66,6 +66,7 @@ export {
   isLeaf,
   isSame,
   type Leaf,
+  leavesOf,
   type Mode,
   modes,
   reuseIfSame,

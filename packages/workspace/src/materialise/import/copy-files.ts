@@ -56,6 +56,10 @@ export interface CopyResult {
 
 export const statusFields = 6;
 
+export function statusNumbers({ size, mtimeNs, ctimeNs, ino, dev, mode }: BigIntStats): bigint[] {
+  return [size, mtimeNs, ctimeNs, BigInt.asIntN(64, ino), BigInt.asIntN(64, dev), mode];
+}
+
 const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 const pieceBytes = 1024 * 1024;
@@ -253,9 +257,7 @@ function note(
   result.oids.push(oid);
   result.modes.push(mode);
   result.sizes.push(size);
-  if (status === undefined) return;
-  const { size: bytes, mtimeNs, ctimeNs, ino, dev, mode: bits } = status;
-  result.status.set([bytes, mtimeNs, ctimeNs, BigInt.asIntN(64, ino), BigInt.asIntN(64, dev), bits], at);
+  if (status !== undefined) result.status.set(statusNumbers(status), at);
 }
 
 /** The path of a child of an open folder: 1 µs less than with a buffer. */

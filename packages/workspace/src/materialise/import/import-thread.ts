@@ -8,7 +8,6 @@ export interface ImportRequest {
 
 /** An error, as data. */
 export interface ImportFailure {
-  readonly name: string;
   readonly message: string;
   readonly code: string | undefined;
   readonly syscall: string | undefined;
@@ -49,8 +48,8 @@ async function perform({ id, task }: ImportRequest): Promise<void> {
     });
     post({ id, ...done, result });
   } catch (error) {
-    const { name, message, code, syscall } = error as NodeJS.ErrnoException;
-    post({ id, failure: { name, message, code, syscall } });
+    const { message, code, syscall } = error as NodeJS.ErrnoException;
+    post({ id, failure: { message, code, syscall } });
   }
 }
 

@@ -5,7 +5,6 @@ import type { Yielder } from '../../files/index.ts';
 import type { CopyResult, CopyTask } from './copy-files.ts';
 import { ImportJob, type ImportResults, type ImportSettings, type ImportTask } from './import-job.ts';
 import type { ImportFailure, ImportReply, ImportRequest } from './import-thread.ts';
-import { BrokenSource, type ObjectsResult, type ObjectsTask } from './take-objects.ts';
 
 interface Deps {
   readonly maybeYield: Yielder;
@@ -44,18 +43,9 @@ export class Importer {
     this.#deps = deps;
   }
 
-  /** How many parts many objects are best split into. */
-  partsOf(files: number): number {
-    return files <= filesHere ? 1 : threads;
-  }
-
   copy(task: Omit<CopyTask, 'kind'>): Promise<CopyResult> {
     const files = task.folders.reduce((sum, { names }) => sum + names.length, 0);
     return this.#run({ kind: 'copy', ...task }, files) as Promise<CopyResult>;
-  }
-
-  takeObjects(task: Omit<ObjectsTask, 'kind'>): Promise<ObjectsResult> {
-    return this.#run({ kind: 'objects', ...task }, task.objects.length) as Promise<ObjectsResult>;
   }
 
   /** A promise to wait for before another `run`, when every thread has enough to do. */
@@ -188,8 +178,7 @@ class ImportThread {
   }
 }
 
-function revive({ name, message, code, syscall }: ImportFailure): Error {
-  if (name === BrokenSource.name) return new BrokenSource(message);
+function revive({ message, code, syscall }: ImportFailure): Error {
   if (syscall !== undefined) return Object.assign(new Error(message), { code, syscall });
   return code === undefined ? new Error(message) : new WorkspaceError(code as WorkspaceErrorCode, message);
 }

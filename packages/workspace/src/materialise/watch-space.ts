@@ -1,0 +1,26 @@
+import type { Deps } from '../deps.ts';
+import { assertFreeSpace } from '../files/index.ts';
+
+const everyMs = 200;
+
+/**
+ * A signal for programs that write into the data directory: it is aborted with ENOSPC as soon as too little space is free, or with the
+ * reason of the given one. To be disposed when they have ended.
+ */
+export function watchSpace(
+  deps: Pick<Deps, 'dataDir' | 'limits'>,
+  given: AbortSignal | undefined,
+): { signal: AbortSignal; [Symbol.dispose](): void } {
+  const full = new AbortController();
+  const timer = setInterval(() => {
+    try {
+      assertFreeSpace(deps);
+    } catch (error) {
+      full.abort(error);
+    }
+  }, everyMs);
+  return {
+    signal: given === undefined ? full.signal : AbortSignal.any([full.signal, given]),
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
