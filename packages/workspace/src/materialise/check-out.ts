@@ -1,8 +1,6 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Deps, type Materialised, WorkspaceError } from '../deps.ts';
 import { toText } from '../files/index.ts';
-import { objectsIn } from '../git-objects/index.ts';
+import { newPackPaths, objectsIn } from '../git-objects/index.ts';
 import type { FoundSource } from '../source-repository/found-source.ts';
 import { pipePack } from '../source-repository/pipe-pack.ts';
 import { asOwner, readGit, rethrowBroken } from '../source-repository/repository.ts';
@@ -71,20 +69,30 @@ export async function takeTree(
   const { at, options } = asOwner(repository);
   const packing = ['-c', 'pack.compression=1', 'pack-objects', '--window=0', '--revs', '--stdout'];
   packing.push('--delta-base-offset', '-q');
+  const { pack, index } = newPackPaths(input.gitDir);
   await pipePack(deps.git, {
-    pack: { args: [...at, ...packing], options: { ...options, signal: input.signal } },
-    index: { args: [`--git-dir=${input.gitDir}`, 'index-pack', '--stdin'], options: { signal: input.signal } },
+    pack: {
+      args: [...at, ...packing],
+      options: { ...options, signal: input.signal },
+      failed: rethrowBroken(repository),
+    },
+    index: {
+      args: [`--git-dir=${input.gitDir}`, 'index-pack', '--stdin', pack],
+      options: { signal: input.signal },
+      failed: rethrowUnstored,
+    },
     revs: `${tree}\n`,
-  }).catch(rethrowBroken(repository));
-  const taken = new Set<string>();
-  const folder = join(input.gitDir, 'objects/pack');
-  for (const name of readdirSync(folder).filter((one) => one.endsWith('.idx'))) {
-    for (const oid of objectsIn(join(folder, name))) taken.add(oid);
-  }
+  });
+  const taken = new Set(objectsIn(index));
   for (const oid of [tree, ...listing.oids]) {
     if (taken.has(oid)) continue;
     throw new WorkspaceError('ESOURCEBROKEN', `git cannot read ${repository.common}: the object ${oid} is damaged.`);
   }
+}
+
+function rethrowUnstored(cause: unknown): never {
+  if (!(cause instanceof WorkspaceError) || cause.code !== 'EGITFAILED') throw cause;
+  throw new WorkspaceError('EIO', `The objects of the source cannot be stored. ${cause.message}`, { cause });
 }
 
 /** What a workspace with the files of a commit holds. */
