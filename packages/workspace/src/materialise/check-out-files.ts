@@ -58,7 +58,7 @@ export async function checkOutFiles(deps: Pick<Deps, 'git'>, input: Input): Prom
 
 async function writePart(deps: Pick<Deps, 'git'>, input: Input, files: readonly File[]): Promise<void> {
   const index = join(input.temporary, `check-out-${randomBytes(6).toString('hex')}.index`);
-  writeFileSync(index, indexOf(files), { mode: 0o600 });
+  writeFileSync(index, await indexOf(files), { mode: 0o600 });
   // The names are checked already, for every file system; git would refuse some that are fine here.
   const names = ['-c', 'core.protectNTFS=false', '-c', 'core.protectHFS=false'];
   try {

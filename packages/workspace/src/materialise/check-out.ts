@@ -39,7 +39,7 @@ export async function readCommitTree(
   if (tree === undefined) {
     throw new WorkspaceError('ESOURCEBROKEN', `git gave no commit for ${found.commit} of ${found.repository.common}.`);
   }
-  const listing = readListing(listed);
+  const listing = await readListing(listed);
   if (listing.root.entries.size > 0 && listing.isWhole) listing.root.oid = tree;
   const root = selectTree(listing.root, context.selection);
   countFiles(context, { root, listing });

@@ -103,7 +103,7 @@ interface DirectoryInput {
 async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Filled | undefined> {
   const { fill, from, without } = input;
   const { pool, folder, tenant, owner } = fill;
-  const stats = pool?.recall();
+  const stats = await pool?.recall();
   if (
     pool === undefined ||
     stats === undefined ||
@@ -117,13 +117,13 @@ async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Fille
   const copy = { ...context, importer, without, content: hashOnly, known: stats.known, learn: stats.learn };
   const copied = await copyDirectory(copy, { from, to: undefined });
   if (copied.unstored.length > 0) return undefined;
-  const content = contentOf(copied, hashTree(copied.root));
+  const content = contentOf(copied, await hashTree(copied.root));
   const layer = await findLayer(deps, { tenant, ...content });
   if (layer === undefined || !(await pool.link(content.tree, folder.shadow))) return undefined;
   rememberRoot(layer, copied.root);
   await standOn(deps, { folder, owner, layer });
   for (const [path, reason] of skipped) fill.skipped.set(path, reason);
-  stats.save(content);
+  await stats.save(content);
   return { ...copied, tree: content.tree, unstored: new Map(), submodules: [] };
 }
 
@@ -134,7 +134,7 @@ const contentOf = ({ root, permissions }: Pick<Copied, 'root' | 'permissions'>, 
 async function fillFromDirectory(deps: Deps, { fill, context, from, without }: DirectoryInput): Promise<Filled> {
   const { folder, pool } = fill;
   const learner = createLearner(folder);
-  const sources = pool?.learn();
+  const sources = await pool?.learn();
   const { copied, content } = await intoTree(deps, fill, async ({ to, owner, isLayer }) => {
     const settings = { owner, learns: isLayer ? 'source' : 'copy', stores: true } as const;
     await using importer = createImporter(deps, { fill, context }, settings);
@@ -150,7 +150,7 @@ async function fillFromDirectory(deps: Deps, { fill, context, from, without }: D
     return { copied: scanned, content: contentOf(scanned, tree) };
   });
   learner.settle(deps.states.of(folder).stats);
-  sources?.save(content);
+  await sources?.save(content);
   return { ...copied, tree: content.tree, submodules: [] };
 }
 
