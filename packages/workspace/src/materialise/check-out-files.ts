@@ -3,6 +3,7 @@ import { chmodSync, lchownSync, lstatSync, mkdirSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { type Deps, WorkspaceError } from '../deps.ts';
 import { fromPlain, isAscii, openTop, setFolderOwner } from '../files/index.ts';
+import { bigFileFlags } from '../host-git/git.ts';
 import { indexOf } from '../repository/index.ts';
 import { type Folder, gitPermissions, isFolder, kindOf, leavesOf } from '../tree/index.ts';
 import { statusNumbers } from './import/copy-files.ts';
@@ -60,9 +61,9 @@ async function writePart(deps: Pick<Deps, 'git'>, input: Input, files: readonly 
   const index = join(input.temporary, `check-out-${randomBytes(6).toString('hex')}.index`);
   writeFileSync(index, await indexOf(files), { mode: 0o600 });
   // The names are checked already, for every file system; git would refuse some that are fine here.
-  const names = ['-c', 'core.protectNTFS=false', '-c', 'core.protectHFS=false'];
+  const flags = [...bigFileFlags, '-c', 'core.protectNTFS=false', '-c', 'core.protectHFS=false'];
   try {
-    await deps.git.run([...names, `--git-dir=${input.gitDir}`, `--work-tree=${input.to}`, 'checkout-index', '-aq'], {
+    await deps.git.run([...flags, `--git-dir=${input.gitDir}`, `--work-tree=${input.to}`, 'checkout-index', '-aq'], {
       env: { GIT_INDEX_FILE: index },
       signal: input.signal,
     });

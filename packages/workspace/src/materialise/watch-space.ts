@@ -1,4 +1,3 @@
-import type { Deps } from '../deps.ts';
 import { assertFreeSpace } from '../files/index.ts';
 
 const everyMs = 200;
@@ -8,17 +7,19 @@ const everyMs = 200;
  * reason of the given one. To be disposed when they have ended.
  */
 export function watchSpace(
-  deps: Pick<Deps, 'dataDir' | 'limits'>,
+  deps: { dataDir: string; limits: { freeBytes: number } },
   given: AbortSignal | undefined,
 ): { signal: AbortSignal; [Symbol.dispose](): void } {
   const full = new AbortController();
-  const timer = setInterval(() => {
+  const look = () => {
     try {
       assertFreeSpace(deps);
     } catch (error) {
       full.abort(error);
     }
-  }, everyMs);
+  };
+  look();
+  const timer = setInterval(look, everyMs);
   return {
     signal: given === undefined ? full.signal : AbortSignal.any([full.signal, given]),
     [Symbol.dispose]: () => clearInterval(timer),
