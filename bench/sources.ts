@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { openWorkspaces } from '@holdpoint/workspace';
 import { Ratios } from './ratios.ts';
 import { makeRealTree } from './real-tree.ts';
@@ -15,6 +16,8 @@ const files = 10_000;
 const rounds = 3;
 /** A group begins no other round after this time, so the bench ends by itself on a busy machine too. */
 const mostGroupMs = 10_000;
+/** After that time the status of a file says whether it has changed. */
+const settleMs = 75_000;
 const root = process.getuid?.() === 0;
 const owner = root ? { uid: 230_000, gid: 230_000 } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
@@ -27,19 +30,10 @@ const ratios = new Ratios();
 // at each of them, which took up to ten times as long as the copy itself.
 try {
   const bytes = makeRealTree(at('source'), files);
+  const made = Date.now();
   print(`${files} files of real code, ${(bytes / 1e6).toFixed(0)} MB; load ${loadavg()[0]?.toFixed(2)} at the start`);
   // The page cache then has the source, for all.
   execFileSync('tar', ['-cf', '/dev/null', '-C', at('source'), '.']);
-  await inRounds(measureFloors);
-  ratios.report('cp -a');
-  ratios.report('cp -a, chown -R', { floor: 'cp -a' });
-  const directorySource = { type: 'directory', path: at('source') } as const;
-  await inRounds((round) => measure('directory', { source: directorySource, layers: 'auto', round }));
-  ratios.report('directory, first time', { floor: 'cp -a', ratio: 1.6 });
-  ratios.report('directory, again', { atMostMs: 300 });
-  await inRounds((round) => measure('directory, plain trees', { source: directorySource, layers: 'copy', round }));
-  ratios.report('directory, plain trees, first time', { floor: 'cp -a', ratio: 1.6 });
-  ratios.report('directory, plain trees, again', { floor: 'cp -a' });
   execFileSync('cp', ['-a', at('source'), at('repository')]);
   makeHistory(at('repository'));
   const gitSource = { type: 'git', path: at('repository') } as const;
@@ -50,6 +44,18 @@ try {
   await inRounds((round) => measure('git source, plain trees', { source: gitSource, layers: 'copy', round }));
   ratios.report('git source, plain trees, first time', { floor: 'git worktree add', ratio: 1.2 });
   ratios.report('git source, plain trees, again', { floor: 'git worktree add' });
+  await inRounds(measureFloors);
+  ratios.report('cp -a');
+  ratios.report('cp -a, chown -R', { floor: 'cp -a' });
+  // A run of a directory whose files changed a moment ago reads them all again.
+  await setTimeout(Math.max(0, made + settleMs - Date.now()));
+  const directorySource = { type: 'directory', path: at('source') } as const;
+  await inRounds((round) => measure('directory', { source: directorySource, layers: 'auto', round }));
+  ratios.report('directory, first time', { floor: 'cp -a', ratio: 1.6 });
+  ratios.report('directory, again', { atMostMs: 300 });
+  await inRounds((round) => measure('directory, plain trees', { source: directorySource, layers: 'copy', round }));
+  ratios.report('directory, plain trees, first time', { floor: 'cp -a', ratio: 1.6 });
+  ratios.report('directory, plain trees, again', { floor: 'cp -a' });
   print(`load ${loadavg()[0]?.toFixed(2)} at the end`);
 } finally {
   for (const { of, runId } of runs) await of.discard(runId);
