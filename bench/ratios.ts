@@ -15,8 +15,9 @@ export class Ratios {
     const [p50, p10, p90] = [0.5, 0.1, 0.9].map((share) => this.#at(name, share));
     const parts = [`${name.padEnd(40)} p50 ${ms(p50)}  p10 ${ms(p10)}  p90 ${ms(p90)}`];
     if (target.floor !== undefined) {
-      const ratio = (p50 ?? Number.NaN) / this.#at(target.floor, 0.5);
-      parts.push(`${ratio.toFixed(2)} × ${target.floor}`);
+      const floor = this.#at(target.floor, 0.5);
+      const ratio = (p50 ?? Number.NaN) / floor;
+      parts.push(`${ratio.toFixed(2)} × ${target.floor} (${ms(floor)})`);
       if (target.ratio !== undefined) parts.push(judged(`${target.ratio} ×`, ratio <= target.ratio));
     }
     if (target.atMostMs !== undefined) parts.push(judged(`${target.atMostMs} ms`, (p50 ?? 0) <= target.atMostMs));

@@ -93,11 +93,18 @@ const typeNumbers: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3 };
 
 export function packObject(oid: string, type: ObjectType, content: Uint8Array): PackedObject {
   const sampleAt = (position: number, length: number) => content.subarray(position, position + length);
-  // By default each result holds a buffer of 16 KiB until it is collected, even a tiny one.
-  const chunkSize = Math.min(16 * 1024, content.length + 64);
-  const deflated = deflateSync(content, { ...compressionFor(content.length, sampleAt), chunkSize });
+  const deflated = deflateSync(content, { ...compressionFor(content.length, sampleAt), ...memoryFor(content.length) });
   const bytes = Buffer.concat([entryHeader(type, content.length), deflated]);
   return { oid, bytes, crc: crc32(bytes) };
+}
+
+/**
+ * Small content needs a small window: zlib clears the memory of each call, and Node counts it towards the next garbage collection. By default
+ * each result holds a buffer of 16 KiB as well until it is collected, even a tiny one.
+ */
+function memoryFor(size: number): { windowBits: number; chunkSize: number } {
+  const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(size + 1))));
+  return { windowBits, chunkSize: Math.min(64 * 1024, size + 64) };
 }
 
 /** Type and size in git's variable-length form: 4 bits of size in the first byte, 7 in each following one. */

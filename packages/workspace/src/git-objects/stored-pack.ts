@@ -11,8 +11,8 @@ const idBytes = 20;
 const trailerBytes = 2 * idBytes;
 
 /**
- * A complete pack of this package, without deltas. Its entries can be copied into another pack as they are: the index holds the CRC of each,
- * so a damaged one is noticed.
+ * A complete pack. The index holds the CRC of each entry, so a damaged one is noticed. The entries of a pack of this package, which has no
+ * deltas, can be copied into another pack as they are.
  */
 export interface StoredPack {
   has(oid: string): boolean;
@@ -33,9 +33,10 @@ export function openStoredPack(path: string): StoredPack | undefined {
   const idsAt = headBytes;
   const crcsAt = idsAt + count * idBytes;
   const offsetsAt = crcsAt + count * 4;
-  if (index === undefined || count === 0 || index.length !== offsetsAt + count * 4 + trailerBytes) return undefined;
+  if (index === undefined || count === 0 || index.length < offsetsAt + count * 4 + trailerBytes) return undefined;
   if (!sha1(index.subarray(0, -idBytes)).equals(index.subarray(-idBytes))) return undefined;
-  const offsets = Uint32Array.from({ length: count }, (_, one) => index.readUInt32BE(offsetsAt + one * 4));
+  const offsets = readOffsets(index, { at: offsetsAt, count });
+  if (offsets === undefined) return undefined;
   const sorted = offsets.toSorted();
   const fd = openIfThere(`${path}.pack`);
   if (fd === undefined) return undefined;
@@ -80,8 +81,22 @@ export function openStoredPack(path: string): StoredPack | undefined {
   };
 }
 
+/** Offsets of 2 GiB and more lie in a table of their own, behind the others. */
+function readOffsets(index: Buffer, { at, count }: { at: number; count: number }): Float64Array | undefined {
+  const large = at + count * 4;
+  let larger = 0;
+  const offsets = Float64Array.from({ length: count }, (_, one) => {
+    const offset = index.readUInt32BE(at + one * 4);
+    if (offset < 2 ** 31) return offset;
+    const where = large + (offset - 2 ** 31) * 8;
+    larger += 1;
+    return where + 8 > index.length ? Number.NaN : Number(index.readBigUInt64BE(where));
+  });
+  return index.length === large + larger * 8 + trailerBytes ? offsets : undefined;
+}
+
 /** The next larger number of a sorted list. */
-function above(sorted: Uint32Array, value: number): number | undefined {
+function above(sorted: Float64Array, value: number): number | undefined {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -12,15 +12,6 @@ export interface Git {
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>;
   /** Starts git for streaming: bytes in, bytes out. */
   stream(args: readonly string[], options?: GitOptions): GitStream;
-  /** Describes a call, for another thread that makes it. */
-  command(args: readonly string[], options?: GitOptions): GitCommand;
-}
-
-/** A process to start, as data. */
-export interface GitCommand {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly options: { env: Record<string, string>; cwd: string; uid?: number; gid?: number };
 }
 
 export interface GitOptions {
@@ -62,11 +53,6 @@ export function createGit(deps: { gitPath?: string }): Git {
   return {
     run: (args, options = {}) => run(launch, args, options),
     stream: (args, options = {}) => start(launch, args, options),
-    command: (args, { env, cwd = '/', as } = {}) => ({
-      file: launch.file,
-      args: [...flags, ...args],
-      options: { env: { ...launch.env, ...env }, cwd, ...as },
-    }),
   };
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../files/index.ts';
 import type { ObjectWriter } from '../git-objects/index.ts';
 import { emptyFolder, type Folder, isPrivate, keptBits, modes, specialKind } from '../tree/index.ts';
-import { type CopyResult, statusFields } from './import/copy-files.ts';
+import { type CopyFolder, type CopyResult, statusFields } from './import/copy-files.ts';
 import type { Importer } from './import/importer.ts';
 import { countBytes, countEntry, fileDone, type ImportContext } from './import-context.ts';
 
@@ -57,10 +57,16 @@ export const newCopied = (): Copied => ({
  * @param input.to undefined: the source is only read
  */
 export async function copyDirectory(copy: Copy, input: { from: string; to: string | undefined }): Promise<Copied> {
-  const walk: Walk = { copy, copied: newCopied(), tasks: [], optional: [], failure: undefined };
+  const walk: Walk = { copy, copied: newCopied(), batch: newBatch(), tasks: [], optional: [], failure: undefined };
   const from = openTop(input.from);
   const to = input.to === undefined ? undefined : openTop(input.to);
-  await walkFolder(walk, { from, to, path: '', folder: walk.copied.root });
+  try {
+    await walkFolder(walk, { from, to, path: '', folder: walk.copied.root, uses: 1 });
+  } catch (error) {
+    for (const { pair } of walk.batch.folders) release(pair);
+    throw error;
+  }
+  sendBatch(walk);
   await Promise.all(walk.tasks);
   if (walk.failure !== undefined) throw walk.failure.error;
   for (const one of walk.optional.toReversed()) removeIfUnused(one, input.to);
@@ -70,8 +76,10 @@ export async function copyDirectory(copy: Copy, input: { from: string; to: strin
 interface Walk {
   readonly copy: Copy;
   readonly copied: Copied;
-  /** One for each folder: ends when its files are copied. Never rejected. */
-  readonly tasks: Promise<unknown>[];
+  /** Files that were found and are not being copied yet. */
+  batch: Batch;
+  /** Batches that are being copied. Never rejected. */
+  readonly tasks: Promise<void>[];
   /** Folders that were made in case the selection includes something in them. */
   readonly optional: { parent: Folder; name: string; path: BytePath }[];
   failure: { error: unknown } | undefined;
@@ -82,53 +90,86 @@ interface Pair {
   to: Directory | undefined;
   path: BytePath;
   folder: Folder;
+  /** The walk, and each batch with files of the folder. */
+  uses: number;
 }
 
-/** Files of one folder that are copied together. */
-const taskFiles = 200;
+/** Files that a thread copies together, and the folders that they lie in: each message to a thread costs as much as a small file. */
+const batchFiles = 200;
+/** Each folder holds two descriptors until its last batch is copied. */
+const batchFolders = 16;
+
+/** Files of several folders that are copied together. */
+interface Batch {
+  readonly folders: { readonly pair: Pair; readonly names: string[] }[];
+  files: number;
+}
+
+const newBatch = (): Batch => ({ folders: [], files: 0 });
 
 /** Closes the folders when everything in them is copied. */
 async function walkFolder(walk: Walk, pair: Pair): Promise<void> {
-  // Never rejected.
-  const files: Promise<void>[] = [];
-  const close = () => {
-    pair.from[Symbol.dispose]();
-    pair.to?.[Symbol.dispose]();
-  };
   try {
-    await walkEntries(walk, pair, files);
+    await walkEntries(walk, pair);
   } finally {
-    // Not before the last one ends: a thread names the folders by their descriptors, which another file could get.
-    walk.tasks.push(Promise.all(files).finally(close));
+    release(pair);
   }
 }
 
-async function walkEntries(walk: Walk, pair: Pair, files: Promise<void>[]): Promise<void> {
-  const { copy } = walk;
-  let names: string[] = [];
-  const send = () => {
-    const started = names.length === 0 ? undefined : copyFiles(walk, pair, names);
-    const ended = started?.catch((error: unknown) => {
+/**
+ * Ends one use of the folders: the walk's, or a batch's. The last one closes them, because a thread names them by their descriptors, which
+ * another file could get.
+ */
+function release(pair: Pair): void {
+  pair.uses -= 1;
+  if (pair.uses > 0) return;
+  pair.from[Symbol.dispose]();
+  pair.to?.[Symbol.dispose]();
+}
+
+function addToBatch(walk: Walk, pair: Pair, name: string): Promise<unknown> | undefined {
+  const { batch } = walk;
+  const last = batch.folders.at(-1);
+  if (last?.pair === pair) last.names.push(name);
+  else {
+    pair.uses += 1;
+    batch.folders.push({ pair, names: [name] });
+  }
+  batch.files += 1;
+  if (batch.files < batchFiles && batch.folders.length < batchFolders) return undefined;
+  sendBatch(walk);
+  return walk.copy.importer.backpressure();
+}
+
+function sendBatch(walk: Walk): void {
+  const { batch } = walk;
+  if (batch.files === 0) return;
+  walk.batch = newBatch();
+  const ended = copyFiles(walk, batch)
+    .catch((error: unknown) => {
       walk.failure ??= { error };
+    })
+    .finally(() => {
+      for (const { pair } of batch.folders) release(pair);
     });
-    if (ended !== undefined) files.push(ended);
-    names = [];
-    return copy.importer.backpressure();
-  };
+  walk.tasks.push(ended);
+}
+
+async function walkEntries(walk: Walk, pair: Pair): Promise<void> {
+  const { copy } = walk;
   for (const { name, kind } of entriesIn(pair.from)) {
     if (isDotGit(name)) continue;
     const path = join(pair.path, name);
     if (kind === 'folder' ? copy.selection.excludes(path) : !copy.selection.has(path)) continue;
     countEntry(copy);
     if (kind === 'file') {
-      if (!isKnown(walk, pair, name)) names.push(name);
-      if (names.length === taskFiles) await send();
+      const full = isKnown(walk, pair, name) ? undefined : addToBatch(walk, pair, name);
+      if (full !== undefined) await full;
     } else await walkEntry(walk, pair, { name, kind });
     const pause = copy.maybeYield();
     if (pause !== undefined) await pause;
     if (walk.failure !== undefined) throw walk.failure.error;
   }
-  await send();
 }
 
 async function walkEntry(walk: Walk, pair: Pair, { name, kind }: { name: string; kind: EntryKind }): Promise<void> {
@@ -175,7 +216,7 @@ async function walkChild(walk: Walk, pair: Pair, name: string): Promise<void> {
   pair.folder.entries.set(name, folder);
   notePermissions(walk.copied, { path, kind: 'folder', mode: bits });
   if (!copy.selection.has(path)) walk.optional.push({ parent: pair.folder, name, path });
-  await walkFolder(walk, { from, to, path, folder });
+  await walkFolder(walk, { from, to, path, folder, uses: 1 });
 }
 
 function makeFolder(
@@ -225,15 +266,21 @@ function isKnown({ copy, copied }: Walk, pair: Pair, name: string): boolean {
   return true;
 }
 
-async function copyFiles(walk: Walk, pair: Pair, names: readonly string[]): Promise<void> {
+async function copyFiles(walk: Walk, { folders }: Batch): Promise<void> {
   const { copy } = walk;
   const result = await copy.importer.copy({
-    from: pair.from.self.toString('latin1'),
-    to: pair.to?.self.toString('latin1'),
-    names,
+    folders: folders.map(({ pair, names }): CopyFolder => {
+      return { from: pair.from.self.toString('latin1'), to: pair.to?.self.toString('latin1'), names };
+    }),
     remaining: copy.limits.sourceBytes - copy.bytes,
   });
-  for (const [index, name] of names.entries()) noteResult(walk, pair, { result, index, name });
+  let index = 0;
+  for (const { pair, names } of folders) {
+    for (const name of names) {
+      noteResult(walk, pair, { result, index, name });
+      index += 1;
+    }
+  }
 }
 
 function noteResult(

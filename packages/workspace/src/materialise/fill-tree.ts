@@ -7,8 +7,9 @@ import { type Ancestry, commitsAsked, takeHistory } from '../repository/index.ts
 import { assertUnchanged } from '../source-repository/repository.ts';
 import { compact, emptyFolders, hashOnly, type Skipped } from '../tree/index.ts';
 import { extractArchive } from './archive/extract-archive.ts';
-import { type Commit, checkOut, describeCommit, type GitFound, readCommitTree } from './check-out.ts';
-import { type Copied, type Copy, copyDirectory, newCopied } from './copy-directory.ts';
+import { type Commit, describeCommit, type GitFound, readCommitTree, takeTree } from './check-out.ts';
+import { checkOutFiles } from './check-out-files.ts';
+import { type Copied, type Copy, copyDirectory } from './copy-directory.ts';
 import type { Fill } from './fill.ts';
 import type { ImportSettings } from './import/import-job.ts';
 import { Importer } from './import/importer.ts';
@@ -17,6 +18,7 @@ import { intoTree, type Place } from './into-tree.ts';
 import { createLearner } from './learner.ts';
 import { scanTree, scanUnstored } from './scan-unstored.ts';
 import { createSelection, selectAll } from './selection.ts';
+import { watchSpace } from './watch-space.ts';
 
 export interface Filled extends Omit<Copied, 'unstored'> {
   /** Id of the tree of `root`. */
@@ -101,7 +103,7 @@ interface DirectoryInput {
 async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Filled | undefined> {
   const { fill, from, without } = input;
   const { pool, folder, tenant, owner } = fill;
-  const stats = pool?.recall();
+  const stats = await pool?.recall();
   if (
     pool === undefined ||
     stats === undefined ||
@@ -115,13 +117,13 @@ async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Fille
   const copy = { ...context, importer, without, content: hashOnly, known: stats.known, learn: stats.learn };
   const copied = await copyDirectory(copy, { from, to: undefined });
   if (copied.unstored.length > 0) return undefined;
-  const content = contentOf(copied, hashTree(copied.root));
+  const content = contentOf(copied, await hashTree(copied.root));
   const layer = await findLayer(deps, { tenant, ...content });
   if (layer === undefined || !(await pool.link(content.tree, folder.shadow))) return undefined;
   rememberRoot(layer, copied.root);
   await standOn(deps, { folder, owner, layer });
   for (const [path, reason] of skipped) fill.skipped.set(path, reason);
-  stats.save(content);
+  await stats.save(content);
   return { ...copied, tree: content.tree, unstored: new Map(), submodules: [] };
 }
 
@@ -132,7 +134,7 @@ const contentOf = ({ root, permissions }: Pick<Copied, 'root' | 'permissions'>, 
 async function fillFromDirectory(deps: Deps, { fill, context, from, without }: DirectoryInput): Promise<Filled> {
   const { folder, pool } = fill;
   const learner = createLearner(folder);
-  const sources = pool?.learn();
+  const sources = await pool?.learn();
   const { copied, content } = await intoTree(deps, fill, async ({ to, owner, isLayer }) => {
     const settings = { owner, learns: isLayer ? 'source' : 'copy', stores: true } as const;
     await using importer = createImporter(deps, { fill, context }, settings);
@@ -148,7 +150,7 @@ async function fillFromDirectory(deps: Deps, { fill, context, from, without }: D
     return { copied: scanned, content: contentOf(scanned, tree), isStored: scanned.unstored.size === 0 };
   });
   learner.settle(deps.states.of(folder).stats);
-  sources?.save(content);
+  await sources?.save(content);
   return { ...copied, tree: content.tree, submodules: [] };
 }
 
@@ -163,7 +165,9 @@ async function fillFromGit(
   input: { fill: Fill; context: ImportContext; found: GitFound },
 ): Promise<Filled> {
   const { fill, context, found } = input;
-  const { folder, pool, signal, owner, tenant } = fill;
+  const { folder, pool, owner, tenant } = fill;
+  using space = watchSpace(deps, fill.signal);
+  const { signal } = space;
   const commit = await readCommitTree(deps, { found, context, signal });
   const { repository } = found;
   const asked = { folder, repository, commit: found.commit, commits: commitsAsked(fill.source), pool };
@@ -173,15 +177,14 @@ async function fillFromGit(
   const isLinked = (await pool?.link(commit.tree, folder.shadow)) === true;
   const tree = commit.root.oid ?? (await fill.content.root(commit.root));
   const content = contentOf({ root: commit.root, permissions: new Map() }, tree);
+  if (!isLinked) await takeTree(deps, { found, commit, gitDir: folder.shadow, signal });
   // A layer holds only what a snapshot can hold.
   const isStorable = describeCommit(commit, deps.limits.fileBytes).unstored.length === 0;
   const mayStand = commit.root.oid !== null && isStorable;
   const layer = mayStand ? await findLayer(deps, { tenant, ...content }) : undefined;
-  const take = { fill, context, found, commit, isLinked };
   let copied: Copied;
-  if (layer === undefined) copied = await checkOutTree(deps, { ...take, tree });
+  if (layer === undefined) copied = await checkOutTree(deps, { fill, context, commit, tree, signal });
   else {
-    if (!isLinked) await takeObjectsOnly(deps, take);
     rememberRoot(layer, commit.root);
     await standOn(deps, { folder, owner, layer });
     copied = describeCommit(commit, Number.POSITIVE_INFINITY);
@@ -196,40 +199,22 @@ async function fillFromGit(
   return { ...rest, tree, unstored, submodules, commit: source, history: ancestry };
 }
 
-interface Take {
-  fill: Fill;
-  context: ImportContext;
-  found: GitFound;
-  commit: Commit;
-  /** Whether the run has the commit's objects already. */
-  isLinked: boolean;
-}
-
-async function checkOutTree(deps: Deps, take: Take & { tree: string }): Promise<Copied> {
-  const { fill, context, found, commit, tree } = take;
-  const learner = createLearner(fill.folder);
-  let taken = newCopied();
+async function checkOutTree(
+  deps: Deps,
+  input: { fill: Fill; context: ImportContext; commit: Commit; tree: string; signal: AbortSignal },
+): Promise<Copied> {
+  const { fill, context, commit, tree, signal } = input;
+  const { folder } = fill;
+  const learner = createLearner(folder);
+  const copied = describeCommit(commit, deps.limits.fileBytes);
   await intoTree(deps, fill, async ({ to, owner, isLayer }) => {
-    const settings = { owner, learns: isLayer ? 'source' : 'copy', stores: !take.isLinked } as const;
-    await using importer = createImporter(deps, { fill, context }, settings);
     const learn = isLayer ? () => {} : learner.add;
-    const { fileBytes } = deps.limits;
-    const place = { to, owner, importer, temporary: fill.folder.path, fileBytes, learn };
-    const done = await checkOut(deps, { ...place, found, commit });
-    await importer.finish(false);
-    taken = done;
-    return { copied: done, content: contentOf(done, tree), isStored: done.unstored.length === 0 };
+    const place = { to, owner, temporary: folder.path, gitDir: folder.shadow };
+    await checkOutFiles(deps, { ...place, root: commit.root, context, learn, signal });
+    return { copied, content: contentOf(copied, tree), isStored: copied.unstored.length === 0 };
   });
-  learner.settle(deps.states.of(fill.folder).stats);
-  return taken;
-}
-
-async function takeObjectsOnly(deps: Deps, { fill, context, found, commit }: Take): Promise<void> {
-  const settings = { owner: undefined, learns: 'source', stores: true } as const;
-  await using importer = createImporter(deps, { fill, context }, settings);
-  const nowhere = { to: undefined, owner: undefined, importer, temporary: fill.folder.path, learn: () => {} };
-  await checkOut(deps, { ...nowhere, found, commit, fileBytes: deps.limits.fileBytes });
-  await importer.finish(false);
+  learner.settle(deps.states.of(folder).stats);
+  return copied;
 }
 
 /** Files that arrive one by one: they are written first, and read from there. */

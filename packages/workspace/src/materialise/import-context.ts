@@ -21,6 +21,17 @@ export interface ImportContext {
   due: number;
 }
 
+/** What is told while files are written. */
+export type ImportProgress = Pick<ImportContext, 'done' | 'due' | 'onProgress' | 'onPoint'>;
+
+/** For files whose progress nobody follows. */
+export const noProgress = (): ImportProgress => ({
+  done: { files: 0, bytes: 0 },
+  due: Number.POSITIVE_INFINITY,
+  onProgress: () => {},
+  onPoint: () => {},
+});
+
 const progressEveryMs = 200;
 
 export function countEntry(context: ImportContext): void {
@@ -41,19 +52,19 @@ export function countBytes(context: ImportContext, bytes: number): void {
 }
 
 /** Counts a copied file or link. */
-export function fileDone(context: ImportContext): void {
+export function fileDone(context: ImportProgress): void {
   context.done.files += 1;
   context.onPoint('materialise.file');
   reportProgress(context);
 }
 
 /** Counts copied bytes. */
-export function bytesDone(context: ImportContext, bytes: number): void {
+export function bytesDone(context: ImportProgress, bytes: number): void {
   context.done.bytes += bytes;
   reportProgress(context);
 }
 
-function reportProgress(context: ImportContext): void {
+function reportProgress(context: ImportProgress): void {
   const now = performance.now();
   if (now < context.due) return;
   context.due = now + progressEveryMs;

@@ -124,7 +124,13 @@ async function takeFirstSnapshot(
   const counted = { files: filled.files, bytes: filled.bytes };
   const replaced = found.type === 'git' && found.commit !== baseCommit ? found.commit : undefined;
   const boundary = history?.boundary.filter((id) => id !== replaced) ?? [];
-  createRepository({ tree: folder.tree, root, baseCommit, boundary, owner: deps.isRoot ? fill.owner : undefined });
+  await createRepository({
+    tree: folder.tree,
+    root,
+    baseCommit,
+    boundary,
+    owner: deps.isRoot ? fill.owner : undefined,
+  });
   const scan = startScan(deps, { folder, state, content: writer, signal });
   scan.hidden.add('.git');
   using top = openTree(folder.tree);

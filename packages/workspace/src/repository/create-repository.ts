@@ -9,14 +9,14 @@ import { buildIndex } from './index-file.ts';
 import { initialFiles, initialFolders } from './repository-files.ts';
 
 /** Creates the repository of a new tree: at its base commit, with a clean status. */
-export function createRepository(input: {
+export async function createRepository(input: {
   tree: string;
   root: Folder;
   baseCommit: string;
   /** Commits that git is to read as commits without parents. */
   boundary: readonly string[];
   owner: Owner | undefined;
-}): void {
+}): Promise<void> {
   const { owner } = input;
   const path = join(input.tree, '.git');
   for (const name of ['', ...initialFolders]) {
@@ -25,7 +25,7 @@ export function createRepository(input: {
     setFolderOwner(folder.fd, owner);
   }
   const shallow = input.boundary.length === 0 ? {} : { shallow: `${input.boundary.join('\n')}\n` };
-  const files = { ...initialFiles(input.baseCommit), ...shallow, index: buildIndex(input.root) };
+  const files = { ...initialFiles(input.baseCommit), ...shallow, index: await buildIndex(input.root) };
   for (const [name, content] of Object.entries(files)) {
     const fd = openSync(join(path, name), 'wx', 0o644);
     try {

@@ -1,36 +1,36 @@
 import { createHash } from 'node:crypto';
-import { type Folder, isFolder } from '../tree/index.ts';
+import { createYielder } from '../files/index.ts';
+import { type Folder, type Leaf, leavesOf } from '../tree/index.ts';
 
 /** Bytes of an entry before its path: ten status fields, the object id, the flags. */
 const fixedBytes = 62;
+/** Signature, version, number of entries. */
+const headBytes = 12;
 const signature = Buffer.from('DIRC');
 
 /** git's index (version 2) for a tree. Its status fields are zero, so the first `git status` compares contents and fills them in. */
-export function buildIndex(root: Folder): Buffer {
-  const entries: Buffer[] = [];
-  const visit = (folder: Folder, above: string) => {
-    for (const [name, entry] of folder.entries) {
-      const path = above === '' ? name : `${above}/${name}`;
-      if (isFolder(entry)) visit(entry, path);
-      else entries.push(entryOf(path, entry));
-    }
-  };
-  visit(root, '');
-  entries.sort((a, b) => Buffer.compare(a.subarray(fixedBytes), b.subarray(fixedBytes)));
-  const head = Buffer.alloc(12);
-  signature.copy(head);
-  head.writeUInt32BE(2, 4);
-  head.writeUInt32BE(entries.length, 8);
-  return withChecksum(Buffer.concat([head, ...entries]));
-}
+export const buildIndex = (root: Folder): Promise<Buffer> => indexOf(leavesOf(root));
 
-function entryOf(path: string, { mode, oid }: { mode: number; oid: string }): Buffer {
-  const entry = Buffer.alloc(paddedLength(fixedBytes + path.length));
-  entry.writeUInt32BE(mode, 24);
-  entry.write(oid, 40, 'hex');
-  entry.writeUInt16BE(Math.min(path.length, 0xfff), 60);
-  entry.write(path, fixedBytes, 'latin1');
-  return entry;
+/** @param files in any order */
+export async function indexOf(files: Iterable<{ path: string; leaf: Leaf }>): Promise<Buffer> {
+  const maybeYield = createYielder();
+  const sorted = Array.from(files).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const size = sorted.reduce((sum, { path }) => sum + paddedLength(fixedBytes + path.length), headBytes);
+  const index = Buffer.alloc(size);
+  signature.copy(index);
+  index.writeUInt32BE(2, 4);
+  index.writeUInt32BE(sorted.length, 8);
+  let at = headBytes;
+  for (const { path, leaf } of sorted) {
+    index.writeUInt32BE(leaf.mode, at + 24);
+    index.write(leaf.oid, at + 40, 'hex');
+    index.writeUInt16BE(Math.min(path.length, 0xfff), at + 60);
+    index.write(path, at + fixedBytes, 'latin1');
+    at += paddedLength(fixedBytes + path.length);
+    const pause = maybeYield();
+    if (pause !== undefined) await pause;
+  }
+  return withChecksum(index);
 }
 
 /** At least one NUL follows the path. */

@@ -102,8 +102,11 @@ export function repositoryScan(scan: Scan): Scan {
       blob: (bytes, path) =>
         content.blob(clearStatFields(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)) ?? bytes, path),
       largeBlob: (fd, size, path) => {
-        const index = size <= maxIndexBytes && isIndex(fd) ? clearStatFields(readFully(fd, size)) : undefined;
-        return index === undefined ? content.largeBlob(fd, size, path) : Promise.resolve(content.blob(index, path));
+        const read = size <= maxIndexBytes && isIndex(fd) ? readFully(fd, size) : undefined;
+        const index = read && clearStatFields(read);
+        // A new index has no status fields yet; large content is compressed beside the event loop.
+        const isAsRead = read === undefined || index === undefined || index.equals(read);
+        return isAsRead ? content.largeBlob(fd, size, path) : Promise.resolve(content.blob(index, path));
       },
       has: (oid) => content.has(oid),
       backpressure: () => content.backpressure(),

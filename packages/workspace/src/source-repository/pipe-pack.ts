@@ -4,6 +4,8 @@ import { bigFileFlags, type Git, type GitOptions } from '../host-git/git.ts';
 interface Command {
   args: readonly string[];
   options?: GitOptions;
+  /** Throws what the caller gets when this half fails. @default its own error */
+  failed?: (error: unknown) => never;
 }
 
 /**
@@ -23,9 +25,14 @@ export async function pipePack(git: Git, input: { pack: Command; index: Command;
   index.done.catch(() => pack.kill());
   const [packed, indexed] = await Promise.allSettled([pack.done, index.done]);
   // The first failure says more: index-pack fails on a truncated pack, and pack-objects is killed when index-pack fails.
-  if (packed.status === 'rejected' && !isKilled(packed.reason)) throw packed.reason;
-  if (indexed.status === 'rejected') throw indexed.reason;
-  if (packed.status === 'rejected') throw packed.reason;
+  if (packed.status === 'rejected' && !isKilled(packed.reason)) fail(input.pack, packed.reason);
+  if (indexed.status === 'rejected') fail(input.index, indexed.reason);
+  if (packed.status === 'rejected') fail(input.pack, packed.reason);
+}
+
+function fail({ failed }: Command, error: unknown): never {
+  failed?.(error);
+  throw error;
 }
 
 const isKilled = (error: unknown): boolean =>

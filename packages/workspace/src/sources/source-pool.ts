@@ -29,9 +29,9 @@ export interface SourcePool {
   linkHistory(name: string, repository: string): Promise<boolean>;
   keepHistory(name: string, repository: string): Promise<void>;
   /** What the source held last; undefined when looking at it cannot tell. */
-  recall(): SourceStats | undefined;
+  recall(): Promise<SourceStats | undefined>;
   /** As `recall`, without what was known. */
-  learn(): SourceStats | undefined;
+  learn(): Promise<SourceStats | undefined>;
 }
 
 const entrySchema = z.strictObject({ format: z.literal(1), packs: z.array(z.string().regex(/^pack-[0-9a-f]{40}$/)) });
@@ -51,9 +51,9 @@ export function openSourcePool(deps: Deps, input: Input): SourcePool | undefined
   const folder = sourceFolder(deps.dataDir, { ...input, found });
   const trees = join(folder, 'trees');
   const histories = join(folder, 'histories');
-  const stats = (isKnown: boolean) =>
+  const stats = async (isKnown: boolean) =>
     found.type === 'directory'
-      ? openSourceStats({ folder, source: found.path, clock: input.clock, isKnown })
+      ? await openSourceStats({ folder, source: found.path, clock: input.clock, isKnown })
       : undefined;
   const keep = async (entry: string, repository: string) => {
     await keepPacks(deps, { entry, from: packFolder(repository) });

@@ -67,6 +67,7 @@ export {
   isLeaf,
   isSame,
   type Leaf,
+  leavesOf,
   type Mode,
   modes,
   reuseIfSame,

@@ -125,7 +125,7 @@ export async function loadTree(
 ): Promise<{ root: Folder; submodules: { path: string; oid: string }[] }> {
   const args = [`--git-dir=${input.folder.shadow}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', input.treeish];
   const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
-  const { root, submodules, oids } = readListing(stdout, input.isName);
+  const { root, submodules, oids } = await readListing(stdout, input.isName);
   for (const oid of oids) input.state.known.add(oid);
   return { root, submodules };
 }

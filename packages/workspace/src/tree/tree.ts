@@ -44,6 +44,15 @@ export function find(root: Folder, names: readonly string[]): Entry | undefined 
   return current;
 }
 
+/** The files and links of a tree. */
+export function* leavesOf(folder: Folder, above = ''): Generator<{ path: string; leaf: Leaf }> {
+  for (const [name, entry] of folder.entries) {
+    const path = above === '' ? name : `${above}/${name}`;
+    if (isFolder(entry)) yield* leavesOf(entry, path);
+    else yield { path, leaf: entry };
+  }
+}
+
 /** A copy of `root` with the entry at a path replaced, or removed when `entry` is undefined. Creates missing folders. */
 export function withEntry(root: Folder, names: readonly string[], entry: Entry | undefined): Folder {
   const [name, ...rest] = names;

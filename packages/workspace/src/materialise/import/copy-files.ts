@@ -17,16 +17,20 @@ import { largeBlobBytes } from '../../git-objects/object-writer.ts';
 import type { Owner } from '../../port.ts';
 import type { ImportPack } from './import-pack.ts';
 
-/** Regular files of one folder. */
+/** Regular files of some folders. */
 export interface CopyTask {
   readonly kind: 'copy';
+  readonly folders: readonly CopyFolder[];
+  /** A file with more bytes is not copied. */
+  readonly remaining: number;
+}
+
+export interface CopyFolder {
   /** Paths of two open folders, in `latin1`. Without `to` the files are only read. */
   readonly from: string;
   readonly to: string | undefined;
   /** In `latin1`. */
   readonly names: readonly string[];
-  /** A file with more bytes is not copied. */
-  readonly remaining: number;
 }
 
 export interface CopySettings {
@@ -39,7 +43,7 @@ export interface CopySettings {
 
 type CopyFate = 'done' | 'unstored' | 'unreadable' | 'gone' | 'too_large';
 
-/** What became of each file, by its place in `names`. Numbers in one array: objects are expensive to send. */
+/** What became of each file, by its place in the `names` of all folders. Numbers in one array: objects are expensive to send. */
 export interface CopyResult {
   readonly fates: CopyFate[];
   /** Empty unless the fate is `done`. */
@@ -51,6 +55,10 @@ export interface CopyResult {
 }
 
 export const statusFields = 6;
+
+export function statusNumbers({ size, mtimeNs, ctimeNs, ino, dev, mode }: BigIntStats): bigint[] {
+  return [size, mtimeNs, ctimeNs, BigInt.asIntN(64, ino), BigInt.asIntN(64, dev), mode];
+}
 
 const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
@@ -71,20 +79,23 @@ export class FileCopier {
 
   /** @param onFile called after each file; may return a promise to wait for */
   async copy(task: CopyTask, onFile?: (size: number) => Promise<void> | undefined): Promise<CopyResult> {
-    const { names } = task;
-    const status = new BigInt64Array(names.length * statusFields);
+    const files = task.folders.reduce((sum, { names }) => sum + names.length, 0);
+    const status = new BigInt64Array(files * statusFields);
     const result: CopyResult = { fates: [], oids: [], modes: [], sizes: [], status };
-    for (const name of names) {
-      const large = this.#copyOne(task, name, result);
-      if (large !== undefined) await large;
-      const pause = onFile?.(result.sizes.at(-1) ?? 0);
-      if (pause !== undefined) await pause;
+    for (const folder of task.folders) {
+      const at = { ...folder, remaining: task.remaining };
+      for (const name of folder.names) {
+        const large = this.#copyOne(at, name, result);
+        if (large !== undefined) await large;
+        const pause = onFile?.(result.sizes.at(-1) ?? 0);
+        if (pause !== undefined) await pause;
+      }
     }
     await this.#pack.settle();
     return result;
   }
 
-  #copyOne(task: CopyTask, name: string, result: CopyResult): Promise<void> | undefined {
+  #copyOne(task: FolderTask, name: string, result: CopyResult): Promise<void> | undefined {
     let fd: number;
     try {
       fd = openSync(childOf(task.from, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -108,7 +119,7 @@ export class FileCopier {
     return later;
   }
 
-  #copyOpen(task: CopyTask, source: Source, result: CopyResult): Promise<void> | undefined {
+  #copyOpen(task: FolderTask, source: Source, result: CopyResult): Promise<void> | undefined {
     const bytes = Number(source.status.size);
     const target = task.to === undefined ? undefined : this.#create(task.to, source);
     let later: Promise<void> | undefined;
@@ -207,6 +218,8 @@ export class FileCopier {
   }
 }
 
+type FolderTask = CopyFolder & Pick<CopyTask, 'remaining'>;
+
 interface Source {
   name: string;
   fd: number;
@@ -244,9 +257,7 @@ function note(
   result.oids.push(oid);
   result.modes.push(mode);
   result.sizes.push(size);
-  if (status === undefined) return;
-  const { size: bytes, mtimeNs, ctimeNs, ino, dev, mode: bits } = status;
-  result.status.set([bytes, mtimeNs, ctimeNs, BigInt.asIntN(64, ino), BigInt.asIntN(64, dev), bits], at);
+  if (status !== undefined) result.status.set(statusNumbers(status), at);
 }
 
 /** The path of a child of an open folder: 1 µs less than with a buffer. */

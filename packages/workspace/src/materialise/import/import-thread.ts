@@ -8,19 +8,24 @@ export interface ImportRequest {
 
 /** An error, as data. */
 export interface ImportFailure {
-  readonly name: string;
   readonly message: string;
   readonly code: string | undefined;
   readonly syscall: string | undefined;
 }
 
 export type ImportReply =
-  | { readonly id: number; readonly files: number; readonly bytes: number }
-  | { readonly id: number; readonly result: ImportResults[keyof ImportResults] }
+  /** Files that are done, of a task that has more. */
+  | { readonly id: number; readonly files: number; readonly bytes: number; readonly isOpen: true }
+  | {
+      readonly id: number;
+      readonly files: number;
+      readonly bytes: number;
+      readonly result: ImportResults[keyof ImportResults];
+    }
   | { readonly id: number; readonly failure: ImportFailure };
 
-/** Files between two reports of a task. */
-const reportEvery = 200;
+/** Files and bytes between two reports of a task. */
+const reportEvery = { files: 200, bytes: 16 * 1024 * 1024 };
 
 const job = new ImportJob(workerData as ImportSettings);
 let last: Promise<void> = Promise.resolve();
@@ -31,22 +36,20 @@ parentPort?.on('message', (request: ImportRequest) => {
 
 async function perform({ id, task }: ImportRequest): Promise<void> {
   const done = { files: 0, bytes: 0 };
-  const report = () => {
-    post({ id, ...done });
-    Object.assign(done, { files: 0, bytes: 0 });
-  };
   try {
     const result = await job.run(task, (size) => {
       done.files += 1;
       done.bytes += size;
-      if (done.files === reportEvery) report();
+      if (done.files >= reportEvery.files || done.bytes >= reportEvery.bytes) {
+        post({ id, ...done, isOpen: true });
+        Object.assign(done, { files: 0, bytes: 0 });
+      }
       return undefined;
     });
-    report();
-    post({ id, result });
+    post({ id, ...done, result });
   } catch (error) {
-    const { name, message, code, syscall } = error as NodeJS.ErrnoException;
-    post({ id, failure: { name, message, code, syscall } });
+    const { message, code, syscall } = error as NodeJS.ErrnoException;
+    post({ id, failure: { message, code, syscall } });
   }
 }
 

@@ -5,7 +5,6 @@ import type { Yielder } from '../../files/index.ts';
 import type { CopyResult, CopyTask } from './copy-files.ts';
 import { ImportJob, type ImportResults, type ImportSettings, type ImportTask } from './import-job.ts';
 import type { ImportFailure, ImportReply, ImportRequest } from './import-thread.ts';
-import { BrokenSource, type ObjectsResult, type ObjectsTask } from './take-objects.ts';
 
 interface Deps {
   readonly maybeYield: Yielder;
@@ -44,22 +43,14 @@ export class Importer {
     this.#deps = deps;
   }
 
-  /** How many parts many objects are best split into. */
-  partsOf(files: number): number {
-    return files <= filesHere ? 1 : threadCount();
-  }
-
   copy(task: Omit<CopyTask, 'kind'>): Promise<CopyResult> {
-    return this.#run({ kind: 'copy', ...task }, task.names.length) as Promise<CopyResult>;
-  }
-
-  takeObjects(task: Omit<ObjectsTask, 'kind'>): Promise<ObjectsResult> {
-    return this.#run({ kind: 'objects', ...task }, task.objects.length) as Promise<ObjectsResult>;
+    const files = task.folders.reduce((sum, { names }) => sum + names.length, 0);
+    return this.#run({ kind: 'copy', ...task }, files) as Promise<CopyResult>;
   }
 
   /** A promise to wait for before another `run`, when every thread has enough to do. */
   backpressure(): Promise<unknown> | undefined {
-    if (this.#threads.length < threadCount()) return undefined;
+    if (this.#threads.length < threads) return undefined;
     return this.#threads.some((thread) => thread.waiting < tasksAhead)
       ? undefined
       : Promise.race(this.#threads.map((thread) => thread.progress));
@@ -99,14 +90,15 @@ export class Importer {
 
   #nextThread(): ImportThread {
     const [least] = this.#threads.toSorted((a, b) => a.waiting - b.waiting);
-    if (least !== undefined && (least.waiting === 0 || this.#threads.length >= threadCount())) return least;
+    if (least !== undefined && (least.waiting === 0 || this.#threads.length >= threads)) return least;
     const thread = new ImportThread(this.#settings, this.#deps);
     this.#threads.push(thread);
     return thread;
   }
 }
 
-const threadCount = (): number => Math.min(mostThreads, Math.max(1, availableParallelism()));
+/** Asked once: the kernel is asked for it each time. */
+const threads = Math.min(mostThreads, Math.max(1, availableParallelism()));
 
 class ImportThread {
   readonly #worker: Worker;
@@ -122,13 +114,12 @@ class ImportThread {
       resourceLimits: { maxYoungGenerationSizeMb: 4 },
     });
     this.#worker.on('message', (reply: ImportReply) => {
-      if ('files' in reply) {
-        try {
-          onFiles(reply.files, reply.bytes);
-        } catch (error) {
-          this.#stop(error);
-        }
-      } else this.#settle(reply);
+      try {
+        if ('files' in reply) onFiles(reply.files, reply.bytes);
+      } catch (error) {
+        this.#stop(error);
+      }
+      if (!('isOpen' in reply)) this.#settle(reply);
     });
     this.#worker.on('error', (error) => this.#fail(error));
     // Also emitted after an error, when `#failure` is set already.
@@ -159,7 +150,7 @@ class ImportThread {
     await this.#worker.terminate();
   }
 
-  #settle(reply: Exclude<ImportReply, { files: number }>): void {
+  #settle(reply: Exclude<ImportReply, { isOpen: true }>): void {
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     if ('failure' in reply) waiting?.reject(revive(reply.failure));
@@ -187,8 +178,7 @@ class ImportThread {
   }
 }
 
-function revive({ name, message, code, syscall }: ImportFailure): Error {
-  if (name === BrokenSource.name) return new BrokenSource(message);
+function revive({ message, code, syscall }: ImportFailure): Error {
   if (syscall !== undefined) return Object.assign(new Error(message), { code, syscall });
   return code === undefined ? new Error(message) : new WorkspaceError(code as WorkspaceErrorCode, message);
 }
