@@ -33,9 +33,6 @@ become_the_command() {
     unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
   fi
 
-  # A command could open the worker's pipes again through the descriptors of the first process.
-  while [[ -e /proc/1/fd/$control || -e /proc/1/fd/$words ]]; do :; done
-
   # The death signals are set by now: bubblewrap asks for both before this script starts. If the worker died before that, nothing would ever
   # end this sandbox, so the worker must answer. An open pipe proves nothing, because a killed worker sends its death signals while its
   # last threads still keep the fd open (measured: 16 commands outlived 150 workers that were killed while each started ten).
@@ -51,6 +48,8 @@ become_the_command() {
     records+=("$record")
   done
   exec {control}<&-
+  # Through descriptors of the first process a command could open the worker's pipes again. It closes them while this one gets ready.
+  while [[ -e /proc/1/fd/$control || -e /proc/1/fd/$words ]]; do :; done
   [[ -z $input ]] || exec <"$input"
 
   # Setting a value fails when it is above a stricter limit of the host. That limit stays.

@@ -18,9 +18,9 @@ import type { PassedFile } from '../starter/protocol.ts';
 import { passed, type Starter } from '../starter/starter.ts';
 
 /** FIFOs per call of mkfifo: the start takes about 2 ms, one more FIFO almost nothing. */
-const batchSize = 64;
+const batchSize = 24;
 /** With fewer free FIFOs the next batch is asked for: enough for the sandboxes that begin until then. */
-const fewFree = 16;
+const fewFree = 8;
 /** Capacity of a pipe. */
 const chunkBytes = 64 * 1024;
 const tmpfsMagic = 0x01021994;
