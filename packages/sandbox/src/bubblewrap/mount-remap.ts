@@ -81,7 +81,7 @@ function isInside(path: string, directory: string): boolean {
 /** @param bit 4 to read, 1 to pass */
 type Permits = (path: string, bit: 4 | 1) => boolean;
 
-/** For one plan: most paths share their parents, each of which is looked at once. */
+/** For one plan. Most paths share their parents, and each parent is looked at once. */
 function rights({ uid, gid }: Owner): Permits {
   const known = new Map<string, number>();
   const bitsOf = (path: string): number => {

@@ -284,7 +284,7 @@ export class SandboxProcess {
   #adoptFirst(): void {
     if (!this.#firstProcess || !this.#bwrap) return;
     if (parentOf(this.#firstProcess.pid) !== this.#bwrap.pid) {
-      this.#firstProcess = null; // It has ended, and its pid may be another process's: the worker was stopped meanwhile.
+      this.#firstProcess = null; // It has ended while the worker was stopped, and its pid may be another process's.
       return;
     }
     if (this.#failure) killProcess(this.#firstProcess);
