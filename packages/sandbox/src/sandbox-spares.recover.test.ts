@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
@@ -84,13 +84,37 @@ test('killAll ends a spare, and the next command starts without it', async ({ wo
   expect(await isUsed(workspace)).toBe(false);
 });
 
-test('a command that killAll ended leaves no spare', async ({ workspace }) => {
-  const before = host.sandbox.spares.waiting;
-  const running = host.run(workspace, 'touch up; sleep 1000');
-  await until(() => existsSync(join(workspace.path, 'up')));
-  await host.sandbox.killAll(workspace.id);
+test('the next spare is ready while a command runs, and fits whatever the command writes', async ({ workspace }) => {
+  const running = host.run(workspace, 'touch up written; until [[ -e go ]]; do sleep 0.01; done; rm up go');
+  await until(() => existsSync(join(workspace.path, 'up')) && recorded(workspace).length === 4);
+  const both = recorded(workspace);
+  writeFileSync(join(workspace.path, 'go'), '');
+  expect((await running).end).toMatchObject({ exit_code: 0 });
+  expect(await isUsed(workspace, 'test -e written')).toBe(true);
+  await until(() => !both.some(runs));
+});
+
+test('a spare whose folder was replaced by the command before is dropped', async ({ workspace }) => {
+  mkdirSync(join(workspace.path, 'sub'), { mode: 0o777 });
+  chownSync(join(workspace.path, 'sub'), workspace.uid, workspace.gid);
+  const held = 'until [[ -e go ]]; do sleep 0.01; done; mv /workspace/sub /workspace/old; mkdir /workspace/sub';
+  const running = host.run(workspace, held, { cwd: 'sub' });
+  await until(() => recorded(workspace).length === 4);
+  writeFileSync(join(workspace.path, 'sub/go'), '');
+  expect((await running).end).toMatchObject({ exit_code: 0 });
+  expect(await isUsed(workspace, 'touch here', { cwd: 'sub' })).toBe(false);
+  expect(existsSync(join(workspace.path, 'sub/here'))).toBe(true);
+});
+
+test.for(['killAll', 'an abort'] as const)('a command that %s ended leaves no spare', async (how, { workspace }) => {
+  const abort = new AbortController();
+  const running = host.run(workspace, 'touch up; sleep 1000', { signal: abort.signal });
+  await until(() => existsSync(join(workspace.path, 'up')) && recorded(workspace).length === 4);
+  const both = recorded(workspace);
+  if (how === 'killAll') await host.sandbox.killAll(workspace.id);
+  else abort.abort();
   await running;
-  expect(host.sandbox.spares.waiting).toBe(before);
+  expect(both.some(runs)).toBe(false);
   expect(existsSync(join(host.stateDir, workspace.id))).toBe(false);
 });
 

@@ -6,17 +6,19 @@ export const inheritedFds = {
   options: 3,
   /** bubblewrap reads the system call filter here. */
   filter: 4,
-  /** bubblewrap writes its JSON status lines here for the worker. */
+  /** bubblewrap writes its status lines here for the worker: JSON, the exit code among them. */
   status: 5,
   /** bubblewrap reads the command's standard input here. */
   input: 6,
   /** bubblewrap reads the certificates that the command trusts here. */
   certificates: 7,
-  /**
-   * enter.sh and the worker talk here: enter.sh says that it is ready, the worker answers with the command and its environment. The fds
-   * above this one are control group files that enter.sh writes to and closes.
-   */
+  /** enter.sh reads the command and its environment here, which the worker writes when the sandbox is ready. */
   control: 8,
+  /**
+   * The same pipe as `status`, for enter.sh: it says that it is ready. The fds above this one are control group files that enter.sh writes to
+   * and closes.
+   */
+  words: 9,
 } as const;
 
 /**

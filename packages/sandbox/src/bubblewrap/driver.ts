@@ -19,7 +19,7 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
     spares: () => deps.spares.counts,
     async release() {
       await deps.spares.close();
-      deps.pipes[Symbol.dispose]();
+      await deps.pipes.close();
       await deps.cgroups?.settled();
       await deps.starter.close();
     },

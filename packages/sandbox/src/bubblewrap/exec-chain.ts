@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { CgroupLimits } from '../cgroup/cgroups.ts';
 import { gitEnvironment } from '../git-environment.ts';
 import { repositoryMounts } from '../repository.ts';
@@ -34,7 +35,7 @@ export interface ExecChain {
   start: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
   /** Content of `inheritedFds.options`. */
   options: string[];
-  /** Host paths that are mounted, and those that are mounted over. */
+  /** Host paths that are mounted, those that are mounted over, and the working directory. */
   mounted: string[];
   /** The worker's answer on `inheritedFds.control`: the command and its environment, in the format that enter.sh reads. */
   command: Buffer;
@@ -59,7 +60,7 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
       ...profile({ ...deps, seccompFd: deps.hasFilter ? inheritedFds.filter : null, hostPath }, request),
       ...['--json-status-fd', String(inheritedFds.status)],
     ],
-    mounted: [...needed, ...mountPoints(request)],
+    mounted: [...needed, ...mountPoints(request), join(workspace.path, request.cwd)],
     command: encodeCommand(
       environment(deps.mounts, workspace, {
         ...request.egress?.environment(proxyPort),

@@ -5,7 +5,7 @@ import type { Starter } from '../starter/starter.ts';
 import type { Tree, TreeRequest } from '../tree.ts';
 import { type ExecChain, type ExecChainDeps, planExecChain } from './exec-chain.ts';
 import { SandboxProcess, type SandboxProcessDeps } from './sandbox-process.ts';
-import type { SetUp, Spares } from './spares.ts';
+import { bindingOf, type SetUp, type Spares } from './spares.ts';
 import { startChain } from './start-chain.ts';
 
 export interface LaunchDeps
@@ -20,28 +20,59 @@ export interface LaunchDeps
   filter: PassedFile | null;
 }
 
-/** Starts one program in a sandbox: a spare that fits, or else a new one. Its own end makes the next spare of the workspace. */
+/**
+ * Starts one program in a sandbox: a spare that fits, or else a new one. When the program begins, the next spare of the workspace is prepared
+ * beside it. When it ends by itself and that spare is gone (idle, killed), one is prepared then.
+ */
 export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   deps.tools.integrity.check();
   const chain = planChain(deps, request);
-  const { sandbox, tree } = deps.spares.take(request, chain) ?? setUp(deps, { chain, request });
-  sandbox.assign({ ...request, command: chain.command });
-  tree.ended.then(
-    ({ status }) => {
-      // After a kill or a stop nothing of the workspace may run: it may be removed.
-      if (status === 'exited' && !sandbox.wasKilled) prepareSpare(deps, request);
-    },
-    () => {},
-  );
-  return tree;
+  const binding = bindingOf(request, chain);
+  const { sandbox, tree } = deps.spares.take(request, binding) ?? setUp(deps, { chain, request });
+  let hasEnded = false;
+  const onBegun = () => {
+    request.onBegun?.();
+    // The command has its answer first.
+    setImmediate(() => {
+      if (!hasEnded && !sandbox.wasKilled) prepareSpare(deps, { chain, request, binding });
+    });
+  };
+  sandbox.assign({ ...request, command: chain.command, onBegun });
+  if (request.hostFiles !== null) return tree;
+  const ended = tree.ended.finally(() => {
+    hasEnded = true;
+  });
+  return { ...tree, ended: withSpare(deps, { chain, request, sandbox, ended }) };
+}
+
+/** After a kill or a stop nothing of the workspace may run: it may be removed. After another end the next command gets a spare. */
+async function withSpare(
+  deps: LaunchDeps,
+  { chain, request, sandbox, ended }: { sandbox: SandboxProcess; ended: Tree['ended'] } & Planned,
+): Tree['ended'] {
+  let mayHaveSpare = false;
+  try {
+    const end = await ended;
+    mayHaveSpare = end.status === 'exited' && !sandbox.wasKilled;
+    return end;
+  } finally {
+    const { id } = request.workspace;
+    if (!mayHaveSpare) await deps.spares.drop(id);
+    else if (!deps.spares.keep(id)) prepareSpare(deps, { chain, request, binding: bindingOf(request, chain) });
+  }
+}
+
+interface Planned {
+  chain: ExecChain;
+  request: TreeRequest;
 }
 
 /** Reports no error: a command for which nothing is prepared starts cold, and then reports what fails. */
-function prepareSpare(deps: LaunchDeps, request: TreeRequest): void {
+function prepareSpare(deps: LaunchDeps, { chain, request, binding }: Planned & { binding: string | null }): void {
+  if (binding === null) return;
   try {
     deps.tools.integrity.check();
-    const chain = planChain(deps, request);
-    deps.spares.prepare(request, chain, () => setUp(deps, { chain, request: { ...request, label: null } }));
+    deps.spares.prepare(request, binding, () => setUp(deps, { chain, request: { ...request, label: null } }));
   } catch {
     // The next command starts cold.
   }
@@ -62,7 +93,7 @@ function planChain(deps: LaunchDeps, request: TreeRequest): ExecChain {
 }
 
 /** Starts a sandbox that waits for its command. */
-function setUp(deps: LaunchDeps, { chain, request }: { chain: ExecChain; request: TreeRequest }): SetUp {
+function setUp(deps: LaunchDeps, { chain, request }: Planned): SetUp {
   const { cgroups } = deps;
   const isWeighted = cgroups?.limits.cpu ?? false;
   const { started, announcement } = deps.records.announced(request, () => {

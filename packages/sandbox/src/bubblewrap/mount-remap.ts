@@ -25,9 +25,10 @@ export interface MountRemap {
  * little.
  */
 export function planMountRemap(paths: readonly string[], owner: Owner): MountRemap | null {
-  const hidden = paths.map((path) => realpathSync(path)).filter((path) => !canReach(path, owner));
+  const permits = rights(owner);
+  const hidden = paths.map((path) => realpathSync.native(path)).filter((path) => !canReach(path, { owner, permits }));
   if (hidden.length === 0) return null;
-  const tops = new Set(hidden.map((path) => highestPassable(path, owner)));
+  const tops = new Set(hidden.map((path) => highestPassable(path, permits)));
   // The longest source that contains a path is the one from which the owner can pass the rest.
   const sources = [...tops].sort((left, right) => right.length - left.length);
   const mountPoint = chooseMountPoint(paths);
@@ -35,7 +36,7 @@ export function planMountRemap(paths: readonly string[], owner: Owner): MountRem
     mountPoint,
     sources,
     hostPath(path) {
-      const real = realpathSync(path);
+      const real = realpathSync.native(path);
       const index = sources.findIndex((source) => real === source || isInside(real, source));
       return index === -1 ? real : join(mountPoint, String(index), relative(sources[index] ?? '', real));
     },
@@ -43,25 +44,25 @@ export function planMountRemap(paths: readonly string[], owner: Owner): MountRem
 }
 
 /** Whether a uid with this one group may pass every parent of a path and read it. */
-function canReach(path: string, owner: Owner): boolean {
-  if (!permits(path, owner, 4)) {
+function canReach(path: string, { owner, permits }: { owner: Owner; permits: Permits }): boolean {
+  if (!permits(path, 4)) {
     throw new SandboxError('ESANDBOXSETUP', `uid ${owner.uid}, which the sandbox runs as, cannot read ${path}.`, {
       retryable: false,
       next: 'Give the workspace to its uid. Make programs readable for other users: chmod -R o+rX on the project directory.',
     });
   }
-  return highestPassable(path, owner) === '/';
+  return highestPassable(path, permits) === '/';
 }
 
-function highestPassable(path: string, owner: Owner): string {
+function highestPassable(path: string, permits: Permits): string {
   let top = path;
-  while (top !== '/' && permits(dirname(top), owner, 1)) top = dirname(top);
+  while (top !== '/' && permits(dirname(top), 1)) top = dirname(top);
   return top;
 }
 
 /** Any directory whose content no sandbox needs. Only the set-up of the sandbox sees the mount. */
 function chooseMountPoint(paths: readonly string[]): string {
-  const real = paths.map((path) => realpathSync(path));
+  const real = paths.map((path) => realpathSync.native(path));
   const found = ['/mnt', '/media', '/srv', '/opt', '/run', '/home', '/var'].find(
     (candidate) =>
       statSync(candidate, { throwIfNoEntry: false })?.isDirectory() && !real.some((path) => isInside(path, candidate)),
@@ -78,8 +79,16 @@ function isInside(path: string, directory: string): boolean {
 }
 
 /** @param bit 4 to read, 1 to pass */
-function permits(path: string, owner: Owner, bit: number): boolean {
-  const { uid, gid, mode } = statSync(path);
-  const shift = uid === owner.uid ? 6 : gid === owner.gid ? 3 : 0;
-  return ((mode >> shift) & bit) === bit;
+type Permits = (path: string, bit: 4 | 1) => boolean;
+
+/** For one plan. Most paths share their parents, and each parent is looked at once. */
+function rights({ uid, gid }: Owner): Permits {
+  const known = new Map<string, number>();
+  const bitsOf = (path: string): number => {
+    const stats = statSync(path);
+    const bits = stats.mode >> (uid === stats.uid ? 6 : gid === stats.gid ? 3 : 0);
+    known.set(path, bits);
+    return bits;
+  };
+  return (path, bit) => ((known.get(path) ?? bitsOf(path)) & bit) === bit;
 }

@@ -54,20 +54,21 @@ export function prepareBubblewrap(
   const pipes = new PipePool({ mkfifo: tools.mkfifo, directory: host.stateDir, starter });
   const mounts = collectMounts(host);
   const all = options.cgroups ? openCgroups() : null;
-  const open = (cgroups: Cgroups | null) => {
+  const open = (cgroups: Cgroups | null, spares: SparesOptions) => {
     const cgroupMemory = cgroups?.limits.memory ?? false;
     const own = buildFilter(process.arch, { unixSockets: options.unixSockets, cgroupMemory });
     return bubblewrapDriver({
       ...{ ...host, tools, filter: own && pipes.lasting(own), starter, pipes, mounts, cgroups },
-      spares: new Spares(options.spares),
+      spares: new Spares(spares),
     });
   };
   return {
-    driver: open(all),
+    // The boot check removes its workspace, and a spare would outlive it.
+    driver: open(all, { most: 0, idleMs: 0 }),
     hasFilter: filter !== null,
     async withOnly(limits) {
-      await all?.settled();
-      return open(all?.withOnly(limits) ?? null);
+      await Promise.all([all?.settled(), pipes.settled()]);
+      return open(all?.withOnly(limits) ?? null, options.spares);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Server } from 'node:net';
-import { isAlive, type ProcessIdentity } from '@holdpoint/process';
+import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
 import {
   childrenOf,
@@ -9,6 +9,7 @@ import {
   killProcess,
   killProcesses,
   type ProcessRecords,
+  parentOf,
   preferForOom,
   processesOfNamespace,
   terminateDescendants,
@@ -20,13 +21,14 @@ import type { TreeEnd, TreeRequest } from '../tree.ts';
 import { endOf, type LaunchEvent, type LaunchFailure, type LaunchState, nextState } from './launch-state.ts';
 import { findOrphans } from './orphans.ts';
 import type { StartedChain } from './start-chain.ts';
+import { followStatus } from './status-lines.ts';
 
 /** A set-up takes about 10 ms. After this time it hangs, e.g. on a dead network mount, and is killed as it is. */
 const setupTimeoutMs = 2000;
 /** How often a command of a frozen workspace checks whether it may begin. */
 const lockPollMs = 2;
 
-/** What must be known before the command may begin. The events arrive in any order. */
+/** What must be known before the command may begin. The starter reports the start, the sandbox the rest, so the events arrive in any order. */
 type Condition =
   /** The first process is recorded, so that `killAll` finds the command. */
   | 'first_process'
@@ -63,8 +65,9 @@ export class SandboxProcess {
   readonly #input: SandboxProcessInput;
   readonly #chain: StartedChain;
   readonly #missing: Set<Condition>;
-  readonly #exit = Promise.withResolvers<{ signaled: boolean; exitCode: number | null }>();
+  readonly #exit = Promise.withResolvers<{ signaled: boolean }>();
   readonly #settled = Promise.withResolvers<void>();
+  readonly #statusClosed = Promise.withResolvers<void>();
   #label: string | null;
   #assignment: Assignment | null = null;
   #state: LaunchState = 'setting_up';
@@ -72,6 +75,11 @@ export class SandboxProcess {
   /** bubblewrap. Null before its start, and when it had ended before anybody saw it. */
   #bwrap: ProcessIdentity | null = null;
   #firstProcess: ProcessIdentity | null = null;
+  /** Whether the start is known to have succeeded. */
+  #isStarted = false;
+  /** As bubblewrap reported it. */
+  #exitCode: number | null = null;
+  #isStatusClosed = false;
   #hung: NodeJS.Timeout | undefined;
   #isTerminated = false;
   #listener: Server | null = null;
@@ -84,11 +92,22 @@ export class SandboxProcess {
     this.#chain = chain;
     this.#label = input.label;
     this.#missing = new Set(['first_process', 'ready', 'command', ...(input.listens ? (['listener'] as const) : [])]);
+    chain.control.on('error', () => {}); // the sandbox has ended, and its status says how
+    followStatus(chain.status, {
+      child: (pid) => this.#onChild(pid),
+      word: (word) => this.#onWord(word),
+      exit: (code) => {
+        this.#exitCode = code;
+      },
+      closed: () => {
+        this.#statusClosed.resolve();
+        this.#isStatusClosed = true;
+        this.#concludeExit();
+      },
+    });
     chain.start.follow({
       started: (process) => this.#onStarted(process),
       failed: (detail) => this.#onFailed(detail),
-      child: (process) => this.#onChild(process),
-      word: (word) => this.#onWord(word),
       listener: (server) => this.#onListener(server),
       ended: (end) => this.#exit.resolve(end),
       lost: () => this.#onLost(),
@@ -138,10 +157,10 @@ export class SandboxProcess {
 
   /** Whether it keeps the worker's event loop alive. @default true */
   keepAlive(yes: boolean): void {
-    const { start, stdout, stderr } = this.#chain;
+    const { start, stdout, stderr, status, control } = this.#chain;
     this.#isKeptAlive = yes;
     start.keepAlive(yes);
-    for (const one of [stdout, stderr, this.#listener]) yes ? one?.ref() : one?.unref();
+    for (const one of [stdout, stderr, status, control, this.#listener]) yes ? one?.ref() : one?.unref();
   }
 
   kill(): void {
@@ -158,25 +177,29 @@ export class SandboxProcess {
     return this.#firstProcess ? processesOfNamespace(this.#firstProcess) : [];
   }
 
-  /** Waits for the end of bubblewrap, then removes everything that the sandbox left. */
+  /** Waits for the end of the sandbox, then removes everything that it left. */
   async end(): Promise<TreeEnd> {
-    const { signaled, exitCode } = await this.#exit.promise;
+    const { signaled } = await this.#exit.promise;
+    const { stdin, stdout, stderr, control } = this.#chain;
     this.#handle('exit');
     this.#settled.resolve();
     clearTimeout(this.#hung);
     this.#stopServing();
     this.#listener?.close();
-    const known = [this.#firstProcess, this.#bwrap].filter((one) => one !== null);
-    // The command has ended, but its background processes live until the kernel has sent them the death signal.
-    killProcesses(known);
-    await untilGone(known);
+    // With an exit code bubblewrap has waited for the first process, which the kernel lets end after all others.
+    if (this.#exitCode === null) {
+      const known = [this.#firstProcess, this.#bwrap].filter((one) => one !== null);
+      killProcesses(known);
+      await untilGone(known);
+    }
     if (!this.#firstProcess) {
       // A bubblewrap that was killed from outside during the set-up may leave a process that waits for ever and holds the worker's pipes.
       killProcesses(findOrphans());
     }
-    const { stdin, stdout, stderr } = this.#chain;
-    stdin?.destroy();
-    await Promise.all([untilClosed(stdout), untilClosed(stderr)]);
+    for (const stream of [stdin, control]) stream?.destroy();
+    // The starter may have reported the end before the worker read the exit code.
+    await Promise.all([this.#statusClosed.promise, untilClosed(stdout), untilClosed(stderr)]);
+    const exitCode = this.#exitCode;
     return endOf({
       failure: this.#failure,
       claim: () => this.#bwrap !== null && this.#records.remove(this.#workspaceId, this.#bwrap).killed,
@@ -204,7 +227,7 @@ export class SandboxProcess {
     if (!this.#handle('kill')) return;
     this.#failure = failure;
     this.#settled.resolve();
-    this.#chain.start.hangUp(); // a command that has not begun never begins
+    this.#chain.control.destroy(); // a command that has not begun never begins
     // Kills the sandbox's first process rather than bubblewrap, which then reports the end and reaps it. During the set-up that process is
     // not known yet. Killing bubblewrap then could leave it behind, waiting for bubblewrap for ever.
     if (this.#firstProcess) killProcess(this.#firstProcess);
@@ -226,31 +249,48 @@ export class SandboxProcess {
 
   #onStarted(process: ProcessIdentity | null): void {
     this.#bwrap = process;
+    this.#isStarted = true;
     if (process) this.#record(process);
     if (!this.#records.withdraw(this.#input.announcement)) this.#kill({ kind: 'taken_over' });
+    this.#adoptFirst();
+    this.#concludeExit();
+  }
+
+  /** Once bubblewrap has reported the exit code and closed its files, nothing runs. That is known before the starter reports the end. */
+  #concludeExit(): void {
+    if (this.#exitCode !== null && this.#isStatusClosed && this.#isStarted) {
+      this.#exit.resolve({ signaled: false });
+    }
   }
 
   #onFailed(detail: string): void {
     this.#records.withdraw(this.#input.announcement);
     this.#failure ??= { kind: 'refused', detail };
-    this.#exit.resolve({ signaled: false, exitCode: null });
+    this.#exit.resolve({ signaled: false });
   }
 
   #onLost(): void {
     this.#records.withdraw(this.#input.announcement);
     this.#failure ??= { kind: 'unstarted', error: starterLost(this.#state === 'running') };
-    this.#exit.resolve({ signaled: true, exitCode: null });
+    this.#exit.resolve({ signaled: true });
   }
 
-  #onChild(first: ProcessIdentity | null): void {
-    this.#firstProcess = first;
-    if (!first || !this.#bwrap) return;
-    if (this.#failure) {
-      killProcess(first);
-    } else if (!this.#records.has(this.#workspaceId, this.#bwrap)) {
-      this.#kill({ kind: 'taken_over' });
-    } else {
-      this.#record(this.#bwrap, first);
+  #onChild(pid: number): void {
+    this.#firstProcess = identify(pid);
+    this.#adoptFirst();
+  }
+
+  /** When both processes are known. */
+  #adoptFirst(): void {
+    if (!this.#firstProcess || !this.#bwrap) return;
+    if (parentOf(this.#firstProcess.pid) !== this.#bwrap.pid) {
+      this.#firstProcess = null; // It has ended while the worker was stopped, and its pid may be another process's.
+      return;
+    }
+    if (this.#failure) killProcess(this.#firstProcess);
+    else if (!this.#records.has(this.#workspaceId, this.#bwrap)) this.#kill({ kind: 'taken_over' });
+    else {
+      this.#record(this.#bwrap, this.#firstProcess);
       this.#meet('first_process');
     }
   }
@@ -293,7 +333,7 @@ export class SandboxProcess {
     }
     // All of them exist by now. Those that started before the first call did not inherit the setting.
     for (const { pid } of [this.#firstProcess, ...childrenOf(this.#firstProcess.pid)]) preferForOom(pid);
-    this.#chain.start.answer(assignment.command);
+    this.#chain.control.end(assignment.command);
     assignment.onBegun?.();
   }
 }

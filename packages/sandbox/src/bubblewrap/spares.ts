@@ -25,6 +25,8 @@ interface Spare extends SetUp {
   /** Everything that the set-up depends on. */
   binding: string;
   idle: NodeJS.Timeout;
+  /** Resolves when it does not run any more. */
+  ended: Promise<void>;
 }
 
 /**
@@ -61,13 +63,16 @@ export class Spares {
     if (this.#spares.get(workspaceId) === spare) spare.sandbox.keepAlive(false);
   }
 
-  /** Null when the workspace has none that fits. One that does not fit is dropped, because the next would not fit it either. */
-  take(request: TreeRequest, chain: ExecChain): SetUp | null {
+  /**
+   * Null when the workspace has none that fits. One that does not fit is dropped, because the next would not fit it either.
+   * @param binding that of the command (`bindingOf`)
+   */
+  take(request: TreeRequest, binding: string | null): SetUp | null {
     const { id } = request.workspace;
     const spare = this.#spares.get(id);
     if (!spare || request.hostFiles !== null) return null;
-    if (spare.binding !== bindingOf(request, chain) || !spare.sandbox.isIntact()) {
-      this.drop(id);
+    if (spare.binding !== binding || !spare.sandbox.isIntact()) {
+      this.#end(spare);
       return null;
     }
     this.#forget(spare);
@@ -76,30 +81,37 @@ export class Spares {
     return spare;
   }
 
+  /** From now on the spare of the workspace has its whole time to wait. False when there is none. */
+  keep(workspaceId: string): boolean {
+    const spare = this.#spares.get(workspaceId);
+    spare?.idle.refresh();
+    return spare !== undefined;
+  }
+
   /**
    * Prepares a spare like this request.
+   * @param binding as it was before the set-up. When a file is replaced in between, the spare fits no command
    * @param setUp starts a sandbox without a label
    */
-  prepare(request: TreeRequest, chain: ExecChain, setUp: () => SetUp): void {
+  prepare(request: TreeRequest, binding: string, setUp: () => SetUp): void {
     const { id } = request.workspace;
-    if (this.#isClosed || this.#options.most === 0 || !mayHaveSpare(request)) return;
-    const binding = bindingOf(request, chain);
-    if (binding === null || this.#spares.get(id)?.binding === binding) return;
-    this.drop(id);
+    if (this.#isClosed || this.#options.most === 0 || this.#spares.get(id)?.binding === binding) return;
+    void this.drop(id);
     for (const oldest of [...this.#spares.keys()].slice(0, Math.max(this.#spares.size + 1 - this.#options.most, 0))) {
-      this.drop(oldest);
+      void this.drop(oldest);
     }
     const made = setUp();
     const idle = setTimeout(() => this.#end(spare), this.#options.idleMs).unref();
-    const spare: Spare = { ...made, workspaceId: id, binding, idle };
+    // Killed by another worker, or lost with the starter: the next command starts cold.
+    const ended = made.tree.ended.then(
+      () => {},
+      () => {},
+    );
+    const spare: Spare = { ...made, workspaceId: id, binding, idle, ended };
     this.#spares.set(id, spare);
     made.sandbox.keepAlive(false);
     // Nothing prints before there is a command, but only a stream that is read ends.
     for (const stream of [made.tree.stdout, made.tree.stderr]) stream.on('error', () => {}).resume();
-    const ended = made.tree.ended.then(
-      () => {},
-      () => {}, // killed by another worker, or lost with the starter: the next command starts cold
-    );
     this.#ending.add(ended);
     void ended.then(() => {
       this.#ending.delete(ended);
@@ -110,15 +122,18 @@ export class Spares {
     });
   }
 
-  drop(workspaceId: string): void {
+  /** Resolves when the spare does not run any more. */
+  async drop(workspaceId: string): Promise<void> {
     const spare = this.#spares.get(workspaceId);
-    if (spare) this.#end(spare);
+    if (!spare) return;
+    this.#end(spare);
+    await spare.ended;
   }
 
   /** Ends all spares. Resolves when none runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const id of [...this.#spares.keys()]) this.drop(id);
+    for (const spare of [...this.#spares.values()]) this.#end(spare);
     await Promise.all(this.#ending);
   }
 
@@ -144,7 +159,7 @@ function mayHaveSpare({ hostFiles, stdin, tmpBytes, egress }: TreeRequest): bool
  * Everything that a set-up depends on: the programs and their options, which name all mounts, the limits of the control group, and which
  * files the mounted paths mean. A path that was replaced since would be the old file inside. Null when one is gone.
  */
-function bindingOf(request: TreeRequest, chain: ExecChain): string | null {
+export function bindingOf(request: TreeRequest, chain: ExecChain): string | null {
   if (!mayHaveSpare(request)) return null;
   const { memory_bytes, processes, cpu_percent } = request.limits;
   const files = chain.mounted.map(identityOf);

@@ -14,6 +14,10 @@ export interface StartedChain {
   stdin: Writable | null;
   stdout: Socket;
   stderr: Socket;
+  /** What bubblewrap and enter.sh say. */
+  status: Socket;
+  /** The command for enter.sh. When it ends without one, no command begins. */
+  control: Socket;
 }
 
 /**
@@ -36,7 +40,10 @@ export function startChain(
   const isCommand = request.hostFiles === null;
   // Only a command prints more than the worker wants to hold.
   const open = () => (isCommand ? pipes.sharedOutput() : pipes.output());
-  const streams = { stdin: isCommand ? null : pipes.input(), stdout: open(), stderr: open() };
+  const streams = {
+    ...{ stdin: isCommand ? null : pipes.input(), stdout: open(), stderr: open() },
+    ...{ status: pipes.output(), control: pipes.input() },
+  };
   const given: PassedFile[] = Object.values(streams).flatMap((pipe) => (pipe ? [pipe.file] : []));
   const give = (file: PassedFile) => {
     given.push(file);
@@ -61,15 +68,20 @@ export function startChain(
         },
         stdio: [
           ...[streams.stdin?.file ?? null, streams.stdout.file, streams.stderr.file],
-          ...[options, filter, 'status' as const, input, certificates, 'control' as const], // in the order of `inheritedFds`
+          // in the order of `inheritedFds`
+          ...[options, filter, streams.status.file, input, certificates],
+          ...[{ ...streams.control.file, access: 'wait' as const }, streams.status.file],
           ...attach,
           ...(request.egress ? ['listener' as const] : []),
         ],
       },
       close,
     );
-    const { stdin, stdout, stderr } = streams;
-    return { start, stdin: stdin?.stream ?? null, stdout: stdout.stream, stderr: stderr.stream };
+    const { stdin, stdout, stderr, status, control } = streams;
+    return {
+      ...{ start, stdin: stdin?.stream ?? null, stdout: stdout.stream, stderr: stderr.stream },
+      ...{ status: status.stream, control: control.stream },
+    };
   } catch (error) {
     close();
     for (const pipe of Object.values(streams)) pipe?.stream.destroy();

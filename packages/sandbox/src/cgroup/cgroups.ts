@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as next } from 'node:timers/promises';
 import type { ProcessLimits } from '@holdpoint/contract';
 import { identify, pidNamespace } from '@holdpoint/process';
 import { killProcess } from '../process/kill.ts';
@@ -60,10 +60,9 @@ export class Cgroups {
     return new CommandGroup(this.#dirs, { name: `${this.#owner}-${randomUUID()}`, run, limits });
   }
 
-  /** Removes a group whose processes were killed, now or soon. When that fails, the next worker's sweep removes it. */
+  /** Removes a group whose processes were killed, soon: the result of the command goes first. When that fails, the next worker's sweep removes it. */
   remove(group: CommandGroup): void {
-    if (group.tryRemove()) return;
-    const removing = this.#retry(group).finally(() => this.#removing.delete(removing));
+    const removing = this.#remove(group).finally(() => this.#removing.delete(removing));
     this.#removing.add(removing);
   }
 
@@ -84,7 +83,9 @@ export class Cgroups {
     }
   }
 
-  async #retry(group: CommandGroup): Promise<void> {
+  async #remove(group: CommandGroup): Promise<void> {
+    await next();
+    if (group.tryRemove()) return;
     let waited = 0;
     for (let pause = 1; waited < removalTimeoutMs; pause = Math.min(pause * 2, 50)) {
       await delay(pause);

@@ -1,10 +1,12 @@
 # First program inside every sandbox. Its first process stays and reaps. A second process enters the control groups, takes the command and its
 # environment from the worker, sets the limits and becomes the command.
-# Arguments: control fd, number of control group fds (those above the control fd), port of the proxy (0: no network; else the fd above the
-# control group fds is Node's IPC channel to the worker), file to read as standard input (or nothing), then ulimit's values.
+# Arguments: control fd (the one above it is for words to the worker), number of control group fds (those above these two), port of the proxy
+# (0: no network; else the fd above the control group fds is Node's IPC channel to the worker), file to read as standard input (or nothing),
+# then ulimit's values.
 # Uses builtins only, except for the way to the proxy.
 control=$1 cgroup_fds=$2 proxy_port=$3 input=$4 processes=$5 file_kib=$6 files=$7 memory_kib=$8 cpu_seconds=$9
-channel=$((control + cgroup_fds + 1))
+words=$((control + 1))
+channel=$((words + cgroup_fds + 1))
 last=$((proxy_port ? channel : channel - 1))
 
 # Closes fds that the worker itself inherited: bubblewrap passes them on. bash uses one of the fds to read this file.
@@ -16,9 +18,9 @@ done
 
 become_the_command() {
   # Only this process and its children enter the groups. The first process stays outside and alive, so that bubblewrap can report the end.
-  for ((fd = control + 1; fd <= control + cgroup_fds; fd++)); do
+  for ((fd = words + 1; fd <= words + cgroup_fds; fd++)); do
     printf 0 >&"$fd" || {
-      printf locked >&"$control"
+      printf '{"word":"locked"}\n' >&"$words"
       exit 125
     }
     exec {fd}>&-
@@ -32,9 +34,10 @@ become_the_command() {
   fi
 
   # The death signals are set by now: bubblewrap asks for both before this script starts. If the worker died before that, nothing would ever
-  # end this sandbox, so the worker must answer. An open control fd proves nothing, because a killed worker sends its death signals while its
+  # end this sandbox, so the worker must answer. An open pipe proves nothing, because a killed worker sends its death signals while its
   # last threads still keep the fd open (measured: 16 commands outlived 150 workers that were killed while each started ten).
-  printf ready >&"$control" || exit 125
+  printf '{"word":"ready"}\n' >&"$words" || exit 125
+  exec {words}>&-
 
   # The answer: a line with the number of NAME=value records and the length of each record, then all records without separators.
   # They are not arguments, because every user of the host can read the arguments of bubblewrap and of the first process.
@@ -45,6 +48,8 @@ become_the_command() {
     records+=("$record")
   done
   exec {control}<&-
+  # Through descriptors of the first process a command could open the worker's pipes again. It closes them while this one gets ready.
+  while [[ -e /proc/1/fd/$control || -e /proc/1/fd/$words ]]; do :; done
   [[ -z $input ]] || exec <"$input"
 
   # Setting a value fails when it is above a stricter limit of the host. That limit stays.

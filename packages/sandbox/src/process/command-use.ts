@@ -20,9 +20,10 @@ const mostProcesses = 64;
 export function openCommandUse(tree: Pick<Tree, 'usage' | 'processes'>): { sample(): void; end(): MeasuredUse } {
   const cpu = new Map<number, number>();
   let memory = 0;
-  const isCounted = tree.usage() !== null;
+  let isCounted: boolean | undefined;
   return {
     sample() {
+      isCounted ??= tree.usage() !== null;
       if (isCounted) return;
       let resident = 0;
       for (const pid of tree.processes().slice(0, mostProcesses)) {

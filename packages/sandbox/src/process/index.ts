@@ -1,7 +1,7 @@
 export { freezeDescendants, isStopped, sendSignal, terminateDescendants, thawDescendants } from './freeze.ts';
 export { FreezeLocks } from './freeze-locks.ts';
 export { isDying } from './is-dying.ts';
-export { childrenOf, killGroup, killProcess, killProcesses } from './kill.ts';
+export { childrenOf, killGroup, killProcess, killProcesses, parentOf } from './kill.ts';
 export { killAll } from './kill-all.ts';
 export { processesOfNamespace } from './namespace.ts';
 export { PipePool } from './pipe-pool.ts';

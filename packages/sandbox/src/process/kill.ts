@@ -23,6 +23,16 @@ function sendKill(target: number): void {
   }
 }
 
+/** Pid of the process's parent. Null when the process has ended. */
+export function parentOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return null;
+  }
+}
+
 /** Children of the process's main thread. Empty when the process has ended, or when the kernel does not list children. */
 export function childrenOf(pid: number): ProcessIdentity[] {
   let list: string;

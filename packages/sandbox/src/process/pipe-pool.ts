@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  accessSync,
   chmodSync,
   closeSync,
   constants,
@@ -7,6 +8,7 @@ import {
   mkdtempSync,
   openSync,
   rmSync,
+  statfsSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -21,6 +23,7 @@ const batchSize = 24;
 const fewFree = 8;
 /** Capacity of a pipe. */
 const chunkBytes = 64 * 1024;
+const tmpfsMagic = 0x01021994;
 
 /** One pipe: a stream for the worker, and a file for a program, which the caller closes once the program has it. */
 export interface Pipe {
@@ -32,19 +35,22 @@ export interface Pipe {
  * The standard streams of programs. Node itself gives a child sockets, and a program that opens /dev/stdout or /dev/stderr fails on a
  * socket (ENXIO). These are FIFOs without a name: no other program can open them, and no file stays behind.
  */
-export class PipePool implements Disposable {
+export class PipePool {
   readonly #mkfifo: string;
   readonly #directory: string;
+  /** Where the FIFOs have a name for a moment. */
+  readonly #fifoDirectory: string;
   readonly #starter: Starter;
   #free: number[] = [];
   readonly #lasting: number[] = [];
-  #isRefilling = false;
-  #isDisposed = false;
+  #refilling: Promise<void> | null = null;
+  #isClosed = false;
 
-  /** @param input.directory where the FIFOs have a name for a moment. Created when missing */
+  /** @param input.directory where files have a name for a moment. Created when missing */
   constructor(input: { mkfifo: string; directory: string; starter: Starter }) {
     this.#mkfifo = input.mkfifo;
     this.#directory = input.directory;
+    this.#fifoDirectory = memoryDirectory() ?? input.directory;
     this.#starter = input.starter;
   }
 
@@ -101,7 +107,7 @@ export class PipePool implements Disposable {
   }
 
   #file(data: Buffer): PassedFile {
-    const directory = this.#makeDirectory();
+    const directory = makeDirectory(this.#directory);
     try {
       const path = join(directory, 'data');
       writeFileSync(path, data);
@@ -112,9 +118,15 @@ export class PipePool implements Disposable {
     }
   }
 
-  [Symbol.dispose](): void {
-    this.#isDisposed = true;
+  /** Resolves when nothing of the pool has a name. */
+  async settled(): Promise<void> {
+    await this.#refilling;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
     for (const fd of [...this.#free.splice(0), ...this.#lasting.splice(0)]) closeSync(fd);
+    await this.settled();
   }
 
   #opened(): { ours: number; file: PassedFile } {
@@ -127,13 +139,17 @@ export class PipePool implements Disposable {
     if (this.#free.length === 0) this.#fill();
     const fd = this.#free.pop();
     if (fd === undefined) throw new Error('mkfifo created no FIFO');
-    if (this.#free.length < fewFree && !this.#isRefilling) void this.#refill();
+    if (this.#free.length < fewFree) {
+      this.#refilling ??= this.#refill().finally(() => {
+        this.#refilling = null;
+      });
+    }
     return fd;
   }
 
   /** Before the first FIFO, and where the starter was too slow. */
   #fill(): void {
-    const directory = this.#makeDirectory();
+    const directory = makeDirectory(this.#fifoDirectory);
     try {
       const paths = batchIn(directory);
       // Writable for all, because the workspace's owner may open its own /dev/stdout. Only the worker's user can pass the directory.
@@ -146,30 +162,39 @@ export class PipePool implements Disposable {
 
   /** A fork of the worker would stop its event loop for 10 ms. */
   async #refill(): Promise<void> {
-    this.#isRefilling = true;
     let directory: string | undefined;
     try {
-      directory = this.#makeDirectory();
+      directory = makeDirectory(this.#fifoDirectory);
       const paths = batchIn(directory);
       await this.#starter.makeFifos(this.#mkfifo, paths);
-      if (!this.#isDisposed) this.#open(paths);
+      if (!this.#isClosed) this.#open(paths);
     } catch {
       // `#fill` meets the cause again, and reports it.
     } finally {
       if (directory !== undefined) remove(directory);
-      this.#isRefilling = false;
     }
   }
 
   #open(paths: readonly string[]): void {
     for (const path of paths) this.#free.push(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
   }
+}
 
-  /** The files in the directory lose their name with it. */
-  #makeDirectory(): string {
-    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    return mkdtempSync(join(this.#directory, 'stdio-'));
+/** A FIFO on a disk takes 0.4 ms of the processor to make and to remove, one in memory 0.01 ms. */
+function memoryDirectory(): string | null {
+  const path = '/dev/shm';
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return statfsSync(path).type === tmpfsMagic ? path : null;
+  } catch {
+    return null;
   }
+}
+
+/** The files in the directory lose their name with it. No other user can pass it. */
+function makeDirectory(parent: string): string {
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  return mkdtempSync(join(parent, 'holdpoint-stdio-'));
 }
 
 const batchIn = (directory: string) => Array.from({ length: batchSize }, (_, index) => join(directory, String(index)));

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 
@@ -17,15 +17,15 @@ export function workspaceDirectory(stateDir: string, workspaceId: string): strin
   return join(stateDir, workspaceId);
 }
 
-/** Writes a file and creates its directory. Another process may remove the empty directory between the two calls. */
+/** Writes a file, and creates its directory where it is missing. Another process may remove the empty directory between the calls. */
 export function writeInto(path: string, data: string): void {
   for (let tries = 1; ; tries++) {
     try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       writeFileSync(path, data, { mode: 0o600 });
       return;
     } catch (error) {
       if (!isMissing(error) || tries === 5) throw error;
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     }
   }
 }
@@ -42,7 +42,7 @@ export function listNames(directory: string): string[] {
 /** Whether the file existed. */
 export function removeFile(path: string): boolean {
   try {
-    rmSync(path);
+    unlinkSync(path);
     return true;
   } catch (error) {
     if (isMissing(error)) return false;

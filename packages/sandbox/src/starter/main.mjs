@@ -5,17 +5,13 @@ import { execFile, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { Server } from 'node:net';
 import { setPriority } from 'node:os';
-import { createInterface } from 'node:readline';
 
 /**
  * @import { ChildProcess } from 'node:child_process'
- * @import { Duplex } from 'node:stream'
  * @import { PassedFile, Report, StarterRequest, StartRequest } from './protocol.ts'
  */
 
 const worker = Number(process.argv[2]);
-/** @type {Map<number, Duplex>} */
-const controls = new Map();
 
 // The worker has ended. The kernel ends the sandboxes together with this process, their parent.
 process.once('disconnect', () => process.exit(0));
@@ -25,10 +21,6 @@ process.on('message', (/** @type {StarterRequest} */ request) => {
   switch (request.kind) {
     case 'start':
       return start(request);
-    case 'answer':
-      return void controls.get(request.id)?.write(request.data);
-    case 'hang_up':
-      return void controls.get(request.id)?.destroy();
     case 'fifos':
       // Writable for all, because the workspace's owner may open its own /dev/stdout. Only the worker's user can pass the directory.
       return void execFile(request.mkfifo, ['-m', '666', '--', ...request.paths], { env: {} }, (error) =>
@@ -48,7 +40,6 @@ function start({ id, program, args, options, stdio, niceness }) {
       ...options,
       stdio: stdio.map((one) => {
         if (one === null) return 'ignore';
-        if (one === 'status' || one === 'control') return 'pipe';
         if (one === 'listener') return 'ipc';
         const fd = openPassed(one);
         opened.push(fd);
@@ -72,36 +63,8 @@ function start({ id, program, args, options, stdio, niceness }) {
   preferForOom(pid);
   if (niceness !== 0) lowerPriority(pid, niceness);
   report({ kind: 'started', id, pid, stat: readStat(pid) });
-  follow(id, subprocess, stdio);
-}
-
-/**
- * @param {number} id
- * @param {ChildProcess} subprocess
- * @param {StartRequest['stdio']} stdio
- */
-function follow(id, subprocess, stdio) {
-  const status = duplexOf(subprocess, stdio.indexOf('status'));
-  const control = duplexOf(subprocess, stdio.indexOf('control'));
-  controls.set(id, control);
-  /** @type {number | null} */
-  let exitCode = null;
-  const lines = createInterface({ input: status });
-  lines.on('line', (line) => {
-    const said = parse(line);
-    exitCode = said['exit-code'] ?? exitCode;
-    // bubblewrap says this before it waits for the process, so the pid is not free yet.
-    const pid = said['child-pid'];
-    if (pid !== undefined) report({ kind: 'child', id, pid, stat: readStat(pid) });
-  });
-  control.once('data', (/** @type {Buffer} */ word) => report({ kind: 'word', id, word: word.toString('latin1') }));
   if (stdio.includes('listener')) passListener(id, subprocess);
-  const closed = new Promise((resolve) => lines.once('close', resolve));
-  subprocess.once('exit', (_code, signal) => {
-    control.destroy();
-    controls.delete(id);
-    closed.then(() => report({ kind: 'ended', id, signaled: signal !== null, exitCode }));
-  });
+  subprocess.once('exit', (_code, signal) => report({ kind: 'ended', id, signaled: signal !== null }));
 }
 
 /**
@@ -130,34 +93,15 @@ function passListener(id, subprocess) {
  * @param {PassedFile} file
  */
 function openPassed({ fd, inode, access }) {
+  const path = `/proc/${worker}/fd/${fd}`;
+  // An open that reads and blocks waits for a writer, and the worker may have closed its end: the first open, which does not wait, is one.
+  const writer = access === 'wait' ? openSync(path, constants.O_RDWR | constants.O_NONBLOCK) : null;
   const flags = access === 'write' ? constants.O_WRONLY : constants.O_RDONLY;
-  const own = openSync(`/proc/${worker}/fd/${fd}`, flags | (access === 'read' ? constants.O_NONBLOCK : 0));
+  const own = openSync(path, flags | (access === 'read' ? constants.O_NONBLOCK : 0));
+  if (writer !== null) closeSync(writer);
   if (fstatSync(own).ino === inode) return own;
   closeSync(own);
   throw new Error('the worker has closed a file that it passed');
-}
-
-/**
- * The worker's end of an inherited descriptor. The other end may close first; what it did not read is of no interest then.
- *
- * @param {ChildProcess} subprocess
- * @param {number} index
- */
-function duplexOf(subprocess, index) {
-  const stream = /** @type {Duplex} */ (/** @type {readonly unknown[]} */ (subprocess.stdio)[index]);
-  return stream.on('error', () => {});
-}
-
-/**
- * @param {string} line
- * @returns {Record<string, number>} nothing for a line that the end of bubblewrap cut off
- */
-function parse(line) {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return {};
-  }
 }
 
 /** @param {number} pid */

@@ -4,14 +4,12 @@ export interface PassedFile {
   fd: number;
   /** Proves that the number still means this file. */
   inode: number;
-  access: 'read' | 'write';
+  /** `wait`: reads block, as a shell needs it. Only for a FIFO. */
+  access: 'read' | 'wait' | 'write';
 }
 
-/**
- * What a program inherits, by fd: nothing, a file of the worker, bubblewrap's status lines, the control socket of enter.sh, or an IPC
- * channel on which it sends a listening socket.
- */
-type Inherited = null | PassedFile | 'status' | 'control' | 'listener';
+/** What a program inherits, by fd: nothing, a file of the worker, or an IPC channel on which it sends a listening socket. */
+type Inherited = null | PassedFile | 'listener';
 
 export interface StartRequest {
   kind: 'start';
@@ -26,10 +24,6 @@ export interface StartRequest {
 /** From the worker to the starter. */
 export type StarterRequest =
   | StartRequest
-  /** Writes to the control socket. */
-  | { kind: 'answer'; id: number; data: Uint8Array }
-  /** Closes the control socket. */
-  | { kind: 'hang_up'; id: number }
   /** Makes FIFOs. */
   | { kind: 'fifos'; id: number; mkfifo: string; paths: string[] };
 
@@ -38,12 +32,7 @@ export type Report =
   | { kind: 'started'; id: number; pid: number; stat: string | null }
   /** The operating system refused to start even the first program. */
   | { kind: 'failed'; id: number; message: string }
-  /** The first process in the sandbox's pid namespace. */
-  | { kind: 'child'; id: number; pid: number; stat: string | null }
-  /** What enter.sh said. */
-  | { kind: 'word'; id: number; word: string }
   /** Comes with the listening socket when it is open. */
   | { kind: 'listener'; id: number; isOpen: boolean }
-  /** `exitCode`: of the command, as bubblewrap reported it. Null when it did not start, or bubblewrap was killed. */
-  | { kind: 'ended'; id: number; signaled: boolean; exitCode: number | null }
+  | { kind: 'ended'; id: number; signaled: boolean }
   | { kind: 'fifos'; id: number; error: string | null };

@@ -11,14 +11,10 @@ interface StartEvents {
   started(process: ProcessIdentity | null): void;
   /** The operating system refused to start even the first program. */
   failed(message: string): void;
-  /** The first process in the sandbox's pid namespace; null: it has ended already. */
-  child(process: ProcessIdentity | null): void;
-  /** What enter.sh said. */
-  word(word: string): void;
   /** The listening socket that the sandbox made; null: it could not. */
   listener(server: Server | null): void;
   /** The first program has ended. */
-  ended(end: { signaled: boolean; exitCode: number | null }): void;
+  ended(end: { signaled: boolean }): void;
   /** The starter has ended, and the kernel kills what it started. */
   lost(): void;
 }
@@ -26,10 +22,6 @@ interface StartEvents {
 export interface Start {
   /** Call it at once. */
   follow(events: StartEvents): void;
-  /** Writes to the control socket. */
-  answer(data: Buffer): void;
-  /** Closes the control socket: a command that has not begun never begins. */
-  hangUp(): void;
   /** Whether this start keeps the worker's event loop alive. @default true */
   keepAlive(yes: boolean): void;
 }
@@ -79,8 +71,6 @@ export class Starter {
             events.lost();
           },
         }),
-      answer: (data) => running.send({ kind: 'answer', id, data }),
-      hangUp: () => running.send({ kind: 'hang_up', id }),
       keepAlive: (yes) => (yes && running.starts.has(id) ? running.hold(id) : running.release(id)),
     };
   }
@@ -198,12 +188,6 @@ class RunningStarter {
         break;
       case 'failed':
         events.failed(report.message);
-        break;
-      case 'child':
-        events.child(identified(report));
-        break;
-      case 'word':
-        events.word(report.word);
         break;
       case 'listener':
         events.listener(report.isOpen && handle instanceof Server ? handle : null);

@@ -1,0 +1,38 @@
+import type { Readable } from 'node:stream';
+
+interface StatusEvents {
+  /** The first process in the sandbox's pid namespace. bubblewrap says this before it waits for the process, so the pid is not free yet. */
+  child(pid: number): void;
+  /** What enter.sh said. */
+  word(word: string): void;
+  /** The command has ended with this code, and every process of the sandbox with it. */
+  exit(code: number): void;
+  /** bubblewrap has closed its files: it runs no program any more. */
+  closed(): void;
+}
+
+/** Reads what bubblewrap and enter.sh say, one JSON object per line. No command has this pipe. */
+export function followStatus(stream: Readable, events: StatusEvents): void {
+  let rest = '';
+  stream.on('data', (chunk: Buffer) => {
+    const lines = `${rest}${chunk.toString('latin1')}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const { 'child-pid': pid, 'exit-code': code, word } = parse(line);
+      if (typeof pid === 'number') events.child(pid);
+      if (typeof word === 'string') events.word(word);
+      if (typeof code === 'number') events.exit(code);
+    }
+  });
+  stream.on('error', () => {}); // `close` follows
+  stream.once('close', () => events.closed());
+}
+
+/** Nothing for a line that the end of bubblewrap cut off. */
+function parse(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+}
