@@ -3,6 +3,7 @@ import type { Connections } from '@holdpoint/engine/redis';
 import {
   type AbortReason,
   backoffOf,
+  type Follower,
   handleStep,
   handleTask,
   handleTurn,
@@ -20,8 +21,7 @@ import {
   type WorkerDeps,
   type WorkspaceJob,
 } from '@holdpoint/engine/worker';
-import type { Traces } from '@holdpoint/telemetry';
-import type { Worker, WorkerOptions } from 'bullmq';
+import type { Telemetry, Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import type { InJob } from '../traces/trace-jobs.ts';
 import { backOffFromRefusals } from './back-off.ts';
@@ -67,14 +67,12 @@ interface Start {
   onStalled?: (queue: string) => void;
   /** Called when the audit log finds that Redis lost events of this many runs. */
   onLosses?: (runs: number) => void;
-  /** Undefined: no traces are exported. */
-  traces?: Pick<Traces, 'take' | 'queues'> | undefined;
-  /** Spans have prompts, arguments and results. */
-  tracesContent?: boolean;
+  /** Undefined: BullMQ's own spans are not exported. */
+  queueTelemetry?: Telemetry | undefined;
   /** Puts the work of a job below the span that it is about. */
   inJob?: InJob | undefined;
-  /** Counts the spans of runs. Undefined: no metrics are kept. */
-  counted?: Pick<Traces, 'take'> | undefined;
+  /** Opens what hands over the spans of runs. Undefined: there are neither traces nor metrics. */
+  openFollower?: (() => Promise<Follower>) | undefined;
   /** For lines of the log. */
   traceIds?: TraceIds;
 }
@@ -88,10 +86,9 @@ export async function startQueueWorkers({
   redact,
   config,
   connections,
-  traces,
-  tracesContent = false,
+  queueTelemetry,
   inJob,
-  counted,
+  openFollower,
   traceIds = new TraceIds(),
   onStalled = () => undefined,
   onLosses = () => undefined,
@@ -107,7 +104,7 @@ export async function startQueueWorkers({
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
     settings: { backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random) },
-    ...(traces === undefined ? {} : { telemetry: traces.queues }),
+    ...(queueTelemetry && { telemetry: queueTelemetry }),
   });
 
   const intake = new Intake();
@@ -162,14 +159,8 @@ export async function startQueueWorkers({
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
   const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
-  const ports = [traces, counted].filter((port) => port !== undefined);
-  const following = {
-    ...deps,
-    subscriber: connections.subscriber,
-    ports,
-    redactContent: tracesContent ? redact : undefined,
-  };
-  const follower = ports.length === 0 ? undefined : startTelemetryFollower(following);
+  const following = { ...deps, subscriber: connections.subscriber };
+  const follower = openFollower && startTelemetryFollower({ ...following, open: openFollower });
 
   return {
     active: () => new Set(opened.flatMap(({ running }) => [...running].map(({ data }) => data.run_id))),
