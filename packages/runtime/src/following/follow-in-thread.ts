@@ -1,21 +1,18 @@
-import { openClock } from '@holdpoint/engine';
-import { connect } from '@holdpoint/engine/redis';
-import { type Follower, openTelemetryFollower } from '@holdpoint/engine/worker';
-import { countSpans, noMetrics, type OpenPart } from '@holdpoint/telemetry';
+import { connectThread, type Follower, openClock, openTelemetryFollower } from '@holdpoint/engine/following';
+import type { OpenPart } from '@holdpoint/telemetry';
 import { type FollowerSettings, followerAnswers, type Measurement, measuredEvent } from './messages.ts';
 
 /** Follows the logs of runs in the thread that sends telemetry, with a connection to Redis of its own. */
-export const openPart: OpenPart = ({ tell, logger, take }) => {
+export const openPart: OpenPart = ({ tell, logger, take, countSpans }) => {
   const now = openClock();
   let follower: Promise<Follower> | undefined;
-  let redis: ReturnType<typeof connect>['state'] | undefined;
+  let redis: ReturnType<typeof connectThread> | undefined;
   let counted: ReturnType<typeof counting> | undefined;
 
   const counting = (known: FollowerSettings['known']) => {
     let measured: Measurement[] = [];
     const { take } = countSpans(
       {
-        ...noMetrics,
         count: (key, labels, value = 1, origin) => void measured.push({ method: 'count', key, value, labels, origin }),
         record: (key, value, labels, origin) => void measured.push({ method: 'record', key, value, labels, origin }),
       },
@@ -33,7 +30,7 @@ export const openPart: OpenPart = ({ tell, logger, take }) => {
 
   return {
     async [followerAnswers.open]({ address, known, isTraced, isCounted }: FollowerSettings): Promise<void> {
-      redis ??= connect(address, logger).state;
+      redis ??= connectThread(address, logger);
       if (isCounted) counted ??= counting(known);
       const ports = [isTraced && take ? { take } : undefined, counted].filter((port) => port !== undefined);
       follower = openTelemetryFollower({ redis, logger, now, ports });

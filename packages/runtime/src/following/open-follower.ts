@@ -1,5 +1,6 @@
+import { type Follower, openTelemetryFollower } from '@holdpoint/engine/following';
 import type { RedisAddress } from '@holdpoint/engine/redis';
-import { type Follower, openTelemetryFollower, type WorkerDeps } from '@holdpoint/engine/worker';
+import type { WorkerDeps } from '@holdpoint/engine/worker';
 import { countSpans, type Metrics, type TelemetryThread, type Traces } from '@holdpoint/telemetry';
 import { type FollowerSettings, followerAnswers, type Measurement, measuredEvent } from './messages.ts';
 

@@ -1,9 +1,9 @@
 import { queueNames, TraceIds } from '@holdpoint/engine';
+import { type Follower, startTelemetryFollower } from '@holdpoint/engine/following';
 import type { Connections } from '@holdpoint/engine/redis';
 import {
   type AbortReason,
   backoffOf,
-  type Follower,
   handleStep,
   handleTask,
   handleTurn,
@@ -15,7 +15,6 @@ import {
   queuePrefix,
   type StepJob,
   startAudit,
-  startTelemetryFollower,
   type TaskJob,
   type TurnJob,
   type WorkerDeps,

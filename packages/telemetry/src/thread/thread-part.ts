@@ -1,4 +1,5 @@
 import type { EndedSpans } from '@holdpoint/contract';
+import type { countSpans } from '../metrics/count-spans.ts';
 import type { Line } from './messages.ts';
 
 /** Answers requests in the thread, by their names. The signal is aborted when nobody waits for the answer. */
@@ -12,6 +13,7 @@ export interface ThreadHost {
   logger: Record<Line['level'], (fields: object, message: string) => void>;
   /** Sends spans of runs: a `TelemetryPort` of the engine. Undefined: traces are off. */
   take: ((batch: readonly EndedSpans[], signal: AbortSignal) => Promise<void>) | undefined;
+  countSpans: typeof countSpans;
 }
 
 /** What a module that is loaded into the thread exports as `openPart`. */

@@ -1,6 +1,8 @@
+import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { openLogSender } from '../logs/open-log-sender.ts';
+import { countSpans } from '../metrics/count-spans.ts';
 import { openMetricsSender } from '../metrics/open-metrics-sender.ts';
 import { resourceOf } from '../resource.ts';
 import { diagTo } from '../traces/diag-to.ts';
@@ -31,7 +33,7 @@ const [spans, lines, points] = await Promise.all([
   logs && openLogSender({ service, resource, onDropped: dropped('logs') }, logs),
   metrics && openMetricsSender({ resource, onDropped: dropped('metrics') }, metrics),
 ]);
-const host: ThreadHost = { tell, logger, take: spans?.take };
+const host: ThreadHost = { tell, logger, take: spans?.take, countSpans };
 const answers = new Map<string, Answers[string]>();
 const add = (more: Answers): void => {
   for (const [name, answer] of Object.entries(more)) answers.set(name, answer);
@@ -42,6 +44,8 @@ add({
   async load(url: string): Promise<void> {
     const { openPart } = (await import(url)) as { openPart: OpenPart };
     add(openPart(host));
+    // The thread is not ended but cut off: what was compiled is kept now. No-op without NODE_COMPILE_CACHE.
+    flushCompileCache();
   },
 });
 
