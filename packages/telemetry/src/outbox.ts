@@ -24,9 +24,10 @@ export class Outbox<Item> {
 
   put(item: Item): void {
     const { size, onFull } = this.#options;
-    if (this.#waiting.length >= size) return onFull();
-    this.#waiting.push(item);
-    this.#sendLater();
+    if (this.#waiting.length < size) {
+      this.#waiting.push(item);
+      this.#sendLater();
+    } else onFull();
   }
 
   /** Resolves when nothing waits any more. */

@@ -43,7 +43,10 @@ export function openTelemetryThread(settings: ThreadSettings): TelemetryThread {
   let lastId = 0;
 
   const hear = (told: Told): void => {
-    if ('event' in told) return listeners.get(told.event)?.forEach((listen) => void listen(told.data));
+    if ('event' in told) {
+      for (const listen of listeners.get(told.event) ?? []) listen(told.data);
+      return;
+    }
     const asked = waiting.get(told.id);
     if ('error' in told) asked?.reject(errorOf(told.error));
     else asked?.resolve(told.output);
