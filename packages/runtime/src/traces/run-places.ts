@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 type Place = ReturnType<Parameters<LiveSpans['within']>[0]>;
 
 /** Where spans of a run hang: the id of a span is computed. @param key what the span is, as in the fold of the log */
-export type PlaceOf = (key: string) => Place;
+type PlaceOf = (key: string) => Place;
 
 /** Where spans of runs hang. Only the context that a run was submitted with is read, once in a process. */
 export interface RunPlaces {
