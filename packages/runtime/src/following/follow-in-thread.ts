@@ -3,7 +3,7 @@ import type { OpenPart } from '@holdpoint/telemetry';
 import { type FollowerSettings, followerAnswers, type Measurement, measuredEvent } from './messages.ts';
 
 /** Follows the logs of runs in the thread that sends telemetry, with a connection to Redis of its own. */
-export const openPart: OpenPart = ({ tell, logger, take, countSpans }) => {
+export const openPart: OpenPart = ({ report, logger, take, countSpans }) => {
   const now = openClock();
   let follower: Promise<Follower> | undefined;
   let redis: ReturnType<typeof connectThread> | undefined;
@@ -21,7 +21,7 @@ export const openPart: OpenPart = ({ tell, logger, take, countSpans }) => {
     return {
       async take(batch: Parameters<typeof take>[0]): Promise<void> {
         await take(batch);
-        tell(measuredEvent, measured);
+        report(measuredEvent, measured);
         measured = [];
       },
     };

@@ -8,14 +8,14 @@ export interface FollowerSettings {
   known: { tools: readonly string[]; models: readonly string[] };
   /** Whether spans are sent. */
   isTraced: boolean;
-  /** Whether spans are counted: the thread tells `measured`. */
+  /** Whether spans are counted: the thread reports `measured`. */
   isCounted: boolean;
 }
 
 /** Names of the answers that the follower adds to the thread. */
 export const followerAnswers = { open: 'follow', unhandled: 'follow unhandled', handle: 'follow handle' } as const;
 
-/** Tells a list of measurements, which belong to the metrics of the process. */
+/** Reports a list of measurements, which belong to the metrics of the process. */
 export const measuredEvent = 'measured';
 
 interface Measured<Method extends string, Key> {

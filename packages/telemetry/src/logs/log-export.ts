@@ -8,7 +8,7 @@ export interface LogExport {
 }
 
 export interface LogExportDeps {
-  /** Of the process; its settings have those of the log. */
+  /** The one of the process, with the settings of the log. */
   thread: TelemetryThread;
   /** @param reason the receiver is too slow, or it refused them or is gone */
   onDropped(lines: number, reason: 'queue_full' | 'not_sent'): void;

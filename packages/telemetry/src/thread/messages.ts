@@ -11,11 +11,11 @@ export interface ThreadSettings {
   metrics?: OtlpSetting | undefined;
 }
 
-/** To the thread: a request, or that nobody waits for its answer any more. */
+/** To the thread: a request, or that no one waits for its answer any more. */
 export type Posted = { id: number; name: string; input: unknown } | { canceled: number };
 
-/** From the thread: the answer to a request, or what nobody asked for. */
-export type Told =
+/** From the thread: the answer to a request, or what no one asked for. */
+export type Reply =
   | { id: number; output: unknown }
   | { id: number; error: PlainError }
   | { event: string; data: unknown };

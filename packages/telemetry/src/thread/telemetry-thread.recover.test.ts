@@ -138,16 +138,16 @@ test('an error and a line of the thread come back as they were', async () => {
   expect(lines).toEqual([{ run_id: 'run_1', err }]);
 });
 
-test('a request that is given up tells the thread so', async () => {
-  const part = `data:text/javascript,export const openPart = ({ tell }) => ({
-    wait: (_, signal) => new Promise(() => signal.addEventListener('abort', () => tell('given up')))
+test('a request that is given up is canceled in the thread', async () => {
+  const part = `data:text/javascript,export const openPart = ({ report }) => ({
+    wait: (_, signal) => new Promise(() => signal.addEventListener('abort', () => report('given up')))
   })`;
   await thread.ask('load', part);
-  const told = Promise.withResolvers<void>();
-  thread.on('given up', () => told.resolve());
+  const canceled = Promise.withResolvers<void>();
+  thread.on('given up', () => canceled.resolve());
   const ending = new AbortController();
   const asked = thread.ask('wait', undefined, ending.signal);
   ending.abort(new Error('no time'));
   await expect(asked).rejects.toThrow('no time');
-  await told.promise;
+  await canceled.promise;
 });

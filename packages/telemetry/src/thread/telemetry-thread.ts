@@ -6,8 +6,8 @@ import {
   type Line,
   type PlainError,
   type Posted,
+  type Reply,
   type ThreadSettings,
-  type Told,
 } from './messages.ts';
 
 /** The thread of a process that sends its telemetry. It starts with the first request, and again when it has died. */
@@ -17,9 +17,9 @@ export interface TelemetryThread {
    * @throws the error of the answer; the reason of the signal; that the thread ended
    */
   ask<Output>(name: string, input: unknown, signal?: AbortSignal): Promise<Output>;
-  /** Is told what the thread tells. */
+  /** Is called with what the thread reports. */
   on<Data>(event: string, listen: (data: Data) => void): void;
-  /** Is told how many of a signal no receiver got. */
+  /** Is called with how many of a signal no receiver got. */
   onDropped(signal: Dropped['signal'], listen: (items: number, error: Error | undefined) => void): void;
   /** Writes the lines of the thread to this log. Until then they are left out. */
   logTo(logger: Pick<Logger, Line['level']>): void;
@@ -42,14 +42,14 @@ export function openTelemetryThread(settings: ThreadSettings): TelemetryThread {
   let worker: Worker | undefined;
   let lastId = 0;
 
-  const hear = (told: Told): void => {
-    if ('event' in told) {
-      for (const listen of listeners.get(told.event) ?? []) listen(told.data);
+  const receive = (reply: Reply): void => {
+    if ('event' in reply) {
+      for (const listen of listeners.get(reply.event) ?? []) listen(reply.data);
       return;
     }
-    const asked = waiting.get(told.id);
-    if ('error' in told) asked?.reject(errorOf(told.error));
-    else asked?.resolve(told.output);
+    const asked = waiting.get(reply.id);
+    if ('error' in reply) asked?.reject(errorOf(reply.error));
+    else asked?.resolve(reply.output);
   };
   const start = (): Worker => {
     const started = new Worker(new URL('./thread.ts', import.meta.url), {
@@ -63,7 +63,7 @@ export function openTelemetryThread(settings: ThreadSettings): TelemetryThread {
       for (const { reject } of waiting.values()) reject(error);
     };
     started.unref();
-    started.on('message', hear);
+    started.on('message', receive);
     started.on('error', end);
     started.on('exit', () => end(new Error('the thread of the telemetry ended')));
     return started;

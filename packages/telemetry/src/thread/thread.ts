@@ -7,18 +7,18 @@ import { openMetricsSender } from '../metrics/open-metrics-sender.ts';
 import { resourceOf } from '../resource.ts';
 import { diagTo } from '../traces/diag-to.ts';
 import { openSpanSender } from '../traces/open-span-sender.ts';
-import { type Dropped, type Line, type Posted, plainError, type ThreadSettings, type Told } from './messages.ts';
+import { type Dropped, type Line, type Posted, plainError, type Reply, type ThreadSettings } from './messages.ts';
 import type { Answers, OpenPart, ThreadHost } from './thread-part.ts';
 
 const { service, traces, logs, metrics } = workerData as ThreadSettings;
-const post = (told: Told): void => parentPort?.postMessage(told);
-const tell = (event: string, data: unknown): void => post({ event, data });
+const post = (reply: Reply): void => parentPort?.postMessage(reply);
+const report = (event: string, data: unknown): void => post({ event, data });
 const log =
   (level: Line['level']) =>
   (given: object, message: string): void => {
     const fields: Record<string, unknown> = { ...given };
     if (fields.err !== undefined) fields.err = plainError(fields.err);
-    tell('line', { level, fields, message } satisfies Line);
+    report('line', { level, fields, message } satisfies Line);
   };
 const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
 diag.setLogger(diagTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
@@ -27,13 +27,13 @@ const resource = resourceOf(service);
 const dropped =
   (signal: Dropped['signal']) =>
   (items: number, error: Error | undefined): void =>
-    tell('dropped', { signal, items, error: error && plainError(error) } satisfies Dropped);
+    report('dropped', { signal, items, error: error && plainError(error) } satisfies Dropped);
 const [spans, lines, points] = await Promise.all([
   traces && openSpanSender({ service, resource, onDropped: dropped('spans') }, traces),
   logs && openLogSender({ service, resource, onDropped: dropped('logs') }, logs),
   metrics && openMetricsSender({ resource, onDropped: dropped('metrics') }, metrics),
 ]);
-const host: ThreadHost = { tell, logger, take: spans?.take, countSpans };
+const host: ThreadHost = { report, logger, take: spans?.take, countSpans };
 const answers = new Map<string, Answers[string]>();
 const add = (more: Answers): void => {
   for (const [name, answer] of Object.entries(more)) answers.set(name, answer);
@@ -51,7 +51,7 @@ add({
 
 const waited = new Map<number, AbortController>();
 parentPort?.on('message', async (posted: Posted) => {
-  if ('canceled' in posted) return waited.get(posted.canceled)?.abort(new Error('nobody waits for the answer'));
+  if ('canceled' in posted) return waited.get(posted.canceled)?.abort(new Error('no one waits for the answer'));
   const { id, name, input } = posted;
   const canceling = new AbortController();
   waited.set(id, canceling);

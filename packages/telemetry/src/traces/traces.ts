@@ -54,7 +54,7 @@ export interface RequestSpan {
 }
 
 export interface TraceDeps {
-  /** Of the process; its settings have those of the traces. */
+  /** The one of the process, with the settings of the traces. */
   thread: TelemetryThread;
   service: Service;
   logger: Pick<Logger, 'warn' | 'debug'>;
