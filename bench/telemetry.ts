@@ -16,8 +16,9 @@ const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 interface Measured {
-  /** Milliseconds per step: by the log, and of the worker's processor. */
+  /** Milliseconds per step: by the log, of the processor that the event loop of the worker had, and that all its threads had. */
   ms: number;
+  loop: number;
   cpu: number;
   /** Resident megabytes of the worker, without garbage. */
   mb: number;
@@ -42,21 +43,26 @@ async function openSystem(env: Record<string, string>) {
       }
       // The follower works after the run, too.
       await delay(1000);
-      const cpu = (processorTime(worker.pid) - before) / stepsPerRun;
+      const after = processorTime(worker.pid);
+      const [loop, cpu] = (['loop', 'all'] as const).map((key) => (after[key] - before[key]) / stepsPerRun);
       process.kill(worker.pid, 'SIGUSR2');
       await delay(200);
-      return { ms: ((ends.at(-1) ?? 0) - (ends[0] ?? 0)) / (ends.length - 1), cpu, mb: residentMemory(worker.pid) };
+      const ms = ((ends.at(-1) ?? 0) - (ends[0] ?? 0)) / (ends.length - 1);
+      return { ms, loop: loop ?? 0, cpu: cpu ?? 0, mb: residentMemory(worker.pid) };
     },
     end: () => system[Symbol.asyncDispose](),
   };
 }
 
-/** Milliseconds that all threads of a process have computed. */
-const processorTime = (pid: number): number =>
-  readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+/** Milliseconds that the first thread of a process has computed, which has the event loop, and that all have. */
+function processorTime(pid: number): { loop: number; all: number } {
+  const of = (thread: string): number => {
     const [nanoseconds = '0'] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
-    return sum + Number(nanoseconds) / 1e6;
-  }, 0);
+    return Number(nanoseconds) / 1e6;
+  };
+  const all = readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + of(thread), 0);
+  return { loop: of(String(pid)), all };
+}
 const residentMemory = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
@@ -108,11 +114,11 @@ interface Target {
   percent: Partial<Record<keyof Measured, number>>;
 }
 
-const units = { ms: 'latency', cpu: 'processor', mb: 'memory' } as const;
+const units = { ms: 'latency', loop: 'event loop', cpu: 'processor', mb: 'memory' } as const;
 
 function report(measured: Map<string, Measured[]>, targets: Record<string, Target>): void {
   for (const [name, all] of measured) {
-    const [ms, cpu] = (['ms', 'cpu'] as const).map((key) =>
+    const [ms, loop, cpu] = (['ms', 'loop', 'cpu'] as const).map((key) =>
       quantile(
         all.map((one) => one[key]),
         0.25,
@@ -122,11 +128,13 @@ function report(measured: Map<string, Measured[]>, targets: Record<string, Targe
       all.map((one) => one.mb),
       0.5,
     );
-    say(`  ${name.padEnd(18)} ${ms?.toFixed(2)} ms per step, processor ${cpu?.toFixed(2)} ms, ${mb?.toFixed(0)} MB`);
+    say(
+      `  ${name.padEnd(18)} ${ms?.toFixed(2)} ms per step; event loop ${loop?.toFixed(2)} ms, processor ${cpu?.toFixed(2)} ms; ${mb?.toFixed(0)} MB`,
+    );
   }
   for (const [name, { base, percent }] of Object.entries(targets)) {
     const [of = [], over = []] = [measured.get(name), measured.get(base)];
-    const parts = (['ms', 'cpu', 'mb'] as const).map((key) => {
+    const parts = (['ms', 'loop', 'cpu', 'mb'] as const).map((key) => {
       const target = percent[key];
       return `${units[key]} ${overhead(of, over, key)}${target === undefined ? '' : ` [at most ${target} %]`}`;
     });

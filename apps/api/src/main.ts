@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
-import { spanIdOf, spanKeys, TraceIds } from '@holdpoint/engine';
-import { LogDrops, openDestination, startLogExport } from '@holdpoint/telemetry';
+import { TraceIds } from '@holdpoint/engine';
+import { LogDrops, openDestination, openLogExport, openTelemetryThread } from '@holdpoint/telemetry';
 import manifest from '../package.json' with { type: 'json' };
 import { readConfig } from './config.ts';
 import { createLogger } from './logger.ts';
@@ -10,24 +10,22 @@ import { startApi } from './start.ts';
 try {
   const config = readConfig(process.env);
   const drops = new LogDrops();
-  const logExport = await startLogExport(
-    {
-      service: { name: 'holdpoint-api', version: manifest.version },
-      spanOf: ({ run_id, step_id }) => spanIdOf(run_id, step_id ?? spanKeys.run()),
-      onDropped: (lines, reason) => drops.add(reason, lines),
-    },
-    config.logs,
-  );
+  const thread = openTelemetryThread({
+    service: { name: 'holdpoint-api', version: manifest.version },
+    ...{ traces: config.traces, logs: config.logs, metrics: config.metrics?.otlp },
+  });
+  const onDropped = (lines: number, reason: 'queue_full' | 'not_sent'): void => drops.add(reason, lines);
+  const logExport = openLogExport({ thread, onDropped }, config.logs);
   const traceIds = new TraceIds();
   const destination = openDestination(2, { also: logExport?.write, onDropped: () => drops.add('unwritable') });
   const logger = createLogger(config, destination, (runId) => traceIds.of(runId));
-  const api = await startApi(config, logger, { traceIds, logDrops: drops });
+  const api = await startApi(config, logger, { traceIds, logDrops: drops, thread });
   const end = async (name: string): Promise<void> => {
     logger.info({ signal: name }, 'ending');
     await api.close();
     logger.info('ended');
     await logExport?.stop();
-    // A receiver of telemetry that answers byte by byte would keep its connection, and with it this process.
+    await thread.stop();
     process.exit();
   };
   // Before the address is printed: a supervisor may send a signal as soon as it reads the address.

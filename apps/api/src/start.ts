@@ -19,7 +19,15 @@ import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engi
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { CatalogTool } from '@holdpoint/policy';
-import { type LogDrops, observeProcess, startMetrics, startTraces, watchLoop } from '@holdpoint/telemetry';
+import {
+  type LogDrops,
+  observeProcess,
+  openTelemetryThread,
+  startMetrics,
+  startTraces,
+  type TelemetryThread,
+  watchLoop,
+} from '@holdpoint/telemetry';
 import { createRegistry, everyToolset, loadToolsets, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
@@ -52,13 +60,22 @@ export interface Pace
   traceIds?: TraceIds;
   /** Counts lines of the log that were dropped. */
   logDrops?: LogDrops;
+  /** Sends the telemetry. Its settings have those of traces and metrics. @default one of its own */
+  thread?: TelemetryThread;
 }
 
 /** Opens everything an API process works with, and listens. */
 export async function startApi(
   config: Config,
   logger: FastifyBaseLogger,
-  { closeGraceMs = 5000, onLost = () => process.exit(1), traceIds = new TraceIds(), logDrops, ...pace }: Pace = {},
+  {
+    closeGraceMs = 5000,
+    onLost = () => process.exit(1),
+    traceIds = new TraceIds(),
+    logDrops,
+    thread: given,
+    ...pace
+  }: Pace = {},
 ): Promise<RunningApi> {
   const { catalog, modules } = await openCatalog(config, logger);
   const tools = toolsOf(catalog);
@@ -69,10 +86,12 @@ export async function startApi(
   const now = openClock();
   const operator = await openOperatorPolicy({ redis: connections.state, logger }, { file: config.policyFile, tools });
   const service = { name: 'holdpoint-api', version: manifest.version };
-  const metrics = await startMetrics(service, config.metrics ?? {});
+  const thread = given ?? openTelemetryThread({ service, traces: config.traces, metrics: config.metrics?.otlp });
+  thread.logTo(logger);
+  const metrics = await startMetrics(service, config.metrics ?? {}, { thread });
   const onDropped = (spans: number, reason: string): void =>
     metrics.count('dropped', { signal: 'spans', reason }, spans);
-  const traces = await startTraces({ service, logger, onDropped }, config.traces);
+  const traces = await startTraces({ thread, service, logger, onDropped }, config.traces);
   const queues = openQueues(connections.state, now, traces?.queues);
   const closing = new AbortController();
   const deps: EngineDeps = {
@@ -155,6 +174,7 @@ export async function startApi(
     await queues.close();
     await connections.close();
     await Promise.all([traces?.stop(), metrics.stop()]);
+    if (given === undefined) await thread.stop();
   };
   try {
     const address = await app.listen({ host: config.host, port: config.port });

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { findRunningRedis } from '@holdpoint/embedded-redis';
-import { spanIdOf, spanKeys, TraceIds } from '@holdpoint/engine';
+import { TraceIds } from '@holdpoint/engine';
 import { ConfigError, startWorkers } from '@holdpoint/runtime';
 import { openSecrets, SecretError, secretSettingsFrom } from '@holdpoint/secrets';
-import { LogDrops, logOptions, openDestination, startLogExport } from '@holdpoint/telemetry';
+import { LogDrops, logOptions, openDestination, openLogExport, openTelemetryThread } from '@holdpoint/telemetry';
 import pino from 'pino';
 import { readConfig } from './config.ts';
 
@@ -13,14 +13,12 @@ async function main(): Promise<void> {
   const redact = (line: string) => secrets.logRedactor().text(line);
   const workerId = `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`;
   const logDrops = new LogDrops();
-  const logExport = await startLogExport(
-    {
-      service: { name: 'holdpoint-worker', version: config.version, instance: workerId },
-      spanOf: ({ run_id, step_id }) => spanIdOf(run_id, step_id ?? spanKeys.run()),
-      onDropped: (lines, reason) => logDrops.add(reason, lines),
-    },
-    config.logs,
-  );
+  const thread = openTelemetryThread({
+    service: { name: 'holdpoint-worker', version: config.version, instance: workerId },
+    ...{ traces: config.traces, logs: config.logs, metrics: config.metrics.otlp },
+  });
+  const onDropped = (lines: number, reason: 'queue_full' | 'not_sent'): void => logDrops.add(reason, lines);
+  const logExport = openLogExport({ thread, onDropped }, config.logs);
   const traceIds = new TraceIds();
   const logger = pino(
     {
@@ -32,7 +30,7 @@ async function main(): Promise<void> {
   );
   // Before the worker logs that it is ready: a supervisor may send a signal as soon as it reads that line.
   const started = findRunningRedis(config).then((address) =>
-    startWorkers(config, address, { logger, secrets, workerId, traceIds, logDrops }),
+    startWorkers(config, address, { logger, secrets, workerId, traceIds, logDrops, thread }),
   );
   let ending = false;
   const onSignal = (): void => {
@@ -40,7 +38,10 @@ async function main(): Promise<void> {
     ending = true;
     // Redis may be gone: then the locks expire, and another worker takes over.
     setTimeout(() => process.exit(1), config.drainMs + 10_000).unref();
-    const ended = started.then((end) => end()).then(() => logExport?.stop());
+    const ended = started
+      .then((end) => end())
+      .then(() => logExport?.stop())
+      .then(() => thread.stop());
     ended.then(
       () => process.exit(0),
       (error: unknown) => {

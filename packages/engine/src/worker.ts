@@ -1,7 +1,6 @@
 /** What a worker process runs: the handlers of its queues, the periodic work, and the ports that it fills. */
 export { startAudit } from './audit/start-audit.ts';
 export type { WorkerDeps } from './deps.ts';
-export { startTelemetryFollower } from './following/start-telemetry-follower.ts';
 export { collectGarbage } from './handlers/collect-garbage.ts';
 export { handleStep } from './handlers/handle-step.ts';
 export { handleTask } from './handlers/handle-task.ts';

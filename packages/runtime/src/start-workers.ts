@@ -21,7 +21,7 @@ import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
-import { countSpans, type LogDrops, startTraces, watchLoop } from '@holdpoint/telemetry';
+import { type LogDrops, startTraces, type TelemetryThread, watchLoop } from '@holdpoint/telemetry';
 import {
   createRegistry,
   createToolsets,
@@ -40,6 +40,7 @@ import { readRemoteFiles } from './adapters/remote-files.ts';
 import { openRemoteGit } from './adapters/remote-git.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { openAgentKinds } from './agents/find-kinds.ts';
+import { openFollower } from './following/open-follower.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
@@ -74,23 +75,26 @@ export interface WorkerProcess {
   traceIds: TraceIds;
   /** Counts lines of the log that were dropped. */
   logDrops: LogDrops;
+  /** Sends the telemetry. Its settings have those of traces and metrics. */
+  thread: TelemetryThread;
 }
 
 /** Starts the workers of this process on the Redis at `address`. Resolves to the function that drains and ends them. */
 export async function startWorkers(
   config: RuntimeConfig,
   address: RedisAddress,
-  { logger, secrets, workerId, traceIds, logDrops }: WorkerProcess,
+  { logger, secrets, workerId, traceIds, logDrops, thread }: WorkerProcess,
 ): Promise<() => Promise<void>> {
   const tools = await openTools(config, logger);
   checkPolicyFile(config, tools.list);
+  thread.logTo(logger);
   const service = { name: 'holdpoint-worker', version: config.version, instance: workerId };
-  const { metrics, served } = await openWorkerMetrics(service, config.metrics);
+  const { metrics, served } = await openWorkerMetrics(service, config.metrics, thread);
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const onDropped = (spans: number, reason: string): void =>
     metrics.count('dropped', { signal: 'spans', reason }, spans);
-  const traces = await startTraces({ service, logger, onDropped }, config.traces);
+  const traces = await startTraces({ thread, service, logger, onDropped }, config.traces);
   const now = openClock();
   const queues = openQueues(connections.state, now, traces?.queues);
   let checkSpace = (): void => {};
@@ -195,15 +199,17 @@ export async function startWorkers(
     ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
   });
+  const redact = (text: string, tenant: string): string => secrets.redactor(tenant).text(text);
   const workers = await startQueueWorkers({
-    redact: (text, tenant) => secrets.redactor(tenant).text(text),
+    redact,
     onStalled: (queue) => metrics.count('stalled', { queue }),
     onLosses: (runs) => metrics.count('auditLosses', {}, runs),
-    ...{ deps, config, connections, traces, traceIds, inJob: traced.inJob },
-    tracesContent: config.traces?.content === true,
-    counted: metrics.isOn
-      ? countSpans(metrics, { tools: namesOf(tools.list), models: namedModels(config) })
-      : undefined,
+    ...{ deps, config, connections, traceIds, inJob: traced.inJob, queueTelemetry: traces?.queues },
+    openFollower: openFollower({
+      ...{ thread, address, deps, traces, metrics },
+      known: { tools: namesOf(tools.list), models: namedModels(config) },
+      redactContent: config.traces?.content === true ? redact : undefined,
+    }),
   });
   const space = await watchSpace(
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },

@@ -1,22 +1,25 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { LogExport } from './logs/log-export.ts';
 import { logExportFrom } from './logs/log-export-settings.ts';
-import { startLogExport } from './logs/start-log-export.ts';
+import { openLogExport } from './logs/open-log-export.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { metricsSettingsFrom } from './metrics/metrics-setting.ts';
 import { startMetrics } from './metrics/start-metrics.ts';
+import { Outbox } from './outbox.ts';
 import { type OtlpReceiver, startOtlpReceiver } from './testing/otlp-receiver.ts';
-import { openBoundedProcessor } from './traces/bounded-processor.ts';
-import { readableSpan } from './traces/readable-span.ts';
+import { openTelemetryThread, type TelemetryThread } from './thread/telemetry-thread.ts';
 
 let receiver: OtlpReceiver;
 let opened: (LogExport | Metrics)[] = [];
+let threads: TelemetryThread[] = [];
 beforeEach(async () => {
   receiver = await startOtlpReceiver();
 });
 afterEach(async () => {
   await Promise.all(opened.map((one) => one.stop()));
   opened = [];
+  await Promise.all(threads.map((one) => one.stop()));
+  threads = [];
   await receiver[Symbol.asyncDispose]();
   vi.unstubAllEnvs();
 });
@@ -25,7 +28,7 @@ const service = { name: 'holdpoint-worker', version: '1' };
 const within = { timeout: 20_000 };
 
 function settingsFrom(env: Record<string, string>) {
-  const all = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_TIMEOUT: '300', ...env };
+  const all = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_TIMEOUT: '2000', ...env };
   for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value);
   return all;
 }
@@ -36,8 +39,9 @@ async function startLogs(env: Record<string, string> = {}) {
   const onDropped = (lines: number, reason: 'queue_full' | 'not_sent'): void => {
     dropped[reason] += lines;
   };
-  const deps = { service, spanOf: () => '', onDropped, stopMs: 300 };
-  const exported = (await startLogExport(deps, settings)) as LogExport;
+  const thread = openTelemetryThread({ service, logs: settings });
+  threads.push(thread);
+  const exported = openLogExport({ thread, onDropped, stopMs: 300 }, settings) as LogExport;
   opened.push(exported);
   const write = (count: number): void => {
     for (let at = 0; at < count; at++) exported.write(JSON.stringify({ level: 30, time: 1, msg: `line ${at}` }));
@@ -47,9 +51,12 @@ async function startLogs(env: Record<string, string> = {}) {
 
 async function openMetrics(env: Record<string, string> = {}): Promise<Metrics> {
   const all = settingsFrom({
-    ...{ HOLDPOINT_METRICS: 'on', OTEL_METRIC_EXPORT_INTERVAL: '300', OTEL_METRIC_EXPORT_TIMEOUT: '300', ...env },
+    ...{ HOLDPOINT_METRICS: 'on', OTEL_METRIC_EXPORT_INTERVAL: '2000', OTEL_METRIC_EXPORT_TIMEOUT: '2000', ...env },
   });
-  const metrics = await startMetrics(service, metricsSettingsFrom(all), { stopMs: 300 });
+  const settings = metricsSettingsFrom(all);
+  const thread = openTelemetryThread({ service, metrics: settings.otlp });
+  threads.push(thread);
+  const metrics = await startMetrics(service, settings, { thread, stopMs: 300 });
   opened.push(metrics);
   return metrics;
 }
@@ -122,31 +129,28 @@ test('a receiver that hangs is owed one batch and one queue of lines, never more
   expect(dropped).toEqual({ queue_full: 980, not_sent: 0 });
 });
 
-test('a sender that hangs is owed one batch and one queue of spans, never more', async () => {
+test('what hangs is owed one batch and one queue, never more; the rest follows', async () => {
   let dropped = 0;
   const sent: number[] = [];
-  const sender = {
-    send: async () => {},
-    export: (spans: readonly unknown[]) => void sent.push(spans.length),
-    shutdown: async () => {},
-  };
-  const queue = { size: 20, batch: 5, delayMs: 1 };
-  const processor = openBoundedProcessor(sender, queue, (spans) => {
-    dropped += spans;
-  });
-  const origin = { resource: {} as never, instrumentationScope: { name: 'holdpoint', version: '1' } };
-  const span = readableSpan(
-    origin,
-    { traceId: 'a'.repeat(32), traceState: undefined },
-    {
-      ...{ span_id: 'b'.repeat(16), parent_id: null, kind: 'step', name: 'step', status: 'ok', message: undefined },
-      ...{ start: '2026-01-02T03:04:05.006Z', end: '2026-01-02T03:04:07.005Z', attributes: {}, events: [], links: [] },
+  const hanging = Promise.withResolvers<void>();
+  const outbox = new Outbox<number>({
+    ...{ size: 20, batch: 5, delayMs: 1 },
+    send(items) {
+      sent.push(items.length);
+      return hanging.promise;
     },
-  );
-  for (let at = 0; at < 5; at++) processor.onEnd(span);
+    onFull: () => {
+      dropped += 1;
+    },
+  });
+  for (let at = 0; at < 5; at++) outbox.put(at);
   await expect.poll(() => sent, within).toEqual([5]);
-  for (let at = 0; at < 1000; at++) processor.onEnd(span);
-  expect(dropped).toBe(980);
+  for (let at = 0; at < 1001; at++) outbox.put(at);
+  expect(dropped).toBe(981);
+  hanging.resolve();
+  await outbox.flush();
+  for (let at = 0; at < 7; at++) outbox.put(at);
+  await expect.poll(() => sent, within).toEqual([5, 5, 5, 5, 5, 5, 2]);
 });
 
 test.each(['hang', 'drip'] as const)('with a receiver that answers %s the end does not wait for it', async (how) => {

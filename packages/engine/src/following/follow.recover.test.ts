@@ -8,6 +8,7 @@ import { connect } from '../redis/connect.ts';
 import { deliverAll, inMemoryWorker, specOf, startTestEngine, type TestEngine } from '../testing/index.ts';
 import { soundTrace } from '../testing/sound-trace.ts';
 import { startTelemetryFollower } from './start-telemetry-follower.ts';
+import { openTelemetryFollower } from './telemetry-follower.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -34,8 +35,8 @@ function start({ take = async () => {}, now = Date.now }: Partial<TelemetryPort>
     },
   };
   const follower = startTelemetryFollower({
-    ...{ redis: state, subscriber, logger: engine.deps.logger, now, ports: [port] },
-    ...{ everyMs: 10, lostMs: 400 },
+    ...{ redis: state, subscriber, logger: engine.deps.logger, everyMs: 10, lostMs: 400 },
+    open: () => openTelemetryFollower({ redis: state, logger: engine.deps.logger, now, ports: [port] }),
   });
   return {
     spans: (runId: string) => batches.filter(({ run_id }) => run_id === runId).flatMap(({ spans }) => spans),

@@ -10,12 +10,14 @@ import type { Follower } from './follow-runs.ts';
 import { readCursors, writeCursors } from './telemetry-cursors.ts';
 import { openSince } from './telemetry-since.ts';
 
-interface Deps {
+export interface TelemetryFollowerDeps {
   redis: Redis;
   logger: Logger;
+  /** Milliseconds since the epoch. */
   now: () => number;
+  /** Each gets all spans. A cursor moves when all of them are done. */
   ports: readonly TelemetryPort[];
-  /** Spans get content, as it returns it. Undefined: they have none. */
+  /** Spans get prompts, arguments and results, as it returns them. Undefined: they have none. */
   redactContent?: ContentRedactor | undefined;
 }
 
@@ -34,7 +36,7 @@ const mostProgress = 1000;
 const page = 500;
 
 /** Hands over what is new. For one process at a time; when two do it, spans are handed over twice. */
-export async function openTelemetryFollower(deps: Deps): Promise<Follower> {
+export async function openTelemetryFollower(deps: TelemetryFollowerDeps): Promise<Follower> {
   const { redis, logger } = deps;
   const since = await openSince(deps);
   /** In order of use: the first one is the least recently used. */
@@ -145,12 +147,12 @@ async function* eventsAfter(redis: Redis, runId: string, seq: number): AsyncGene
 
 /** Ended spans of several runs, and where their cursors then are. */
 class PendingSpans {
-  private readonly deps: Deps;
+  private readonly deps: TelemetryFollowerDeps;
   private spans: EndedSpans[] = [];
   private cursors = new Map<string, number>();
   length = 0;
 
-  constructor(deps: Deps) {
+  constructor(deps: TelemetryFollowerDeps) {
     this.deps = deps;
   }
 

@@ -2,12 +2,13 @@ import type { Trace, TraceSpan } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { readLog } from '../log/index.ts';
 import { addEvent, openSpans, openTrace } from '../tracing/index.ts';
+import { keepFolded, takeFolded } from './folded-traces.ts';
 
 const eventsAtOnce = 500;
 
 /**
  * The spans of a run from its log: those that ended after sequence number `after`, and behind the last of them those that have not ended.
- * Reads the log from its beginning, and keeps one page of spans.
+ * Reads on where the page before ended, or the log from its beginning when another process made that page, or did so long ago.
  * @param page.limit of spans. A page may have a few more, because it ends with an event
  */
 export async function readTrace(
@@ -15,14 +16,16 @@ export async function readTrace(
   runId: string,
   { after = 0, limit }: { after?: number | undefined; limit: number },
 ): Promise<Trace> {
-  const trace = openTrace(runId);
+  const trace = takeFolded(redis, runId, after) ?? openTrace(runId);
   const spans: TraceSpan[] = [];
   for (;;) {
     const events = await readLog(redis, runId, { after: trace.seq, limit: eventsAtOnce });
     for (const event of events) {
       const closed = addEvent(trace, event);
       if (event.seq > after) spans.push(...closed);
-      if (spans.length >= limit) return page(runId, trace.traceId, spans, String(event.seq));
+      if (spans.length < limit) continue;
+      keepFolded(redis, trace);
+      return page(runId, trace.traceId, spans, String(event.seq));
     }
     if (events.length < eventsAtOnce) break;
   }

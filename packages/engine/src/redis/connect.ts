@@ -26,34 +26,12 @@ export function connect(
 ): Connections {
   const opened: Redis[] = [];
   const open = (role: string, options: object): Redis => {
-    const redis = new OneWriteRedis(address, {
-      connectionName: `holdpoint:${role}`,
-      retryStrategy: backoff,
-      ...options,
-    });
-    let reported = '';
-    redis.on('error', (error: Error) => {
-      if (error.message === reported) return;
-      reported = error.message;
-      logger.warn({ role, err: error }, 'redis connection lost');
-    });
-    redis.on('ready', () => {
-      if (reported !== '') logger.info({ role }, 'redis connection is back');
-      reported = '';
-    });
+    const redis = openConnection({ address, logger, role }, options);
     opened.push(redis);
     return redis;
   };
   return {
-    // A script that may have run must not be sent again: the caller reads the state instead. No retry, because ioredis 6.0 never settles a
-    // pending command at a lost connection when it neither sends it again nor is out of retries.
-    // A server that hangs (a frozen process, a stalled disk) keeps its connections: only the time limit of a command detects it.
-    state: open('state', {
-      maxRetriesPerRequest: 0,
-      autoResendUnfulfilledCommands: false,
-      connectTimeout: 5000,
-      commandTimeout: commandMs,
-    }),
+    state: open('state', failsFast(commandMs)),
     subscriber: open('subscriber', { maxRetriesPerRequest: null }),
     worker: () => open('worker', { maxRetriesPerRequest: null }),
     async close() {
@@ -61,6 +39,44 @@ export function connect(
     },
   };
 }
+
+/** The connection of a thread, which reads and keeps cursors. A command fails as those of `state` do. */
+export const connectThread = (address: RedisAddress, logger: Logger): Redis =>
+  openConnection({ address, logger, role: 'thread' }, failsFast(5000));
+
+function openConnection(
+  { address, logger, role }: { address: RedisAddress; logger: Logger; role: string },
+  options: object,
+): Redis {
+  const redis = new OneWriteRedis(address, {
+    connectionName: `holdpoint:${role}`,
+    retryStrategy: backoff,
+    ...options,
+  });
+  let reported = '';
+  redis.on('error', (error: Error) => {
+    if (error.message === reported) return;
+    reported = error.message;
+    logger.warn({ role, err: error }, 'redis connection lost');
+  });
+  redis.on('ready', () => {
+    if (reported !== '') logger.info({ role }, 'redis connection is back');
+    reported = '';
+  });
+  return redis;
+}
+
+/**
+ * A script that may have run must not be sent again: the caller reads the state instead. No retry, because ioredis 6.0 never settles a
+ * pending command at a lost connection when it neither sends it again nor is out of retries.
+ * A server that hangs (a frozen process, a stalled disk) keeps its connections: only the time limit of a command detects it.
+ */
+const failsFast = (commandMs: number) => ({
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  connectTimeout: 5000,
+  commandTimeout: commandMs,
+});
 
 /** Counts the connections of other Holdpoint programs to this Redis. */
 export async function countOtherConnections({ state, subscriber }: Connections): Promise<number> {

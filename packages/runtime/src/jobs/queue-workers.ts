@@ -1,4 +1,5 @@
 import { queueNames, TraceIds } from '@holdpoint/engine';
+import { type Follower, startTelemetryFollower } from '@holdpoint/engine/following';
 import type { Connections } from '@holdpoint/engine/redis';
 import {
   type AbortReason,
@@ -14,14 +15,12 @@ import {
   queuePrefix,
   type StepJob,
   startAudit,
-  startTelemetryFollower,
   type TaskJob,
   type TurnJob,
   type WorkerDeps,
   type WorkspaceJob,
 } from '@holdpoint/engine/worker';
-import type { Traces } from '@holdpoint/telemetry';
-import type { Worker, WorkerOptions } from 'bullmq';
+import type { Telemetry, Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import type { InJob } from '../traces/trace-jobs.ts';
 import { backOffFromRefusals } from './back-off.ts';
@@ -67,14 +66,12 @@ interface Start {
   onStalled?: (queue: string) => void;
   /** Called when the audit log finds that Redis lost events of this many runs. */
   onLosses?: (runs: number) => void;
-  /** Undefined: no traces are exported. */
-  traces?: Pick<Traces, 'take' | 'queues'> | undefined;
-  /** Spans have prompts, arguments and results. */
-  tracesContent?: boolean;
+  /** Undefined: BullMQ's own spans are not exported. */
+  queueTelemetry?: Telemetry | undefined;
   /** Puts the work of a job below the span that it is about. */
   inJob?: InJob | undefined;
-  /** Counts the spans of runs. Undefined: no metrics are kept. */
-  counted?: Pick<Traces, 'take'> | undefined;
+  /** Opens what hands over the spans of runs. Undefined: there are neither traces nor metrics. */
+  openFollower?: (() => Promise<Follower>) | undefined;
   /** For lines of the log. */
   traceIds?: TraceIds;
 }
@@ -88,10 +85,9 @@ export async function startQueueWorkers({
   redact,
   config,
   connections,
-  traces,
-  tracesContent = false,
+  queueTelemetry,
   inJob,
-  counted,
+  openFollower,
   traceIds = new TraceIds(),
   onStalled = () => undefined,
   onLosses = () => undefined,
@@ -107,7 +103,7 @@ export async function startQueueWorkers({
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
     settings: { backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random) },
-    ...(traces === undefined ? {} : { telemetry: traces.queues }),
+    ...(queueTelemetry && { telemetry: queueTelemetry }),
   });
 
   const intake = new Intake();
@@ -162,14 +158,8 @@ export async function startQueueWorkers({
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
   const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
-  const ports = [traces, counted].filter((port) => port !== undefined);
-  const following = {
-    ...deps,
-    subscriber: connections.subscriber,
-    ports,
-    redactContent: tracesContent ? redact : undefined,
-  };
-  const follower = ports.length === 0 ? undefined : startTelemetryFollower(following);
+  const following = { ...deps, subscriber: connections.subscriber };
+  const follower = openFollower && startTelemetryFollower({ ...following, open: openFollower });
 
   return {
     active: () => new Set(opened.flatMap(({ running }) => [...running].map(({ data }) => data.run_id))),

@@ -5,6 +5,7 @@ import {
   type MetricsSettings,
   serveMetrics,
   startMetrics,
+  type TelemetryThread,
 } from '@holdpoint/telemetry';
 import { ConfigError } from '../runtime-config.ts';
 
@@ -12,8 +13,9 @@ import { ConfigError } from '../runtime-config.ts';
 export async function openWorkerMetrics(
   service: Parameters<typeof startMetrics>[0],
   settings: MetricsSettings,
+  thread: TelemetryThread,
 ): Promise<{ metrics: Metrics; served?: MetricsServer }> {
-  const metrics = await startMetrics(service, settings);
+  const metrics = await startMetrics(service, settings, { thread });
   if (settings.scraped === undefined) return { metrics };
   try {
     return { metrics, served: await serveMetrics(settings.scraped, metrics) };

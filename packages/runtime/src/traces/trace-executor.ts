@@ -18,12 +18,17 @@ export function traceExecutor(executor: Executor, live: LiveSpans, places: RunPl
   return {
     ...executor,
     async execute(call, context) {
-      const attempt = await places.at(context.runId, spanKeys.attempt(context.stepId, context.attempt));
-      const place = { ...attempt, attributes: { [attribute.stepId]: context.stepId } };
+      const { runId, stepId, attempt } = context;
+      const placeOf = await places.of(runId);
+      const place = () => ({
+        ...placeOf(spanKeys.attempt(stepId, attempt)),
+        attributes: { [attribute.stepId]: stepId },
+      });
       return live.within(place, () => executor.execute(call, withConnections(context, place)));
     },
     async runTask(spec, context) {
-      const place = await places.at(context.runId, context.taskId);
+      const placeOf = await places.of(context.runId);
+      const place = () => placeOf(context.taskId);
       return live.within(place, () => executor.runTask(spec, withConnections(context, place)));
     },
   };

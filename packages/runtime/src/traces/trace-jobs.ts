@@ -14,7 +14,8 @@ export type InJob = <Result>(queue: string, data: JobData, work: () => Promise<R
 export const inJob =
   (live: LiveSpans, places: RunPlaces): InJob =>
   async (queue, data, work) => {
-    const key = data.step_id ?? data.task_id ?? spanKeys.run();
-    const place = await (queue === 'workspaces' ? places.ofPublish(data.run_id) : places.at(data.run_id, key));
-    return live.within(place, work);
+    const { run_id, step_id, task_id } = data;
+    const placeOf = await places.of(run_id);
+    const key = queue === 'workspaces' ? await places.keyOfPublish(run_id) : (step_id ?? task_id ?? spanKeys.run());
+    return live.within(() => placeOf(key), work);
   };

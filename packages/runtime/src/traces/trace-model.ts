@@ -24,7 +24,8 @@ export const traceModel = (model: Model, live: LiveSpans): Model => ({
 /** The same planner: what it asks a model is below the run, because a turn that fails has no span. */
 export const tracePlanner = (planner: Planner, live: LiveSpans, places: RunPlaces): Planner => ({
   async next(input, signal) {
-    const place = await places.at(input.runId, spanKeys.run());
-    return live.within({ ...place, attributes: { [attribute.turn]: input.turn } }, () => planner.next(input, signal));
+    const placeOf = await places.of(input.runId);
+    const place = () => ({ ...placeOf(spanKeys.run()), attributes: { [attribute.turn]: input.turn } });
+    return live.within(place, () => planner.next(input, signal));
   },
 });

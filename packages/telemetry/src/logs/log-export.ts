@@ -1,4 +1,4 @@
-import type { Service } from '../resource.ts';
+import type { TelemetryThread } from '../thread/telemetry-thread.ts';
 
 export interface LogExport {
   /** Takes a line as it was logged: redacted, one JSON object. */
@@ -8,9 +8,8 @@ export interface LogExport {
 }
 
 export interface LogExportDeps {
-  service: Service;
-  /** The span of the run or step that a line is about. */
-  spanOf(about: { run_id: string; step_id?: string | undefined }): string;
+  /** The one of the process, with the settings of the log. */
+  thread: TelemetryThread;
   /** @param reason the receiver is too slow, or it refused them or is gone */
   onDropped(lines: number, reason: 'queue_full' | 'not_sent'): void;
   /** Milliseconds that the end may take. @default 3000 */

@@ -13,7 +13,7 @@ const mostModels = 30;
 const mostReasons = 60;
 
 /** Counts what runs did, from spans that are over: a `TelemetryPort` of the engine. */
-export function countSpans(metrics: Metrics, { tools, models }: Known) {
+export function countSpans(metrics: Pick<Metrics, 'count' | 'record'>, { tools, models }: Known) {
   const bounded: Bounded = {
     tool: boundLabel({ known: tools }),
     model: boundLabel({ known: models, most: mostModels }),
@@ -37,7 +37,7 @@ export function countSpans(metrics: Metrics, { tools, models }: Known) {
 type Bounded = Record<'tool' | 'model' | 'reason', (value: string) => string>;
 
 interface Counted {
-  metrics: Metrics;
+  metrics: Pick<Metrics, 'count' | 'record'>;
   bounded: Bounded;
   span: TraceSpan;
   seconds: number;

@@ -3,6 +3,7 @@ import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { resourceOf, type Service } from '../resource.ts';
 import { stopWithin } from '../stop-within.ts';
+import type { TelemetryThread } from '../thread/telemetry-thread.ts';
 import { Exemplars } from './exemplars.ts';
 import type { CounterKey, HistogramKey, Metrics, Origin } from './metrics.ts';
 import type { OtlpSetting } from './metrics-setting.ts';
@@ -12,8 +13,9 @@ import { renderMetrics } from './render-metrics.ts';
 
 export interface MetricsOptions {
   service: Service;
-  /** When absent, they are only scraped. */
+  /** When absent, they are only scraped. The settings of the thread have it, too. */
   otlp?: OtlpSetting | undefined;
+  thread: TelemetryThread;
   /** Milliseconds that the end may take. @default 3000 */
   stopMs?: number | undefined;
 }
@@ -21,12 +23,14 @@ export interface MetricsOptions {
 const meterName = 'holdpoint';
 
 /** Opens OpenTelemetry's metrics, with a reader for scrapes and, when asked for, one that sends by OTLP. Imports the SDK: see `startMetrics`. */
-export async function openMetrics({ service, otlp, stopMs = 3000 }: MetricsOptions): Promise<Metrics> {
+export async function openMetrics({ service, otlp, thread, stopMs = 3000 }: MetricsOptions): Promise<Metrics> {
   const exemplars = new Exemplars();
   const observed = new Observed(meterName);
   const scraped = new ScrapeReader({ metricProducers: [observed] });
-  const dropped = (points: number): void => opened.count('dropped', { signal: 'metrics', reason: 'not_sent' }, points);
-  const readers = [scraped, ...(otlp === undefined ? [] : [await openOtlpReader(otlp, [observed], dropped)])];
+  const onDropped = (points: number): void =>
+    opened.count('dropped', { signal: 'metrics', reason: 'not_sent' }, points);
+  const sent = otlp && (await openOtlpReader(thread, otlp, { metricProducers: [observed], onDropped }));
+  const readers = [scraped, ...(sent === undefined ? [] : [sent])];
   const provider = new MeterProvider({ resource: resourceOf(service), readers });
   const meter = provider.getMeter(meterName);
   const counters = new Map<CounterKey, Counter>();

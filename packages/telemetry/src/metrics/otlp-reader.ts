@@ -1,46 +1,37 @@
-import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
+import { ExportResultCode } from '@opentelemetry/core';
 import {
+  AggregationTemporality,
   type IMetricReader,
   type MetricProducer,
   PeriodicExportingMetricReader,
-  type PushMetricExporter,
-  type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
-import { exportWithin } from '../export-within.ts';
+import type { TelemetryThread } from '../thread/telemetry-thread.ts';
 import type { OtlpSetting } from './metrics-setting.ts';
+import type { Temporalities } from './open-metrics-sender.ts';
 
-/** Sends the metrics by OTLP, as the standard OTEL_* variables say. @param onDropped called with the number of points that were not taken */
+/** Collects the metrics for the thread, which sends them by OTLP. @param onDropped called with the number of points that were not taken */
 export async function openOtlpReader(
-  { protocol, intervalMs, timeoutMs }: OtlpSetting,
-  metricProducers: MetricProducer[],
-  onDropped: (points: number) => void,
+  thread: TelemetryThread,
+  { intervalMs }: OtlpSetting,
+  { metricProducers, onDropped }: { metricProducers: MetricProducer[]; onDropped(points: number): void },
 ): Promise<IMetricReader> {
-  const exporter = await openExporter(protocol);
-  const send = { export: exporter.export.bind(exporter) };
-  const sendCounted = async (metrics: ResourceMetrics): Promise<ExportResult> => {
-    const result = await exportWithin(send, metrics, timeoutMs);
-    if (result.code !== ExportResultCode.SUCCESS) onDropped(pointsOf(metrics));
-    return result;
-  };
-  exporter.export = (metrics, done) => void sendCounted(metrics).then(done);
+  thread.onDropped('metrics', onDropped);
+  const temporalities = await thread.ask<Temporalities>('temporalities', undefined);
   return new PeriodicExportingMetricReader({
-    exporter,
+    exporter: {
+      export({ scopeMetrics }, done) {
+        thread.ask<boolean>('points', scopeMetrics).then(
+          (isTaken) => done({ code: isTaken ? ExportResultCode.SUCCESS : ExportResultCode.FAILED }),
+          (error: Error) => done({ code: ExportResultCode.FAILED, error }),
+        );
+      },
+      selectAggregationTemporality: (type) => temporalities[type] ?? AggregationTemporality.CUMULATIVE,
+      forceFlush: async () => undefined,
+      shutdown: async () => undefined,
+    },
     exportIntervalMillis: intervalMs,
-    exportTimeoutMillis: timeoutMs,
+    // The bound on time is that of the thread, which counts: the reader must not give up first.
+    exportTimeoutMillis: intervalMs,
     metricProducers,
   });
-}
-
-const pointsOf = ({ scopeMetrics }: ResourceMetrics): number =>
-  scopeMetrics.flatMap(({ metrics }) => metrics).reduce((sum, { dataPoints }) => sum + dataPoints.length, 0);
-
-async function openExporter(protocol: string | undefined): Promise<PushMetricExporter> {
-  switch (protocol) {
-    case 'grpc':
-      return new (await import('@opentelemetry/exporter-metrics-otlp-grpc')).OTLPMetricExporter();
-    case 'http/json':
-      return new (await import('@opentelemetry/exporter-metrics-otlp-http')).OTLPMetricExporter();
-    default:
-      return new (await import('@opentelemetry/exporter-metrics-otlp-proto')).OTLPMetricExporter();
-  }
 }

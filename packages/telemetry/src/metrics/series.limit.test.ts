@@ -8,8 +8,12 @@ import {
   type TraceSpan,
 } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
+import { openTelemetryThread } from '../thread/telemetry-thread.ts';
 import { countSpans } from './count-spans.ts';
 import { startMetrics } from './start-metrics.ts';
+
+const service = { name: 'test', version: '1' };
+const thread = openTelemetryThread({ service });
 
 const tools = Array.from({ length: 20 }, (_, at) => `tool_${at}`);
 const models = ['anthropic/claude-sonnet-4-5'];
@@ -58,7 +62,7 @@ function hostileRun(number: number): EndedSpans {
 }
 
 async function scrapeAfter(runs: number, accept?: string): Promise<string> {
-  const metrics = await startMetrics({ name: 'test', version: '1' }, { scraped });
+  const metrics = await startMetrics(service, { scraped }, { thread });
   const counted = countSpans(metrics, { tools, models });
   for (let number = 0; number < runs; number++) await counted.take([hostileRun(number)]);
   const { body } = await metrics.scrape(accept);
@@ -96,14 +100,14 @@ test('exemplars name the trace and the run, and only OpenMetrics has them', asyn
 });
 
 test('off, nothing is kept', async () => {
-  const metrics = await startMetrics({ name: 'test', version: '1' }, {});
+  const metrics = await startMetrics(service, {}, { thread });
   expect(metrics.isOn).toBe(false);
   metrics.count('repairs', { class: 'expired' });
   expect((await metrics.scrape(undefined)).body).toBe('');
 });
 
 test('a value that is not read any more is absent, and one that cannot be read hides no other', async () => {
-  const metrics = await startMetrics({ name: 'test', version: '1' }, { scraped });
+  const metrics = await startMetrics(service, { scraped }, { thread });
   let states = ['paused', 'queued'];
   metrics.observe('runs', () => states.map((state) => ({ value: 1, labels: { state } })));
   metrics.observe('workers', () => Promise.reject(new Error('Redis is away')));

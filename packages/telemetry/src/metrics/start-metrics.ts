@@ -1,17 +1,19 @@
 import type { Service } from '../resource.ts';
+import type { TelemetryThread } from '../thread/telemetry-thread.ts';
 import { type Metrics, noMetrics } from './metrics.ts';
 import type { MetricsSettings } from './metrics-setting.ts';
 
 /**
  * Starts the metrics of a process. When nothing reads them, the SDK is not imported.
+ * @param options.thread that of the process
  * @param options.stopMs milliseconds that the end may take
  */
 export async function startMetrics(
   service: Service,
   { scraped, otlp }: MetricsSettings,
-  { stopMs }: { stopMs?: number } = {},
+  { thread, stopMs }: { thread: TelemetryThread; stopMs?: number },
 ): Promise<Metrics> {
   if (scraped === undefined && otlp === undefined) return noMetrics;
   const { openMetrics } = await import('./open-metrics.ts');
-  return openMetrics({ service, otlp, stopMs });
+  return openMetrics({ service, otlp, thread, stopMs });
 }

@@ -1,17 +1,20 @@
 import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type OtlpReceiver, startOtlpReceiver } from '../testing/otlp-receiver.ts';
+import { openTelemetryThread, type TelemetryThread } from '../thread/telemetry-thread.ts';
 import { startTraces } from './start-traces.ts';
 import { type TraceSettings, traceSettingsFrom } from './trace-settings.ts';
 import type { Traces } from './traces.ts';
 
 let receiver: OtlpReceiver;
 let traces: Traces | undefined;
+let thread: TelemetryThread | undefined;
 beforeEach(async () => {
   receiver = await startOtlpReceiver();
 });
 afterEach(async () => {
   await traces?.stop();
+  await thread?.stop();
   await receiver[Symbol.asyncDispose]();
   vi.unstubAllEnvs();
 });
@@ -26,21 +29,27 @@ const logger = {
 async function start(env: Record<string, string> = {}): Promise<Traces> {
   lines.length = 0;
   Object.assign(dropped, { queue_full: 0, not_sent: 0 });
-  const all = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_TIMEOUT: '500', ...env };
+  const all = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_TIMEOUT: '2000', ...env };
   for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value);
+  const service = { name: 'holdpoint-worker', version: '1.2.3', instance: 'here-1' };
+  const settings = traceSettingsFrom(all) as TraceSettings;
+  await thread?.stop();
+  thread = openTelemetryThread({ service, traces: settings });
   const started = await startTraces(
     {
-      service: { name: 'holdpoint-worker', version: '1.2.3', instance: 'here-1' },
+      ...{ thread, service },
       logger,
       stopMs: 300,
       onDropped: (spans, reason) => {
         dropped[reason] += spans;
       },
     },
-    traceSettingsFrom(all) as TraceSettings,
+    settings,
   );
   traces = started;
   if (started === undefined) throw new Error('traces are off');
+  // The time of an export does not begin before the thread runs.
+  await started.take([], never);
   return started;
 }
 

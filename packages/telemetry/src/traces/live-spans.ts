@@ -11,6 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { TraceState } from '@opentelemetry/core';
+import { LazyContext } from './lazy-context.ts';
 import type { LiveSpans, NewLiveSpan, SpanPlace } from './traces.ts';
 
 interface Deps {
@@ -42,7 +43,7 @@ export function openLiveSpans({ tracer, isSampled }: Deps): LiveSpans {
     return tracer.startSpan(name, startTime === undefined ? options : { ...options, startTime }, active);
   };
   return {
-    within: (place, work) => context.with(contextOf(place), work),
+    within: (placeOf, work) => context.with(new LazyContext(() => contextOf(placeOf())), work),
     async during(about, work) {
       const span = start(about);
       if (span === undefined) return work(() => undefined);
@@ -68,7 +69,7 @@ export function openLiveSpans({ tracer, isSampled }: Deps): LiveSpans {
 }
 
 export const noLiveSpans: LiveSpans = {
-  within: (_place, work) => work(),
+  within: (_placeOf, work) => work(),
   during: (_span, work) => work(() => undefined),
   add: () => undefined,
 };

@@ -1,50 +1,49 @@
-import { context, type DiagLogger, DiagLogLevel, diag, logs, propagation, trace } from '@opentelemetry/api';
+import { context, DiagLogLevel, diag, propagation, TraceFlags, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { NodeSDK } from '@opentelemetry/sdk-node';
+import { type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { Outbox } from '../outbox.ts';
 import { resourceOf } from '../resource.ts';
 import { stopWithin } from '../stop-within.ts';
-import { openBoundedProcessor } from './bounded-processor.ts';
+import { diagTo } from './diag-to.ts';
 import { noLiveSpans, openLiveSpans } from './live-spans.ts';
-import { openExporters } from './open-exporters.ts';
 import { openSampler } from './open-sampler.ts';
+import { type PostedSpan, postedSpan } from './posted-span.ts';
 import { openQueueTelemetry } from './queue-telemetry.ts';
 import { reportDrops } from './report-drops.ts';
 import { openRequestSpan } from './request-spans.ts';
-import { isSampled, openRunSpanExporter } from './run-span-exporter.ts';
-import { openSender } from './sender.ts';
+import { isSampled } from './run-span-exporter.ts';
 import type { TraceSettings } from './trace-settings.ts';
 import type { TraceDeps, Traces } from './traces.ts';
 
-/** Registers the SDK with OpenTelemetry's API. One at a time in a process. */
+/** Registers the SDK with OpenTelemetry's API. One at a time in a process. Spans that have ended go to the thread. */
 export async function openTraces(deps: TraceDeps, settings: TraceSettings): Promise<Traces> {
-  const { service, logger, onDropped = () => undefined, stopMs = 5000 } = deps;
+  const { thread, service, logger, onDropped = () => undefined, stopMs = 5000 } = deps;
   const drops = reportDrops(logger, onDropped);
-  const { timeoutMs, queue } = settings;
-  const exporters = await openExporters(settings);
-  const senders = exporters.map((exporter) => openSender(exporter, { timeoutMs, onDropped: drops.dropped }));
-  const resource = resourceOf(service);
-  const sampler = openSampler(settings.sampler);
-  const spanProcessors = senders.map((sender) => openBoundedProcessor(sender, queue, drops.dropped));
-  const sdk = new NodeSDK({
-    ...{ resource, sampler, spanProcessors },
-    textMapPropagator: new W3CTraceContextPropagator(),
-    // Metrics and logs have settings of their own: without these, the SDK would start them by the environment.
-    ...{ metricReaders: [], logRecordProcessors: [], instrumentations: [], autoDetectResources: false },
+  thread.onDropped('spans', (spans, error) => drops.dropped(spans, 'not_sent', error));
+  const outbox = new Outbox<PostedSpan>({
+    ...settings.queue,
+    send: (spans) =>
+      thread.ask<void>('spans', spans).catch((error: Error) => drops.dropped(spans.length, 'not_sent', error)),
+    onFull: () => drops.dropped(1, 'queue_full'),
   });
-  // After the SDK, which sends its lines to the console when OTEL_LOG_LEVEL is set.
-  diag.setLogger(logTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  sdk.start();
-  const tracer = trace.getTracer('holdpoint', service.version);
-  const origin = { resource, instrumentationScope: { name: 'holdpoint', version: service.version } };
-  const runs = openRunSpanExporter({ origin, sampler, senders, per: settings.per });
+  const sampler = openSampler(settings.sampler);
+  const provider = new TracerProvider({
+    ...{ resource: resourceOf(service), sampler, spanProcessors: [postTo(outbox)] },
+  });
+  diag.setLogger(diagTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  trace.setGlobalTracerProvider(provider);
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  const tracer = provider.getTracer('holdpoint', service.version);
   const stop = async (): Promise<void> => {
-    await stopWithin(stopMs, () => sdk.shutdown());
+    await stopWithin(stopMs, () => provider.shutdown());
     drops.stop();
-    for (const api of [trace, logs, context, propagation, diag]) api.disable();
+    for (const api of [trace, context, propagation, diag]) api.disable();
   };
   let stopped: Promise<void> | undefined;
   return {
-    take: runs.take,
+    take: (batch, signal) => thread.ask('take', batch, signal),
     request: (method, caller) => openRequestSpan(tracer, method, caller),
     // Which segment a process works for is not known to it.
     live:
@@ -54,7 +53,7 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
             tracer,
             isSampled: (place) => isSampled(sampler, place),
           }),
-    queues: openQueueTelemetry(service, settings.queues),
+    queues: settings.queues ? await openQueueTelemetry(service) : undefined,
     stop() {
       stopped ??= stop();
       return stopped;
@@ -62,11 +61,11 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   };
 }
 
-/** The SDK's own lines. They would go to the console otherwise, and standard output belongs to the program that started this one. */
-function logTo(logger: TraceDeps['logger']): DiagLogger {
-  const at =
-    (level: 'warn' | 'debug') =>
-    (message: string): void =>
-      logger[level]({ event: 'opentelemetry', err: { message: message.slice(0, 500) } }, 'telemetry is in trouble');
-  return { error: at('warn'), warn: at('warn'), info: at('debug'), debug: at('debug'), verbose: at('debug') };
-}
+const postTo = (outbox: Outbox<PostedSpan>): SpanProcessor => ({
+  onStart: () => undefined,
+  onEnd(span) {
+    if (span.spanContext().traceFlags & TraceFlags.SAMPLED) outbox.put(postedSpan(span));
+  },
+  forceFlush: () => outbox.flush(),
+  shutdown: () => outbox.flush(),
+});

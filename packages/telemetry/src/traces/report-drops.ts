@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
-import type { DropReason } from './sender.ts';
+
+/** Why signals were dropped. */
+export type DropReason = 'queue_full' | 'not_sent';
 
 interface Dropped {
   spans: number;

@@ -15,31 +15,23 @@ interface Deps {
   per: TraceSettings['per'];
 }
 
-/** Where the spans of runs leave the process: a `TelemetryPort` of the engine. */
-export interface RunSpanExporter {
-  take(batch: readonly EndedSpans[], signal: AbortSignal): Promise<void>;
-}
-
 /** Spans in one request to a receiver. */
 const mostSpans = 512;
 
-/** Sends the spans of runs, those of sampled traces alone. */
-export function openRunSpanExporter({ origin, sampler, senders, per }: Deps): RunSpanExporter {
-  return {
-    async take(batch, signal) {
-      const spans = batch
-        .filter((run) => isSampled(sampler, run))
-        .flatMap((run) => {
-          const traceState = traceStateOf(run);
-          const placed =
-            per === 'segment' ? splitTrace(run) : run.spans.map((span) => ({ traceId: run.trace_id, span }));
-          return placed.map(({ traceId, span }) => readableSpan(origin, { traceId, traceState }, withoutContent(span)));
-        });
-      for (let from = 0; from < spans.length; from += mostSpans) {
-        const some = spans.slice(from, from + mostSpans);
-        await unlessAborted(Promise.all(senders.map((sender) => sender.send(some))), signal);
-      }
-    },
+/** Sends the spans of runs, those of sampled traces alone: a `TelemetryPort` of the engine. */
+export function openRunSpanExporter({ origin, sampler, senders, per }: Deps) {
+  return async (batch: readonly EndedSpans[], signal: AbortSignal): Promise<void> => {
+    const spans = batch
+      .filter((run) => isSampled(sampler, run))
+      .flatMap((run) => {
+        const traceState = traceStateOf(run);
+        const placed = per === 'segment' ? splitTrace(run) : run.spans.map((span) => ({ traceId: run.trace_id, span }));
+        return placed.map(({ traceId, span }) => readableSpan(origin, { traceId, traceState }, withoutContent(span)));
+      });
+    for (let from = 0; from < spans.length; from += mostSpans) {
+      const some = spans.slice(from, from + mostSpans);
+      await unlessAborted(Promise.all(senders.map((send) => send(some))), signal);
+    }
   };
 }
 

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { attribute, type EndedSpans, linkType, type TraceSpan } from '@holdpoint/contract';
+import { spanOfSegment, traceOfSegment } from './span-ids.ts';
 
 /** A span, and the trace that it is exported in. */
 export interface PlacedSpan {
@@ -18,11 +18,6 @@ export const splitTrace = (run: EndedSpans): PlacedSpan[] =>
     const traceId = traceOfSegment(run.run_id, segment);
     return { traceId, span: span.kind === 'segment' ? asRoot(run, span, segment) : inSegment(run, span, segment) };
   });
-
-const traceOfSegment = (runId: string, segment: number): string =>
-  hash('sha256', `${runId}/trace/${segment}`).slice(0, 32);
-const spanOfSegment = (runId: string, segment: number): string =>
-  hash('sha256', `${runId}/segment/${segment}`).slice(0, 16);
 
 function asRoot({ run_id, trace_id }: EndedSpans, span: TraceSpan, segment: number): TraceSpan {
   const toRun = { trace_id, span_id: span.parent_id ?? '', attributes: { [attribute.linkType]: linkType.run } };

@@ -2,7 +2,8 @@ import type { EndedSpans, TraceContext } from '@holdpoint/contract';
 import type { Telemetry } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Service } from '../resource.ts';
-import type { DropReason } from './sender.ts';
+import type { TelemetryThread } from '../thread/telemetry-thread.ts';
+import type { DropReason } from './report-drops.ts';
 
 /** The traces of a process. */
 export interface Traces {
@@ -11,8 +12,8 @@ export interface Traces {
   live: LiveSpans;
   /** A span of a request that begins now. @param caller the context that the request named */
   request(method: string, caller: TraceContext | undefined): RequestSpan;
-  /** For BullMQ's `telemetry` option. */
-  queues: Telemetry;
+  /** For BullMQ's `telemetry` option. Undefined: its spans are not exported. */
+  queues: Telemetry | undefined;
   /** Sends what is left, in bounded time. */
   stop(): Promise<void>;
 }
@@ -35,8 +36,8 @@ export interface NewLiveSpan {
 
 /** Spans of what the log does not have. */
 export interface LiveSpans {
-  /** Does work whose live spans are children of this span. */
-  within<Result>(place: SpanPlace, work: () => Result): Result;
+  /** Does work whose live spans are children of this span. @param placeOf called when the first of them begins: most work has none */
+  within<Result>(placeOf: () => SpanPlace, work: () => Result): Result;
   /** Does work that a span is about. An error ends it with its code, never with its message. */
   during<Result>(span: NewLiveSpan, work: (set: (attributes: Attributes) => void) => Promise<Result>): Promise<Result>;
   /** Records something that is over. Times in milliseconds since the epoch. */
@@ -53,6 +54,8 @@ export interface RequestSpan {
 }
 
 export interface TraceDeps {
+  /** The one of the process, with the settings of the traces. */
+  thread: TelemetryThread;
   service: Service;
   logger: Pick<Logger, 'warn' | 'debug'>;
   /** Counts spans that no receiver got. */

@@ -1,0 +1,110 @@
+import { Worker } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import {
+  type Dropped,
+  errorOf,
+  type Line,
+  type PlainError,
+  type Posted,
+  type Reply,
+  type ThreadSettings,
+} from './messages.ts';
+
+/** The thread of a process that sends its telemetry. It starts with the first request, and again when it has died. */
+export interface TelemetryThread {
+  /**
+   * Asks it for something and waits for the answer.
+   * @throws the error of the answer; the reason of the signal; that the thread ended
+   */
+  ask<Output>(name: string, input: unknown, signal?: AbortSignal): Promise<Output>;
+  /** Is called with what the thread reports. */
+  on<Data>(event: string, listen: (data: Data) => void): void;
+  /** Is called with how many of a signal no receiver got. */
+  onDropped(signal: Dropped['signal'], listen: (items: number, error: Error | undefined) => void): void;
+  /** Writes the lines of the thread to this log. Until then they are left out. */
+  logTo(logger: Pick<Logger, Line['level']>): void;
+  /** Ends it, whatever it does. What is to be sent was flushed before. */
+  stop(): Promise<void>;
+}
+
+interface Waiting {
+  resolve(output: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** What waits is bounded by those who ask; this bounds what a mistake could take from the process. */
+const heapMb = 256;
+
+/** Everything between the end of a span and the receiver is the work of this thread, so no receiver can hold up the event loop. */
+export function openTelemetryThread(settings: ThreadSettings): TelemetryThread {
+  const waiting = new Map<number, Waiting>();
+  const listeners = new Map<string, ((data: unknown) => void)[]>();
+  let worker: Worker | undefined;
+  let lastId = 0;
+
+  const receive = (reply: Reply): void => {
+    if ('event' in reply) {
+      for (const listen of listeners.get(reply.event) ?? []) listen(reply.data);
+      return;
+    }
+    const asked = waiting.get(reply.id);
+    if ('error' in reply) asked?.reject(errorOf(reply.error));
+    else asked?.resolve(reply.output);
+  };
+  const start = (): Worker => {
+    const started = new Worker(new URL('./thread.ts', import.meta.url), {
+      workerData: settings,
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16 },
+    });
+    const end = (error: unknown): void => {
+      if (worker !== started) return;
+      worker = undefined;
+      for (const { reject } of waiting.values()) reject(error);
+    };
+    started.unref();
+    started.on('message', receive);
+    started.on('error', end);
+    started.on('exit', () => end(new Error('the thread of the telemetry ended')));
+    return started;
+  };
+  const on: TelemetryThread['on'] = (event, listen) => {
+    listeners.set(event, [...(listeners.get(event) ?? []), listen as (data: unknown) => void]);
+  };
+
+  return {
+    on,
+    async ask<Output>(name: string, input: unknown, signal?: AbortSignal): Promise<Output> {
+      signal?.throwIfAborted();
+      worker ??= start();
+      const id = ++lastId;
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const cancel = (): void => {
+        worker?.postMessage({ canceled: id } satisfies Posted);
+        reject(signal?.reason);
+      };
+      waiting.set(id, { resolve, reject });
+      signal?.addEventListener('abort', cancel);
+      try {
+        worker.postMessage({ id, name, input } satisfies Posted);
+        return (await promise) as Output;
+      } finally {
+        waiting.delete(id);
+        signal?.removeEventListener('abort', cancel);
+      }
+    },
+    onDropped(signal, listen) {
+      on<Dropped>('dropped', ({ signal: of, items, error }) => {
+        if (of === signal) listen(items, error && errorOf(error));
+      });
+    },
+    logTo(logger) {
+      on<Line>('line', ({ level, fields: { err, ...fields }, message }) => {
+        logger[level]({ ...fields, ...(err !== undefined && { err: errorOf(err as PlainError) }) }, message);
+      });
+    },
+    async stop() {
+      await worker?.terminate();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { flushCompileCache } from 'node:module';
+import { parentPort, workerData } from 'node:worker_threads';
+import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { openLogSender } from '../logs/open-log-sender.ts';
+import { countSpans } from '../metrics/count-spans.ts';
+import { openMetricsSender } from '../metrics/open-metrics-sender.ts';
+import { resourceOf } from '../resource.ts';
+import { diagTo } from '../traces/diag-to.ts';
+import { openSpanSender } from '../traces/open-span-sender.ts';
+import { type Dropped, type Line, type Posted, plainError, type Reply, type ThreadSettings } from './messages.ts';
+import type { Answers, OpenPart, ThreadHost } from './thread-part.ts';
+
+const { service, traces, logs, metrics } = workerData as ThreadSettings;
+const post = (reply: Reply): void => parentPort?.postMessage(reply);
+const report = (event: string, data: unknown): void => post({ event, data });
+const log =
+  (level: Line['level']) =>
+  (given: object, message: string): void => {
+    const fields: Record<string, unknown> = { ...given };
+    if (fields.err !== undefined) fields.err = plainError(fields.err);
+    report('line', { level, fields, message } satisfies Line);
+  };
+const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
+diag.setLogger(diagTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+
+const resource = resourceOf(service);
+const dropped =
+  (signal: Dropped['signal']) =>
+  (items: number, error: Error | undefined): void =>
+    report('dropped', { signal, items, error: error && plainError(error) } satisfies Dropped);
+const [spans, lines, points] = await Promise.all([
+  traces && openSpanSender({ service, resource, onDropped: dropped('spans') }, traces),
+  logs && openLogSender({ service, resource, onDropped: dropped('logs') }, logs),
+  metrics && openMetricsSender({ resource, onDropped: dropped('metrics') }, metrics),
+]);
+const host: ThreadHost = { report, logger, take: spans?.take, countSpans };
+const answers = new Map<string, Answers[string]>();
+const add = (more: Answers): void => {
+  for (const [name, answer] of Object.entries(more)) answers.set(name, answer);
+};
+add({ ...spans, ...lines, ...points });
+add({
+  /** Brings answers that another package has. */
+  async load(url: string): Promise<void> {
+    const { openPart } = (await import(url)) as { openPart: OpenPart };
+    add(openPart(host));
+    // The thread is not ended but cut off: what was compiled is kept now. No-op without NODE_COMPILE_CACHE.
+    flushCompileCache();
+  },
+});
+
+const waited = new Map<number, AbortController>();
+parentPort?.on('message', async (posted: Posted) => {
+  if ('canceled' in posted) return waited.get(posted.canceled)?.abort(new Error('no one waits for the answer'));
+  const { id, name, input } = posted;
+  const canceling = new AbortController();
+  waited.set(id, canceling);
+  try {
+    const answer = answers.get(name);
+    if (answer === undefined) throw new Error(`no answer to ${name}`);
+    post({ id, output: await answer(input as never, canceling.signal) });
+  } catch (error) {
+    post({ id, error: plainError(error) });
+  } finally {
+    waited.delete(id);
+  }
+});

@@ -1,0 +1,29 @@
+import type { Resource } from '@opentelemetry/resources';
+import type { Service } from '../resource.ts';
+import { openExporters } from './open-exporters.ts';
+import { openSampler } from './open-sampler.ts';
+import { type PostedSpan, spanOfPosted } from './posted-span.ts';
+import { openRunSpanExporter } from './run-span-exporter.ts';
+import { openSender } from './sender.ts';
+import type { TraceSettings } from './trace-settings.ts';
+
+interface Deps {
+  service: Service;
+  resource: Resource;
+  onDropped(spans: number, error: Error | undefined): void;
+}
+
+/** Answers of the thread: `spans` sends live spans, `take` those of runs. Both resolve when the spans are sent or given up. */
+export async function openSpanSender({ service, resource, onDropped }: Deps, settings: TraceSettings) {
+  const { timeoutMs, per } = settings;
+  const exporters = await openExporters(settings);
+  const senders = exporters.map((exporter) => openSender(exporter, { timeoutMs, onDropped }));
+  const origin = { resource, instrumentationScope: { name: 'holdpoint', version: service.version } };
+  return {
+    async spans(posted: readonly PostedSpan[]): Promise<void> {
+      const spans = posted.map((span) => spanOfPosted(span, resource));
+      await Promise.all(senders.map((send) => send(spans)));
+    },
+    take: openRunSpanExporter({ origin, sampler: openSampler(settings.sampler), senders, per }),
+  };
+}
