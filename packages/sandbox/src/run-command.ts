@@ -198,8 +198,18 @@ function judge(end: TreeEnd, run: { limits: ProcessLimits; elapsed: number; stde
   return { status: 'exited', exit_code, signal };
 }
 
+/** Without isolation nothing is mounted. */
+function checkSourceFolders({ name }: Driver, { workspace }: TreeRequest): void {
+  if (name === 'bubblewrap' || (workspace.sourceFolders ?? []).length === 0) return;
+  throw new SandboxError('ECOMMANDINVALID', `The sandbox driver ${name} cannot show folders of the source (\`with\`).`, {
+    retryable: false,
+    next: 'Use bubblewrap, or submit the run without `with`.',
+  });
+}
+
 /** Starts a tree. Turns errors from before the first process into `SandboxError`. */
 export function startTree(driver: Driver, request: TreeRequest): Tree {
+  checkSourceFolders(driver, request);
   try {
     return driver.start(request);
   } catch (error) {

@@ -170,6 +170,7 @@ export class HostSandbox implements Sandbox {
       workspace.uid,
       workspace.gid,
       workspace.readOnly === true,
+      workspace.sourceFolders ?? [],
     ]);
     const existing = this.#connections.get(key);
     if (existing?.usable) return existing;

@@ -80,6 +80,7 @@ function setUp(deps: LaunchDeps, { chain, request }: { chain: ExecChain; request
   const { group, removeGroup, started: running } = started;
   const input = {
     ...{ announcement, workspaceId: request.workspace.id, label: request.label, listens: request.egress !== null },
+    sourceFolders: request.workspace.sourceFolders ?? [],
   };
   const sandbox = new SandboxProcess(deps, input, running);
   let total: ReturnType<Tree['usage']> = null;

@@ -1,4 +1,5 @@
 import type { Server } from 'node:net';
+import type { SourceFolder } from '@holdpoint/contract';
 import { isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
 import {
@@ -19,6 +20,7 @@ import { signalOfExitCode } from '../signal-name.ts';
 import type { TreeEnd, TreeRequest } from '../tree.ts';
 import { endOf, type LaunchEvent, type LaunchFailure, type LaunchState, nextState } from './launch-state.ts';
 import { findOrphans } from './orphans.ts';
+import { misplacedFolder } from './source-folders.ts';
 import type { StartedChain } from './start-chain.ts';
 
 /** A set-up takes about 10 ms. After this time it hangs, e.g. on a dead network mount, and is killed as it is. */
@@ -47,6 +49,8 @@ export interface SandboxProcessInput {
   announcement: string;
   /** The one of the announcement; null for a command without one, and for a spare. */
   label: string | null;
+  /** What has to be mounted before anything runs. */
+  sourceFolders: readonly SourceFolder[];
   /** Whether the sandbox makes a listening socket for its way to the proxy. */
   listens: boolean;
 }
@@ -286,7 +290,10 @@ export class SandboxProcess {
       if (this.#state === 'waiting') setTimeout(() => this.#begin(), lockPollMs);
       return;
     }
-    if (!this.#firstProcess || !assignment || !this.#handle('begin')) return;
+    if (!this.#firstProcess || !assignment) return;
+    const misplaced = misplacedFolder(this.#firstProcess.pid, this.#input.sourceFolders);
+    if (misplaced !== null) return this.#kill({ kind: 'refused', detail: misplaced });
+    if (!this.#handle('begin')) return;
     if (this.#listener && assignment.egress) {
       this.#stopServing = assignment.egress.serve(this.#listener);
       this.#listener = null;

@@ -4,7 +4,7 @@ export { type Layer, type LayerContent, layerContent } from './layer.ts';
 export { layerRoot, rememberRoot } from './layer-root.ts';
 export { createLayers } from './layers.ts';
 export { mountedTree } from './mounted-tree.ts';
-export { isMountPoint, unmountIn } from './mounts.ts';
+export { isMountPoint, mountPointsIn, unmountIn } from './mounts.ts';
 export { formerLayer, upperOf } from './overlay-record.ts';
 export type { Layers } from './port.ts';
 export { knownTree, readTree } from './read-tree.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRemote, type Source } from '@holdpoint/contract';
+import { isRemote, type Source, sourceFoldersOf } from '@holdpoint/contract';
 import type { Call, Deps, Materialised, Owner } from '../deps.ts';
 import { assertFreeSpace, openTree, syncFolder } from '../files/index.ts';
 import { createObjectWriter, type ObjectWriter, PackStream, writeRef } from '../git-objects/index.ts';
@@ -22,6 +22,7 @@ import {
   writeRecord,
 } from '../run/index.ts';
 import { commitTree, startScan } from '../snapshot.ts';
+import { makeMountPoints, topOf } from '../source-folders/index.ts';
 import type { FoundSource } from '../source-repository/found-source.ts';
 import { markShallow } from '../source-repository/take-commit.ts';
 import { openSourcePool } from '../sources/source-pool.ts';
@@ -86,7 +87,7 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   };
   const pool = openSourcePool(deps, { tenant, source, found, clock: folder.clock });
   const fill: Fill = { ...place, tenant, content: writerOf({ small, large }), pool, skipped: new Map() };
-  const filled = await fillTree(deps, fill);
+  const filled = withMountPoints(deps, fill, await fillTree(deps, fill));
   deps.onPoint('materialise.filled');
   const { record, baseCommit } = await takeFirstSnapshot(deps, { fill, writer: writerOf() }, filled);
   const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
@@ -101,6 +102,11 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   deps.onPoint('materialise.record');
   await syncFolder(folder.path);
   return record;
+}
+
+function withMountPoints(deps: Deps, { folder, source, owner }: Fill, filled: Filled): Filled {
+  const place = { tree: folder.tree, paths: sourceFoldersOf(source), owner: deps.isRoot ? owner : undefined };
+  return { ...filled, root: makeMountPoints({ ...place, root: filled.root }) };
 }
 
 /** Whether the workspace contains everything that was fetched. */
@@ -153,6 +159,7 @@ async function takeFirstSnapshot(
     run_id: folder.runId,
     source: fill.source,
     origin: originOf(fill.source, found),
+    top: topOf(fill.source),
     tenant: fill.tenant,
     owner: fill.owner,
     created_at: seconds,
