@@ -39,8 +39,8 @@ async function assertUntracked(deps: Pick<Deps, 'git'>, input: { found: GitFound
   const listed = await readGit(deps.git, found.repository, ['ls-tree', '-z', found.commit, '--', ...paths]);
   for (const row of listed.stdout.toString('utf8').split('\0').slice(0, -1)) {
     const [, kind = '', at = ''] = /^\d+ (\w+) [0-9a-f]+\t(.*)$/s.exec(row) ?? [];
-    // A submodule is an empty folder in a workspace.
-    if (kind === 'commit' || (kind === 'tree' && at !== path)) continue;
+    // git lists what else is in the folders above, too. A submodule is an empty folder in a workspace.
+    if (!paths.includes(at) || kind === 'commit' || (kind === 'tree' && at !== path)) continue;
     throw refuse({ path }, at === path ? 'is part of the commit, so the run has it' : `lies below the file ${at}`);
   }
 }
@@ -52,6 +52,6 @@ async function assertUsable({ isRoot, limits }: CheckDeps, { folder, opened }: O
   if (fifo !== undefined) throw refuse(folder, `has the FIFO ${fifo}, through which a run could reach other programs`);
   if (count === 0) return;
   const names = `${unreadable.join(', ')}${count > unreadable.length ? ', …' : ''}`;
-  const who = isRoot ? 'runs, which are other users' : 'the user of the worker';
-  throw refuse(folder, `has ${count} paths that ${who} cannot read (${names}): chmod -R o+rX ${folder.host}`);
+  const who = isRoot ? 'the users of runs' : 'the user of the worker';
+  throw refuse(folder, `has what ${who} cannot read (${count}: ${names}); try chmod -R o+rX ${folder.host}`);
 }

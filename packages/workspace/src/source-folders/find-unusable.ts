@@ -1,4 +1,4 @@
-import { accessSync, constants, type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { accessSync, constants, type Dirent, statSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Yielder } from '../files/index.ts';
 import { errnoOf } from '../port.ts';
@@ -61,7 +61,7 @@ function childrenOf(path: string): Dirent[] {
 
 function mayOthersRead(path: string, isFolder: boolean): boolean {
   const needed = isFolder ? 0o005 : 0o004;
-  const mode = lstatSync(path, { throwIfNoEntry: false })?.mode ?? needed;
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? needed;
   return (mode & needed) === needed;
 }
 

@@ -19,6 +19,8 @@ const meanings: Record<string, [FileErrorCode, string]> = {
   EACCES: ['EACCES', 'permission denied'],
   EPERM: ['EACCES', 'permission denied'],
   EROFS: ['EROFS', 'it is read-only'],
+  // The only other mounts in a workspace are read-only folders of its source.
+  EXDEV: ['EROFS', 'one of the two folders is read-only'],
   ETXTBSY: ['EACCES', 'a running program'],
   EBUSY: ['EACCES', 'in use'],
   ENAMETOOLONG: ['ENAMETOOLONG', 'the name is too long'],
