@@ -90,7 +90,7 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   const filled = withMountPoints(deps, fill, await fillTree(deps, fill));
   deps.onPoint('materialise.filled');
   const { record, baseCommit } = await takeFirstSnapshot(deps, { fill, writer: writerOf() }, filled);
-  const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
+  const objects = { folder, source: fill.source, owner: fill.owner, baseCommit, signal: fill.signal };
   // With a selection, the shadow repository holds more than the workspace and cannot be shared.
   await createBaseObjects(deps, {
     ...objects,
@@ -131,7 +131,8 @@ async function takeFirstSnapshot(
   const counted = { files: filled.files, bytes: filled.bytes };
   const replaced = found.type === 'git' && found.commit !== baseCommit ? found.commit : undefined;
   const boundary = history?.boundary.filter((id) => id !== replaced) ?? [];
-  createRepository({ tree: folder.tree, root, baseCommit, boundary, owner: deps.isRoot ? fill.owner : undefined });
+  const ownedBy = deps.isRoot ? fill.owner : undefined;
+  createRepository({ tree: folder.tree, root, source: fill.source, baseCommit, boundary, owner: ownedBy });
   const scan = startScan(deps, { folder, state, content: writer, signal });
   scan.hidden.add('.git');
   using top = openTree(folder.tree);
