@@ -36,7 +36,7 @@ const registry = {
     next: 'Name folders in the work tree of the source that are no part of its files, such as an ignored node_modules.',
   },
   ESOURCEFOLDERLOST: {
-    retryable: true,
+    retryable: false,
     next: 'Put the folder back where the source had it, readable for all users (in most projects: install its packages again), and resume the run.',
   },
   ESOURCEBROKEN: {

@@ -69,7 +69,7 @@ test('a folder that was replaced is another one, and one that is gone is an erro
   const [first] = (await locate(t)).sourceFolders;
   rmSync(join(path, 'node_modules'), { recursive: true });
   await expect(locate(t)).rejects.toMatchObject({
-    ...{ code: 'ESOURCEFOLDERLOST', retryable: true },
+    ...{ code: 'ESOURCEFOLDERLOST', retryable: false },
     message: expect.stringContaining(`node_modules does not exist in ${path}`),
   });
   mkdirSync(join(path, 'node_modules'));
