@@ -61,6 +61,7 @@ const gitSchema = z
     const issue = (at: string, message: string) => context.addIssue({ code: 'custom', path: [at], message });
     if (local === undefined && url === undefined) issue('path', 'expected a path or a url');
     if (local !== undefined && url !== undefined) issue('url', 'a source has a path or a url, not both');
+    if (url !== undefined && folders !== undefined) issue('with', 'only a source with a path has folders on this host');
     if (url !== undefined) return;
     if (credentials !== undefined) issue('credentials', 'only a source with a url takes credentials');
     if (keys !== undefined) issue('known_hosts', 'only a source with a url takes keys of a host');
