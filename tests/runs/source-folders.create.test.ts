@@ -74,7 +74,7 @@ test("a run on a commit repairs the project with the project's own tests, and pu
   const read = (pattern: object) => [{ tool: 'grep', args: { pattern: 'module.exports', ...pattern } }];
   const run = await succeed(client, {
     plan: plan(
-      [bash('npm test >out 2>&1 && exit 1; grep "3 !== -1\\|-1 == 3" out; rm out')],
+      [bash('node add.test.js >out 2>&1 && exit 1; grep "3 !== -1\\|-1 == 3" out; rm out')],
       [{ tool: 'write_file', args: { path: 'add.js', content: 'module.exports = (a, b) => a + b;\n' } }],
       [bash('npm test >/dev/null && git status --porcelain')],
       read({}),
@@ -134,19 +134,17 @@ test('a background command, a parked run, another worker and a fork have the fol
   writeFileSync(join(path, 'packages/a/node_modules/inner.js'), 'inner\n');
   const folders = ['node_modules', 'packages/a/node_modules'];
   const look = 'cat packages/a/node_modules/inner.js; ls node_modules';
+  const kept = [
+    [
+      {
+        tool: 'bash',
+        args: { command: `until [ -e go ]; do sleep 0.05; done; { ${look}; } > seen`, run_in_background: true },
+      },
+    ],
+    [bash('touch go; until [ -s seen ]; do sleep 0.05; done; cat seen')],
+  ];
   const { run } = await client.createRun({
-    plan: plan(
-      [
-        {
-          tool: 'bash',
-          args: { command: `until [ -e go ]; do sleep 0.05; done; { ${look}; } > seen`, run_in_background: true },
-        },
-      ],
-      [bash('touch go; until [ -s seen ]; do sleep 0.05; done; cat seen')],
-      [{ tool: 'write_file', args: { path: 'held', content: 'x' } }],
-      [bash(look)],
-      [bash(look)],
-    ),
+    plan: plan(...kept, [{ tool: 'write_file', args: { path: 'held', content: 'x' } }], [bash(look)], [bash(look)]),
     policy: { rules: [allowBash, { match: { tool: 'write_file' }, action: 'hold' }] },
     workspace: { source: { type: 'git', path, with: folders } },
   });
@@ -167,7 +165,7 @@ test('a background command, a parked run, another worker and a fork have the fol
   await client.resumeRun(run.id);
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   expect(await stdoutOf(run.id, 4)).toBe('inner\nsums\n');
-  const { run: fork } = await client.forkRun(run.id, { from_step: 2, plan: plan([bash(look)]) });
+  const { run: fork } = await client.forkRun(run.id, { from_step: 2, plan: plan(...kept, [bash(look)]) });
   expect(await finished(client, fork.id)).toMatchObject({
     status: 'succeeded',
     request: { source: { with: folders } },

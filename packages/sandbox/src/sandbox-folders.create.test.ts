@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { isRoot, rejects, until, useTestHost } from './testing/host.ts';
@@ -14,7 +23,8 @@ function withFolders(workspace: WorkspaceMount, ...paths: string[]): { mount: Wo
     mkdirSync(join(source, path, 'pkg'), { recursive: true });
     writeFileSync(join(source, path, 'pkg/index.js'), 'module.exports = 1;\n');
     mkdirSync(join(workspace.path, path), { recursive: true });
-    for (let at = path; at !== '.'; at = join(at, '..')) chownSync(join(workspace.path, at), workspace.uid, workspace.gid);
+    for (let at = path; at !== '.'; at = join(at, '..'))
+      chownSync(join(workspace.path, at), workspace.uid, workspace.gid);
   }
   return { mount: judged(workspace, source, ...paths), source };
 }
@@ -99,6 +109,9 @@ test('nothing begins with a folder that was not judged', async ({ workspace }) =
 test.runIf(isRoot)('a folder in a closed home is shown', async ({ workspace }) => {
   const { source } = withFolders(workspace, 'node_modules');
   chmodSync(source, 0o700);
-  const { stdout } = await host.run(judged(workspace, source, 'node_modules'), 'cat node_modules/pkg/index.js; ls /mnt');
+  const { stdout } = await host.run(
+    judged(workspace, source, 'node_modules'),
+    'cat node_modules/pkg/index.js; ls /mnt',
+  );
   expect(stdout.text).toBe('module.exports = 1;\n');
 });

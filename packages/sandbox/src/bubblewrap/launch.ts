@@ -2,6 +2,7 @@ import type { Cgroups } from '../cgroup/cgroups.ts';
 import type { PipePool } from '../process/index.ts';
 import type { PassedFile } from '../starter/protocol.ts';
 import type { Starter } from '../starter/starter.ts';
+import { isNested } from '../still-start.ts';
 import type { Tree, TreeRequest } from '../tree.ts';
 import { type ExecChain, type ExecChainDeps, planExecChain } from './exec-chain.ts';
 import { SandboxProcess, type SandboxProcessDeps } from './sandbox-process.ts';
@@ -38,6 +39,9 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
 
 /** Reports no error: a command for which nothing is prepared starts cold, and then reports what fails. */
 function prepareSpare(deps: LaunchDeps, request: TreeRequest): void {
+  const { workspace } = request;
+  // A background command could move the folders that its mounts lie below.
+  if (isNested(workspace) && deps.records.labelled(workspace.id).length > 0) return;
   try {
     deps.tools.integrity.check();
     const chain = planChain(deps, request);
@@ -89,7 +93,7 @@ function setUp(deps: LaunchDeps, { chain, request }: { chain: ExecChain; request
     removeGroup();
   });
   const tree: Tree = {
-    ...{ stdin: running.stdin, stdout: running.stdout, stderr: running.stderr, ended },
+    ...{ stdin: running.stdin, stdout: running.stdout, stderr: running.stderr, settled: sandbox.settled, ended },
     kill: () => sandbox.kill(),
     terminate: () => sandbox.terminate(),
     usage: () => total ?? group?.usage() ?? null,

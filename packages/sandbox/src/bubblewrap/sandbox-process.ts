@@ -278,7 +278,7 @@ export class SandboxProcess {
 
   #meet(condition: Condition): void {
     this.#missing.delete(condition);
-    if (this.isSpare) this.#settled.resolve();
+    if (this.isSpare || this.#missing.size === 0) this.#settled.resolve();
     if (this.#missing.size === 0) this.#begin();
   }
 
@@ -292,7 +292,7 @@ export class SandboxProcess {
     }
     if (!this.#firstProcess || !assignment) return;
     const misplaced = misplacedFolder(this.#firstProcess.pid, this.#input.sourceFolders);
-    if (misplaced !== null) return this.#kill({ kind: 'refused', detail: misplaced });
+    if (misplaced !== null) this.#kill({ kind: 'refused', detail: misplaced });
     if (!this.#handle('begin')) return;
     if (this.#listener && assignment.egress) {
       this.#stopServing = assignment.egress.serve(this.#listener);

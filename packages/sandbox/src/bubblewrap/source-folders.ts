@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import type { SourceFolder } from '@holdpoint/contract';
-import type { WorkspaceMount } from '../tree.ts';
+import { SandboxError, type WorkspaceMount } from '../tree.ts';
 
 /*
  * Folders of the source, mounted read-only over empty folders of the tree. bubblewrap takes paths, and while it works the source's owner
@@ -8,11 +8,22 @@ import type { WorkspaceMount } from '../tree.ts';
  * anything runs in it: only the folder that was judged may be there, at its own place and behind no link.
  */
 
-/** bubblewrap's options. It mounts with everything below, each without devices and setuid programs. */
-export const sourceFolderOptions = (
-  { sourceFolders = [] }: WorkspaceMount,
+/**
+ * bubblewrap's options. It mounts with everything below, each without devices and setuid programs.
+ * Throws `SandboxError` ESANDBOXSETUP where the tree has no folder to mount over: bubblewrap would make one, also behind a link.
+ */
+export function sourceFolderOptions(
+  { id, path: tree, sourceFolders = [] }: WorkspaceMount,
   hostPath: (path: string) => string,
-): string[] => sourceFolders.flatMap(({ path, host }) => ['--ro-bind', hostPath(host), `/workspace/${path}`]);
+): string[] {
+  return sourceFolders.flatMap(({ path, host }) => {
+    if (identityBelow(tree, path.split('/')) !== null) return ['--ro-bind', hostPath(host), `/workspace/${path}`];
+    throw new SandboxError('ESANDBOXSETUP', `The workspace of ${id} has no place for ${path} of its source any more.`, {
+      retryable: true,
+      next: 'Repeat the call: a command has just moved that place.',
+    });
+  });
+}
 
 /** Host paths that are mounted, and the places in the tree that they are mounted over. */
 export const sourceFolderPaths = ({ path: tree, sourceFolders = [] }: WorkspaceMount): string[] =>

@@ -42,7 +42,8 @@ export async function createBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, inpu
   else await copyObjects(deps, { ...input, pack });
   await linkHistory(input.folder, pack);
   for (const name of fixedFolders) mkdirSync(join(aside, 'fixed', name), { recursive: true });
-  for (const [name, content] of Object.entries(fixedFilesOf(input.source))) writeFileSync(join(aside, 'fixed', name), content);
+  for (const [name, content] of Object.entries(fixedFilesOf(input.source)))
+    writeFileSync(join(aside, 'fixed', name), content);
   await Promise.all(below(aside).map(syncFile));
   // The objects are world-readable; only the run's user can enter this folder.
   using opened = openTop(aside);

@@ -1,4 +1,4 @@
-import { accessSync, constants, type Dirent, statSync, readdirSync } from 'node:fs';
+import { accessSync, constants, type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Yielder } from '../files/index.ts';
 import { errnoOf } from '../port.ts';

@@ -16,23 +16,26 @@ function sourceOf(t: Temporary, type: 'git' | 'directory'): { path: string; sour
 
 const locate = (t: Temporary, run = runId, epoch = 1) => t.workspaces.locate({ runId: run, epoch });
 
-test.for(['git', 'directory'] as const)('a run of a %s source has the places, and not the files', async (type, { t }) => {
-  const { path, source } = sourceOf(t, type);
-  await t.workspaces.check(source);
-  const { base, path: tree } = await t.begin(source);
-  for (const folder of installed) {
-    expect(readdirSync(join(tree, folder))).toEqual([]);
-    expect(lstatSync(join(tree, folder)).uid).toBe(lstatSync(tree).uid);
-  }
-  const { sourceFolders } = await locate(t);
-  expect(sourceFolders.map((one) => [one.path, one.host])).toEqual(
-    installed.map((folder) => [folder, join(path, folder)]),
-  );
-  const listed = await t.workspaces.files({ runId, snapshot: base.id });
-  expect(listed.map((file) => file.path).filter((name) => name.includes('pkg'))).toEqual([]);
-  expect(await t.snapshot(base.id)).toMatchObject({ id: base.id, files_changed: 0 });
-  expect(git(tree, 'status', '--porcelain')).toBe('');
-});
+test.for(['git', 'directory'] as const)(
+  'a run of a %s source has the places, and not the files',
+  async (type, { t }) => {
+    const { path, source } = sourceOf(t, type);
+    await t.workspaces.check(source);
+    const { base, path: tree } = await t.begin(source);
+    for (const folder of installed) {
+      expect(readdirSync(join(tree, folder))).toEqual([]);
+      expect(lstatSync(join(tree, folder)).uid).toBe(lstatSync(tree).uid);
+    }
+    const { sourceFolders } = await locate(t);
+    expect(sourceFolders.map((one) => [one.path, one.host])).toEqual(
+      installed.map((folder) => [folder, join(path, folder)]),
+    );
+    const listed = await t.workspaces.files({ runId, snapshot: base.id });
+    expect(listed.map((file) => file.path).filter((name) => name.includes('pkg'))).toEqual([]);
+    expect(await t.snapshot(base.id)).toMatchObject({ id: base.id, files_changed: 0 });
+    expect(git(tree, 'status', '--porcelain')).toBe('');
+  },
+);
 
 test('a fork, a take-over and an undo have them again', async ({ t }) => {
   const { source } = sourceOf(t, 'git');

@@ -59,7 +59,8 @@ describe('a folder of a git source is refused', () => {
     const path = sourceOf(t);
     const bare = join(t.path, 'bare');
     git(t.path, 'clone', '-q', '--bare', path, bare);
-    for (const at of [bare, join(path, '.git')]) expect(await folder(t, at, 'objects')).toContain('without a work tree');
+    for (const at of [bare, join(path, '.git')])
+      expect(await folder(t, at, 'objects')).toContain('without a work tree');
   });
 
   test('when runs could not read all of it', async ({ t }) => {
@@ -99,7 +100,11 @@ test('what took the place of a folder is never shown', async ({ t }) => {
   await t.begin({ type: 'git', path, with: ['node_modules'] });
   const at = join(path, 'node_modules');
   renameSync(at, join(path, 'old'));
-  const located = () => t.workspaces.locate({ runId, epoch: 1 }).then(() => 'shown', (error) => error.message);
+  const located = () =>
+    t.workspaces.locate({ runId, epoch: 1 }).then(
+      () => 'shown',
+      (error) => error.message,
+    );
   for (const target of ['/etc', 'old', join(t.dataDir, 'runs')]) {
     symlinkSync(target, at);
     expect(await located()).toContain('node_modules is a link');
