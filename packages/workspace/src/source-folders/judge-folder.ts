@@ -1,4 +1,4 @@
-import { fstatSync, lstatSync } from 'node:fs';
+import { fstatSync, lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFolder } from '@holdpoint/contract';
 import type { Bounds, OpenPath } from '../bounds/bounds.ts';
@@ -32,13 +32,39 @@ export function openFolder({ bounds }: JudgeDeps, place: FolderPlace): OpenFolde
     const host = join(place.top, place.path);
     if (opened.real !== host) throw refuse(place, `leads to ${opened.real}`);
     for (const point of mountPointsOf(host)) if (point !== host) bounds.assert(point, 'source');
-    const { dev, ino, birthtimeNs } = fstatSync(found.fd, { bigint: true });
-    const folder = { path: place.path, host, identity: [dev, ino, birthtimeNs].join() };
+    const folder = { path: place.path, host, identity: identityOf(found.fd) };
     return { folder, opened, [Symbol.dispose]: () => opened[Symbol.dispose]() };
   } catch (error) {
     opened[Symbol.dispose]();
     throw error;
   }
+}
+
+/** How long a judgement holds for the same folder at the same real path: a whole one takes 1 ms, and each call of a run asks. */
+const judgedMs = 10_000;
+const judged = new WeakMap<Bounds, Map<string, { identity: string; until: number }>>();
+
+/** Like `openFolder`, for a folder that stays closed. What was judged a moment ago, and is the same one, is not judged again. */
+export function judgeFolder(deps: JudgeDeps, place: FolderPlace): SourceFolder {
+  const host = join(place.top, place.path);
+  const known = judged.get(deps.bounds) ?? new Map<string, { identity: string; until: number }>();
+  judged.set(deps.bounds, known);
+  {
+    using found = openWithoutLinks(place);
+    const identity = identityOf(found.fd);
+    const last = known.get(host);
+    if (last?.identity === identity && performance.now() < last.until && realpathSync(found.self) === host) {
+      return { path: place.path, host, identity };
+    }
+  }
+  using opened = openFolder(deps, place);
+  known.set(host, { identity: opened.folder.identity, until: performance.now() + judgedMs });
+  return opened.folder;
+}
+
+function identityOf(fd: number): string {
+  const { dev, ino, birthtimeNs } = fstatSync(fd, { bigint: true });
+  return [dev, ino, birthtimeNs].join();
 }
 
 export const refuse = ({ path }: Pick<FolderPlace, 'path'>, why: string): WorkspaceError =>

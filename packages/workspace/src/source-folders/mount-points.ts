@@ -14,7 +14,7 @@ import {
 } from '../files/index.ts';
 import { WorkspaceError } from '../port.ts';
 import { type Entry, emptyFolder, type Folder, find, isFolder, withEntry } from '../tree/index.ts';
-import { openFolder, refuse } from './judge-folder.ts';
+import { judgeFolder, refuse } from './judge-folder.ts';
 
 /*
  * The folders of a source that a run sees are mounted in each sandbox over empty folders of its tree. These are made with the first tree
@@ -83,8 +83,7 @@ export function findFolders(
   return paths.flatMap((path) => {
     if (!isMountPoint(tree, path)) return [];
     try {
-      using opened = openFolder(deps, { top, path });
-      return [opened.folder];
+      return [judgeFolder(deps, { top, path })];
     } catch (cause) {
       if (!(cause instanceof WorkspaceError)) throw cause;
       const message = `A folder that the run sees from its source cannot be shown any more: ${cause.message}`;
