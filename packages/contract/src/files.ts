@@ -10,6 +10,8 @@ export const fileErrorCodes = {
   ENOTEMPTY: 'Remove what is in the directory first, or remove it recursively.',
   ECHANGED: 'Read the file again and repeat the change on its present content.',
   EACCES: 'Change the permissions with a command, or choose another path.',
+  EROFS:
+    'Choose another path. A folder that the run sees from its source (`with`) never changes: copy what you need, or have the run submitted without it in `with` and let `prepare` install it.',
   ESPECIAL: 'Use regular files and directories only. This is a FIFO, a socket or a device.',
   EFBIG: 'Read a part of the file, or write less at once.',
   EINVAL: 'Correct the argument.',

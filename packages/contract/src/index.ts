@@ -33,6 +33,7 @@ export * from './run-spec.ts';
 export * from './secret.ts';
 export * from './settled-call.ts';
 export * from './source.ts';
+export * from './source-folders.ts';
 export * from './task.ts';
 export * from './telemetry-names.ts';
 export * from './tool.ts';

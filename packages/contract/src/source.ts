@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseRemote } from './remote.ts';
 import { secretNameSchema } from './secret.ts';
+import { sourceFoldersSchema } from './source-folders.ts';
 
 /** Git refs contain no control characters, and a git command line takes no NUL. */
 export const line = z.string().regex(/^[^\p{Cc}]*$/u, 'expected no control characters');
@@ -54,11 +55,13 @@ const gitSchema = z
     ref: line.min(1).max(1000).optional().describe('Branch, tag or commit. Default: HEAD'),
     history: historySchema,
     ...selection,
+    with: sourceFoldersSchema.optional(),
   })
-  .superRefine(({ path: local, url, credentials, known_hosts: keys }, context) => {
+  .superRefine(({ path: local, url, credentials, known_hosts: keys, with: folders }, context) => {
     const issue = (at: string, message: string) => context.addIssue({ code: 'custom', path: [at], message });
     if (local === undefined && url === undefined) issue('path', 'expected a path or a url');
     if (local !== undefined && url !== undefined) issue('url', 'a source has a path or a url, not both');
+    if (url !== undefined && folders !== undefined) issue('with', 'only a source with a path has folders on this host');
     if (url !== undefined) return;
     if (credentials !== undefined) issue('credentials', 'only a source with a url takes credentials');
     if (keys !== undefined) issue('known_hosts', 'only a source with a url takes keys of a host');
@@ -74,6 +77,7 @@ export const sourceSchema = z
       type: z.literal('directory'),
       path: path.describe('Absolute path of a directory on the worker host'),
       ...selection,
+      with: sourceFoldersSchema.optional(),
     }),
     gitSchema,
     z.strictObject({
@@ -88,6 +92,10 @@ export type Source = z.infer<typeof sourceSchema>;
 export type GitSource = Extract<Source, { type: 'git' }>;
 /** A git source has either a path or a URL. */
 export type RemoteSource = GitSource & { url: string };
+
+/** The folders that a run sees read-only at their place in the source: paths relative to its top. */
+export const sourceFoldersOf = (source: Source): readonly string[] =>
+  (source.type === 'git' || source.type === 'directory' ? source.with : undefined) ?? [];
 
 export const isRemote = (source: Source): source is RemoteSource => source.type === 'git' && source.url !== undefined;
 

@@ -5,6 +5,7 @@ import type {
   CommandResult,
   SearchRequest,
   SearchResult,
+  SourceFolder,
   WorkspaceFiles,
 } from '@holdpoint/contract';
 
@@ -26,6 +27,11 @@ export interface WorkspaceMount {
    * `objects`, its base objects, at `/holdpoint/objects`. Absolute host paths.
    */
   repository?: { fixed: string; objects: string };
+  /**
+   * Folders of its source, mounted read-only over empty folders at the same paths. A sandbox that would have another folder there is not
+   * begun: ESANDBOXSETUP. @default none
+   */
+  sourceFolders?: readonly SourceFolder[];
   /** Runtimes that its commands find first: folders on PATH before all others, and links by name, before these. @default none */
   first?: { bins: readonly string[]; links: readonly (readonly [name: string, target: string])[] } | undefined;
 }

@@ -7,6 +7,7 @@ import { type SpaceGuard, writtenBy } from './disk-space/space-guard.ts';
 import { resolveLimits } from './limits.ts';
 import { OutputPace } from './output-pace.ts';
 import type { MeasuredUse } from './process/command-use.ts';
+import type { StillStart } from './still-start.ts';
 import { type Command, type Driver, SandboxError, type Tree, type TreeEnd, type TreeRequest } from './tree.ts';
 import { sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
@@ -17,6 +18,8 @@ export interface RunDeps {
   limits: Partial<ProcessLimits> | undefined;
   sizes: WorkspaceSizes;
   guard: SpaceGuard;
+  /** @default starts at once */
+  stillStart?: StillStart;
   /** Aborts when the sandbox is closed. */
   closing: AbortSignal;
   /** Monotonic clock in milliseconds. */
@@ -76,7 +79,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const aborted = [signal, command.stop].find((one) => one?.aborted);
   if (aborted) return settle(killedBy(aborted));
 
-  const tree = startTree(deps.driver, {
+  const request: TreeRequest = {
     workspace: command.workspace,
     label: command.label ?? null,
     argv: command.streams === 'combined' ? [...combining, ...command.argv] : command.argv,
@@ -88,7 +91,10 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     hostFiles: null,
     tmpBytes: command.tmp_bytes,
     onBegun: command.onBegun,
-  });
+  };
+  const start = () => startTree(deps.driver, request);
+  const starting = deps.stillStart?.(command.workspace, start) ?? start();
+  const tree = starting instanceof Promise ? await starting : starting;
   let cause = null as KillCause | null;
   const kill = (reason: KillCause) => {
     cause ??= reason;
@@ -96,6 +102,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   };
   const onAbort = () => kill(killedBy(signal));
   signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   let grace: NodeJS.Timeout | undefined;
   const onStop = () => {
     if (cause !== null || command.stop === undefined) return;
@@ -104,6 +111,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     grace = setTimeout(() => tree.kill(), graceMs);
   };
   command.stop?.addEventListener('abort', onStop, { once: true });
+  if (command.stop?.aborted) onStop();
   const timer = setTimeout(() => kill({ status: 'timed_out', after_ms: limits.wall_ms }), limits.wall_ms);
   let printed = 0;
   const cuts = output === undefined && command.over_output !== 'kill';
@@ -198,8 +206,22 @@ function judge(end: TreeEnd, run: { limits: ProcessLimits; elapsed: number; stde
   return { status: 'exited', exit_code, signal };
 }
 
+/** Without isolation nothing is mounted. */
+function checkSourceFolders({ name }: Driver, { workspace }: TreeRequest): void {
+  if (name === 'bubblewrap' || (workspace.sourceFolders ?? []).length === 0) return;
+  throw new SandboxError(
+    'ECOMMANDINVALID',
+    `The sandbox driver ${name} cannot show folders of the source (\`with\`).`,
+    {
+      retryable: false,
+      next: 'Use bubblewrap, or submit the run without `with`.',
+    },
+  );
+}
+
 /** Starts a tree. Turns errors from before the first process into `SandboxError`. */
 export function startTree(driver: Driver, request: TreeRequest): Tree {
+  checkSourceFolders(driver, request);
   try {
     return driver.start(request);
   } catch (error) {

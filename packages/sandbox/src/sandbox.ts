@@ -18,6 +18,7 @@ import { type FreezeLocks, killAll, type ProcessRecords, thawAbandoned, withFroz
 import { StartedProgram } from './programs/started-program.ts';
 import { runCommand } from './run-command.ts';
 import { printVersions, readVersions, runtimeCandidates } from './runtimes.ts';
+import { type StillStart, stillStart } from './still-start.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface HostSandboxDeps extends ConnectionDeps {
@@ -39,6 +40,7 @@ const thawCheckMs = 500;
 /** A probed driver and everything that it runs. */
 export class HostSandbox implements Sandbox {
   readonly #deps: HostSandboxDeps;
+  readonly #stillStart: StillStart;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #connections = new Map<string, Connection>();
@@ -47,6 +49,7 @@ export class HostSandbox implements Sandbox {
 
   constructor(deps: HostSandboxDeps) {
     this.#deps = deps;
+    this.#stillStart = stillStart(deps);
   }
 
   get capabilities(): CapabilityReport {
@@ -72,7 +75,7 @@ export class HostSandbox implements Sandbox {
 
   async run(command: Command): Promise<CommandResult> {
     this.#assertOpen();
-    const running = runCommand({ ...this.#deps, closing: this.#closing.signal }, command);
+    const running = runCommand({ ...this.#deps, stillStart: this.#stillStart, closing: this.#closing.signal }, command);
     this.#running.add(running);
     const thawing =
       command.label === undefined ? undefined : setInterval(() => this.#thawAbandoned(command), thawCheckMs);
@@ -162,7 +165,7 @@ export class HostSandbox implements Sandbox {
     thawAbandoned(this.#deps, workspace.id).catch(() => {});
   }
 
-  #connect(workspace: WorkspaceMount): Connection {
+  #connect(workspace: WorkspaceMount): Connection | Promise<Connection> {
     this.#assertOpen();
     const key = JSON.stringify([
       workspace.id,
@@ -170,7 +173,16 @@ export class HostSandbox implements Sandbox {
       workspace.uid,
       workspace.gid,
       workspace.readOnly === true,
+      workspace.sourceFolders ?? [],
     ]);
+    const existing = this.#connections.get(key);
+    if (existing?.usable) return existing;
+    return this.#stillStart(workspace, () => this.#open(key, workspace));
+  }
+
+  #open(key: string, workspace: WorkspaceMount): Connection {
+    this.#assertOpen();
+    // Another request may have opened it while this one waited.
     const existing = this.#connections.get(key);
     if (existing?.usable) return existing;
     const connection = new Connection(this.#deps, workspace);

@@ -52,6 +52,8 @@ export interface Tree {
   terminate(): void;
   /** SIGKILL to all processes. Harmless after the end. */
   kill(): void;
+  /** Resolves when the set-up is complete, or will not be. */
+  readonly settled: Promise<void>;
   /** Resolves when no process runs any more and the streams are closed. Rejects with `SandboxError` when a process does not end. */
   readonly ended: Promise<TreeEnd>;
 }

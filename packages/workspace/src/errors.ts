@@ -31,6 +31,14 @@ const registry = {
     retryable: false,
     next: 'Use a directory of a project: below a home, /srv, /opt, /workspaces or a temporary directory, and within HOLDPOINT_SOURCE_ROOTS where the operator has set it.',
   },
+  ESOURCEFOLDER: {
+    retryable: false,
+    next: 'Name folders in the work tree of the source that are no part of its files, such as an ignored node_modules.',
+  },
+  ESOURCEFOLDERLOST: {
+    retryable: false,
+    next: 'Put the folder back where the source had it, readable for all users (in most projects: install its packages again), and resume the run.',
+  },
   ESOURCEBROKEN: {
     retryable: false,
     next: 'Check the repository with git fsck, restore missing objects (git fetch --refetch), and submit the run again.',

@@ -48,6 +48,7 @@ import {
   thisProcess,
 } from './run/index.ts';
 import { takeSnapshot } from './snapshot.ts';
+import { findFolders } from './source-folders/index.ts';
 import { takeOver } from './take-over.ts';
 
 export interface WorkspacesOptions {
@@ -131,10 +132,12 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     locate: ({ runId, epoch }) =>
       asWorkspaceError(async () => {
         const folder = runFolder(dataDir, runId, epoch);
-        const { owner, base } = requireRecord(folder);
+        const record = requireRecord(folder);
+        const { owner, base } = record;
         assertCurrent(folder);
         await mountedTree(deps, folder);
-        return { path: folder.tree, owner, repository: repositoryMounts(folder), base };
+        const sourceFolders = findFolders(deps, { folder, record });
+        return { path: folder.tree, owner, repository: repositoryMounts(folder), sourceFolders, base };
       }),
     inspect: (input) =>
       asWorkspaceError(async () => {

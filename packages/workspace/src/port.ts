@@ -9,6 +9,7 @@ import type {
   PublishTarget,
   Resolution,
   Source,
+  SourceFolder,
   UnknownContent,
 } from '@holdpoint/contract';
 
@@ -184,6 +185,8 @@ export interface Workspaces {
     owner: Owner;
     /** Host folders for the repository at `.git` in the tree: files that commands cannot change, and the base commit's objects. */
     repository: { fixed: string; objects: string };
+    /** Folders of the source to mount read-only. Throws `ESOURCEFOLDERLOST` when one is gone. */
+    sourceFolders: readonly SourceFolder[];
     /** The snapshot that it started from. */
     base: SnapshotId;
   }>;

@@ -152,7 +152,8 @@ async function fillTree(
   await checkoutSnapshot(deps, { checkout, folder, state, target });
   const repositories = await loadRepositories(deps, { folder, state, snapshot: target });
   if (repositories !== undefined) {
-    await createBaseObjects(deps, { folder, owner: record.owner, baseCommit: repositories.baseCommit, signal });
+    const { source, owner } = record;
+    await createBaseObjects(deps, { folder, source, owner, baseCommit: repositories.baseCommit, signal });
   }
   await state.stats.save(state.known);
   return layer;

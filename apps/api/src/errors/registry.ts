@@ -271,6 +271,8 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   ESOURCEUNREADABLE: { status: 422, code: 'source_unreadable', title: 'The source cannot be read' },
   ESOURCEINDATADIR: { status: 422, code: 'source_in_data_directory', title: 'The source is in the data directory' },
   ESOURCEFORBIDDEN: { status: 422, code: 'source_forbidden', title: 'The source is out of bounds' },
+  ESOURCEFOLDER: { status: 422, code: 'source_folder', title: 'A folder of the source cannot be shown' },
+  ESOURCEFOLDERLOST: { status: 409, code: 'source_folder_lost', title: 'A folder of the source is gone' },
   ESOURCEBROKEN: { status: 422, code: 'source_broken', title: 'The source is damaged' },
   EPUBLISHFORBIDDEN: { status: 422, code: 'publish_forbidden', title: 'The target is out of bounds' },
   EREMOTEFORBIDDEN: { status: 422, code: 'remote_forbidden', title: 'The remote is out of bounds' },

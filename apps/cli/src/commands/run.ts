@@ -32,6 +32,11 @@ export function runCommand(shell: Shell): Command {
     )
     .option('--include <glob>', 'copy only matching files; may be repeated (default: all)', several)
     .option('--exclude <glob>', 'leave out matching files; may be repeated', several)
+    .option(
+      '--with <folder>',
+      'let the run see this folder of the source, such as node_modules, read-only and without a copy; may be repeated',
+      several,
+    )
     .option('--toolset <name>', 'tools that the run may call (default: holdpoint)')
     .option(
       '--agent-model <provider/model>',

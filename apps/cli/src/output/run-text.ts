@@ -1,4 +1,4 @@
-import { placeOf } from '@holdpoint/contract';
+import { placeOf, sourceFoldersOf } from '@holdpoint/contract';
 import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
@@ -51,6 +51,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
         ? 'empty'
         : `${source.type} ${nameText(placeOf(source))}${source.type === 'git' && source.ref ? ` at ${nameText(source.ref)}` : ''}`,
     only: source.type === 'empty' ? undefined : selectionText(source),
+    with: sourceFoldersOf(source).map(nameText).join(', '),
     forked:
       run.forked_from &&
       `from ${run.forked_from.run_id}, ${run.forked_from.step_id === null ? 'from its beginning' : `after ${run.forked_from.step_id}`}`,

@@ -35,6 +35,12 @@ describe('a source', () => {
       { type: 'git', path: work, include: ['src/**'], exclude: ['*.log'] },
     ],
     [
+      'a work tree with two of its folders',
+      { source: work, with: ['./node_modules/', 'a/.venv'] },
+      { type: 'git', path: work, with: ['node_modules', 'a/.venv'] },
+    ],
+    ['a directory with a folder', { source: plain, with: ['x'] }, { type: 'directory', path: plain, with: ['x'] }],
+    [
       'a URL',
       { source: 'https://example.com/x.git', ref: 'main', sourceSecret: 'TOKEN', history: 5 },
       { type: 'git', url: 'https://example.com/x.git', ref: 'main', credentials: { secret: 'TOKEN' }, history: 5 },
@@ -56,6 +62,9 @@ describe('a source', () => {
     ['a file as a directory', { source: 'file.tar', sourceType: 'directory' as const }, /not a directory/],
     ['a directory as an archive', { source: plain, sourceType: 'archive' as const }, /not a file/],
     ['neither of them', { source: 'pipe' }, /neither/],
+    ['a folder of an archive', { source: 'file.tar', with: ['x'] }, /--with needs a directory/],
+    ['a folder of a URL', { source: 'https://example.com/x.git', with: ['x'] }, /--with needs a source on this host/],
+    ['a folder of nothing', { with: ['x'] }, /need --source/],
     ['a ref of an archive', { source: 'file.tar', ref: 'main' }, /--ref needs a git repository/],
     [
       'a URL with a password',

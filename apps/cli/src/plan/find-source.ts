@@ -21,6 +21,8 @@ export interface SourceOptions {
   /** Globs. */
   include?: string[] | undefined;
   exclude?: string[] | undefined;
+  /** Folders of the source that the run sees read-only, relative to its top. */
+  with?: string[] | undefined;
 }
 
 /**
@@ -30,13 +32,18 @@ export interface SourceOptions {
  */
 export async function findSource(cwd: string, options: SourceOptions): Promise<Source> {
   const { source, ref, history, include, exclude } = options;
+  const folders = options.with?.map((path) => path.replace(/^(\.\/)+|\/+$/g, ''));
   const ofRemote = [options.sourceSecret, options.sourceUser, options.knownHosts];
   if (source === undefined) {
-    if ([ref, history, options.sourceType, include, exclude, ...ofRemote].some((option) => option !== undefined))
+    const given = [ref, history, options.sourceType, include, exclude, folders, ...ofRemote];
+    if (given.some((option) => option !== undefined))
       throw new CliError('usage', '--ref, --history, --include, --exclude and options of a source need --source.');
     return { type: 'empty' };
   }
-  if (isUrl(source)) return remoteSource(cwd, source, options);
+  if (isUrl(source)) {
+    if (folders === undefined) return remoteSource(cwd, source, options);
+    throw new CliError('usage', '--with needs a source on this host, and a URL has no folders here.');
+  }
   if (ofRemote.some((option) => option !== undefined)) {
     throw new CliError('usage', '--source-secret, --source-user and --known-hosts need a URL as --source.');
   }
@@ -47,12 +54,14 @@ export async function findSource(cwd: string, options: SourceOptions): Promise<S
     });
   }
   const type = await typeOf(path, options);
-  if (type === 'git') return { type, path, ref, history, include, exclude };
+  if (type === 'git') return { type, path, ref, history, include, exclude, with: folders };
   if (ref !== undefined || history !== undefined) {
     const option = ref === undefined ? '--history' : '--ref';
     throw new CliError('usage', `${option} needs a git repository, and ${path} is ${asWhat[type]}.`);
   }
-  return { type, path, include, exclude };
+  if (type === 'directory') return { type, path, include, exclude, with: folders };
+  if (folders === undefined) return { type, path, include, exclude };
+  throw new CliError('usage', `--with needs a directory or a git work tree, and ${path} is an archive.`);
 }
 
 /** No path has `://`, and `git@host:path` is one only in a directory of that name. */

@@ -269,6 +269,6 @@ async function located(
   workspaces: Workspaces,
   { runId, epoch }: { runId: string; epoch: number },
 ): Promise<{ mount: WorkspaceMount; base: string }> {
-  const { path, owner, repository, base } = await workspaces.locate({ runId, epoch });
-  return { mount: { id: runId, path, uid: owner.uid, gid: owner.gid, repository }, base };
+  const { path, owner, repository, sourceFolders, base } = await workspaces.locate({ runId, epoch });
+  return { mount: { id: runId, path, uid: owner.uid, gid: owner.gid, repository, sourceFolders }, base };
 }

@@ -11,7 +11,8 @@ const format = 1;
 
 /**
  * The digest of all that decides what the commands of `prepare` make: what a command prints or fetches is not part of it. Without the sandbox
- * the workspace has another path in each run, which installed programs may hold, so nothing is kept.
+ * the workspace has another path in each run, which installed programs may hold, so nothing is kept. Nor is it with folders of the source:
+ * they may change at any time.
  */
 export async function prepareKey(
   deps: { sandbox: Sandbox; workspaces: Workspaces; toolchains: ProjectToolchains },
@@ -20,7 +21,7 @@ export async function prepareKey(
   { commands, network, inputs, secrets }: Parameters<Executor['prepareKey']>[1],
 ): Promise<string | undefined> {
   const { sandbox, workspaces, toolchains } = deps;
-  if (sandbox.capabilities.driver === 'none') return undefined;
+  if (sandbox.capabilities.driver === 'none' || (mount.sourceFolders ?? []).length > 0) return undefined;
   const { chosen } = await toolchains.of({ ...mount, base });
   const runtimes = await sandbox.runtimes(mount);
   const inputDigest = await workspaces.inputDigest({ runId: mount.id, snapshot: base, globs: inputs });

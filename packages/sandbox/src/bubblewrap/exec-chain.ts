@@ -9,6 +9,7 @@ import { type MountRemap, planMountRemap } from './mount-remap.ts';
 import { certificateFile, firstBin, holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
 import { profile } from './profile.ts';
 import { proxyPort } from './proxy-port.ts';
+import { sourceFolderPaths } from './source-folders.ts';
 
 export interface ExecChainDeps {
   tools: HostTools;
@@ -50,7 +51,11 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
   const { workspace } = request;
   if (deps.root && (workspace.uid === 0 || workspace.gid === 0)) throw rootOwned(workspace.path);
   const mounts = [...deps.mounts.command, ...(request.hostFiles ?? [])];
-  const needed = [workspace.path, ...Object.values(workspace.repository ?? {}), ...mounts.map(({ host }) => host)];
+  const folders = workspace.sourceFolders ?? [];
+  const needed = [
+    ...[workspace.path, ...Object.values(workspace.repository ?? {})],
+    ...[...mounts, ...folders].map(({ host }) => host),
+  ];
   const remap = deps.root ? planMountRemap([deps.tools.bwrap, ...needed], workspace) : null;
   const hostPath = (path: string) => remap?.hostPath(path) ?? path;
   const args = [...bwrapArguments, ...enterArguments(deps, request)];
@@ -60,7 +65,7 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
       ...profile({ ...deps, seccompFd: deps.hasFilter ? inheritedFds.filter : null, hostPath }, request),
       ...['--json-status-fd', String(inheritedFds.status)],
     ],
-    mounted: [...needed, ...mountPoints(request), join(workspace.path, request.cwd)],
+    mounted: [...needed, ...mountPoints(request), join(workspace.path, request.cwd), ...sourceFolderPaths(workspace)],
     command: encodeCommand(
       environment(deps.mounts, workspace, {
         ...request.egress?.environment(proxyPort),

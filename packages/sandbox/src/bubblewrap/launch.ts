@@ -2,6 +2,7 @@ import type { Cgroups } from '../cgroup/cgroups.ts';
 import type { PipePool } from '../process/index.ts';
 import type { PassedFile } from '../starter/protocol.ts';
 import type { Starter } from '../starter/starter.ts';
+import { isNested } from '../still-start.ts';
 import type { Tree, TreeRequest } from '../tree.ts';
 import { type ExecChain, type ExecChainDeps, planExecChain } from './exec-chain.ts';
 import { SandboxProcess, type SandboxProcessDeps } from './sandbox-process.ts';
@@ -69,7 +70,10 @@ interface Planned {
 
 /** Reports no error: a command for which nothing is prepared starts cold, and then reports what fails. */
 function prepareSpare(deps: LaunchDeps, { chain, request, binding }: Planned & { binding: string | null }): void {
+  const { workspace } = request;
   if (binding === null) return;
+  // A background command could move the folders that its mounts lie below.
+  if (isNested(workspace) && deps.records.labelled(workspace.id).length > 0) return;
   try {
     deps.tools.integrity.check();
     deps.spares.prepare(request, binding, () => setUp(deps, { chain, request: { ...request, label: null } }));
@@ -111,6 +115,7 @@ function setUp(deps: LaunchDeps, { chain, request }: Planned): SetUp {
   const { group, removeGroup, started: running } = started;
   const input = {
     ...{ announcement, workspaceId: request.workspace.id, label: request.label, listens: request.egress !== null },
+    sourceFolders: request.workspace.sourceFolders ?? [],
   };
   const sandbox = new SandboxProcess(deps, input, running);
   let total: ReturnType<Tree['usage']> = null;
@@ -119,7 +124,7 @@ function setUp(deps: LaunchDeps, { chain, request }: Planned): SetUp {
     removeGroup();
   });
   const tree: Tree = {
-    ...{ stdin: running.stdin, stdout: running.stdout, stderr: running.stderr, ended },
+    ...{ stdin: running.stdin, stdout: running.stdout, stderr: running.stderr, settled: sandbox.settled, ended },
     kill: () => sandbox.kill(),
     terminate: () => sandbox.terminate(),
     usage: () => total ?? group?.usage() ?? null,

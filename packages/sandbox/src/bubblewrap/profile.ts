@@ -3,6 +3,7 @@ import { repositoryMounts } from '../repository.ts';
 import type { ReadOnlyMount, TreeRequest } from '../tree.ts';
 import { inheritedFds } from './command-line.ts';
 import { certificateFile, firstBin, type Mounts, stdinFile } from './mounts.ts';
+import { sourceFolderOptions } from './source-folders.ts';
 
 /** Mounted read-only where the host has them: certificates, Debian's alternatives, the library cache. Nothing else of /etc. */
 const etc = ['/etc/ssl', '/etc/pki/tls/certs', '/etc/pki/ca-trust', '/etc/alternatives', '/etc/ld.so.cache'];
@@ -46,6 +47,7 @@ export function profile(
     deps.mounts.links.flatMap(([target, path]) => ['--symlink', target, path]),
     (request.workspace.first?.links ?? []).flatMap(([name, target]) => ['--symlink', target, `${firstBin}/${name}`]),
     [request.workspace.readOnly ? '--ro-bind' : '--bind', deps.hostPath(request.workspace.path), '/workspace'],
+    sourceFolderOptions(request.workspace, deps.hostPath),
     repositoryMounts(request.workspace, { isCommand: request.hostFiles === null }).flatMap(
       ({ host, inside, access }) => [...[access === 'read' ? '--ro-bind' : '--bind', deps.hostPath(host), inside]],
     ),

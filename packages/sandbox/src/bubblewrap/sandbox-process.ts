@@ -1,4 +1,5 @@
 import type { Server } from 'node:net';
+import type { SourceFolder } from '@holdpoint/contract';
 import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
 import {
@@ -20,6 +21,7 @@ import { signalOfExitCode } from '../signal-name.ts';
 import type { TreeEnd, TreeRequest } from '../tree.ts';
 import { endOf, type LaunchEvent, type LaunchFailure, type LaunchState, nextState } from './launch-state.ts';
 import { findOrphans } from './orphans.ts';
+import { misplacedFolder } from './source-folders.ts';
 import type { StartedChain } from './start-chain.ts';
 import { followStatus } from './status-lines.ts';
 
@@ -49,6 +51,8 @@ export interface SandboxProcessInput {
   announcement: string;
   /** The one of the announcement; null for a command without one, and for a spare. */
   label: string | null;
+  /** What has to be mounted before anything runs. */
+  sourceFolders: readonly SourceFolder[];
   /** Whether the sandbox makes a listening socket for its way to the proxy. */
   listens: boolean;
 }
@@ -314,7 +318,7 @@ export class SandboxProcess {
 
   #meet(condition: Condition): void {
     this.#missing.delete(condition);
-    if (this.isSpare) this.#settled.resolve();
+    if (this.isSpare || this.#missing.size === 0) this.#settled.resolve();
     if (this.#missing.size === 0) this.#begin();
   }
 
@@ -326,7 +330,10 @@ export class SandboxProcess {
       if (this.#state === 'waiting') setTimeout(() => this.#begin(), lockPollMs);
       return;
     }
-    if (!this.#firstProcess || !assignment || !this.#handle('begin')) return;
+    if (!this.#firstProcess || !assignment) return;
+    const misplaced = misplacedFolder(this.#firstProcess.pid, this.#input.sourceFolders);
+    if (misplaced !== null) this.#kill({ kind: 'refused', detail: misplaced });
+    if (!this.#handle('begin')) return;
     if (this.#listener && assignment.egress) {
       this.#stopServing = assignment.egress.serve(this.#listener);
       this.#listener = null;

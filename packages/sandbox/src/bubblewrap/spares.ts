@@ -165,7 +165,8 @@ export function bindingOf(request: TreeRequest, chain: ExecChain): string | null
   const files = chain.mounted.map(identityOf);
   if (files.includes(null)) return null;
   const { program, args, start, options } = chain;
-  return JSON.stringify([program, args, start, options, files, memory_bytes, processes, cpu_percent]);
+  const judged = request.workspace.sourceFolders?.map(({ identity }) => identity);
+  return JSON.stringify([program, args, start, options, files, judged, memory_bytes, processes, cpu_percent]);
 }
 
 /** An inode number may be used again; a birth time is not. */

@@ -96,6 +96,11 @@ export class Connection {
     return this.#failure === null;
   }
 
+  /** Resolves when its sandbox is set up, or will not be. */
+  get settled(): Promise<void> {
+    return this.#tree.settled;
+  }
+
   /** Rejects with `SandboxError` when the process ends first, or with the signal's reason. */
   request<Name extends OperationName>(
     operation: Name,

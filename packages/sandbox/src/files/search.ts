@@ -5,12 +5,11 @@ import { SandboxError } from '../errors.ts';
 import type { OutputStream } from '../inside/tool-host/protocol.ts';
 import { resolveLimits } from '../limits.ts';
 import type { Search } from '../port.ts';
-import type { Connection } from './connection.ts';
-import { attempt } from './tool-host-files.ts';
+import { attempt, type Connect } from './tool-host-files.ts';
 
 interface SearchDeps {
   /** Returns the workspace's tool host, and starts one if there is none. */
-  connect(): Connection;
+  connect: Connect;
   capabilities: CapabilityReport;
   limits: Partial<ProcessLimits> | undefined;
   /** How long a tool host may take to end a search that was killed. */
@@ -47,7 +46,7 @@ export async function runSearch(deps: SearchDeps, search: Search): Promise<Searc
 async function searchOnce(deps: SearchDeps, search: Search): Promise<SearchResult> {
   const limits = resolveLimits(deps.limits, search.limits);
   const memory_bytes = Math.min(limits.memory_bytes, mostMemoryBytes);
-  const connection = deps.connect();
+  const connection = await deps.connect();
   const key = ++lastKey;
   let cause = null as KillCause | null;
   let grace: NodeJS.Timeout | undefined;

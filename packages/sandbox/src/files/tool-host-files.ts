@@ -12,6 +12,9 @@ import type { OperationName, Operations } from '../inside/tool-host/protocol.ts'
 import type { Connection, OnPart } from './connection.ts';
 import { parseOutput } from './reply-schema.ts';
 
+/** Returns the workspace's tool host, and starts one if there is none. */
+export type Connect = () => Connection | Promise<Connection>;
+
 const mib = 1024 * 1024;
 /** Both sides keep one transfer in memory. */
 const maxTransferBytes = 32 * mib;
@@ -20,8 +23,7 @@ const maxEntries = 10_000;
 const defaultEntries = 10_000;
 const defaultMatches = 1000;
 
-/** @param connect returns the workspace's tool host, and starts one if there is none */
-export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
+export function toolHostFiles(connect: Connect): WorkspaceFiles {
   const call = async <Name extends OperationName>(
     operation: Name,
     path: string,
@@ -115,16 +117,13 @@ interface Answered<Name extends OperationName> {
   data: Buffer;
 }
 
-async function request<Name extends OperationName>(
-  connect: () => Connection,
-  call: Call<Name>,
-): Promise<Answered<Name>> {
+async function request<Name extends OperationName>(connect: Connect, call: Call<Name>): Promise<Answered<Name>> {
   try {
-    return await attempt(connect(), call);
+    return await attempt(await connect(), call);
   } catch (error) {
     // A tool host may end at any time, e.g. killed for memory. An operation that changes nothing can be repeated.
     if (changing.has(call.operation) || !(error instanceof SandboxError) || error.code !== 'ETOOLHOSTLOST') throw error;
-    return await attempt(connect(), call);
+    return await attempt(await connect(), call);
   }
 }
 

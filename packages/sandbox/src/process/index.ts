@@ -9,4 +9,4 @@ export { preferForOom } from './priority.ts';
 export { ProcessRecords } from './records.ts';
 export { untilClosed } from './until-closed.ts';
 export { untilGone } from './until-gone.ts';
-export { thawAbandoned, withFrozen } from './with-frozen.ts';
+export { type FreezeDeps, thawAbandoned, withFrozen } from './with-frozen.ts';

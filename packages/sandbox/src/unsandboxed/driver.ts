@@ -101,6 +101,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
       ...uncounted,
       terminate: () => {},
       kill: () => {},
+      settled: Promise.resolve(),
       ended: detail.then((text) => ({ status: 'setup_failed', detail: text })),
     };
   }
@@ -145,6 +146,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     ...uncounted,
     terminate: () => sendSignal(-pid, 'SIGTERM'),
     kill: () => killGroup(pid),
+    settled: Promise.resolve(),
     ended: finish(),
   };
 }

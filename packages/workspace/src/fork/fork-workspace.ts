@@ -132,7 +132,9 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
   const repositories = await loadRepositories(deps, { folder, state, snapshot: target });
   if (repositories !== undefined) {
     const share = repositoryMounts(input.from).objects;
-    await createBaseObjects(deps, { folder, owner: input.owner, baseCommit: repositories.baseCommit, share, signal });
+    const { source } = input.origin;
+    const { baseCommit } = repositories;
+    await createBaseObjects(deps, { folder, source, owner: input.owner, baseCommit, share, signal });
   }
   await state.stats.save(state.known);
   // Skipped files are absent from a fork. They count as left out, so that the run does not seem to have removed them.

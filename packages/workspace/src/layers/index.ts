@@ -4,7 +4,7 @@ export { type Layer, type LayerContent, layerContent } from './layer.ts';
 export { layerRoot, rememberRoot } from './layer-root.ts';
 export { createLayers } from './layers.ts';
 export { asideOf, mountedTree, openMounted } from './mounted-tree.ts';
-export { isMountPoint, moveMount, unmountIn } from './mounts.ts';
+export { isMountPoint, mountPointsIn, moveMount, unmountIn } from './mounts.ts';
 export { formerLayer, upperOf } from './overlay-record.ts';
 export { defaultLayers, type Layers } from './port.ts';
 export { knownTree, readTree } from './read-tree.ts';

@@ -4,6 +4,7 @@ import { isRemote, placeOf, type Source } from '@holdpoint/contract';
 import { type Call, type Deps, errnoOf, WorkspaceError } from '../deps.ts';
 import type { Git } from '../host-git/git.ts';
 import { accessTo, openRemote } from '../remote/open-remote.ts';
+import { checkFolders } from '../source-folders/index.ts';
 import type { FoundSource } from '../source-repository/found-source.ts';
 import { gitDirectoryOf } from '../source-repository/layout.ts';
 import { linkedWorkTree, openRepository, type Repository, readGit } from '../source-repository/repository.ts';
@@ -11,7 +12,7 @@ import { detectFormat } from './archive/extract-archive.ts';
 import { assertComplete } from './complete-source.ts';
 import { createSelection } from './selection.ts';
 
-type CheckDeps = Pick<Deps, 'git' | 'bounds' | 'isRoot'>;
+type CheckDeps = Pick<Deps, 'git' | 'bounds' | 'isRoot' | 'limits'>;
 
 /** Throws a `WorkspaceError` for a source that cannot be used, without side effects. No remote is contacted. */
 export async function checkSource(deps: CheckDeps, source: Source): Promise<void> {
@@ -36,9 +37,12 @@ async function findLocal(deps: CheckDeps, source: Source): Promise<FoundSource> 
   const path = source.type === 'archive' ? realFile(source.path) : realDirectory(placeOf(source));
   deps.bounds.assert(path, 'source');
   switch (source.type) {
-    case 'directory':
+    case 'directory': {
       assertReadable(path);
-      return { type: 'directory', path };
+      const found = { type: 'directory', path } as const;
+      await checkFolders(deps, { source, found, top: path });
+      return found;
+    }
     case 'archive':
       assertArchive(path);
       return { type: 'archive', path };
@@ -46,7 +50,9 @@ async function findLocal(deps: CheckDeps, source: Source): Promise<FoundSource> 
       const repository = await findRepository(deps, path);
       const commit = await resolveCommit(deps.git, repository, source.ref ?? 'HEAD');
       await assertComplete(deps.git, { source, repository, commit });
-      return { type: 'git', repository, commit };
+      const found = { type: 'git', repository, commit } as const;
+      await checkFolders(deps, { source, found, top: path });
+      return found;
     }
     default:
       throw source satisfies never;

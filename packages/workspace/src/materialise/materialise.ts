@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRemote, type Source } from '@holdpoint/contract';
+import { isRemote, type Source, sourceFoldersOf } from '@holdpoint/contract';
 import type { Call, Deps, Materialised, Owner } from '../deps.ts';
 import { assertFreeSpace, openTree, syncFolder } from '../files/index.ts';
 import { createObjectWriter, type ObjectWriter, PackStream, writeRef } from '../git-objects/index.ts';
@@ -22,6 +22,7 @@ import {
   writeRecord,
 } from '../run/index.ts';
 import { commitTree, startScan } from '../snapshot.ts';
+import { makeMountPoints, topOf } from '../source-folders/index.ts';
 import type { FoundSource } from '../source-repository/found-source.ts';
 import { markShallow } from '../source-repository/take-commit.ts';
 import { openSourcePool } from '../sources/source-pool.ts';
@@ -85,10 +86,10 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   };
   const pool = openSourcePool(deps, { tenant, source, found, clock: folder.clock });
   const fill: Fill = { ...place, tenant, content: writerOf({ small, large }), pool, skipped: new Map() };
-  const filled = await fillTree(deps, fill);
+  const filled = withMountPoints(deps, fill, await fillTree(deps, fill));
   deps.onPoint('materialise.filled');
   const { record, baseCommit } = await takeFirstSnapshot(deps, { fill, writer: writerOf() }, filled);
-  const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
+  const objects = { folder, source: fill.source, owner: fill.owner, baseCommit, signal: fill.signal };
   // With a selection, the shadow repository holds more than the workspace and cannot be shared.
   await createBaseObjects(deps, {
     ...objects,
@@ -100,6 +101,11 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   deps.onPoint('materialise.record');
   await syncFolder(folder.path);
   return record;
+}
+
+function withMountPoints(deps: Deps, { folder, source, owner }: Fill, filled: Filled): Filled {
+  const place = { tree: folder.tree, paths: sourceFoldersOf(source), owner: deps.isRoot ? owner : undefined };
+  return { ...filled, root: makeMountPoints({ ...place, root: filled.root }) };
 }
 
 /** Whether the workspace contains everything that was fetched. */
@@ -124,13 +130,8 @@ async function takeFirstSnapshot(
   const counted = { files: filled.files, bytes: filled.bytes };
   const replaced = found.type === 'git' && found.commit !== baseCommit ? found.commit : undefined;
   const boundary = history?.boundary.filter((id) => id !== replaced) ?? [];
-  await createRepository({
-    tree: folder.tree,
-    root,
-    baseCommit,
-    boundary,
-    owner: deps.isRoot ? fill.owner : undefined,
-  });
+  const ownedBy = deps.isRoot ? fill.owner : undefined;
+  await createRepository({ tree: folder.tree, root, source: fill.source, baseCommit, boundary, owner: ownedBy });
   const scan = startScan(deps, { folder, state, content: writer, signal });
   scan.hidden.add('.git');
   using top = openTree(folder.tree);
@@ -158,6 +159,7 @@ async function takeFirstSnapshot(
     run_id: folder.runId,
     source: fill.source,
     origin: originOf(fill.source, found),
+    top: topOf(fill.source),
     tenant: fill.tenant,
     owner: fill.owner,
     created_at: seconds,

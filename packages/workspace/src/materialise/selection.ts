@@ -1,4 +1,5 @@
-import type { BytePath } from '../files/index.ts';
+import type { Source } from '@holdpoint/contract';
+import { type BytePath, fromPlain, isWithin } from '../files/index.ts';
 import { type Folder, isFolder } from '../tree/index.ts';
 import { compileGlob } from './glob.ts';
 
@@ -11,39 +12,51 @@ export interface Selection {
 }
 
 interface Globs {
+  type?: Source['type'];
   include?: readonly string[] | undefined;
   exclude?: readonly string[] | undefined;
+  with?: readonly string[] | undefined;
 }
 
 export const selectAll: Selection = { excludes: () => false, has: () => true };
 
 /**
- * A glob that matches a folder matches everything below it; see `compileGlob`. `exclude` wins over `include`.
+ * A glob that matches a folder matches everything below it; see `compileGlob`. `exclude` wins over `include`. The folders that a run sees
+ * from a directory (`with`) are excluded, too; those of a git source are no part of its commit anyway.
  * @throws WorkspaceError EGLOBINVALID
  */
-export function createSelection({ include, exclude }: Globs): Selection {
-  if (include === undefined && exclude === undefined) return selectAll;
+export function createSelection({ type, include, exclude, with: folders }: Globs): Selection {
+  const shown = type === 'directory' ? (folders ?? []) : [];
+  if (include === undefined && exclude === undefined && shown.length === 0) return selectAll;
   const wanted = include === undefined ? () => true : matcher(include);
-  const unwanted = matcher(exclude ?? []);
+  const excluded = matcher(exclude ?? []);
+  const isShown = within(shown);
+  const unwanted = (path: BytePath) => excluded(path) || isShown(path);
   return {
     excludes: unwanted,
     has: (path) => wanted(path) && !unwanted(path),
   };
 }
 
+/** Whether a path is one of these folders, or below one. */
+function within(folders: readonly string[]): (path: BytePath) => boolean {
+  const paths = folders.map(fromPlain);
+  return (path) => paths.some((folder) => isWithin(path, folder));
+}
+
 /** Whether a path, or a folder above it, matches one of the globs. */
 function matcher(globs: readonly string[]): (path: BytePath) => boolean {
   const isMatch = globs.map(compileGlob);
   const folders = new Map<string, boolean>();
-  const isWithin = (path: string): boolean => {
+  const isMatched = (path: string): boolean => {
     if (isMatch.some((matches) => matches(path))) return true;
     const above = path.slice(0, Math.max(path.lastIndexOf('/'), 0));
     if (above === '') return false;
-    const known = folders.get(above) ?? isWithin(above);
+    const known = folders.get(above) ?? isMatched(above);
     folders.set(above, known);
     return known;
   };
-  return (path) => isWithin(Buffer.from(path, 'latin1').toString('utf8'));
+  return (path) => isMatched(Buffer.from(path, 'latin1').toString('utf8'));
 }
 
 /** The selected part of a tree. Unchanged folders are shared; a folder that loses an entry gets a new object id. */

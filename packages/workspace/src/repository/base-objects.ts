@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { type Deps, errnoOf, type Owner } from '../deps.ts';
 import { openTop, removeFolder, setFolderOwner, syncFile } from '../files/index.ts';
 import { linkFile } from '../fork/link-objects.ts';
 import type { RunFolder } from '../run/index.ts';
 import { linkHistory } from './history.ts';
-import { fixedFiles, fixedFolders, repositoryFolder } from './repository-files.ts';
+import { fixedFilesOf, fixedFolders, repositoryFolder } from './repository-files.ts';
 
 /** Host paths that the sandbox mounts read-only for the repository in the tree. */
 export function repositoryMounts(folder: RunFolder): { fixed: string; objects: string } {
@@ -17,6 +18,7 @@ const pathOf = (folder: RunFolder): string => join(folder.path, 'trees', reposit
 
 interface Input {
   folder: RunFolder;
+  source: Source;
   owner: Owner;
   /** The first commit of the repository. */
   baseCommit: string;
@@ -40,7 +42,8 @@ export async function createBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, inpu
   else await copyObjects(deps, { ...input, pack });
   await linkHistory(input.folder, pack);
   for (const name of fixedFolders) mkdirSync(join(aside, 'fixed', name), { recursive: true });
-  for (const [name, content] of Object.entries(fixedFiles)) writeFileSync(join(aside, 'fixed', name), content);
+  for (const [name, content] of Object.entries(fixedFilesOf(input.source)))
+    writeFileSync(join(aside, 'fixed', name), content);
   await Promise.all(below(aside).map(syncFile));
   // The objects are world-readable; only the run's user can enter this folder.
   using opened = openTop(aside);

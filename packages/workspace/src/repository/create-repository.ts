@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { openTop, setFileOwner, setFolderOwner, writeAll } from '../files/index.ts';
 import { commitContent, signature } from '../git-objects/index.ts';
 import type { Owner } from '../port.ts';
@@ -12,6 +13,7 @@ import { initialFiles, initialFolders } from './repository-files.ts';
 export async function createRepository(input: {
   tree: string;
   root: Folder;
+  source: Source;
   baseCommit: string;
   /** Commits that git is to read as commits without parents. */
   boundary: readonly string[];
@@ -25,7 +27,11 @@ export async function createRepository(input: {
     setFolderOwner(folder.fd, owner);
   }
   const shallow = input.boundary.length === 0 ? {} : { shallow: `${input.boundary.join('\n')}\n` };
-  const files = { ...initialFiles(input.baseCommit), ...shallow, index: await buildIndex(input.root) };
+  const files = {
+    ...initialFiles(input.source, input.baseCommit),
+    ...shallow,
+    index: await buildIndex(input.root),
+  };
   for (const [name, content] of Object.entries(files)) {
     const fd = openSync(join(path, name), 'wx', 0o644);
     try {

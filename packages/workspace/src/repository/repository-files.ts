@@ -1,9 +1,11 @@
+import { type Source, sourceFoldersOf } from '@holdpoint/contract';
+
 /**
  * Files of Holdpoint's own repository in a workspace that are mounted read-only over those in the tree while commands run: they decide which
  * programs git runs and where it reads its configuration. `commondir` is one of them, because other content would lead git to another
  * configuration.
  */
-export const fixedFiles: Readonly<Record<string, string>> = {
+const fixedFiles: Readonly<Record<string, string>> = {
   config: [
     '[core]',
     '\trepositoryformatversion = 0',
@@ -35,16 +37,23 @@ export const fixedFiles: Readonly<Record<string, string>> = {
     '',
   ].join('\n'),
   commondir: '.\n',
-  'info/exclude': '',
 };
+
+/** @param source git ignores the folders that its runs see: they are no files of the run */
+export const fixedFilesOf = (source: Source): Readonly<Record<string, string>> => ({
+  ...fixedFiles,
+  'info/exclude': sourceFoldersOf(source)
+    .map((path) => `/${path.replace(/[\\*?[\] ]/g, '\\$&')}/\n`)
+    .join(''),
+});
 
 export const fixedFolders = ['hooks', 'info'] as const;
 
 /** Folder beside a run's trees with the `objects` of the base commit and `fixed`. Inside the sandbox it has the same path relative to `.git/objects`. */
 export const repositoryFolder = 'holdpoint';
 
-export const initialFiles = (baseCommit: string): Readonly<Record<string, string>> => ({
-  ...fixedFiles,
+export const initialFiles = (source: Source, baseCommit: string): Readonly<Record<string, string>> => ({
+  ...fixedFilesOf(source),
   HEAD: 'ref: refs/heads/main\n',
   'refs/heads/main': `${baseCommit}\n`,
   'objects/info/alternates': `../../../${repositoryFolder}/objects\n`,

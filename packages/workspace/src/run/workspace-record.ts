@@ -14,6 +14,8 @@ const recordSchema = z.strictObject({
   source: sourceSchema,
   /** Real path of the source directory, or of the git directory; the URL of a remote. */
   origin: z.string().nullable(),
+  /** Real path of the source whose folders the run sees (`with`). */
+  top: z.string().optional(),
   tenant: z.string().optional(),
   owner: z.strictObject({ uid: z.int(), gid: z.int() }),
   /** Seconds since 1970; the date of every commit of the run. */

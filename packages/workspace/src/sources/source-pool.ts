@@ -87,7 +87,8 @@ function sourceFolder(
   const path = found.type === 'git' ? found.repository.common : found.path;
   const { dev, ino } = statSync(path, { bigint: true });
   const globs = source.type === 'directory' ? [source.include ?? null, source.exclude ?? null] : [];
-  const key = JSON.stringify([found.type, path, String(dev), String(ino), ...globs]);
+  const folders = source.type === 'directory' && source.with !== undefined ? [source.with] : [];
+  const key = JSON.stringify([found.type, path, String(dev), String(ino), ...globs, ...folders]);
   return join(sourcesFolder(dataDir), digest(tenant).slice(0, 32), digest(key).slice(0, 40));
 }
 

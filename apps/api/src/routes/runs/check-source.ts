@@ -1,4 +1,4 @@
-import { isRemote, type Source, toPointer } from '@holdpoint/contract';
+import { isRemote, type Source, sourceFoldersOf, toPointer } from '@holdpoint/contract';
 import { WorkspaceError, type WorkspaceErrorCode } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
@@ -19,7 +19,21 @@ export async function checkSource(deps: Deps, source: Source): Promise<void> {
 async function placeOf(deps: Deps, source: Source, code: WorkspaceErrorCode): Promise<(string | number)[]> {
   if (code === 'EREFUNKNOWN') return ['ref'];
   if (code === 'EGLOBINVALID' && source.type !== 'empty') return findGlob(deps, source);
+  if (code === 'ESOURCEFOLDER') return findFolder(deps, source);
   return [isRemote(source) ? 'url' : 'path'];
+}
+
+/** The first folder of `with` that by itself is refused. */
+async function findFolder({ workspaces }: Deps, source: Source): Promise<(string | number)[]> {
+  for (const [index, folder] of sourceFoldersOf(source).entries()) {
+    const alone = { ...source, with: [folder] } as Source;
+    const refused = await workspaces.check(alone).then(
+      () => false,
+      (error: unknown) => error instanceof WorkspaceError && error.code === 'ESOURCEFOLDER',
+    );
+    if (refused) return ['with', index];
+  }
+  return ['with'];
 }
 
 /** The first glob that by itself is refused. */

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +33,12 @@ function sparseCheckout(path: string): string {
   git('-C', path, 'commit', '-q', '--allow-empty', '-m', 'one');
   git('-C', path, 'sparse-checkout', 'set', 'src');
   return path;
+}
+/** A directory with a folder, and a link to another place. */
+function foldersOf(path: string, ...folders: string[]) {
+  mkdirSync(join(path, 'node_modules'), { recursive: true });
+  symlinkSync('/etc', join(path, 'link'));
+  return { type: 'directory' as const, path, with: folders };
 }
 const plan = (...steps: Step[]) => ({ plan: { groups: [{ steps }] } });
 
@@ -231,6 +238,18 @@ describe('a bad request is refused by its place, and changes nothing', () => {
       () => ({ ...plan(write), workspace: { source: { type: 'git', path: sparseCheckout(join(outside, 'sparse')) } } }),
       'source_sparse',
       '/workspace/source/path',
+    ],
+    [
+      'a folder of the source that is a link',
+      () => ({ ...plan(write), workspace: { source: foldersOf(join(outside, 'folders'), 'node_modules', 'link') } }),
+      'source_folder',
+      '/workspace/source/with/1',
+    ],
+    [
+      'a folder outside the source',
+      () => ({ ...plan(write), workspace: { source: foldersOf(join(outside, 'escaping'), '../node_modules') } }),
+      'invalid_request',
+      '/workspace/source/with/0',
     ],
     ['a prompt without any model', () => ({ prompt: 'x' }), 'model_not_configured', '/model'],
     [

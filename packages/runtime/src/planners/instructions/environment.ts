@@ -1,4 +1,4 @@
-import { fixedTime, type Json, type PolicyRule, type Toolchain } from '@holdpoint/contract';
+import { fixedTime, type Json, type PolicyRule, sourceFoldersOf, type Toolchain } from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 
 interface Environment {
@@ -19,6 +19,7 @@ export function environmentOf(
   const rules = [...operator.flatMap((one) => one.rules), ...policy.rules];
   const held = rules.filter(({ action }) => action === 'hold').map(ruleText);
   const denied = rules.filter(({ action }) => action === 'deny').map(ruleText);
+  const folders = sourceFoldersOf(spec.source);
   const on = Object.entries(modes).flatMap(([name, isOn]) => (isOn ? [name] : []));
   const facts: Record<string, Json> = {
     date,
@@ -29,6 +30,7 @@ export function environmentOf(
     modes: on,
     validators: validators.map(({ command }) => command),
     prepared: prepare?.commands.map(({ command }) => command) ?? [],
+    ...(folders.length > 0 && { source_folders: [...folders] }),
     secrets: scope.secrets.map(({ name }) => name),
     held,
     denied,
@@ -42,6 +44,7 @@ export function environmentOf(
     ),
     listed('Modes', on),
     listed('Run before you began, and succeeded', facts.prepared as string[]),
+    listed('Folders of the source that are read-only here and no part of your changes', folders),
     listed('Must pass before your changes are published', facts.validators as string[]),
     listed('A person has to approve calls that match', held),
     listed('Never run, so find another way', denied),

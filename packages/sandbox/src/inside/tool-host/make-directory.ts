@@ -21,6 +21,12 @@ export function makeDirectory(
   return { created: fitReply(made.map((below) => [...names.slice(0, there), below].join('/'))) };
 }
 
+/** The highest directory of a path that does not exist. @param path absolute, below the root */
+export function firstMissing(root: string, path: string): string {
+  const names = relative(root, path).split('/');
+  return [root, ...names.slice(0, countThere(root, names) + 1)].join('/');
+}
+
 /** How many of the directories exist. */
 function countThere(root: string, names: readonly string[]): number {
   let count = 0;

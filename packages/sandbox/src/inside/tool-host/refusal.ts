@@ -18,7 +18,9 @@ const meanings: Record<string, [FileErrorCode, string]> = {
   ENOTEMPTY: ['ENOTEMPTY', 'the directory is not empty'],
   EACCES: ['EACCES', 'permission denied'],
   EPERM: ['EACCES', 'permission denied'],
-  EROFS: ['EACCES', 'read-only'],
+  EROFS: ['EROFS', 'it is read-only'],
+  // The only other mounts in a workspace are read-only folders of its source.
+  EXDEV: ['EROFS', 'one of the two folders is read-only'],
   ETXTBSY: ['EACCES', 'a running program'],
   EBUSY: ['EACCES', 'in use'],
   ENAMETOOLONG: ['ENAMETOOLONG', 'the name is too long'],

@@ -27,6 +27,8 @@ export function remove(root: string, input: Operations['remove']['input']): Oper
 
 /** A directory that cannot be emptied is refused before anything changes. Then a rename takes all of it away at once. */
 function removeTree(place: ReturnType<typeof openPlace>, name: string): Operations['remove']['output'] {
+  // Changes nothing. A read-only mount refuses it as such, and the look below may first meet entries of other users.
+  renameSync(place.path, place.path);
   using directory = openEntry(place.path);
   const below = findRemovable(directory).sort(Buffer.compare);
   const away = place.beside(temporaryName());

@@ -14,6 +14,7 @@ import { dirname, join, relative } from 'node:path';
 import type { WriteExpectation } from '@holdpoint/contract';
 import { assertOutsideRepository } from './dot-git.ts';
 import { assertRegular } from './entry.ts';
+import { firstMissing } from './make-directory.ts';
 import type { Operations } from './protocol.ts';
 import { hashFile, sha256 } from './read.ts';
 import { Refusal } from './refusal.ts';
@@ -32,7 +33,7 @@ export function write(root: string, input: Operations['write']['input']): Operat
   assertNamesFile(input.path);
   assertExpected(path, stats, input.expect);
   const directory = dirname(path);
-  if (input.parents) mkdirSync(directory, { recursive: true });
+  if (input.parents) makeParents(root, directory);
   const temporary = join(directory, temporaryName());
   try {
     fill(temporary, data, stats ? stats.mode & 0o777 : 0o644);
@@ -43,6 +44,16 @@ export function write(root: string, input: Operations['write']['input']): Operat
     rmSync(temporary, { force: true });
   }
   return { path: relative(root, path), bytes: data.length, created: stats === null, sha256: sha256(data) };
+}
+
+function makeParents(root: string, directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (error) {
+    // Node says ENOENT where the file system says EROFS.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') mkdirSync(firstMissing(root, directory));
+    throw error;
+  }
 }
 
 /** A trailing slash names a directory. */

@@ -11,6 +11,7 @@ const codes: Readonly<Record<string, string>> = {
   EEXPIRED: 'approval_denied',
   EPERMISSION: 'permission_denied',
   EACCES: 'permission_denied',
+  EROFS: 'permission_denied',
   EREPOSITORY: 'permission_denied',
   EOUTSIDE: 'path_outside_working_dir',
   ENOENT: 'file_not_found',
@@ -94,6 +95,7 @@ function sentence(tool: string, code: string, args: Json): string | undefined {
       if (tool === 'create_directory') return isFile(path);
       return `File '${path}' already exists. Use replace_string_in_file to modify`;
     case 'EACCES':
+    case 'EROFS':
       return tool in denied ? `${denied[tool]?.(path)} - permission denied` : undefined;
     case 'EGLOBINVALID':
     case 'EINVALIDGLOB':

@@ -1,0 +1,57 @@
+import { type Source, sourceFoldersOf } from '@holdpoint/contract';
+import type { Deps } from '../deps.ts';
+import { createYielder, fromPlain, isWithin } from '../files/index.ts';
+import type { FoundSource } from '../source-repository/found-source.ts';
+import { readGit } from '../source-repository/repository.ts';
+import { findUnusable } from './find-unusable.ts';
+import { type OpenFolder, openFolder, refuse } from './judge-folder.ts';
+
+type CheckDeps = Pick<Deps, 'git' | 'bounds' | 'isRoot' | 'limits'>;
+type GitFound = Extract<FoundSource, { type: 'git' }>;
+
+/**
+ * Refuses the folders of a source that its runs cannot see: absent ones, links, files of the run, what a run could not read.
+ * @param input.top real path of the source
+ * @throws WorkspaceError ESOURCEFOLDER, ESOURCEFORBIDDEN, ESOURCEINDATADIR
+ */
+export async function checkFolders(
+  deps: CheckDeps,
+  { source, found, top }: { source: Source; found: FoundSource; top: string },
+): Promise<void> {
+  for (const path of sourceFoldersOf(source)) {
+    if (found.type === 'git') {
+      const { gitDir, common } = found.repository;
+      if ([gitDir, common].some((folder) => isWithin(fromPlain(top), fromPlain(folder)))) {
+        throw refuse({ path }, 'cannot be shown: a repository without a work tree has no such folders');
+      }
+    }
+    using opened = openFolder(deps, { top, path });
+    if (found.type === 'git') await assertUntracked(deps, { found, path });
+    await assertUsable(deps, opened);
+  }
+}
+
+/** What the commit has at a path, or instead of a folder above it, is a file of the run. */
+async function assertUntracked(deps: Pick<Deps, 'git'>, input: { found: GitFound; path: string }): Promise<void> {
+  const { found, path } = input;
+  const names = path.split('/');
+  const paths = names.map((_, index) => names.slice(0, index + 1).join('/'));
+  const listed = await readGit(deps.git, found.repository, ['ls-tree', '-z', found.commit, '--', ...paths]);
+  for (const row of listed.stdout.toString('utf8').split('\0').slice(0, -1)) {
+    const [, kind = '', at = ''] = /^\d+ (\w+) [0-9a-f]+\t(.*)$/s.exec(row) ?? [];
+    // git lists what else is in the folders above, too. A submodule is an empty folder in a workspace.
+    if (!paths.includes(at) || kind === 'commit' || (kind === 'tree' && at !== path)) continue;
+    throw refuse({ path }, at === path ? 'is part of the commit, so the run has it' : `lies below the file ${at}`);
+  }
+}
+
+async function assertUsable({ isRoot, limits }: CheckDeps, { folder, opened }: OpenFolder): Promise<void> {
+  const input = { asOther: isRoot, most: limits.entries, maybeYield: createYielder() };
+  const { unreadable, count, fifo, tooMany } = await findUnusable(opened.path, input);
+  if (tooMany) throw refuse(folder, `has more than ${limits.entries} files and folders`);
+  if (fifo !== undefined) throw refuse(folder, `has the FIFO ${fifo}, through which a run could reach other programs`);
+  if (count === 0) return;
+  const names = `${unreadable.join(', ')}${count > unreadable.length ? ', …' : ''}`;
+  const who = isRoot ? 'the users of runs' : 'the user of the worker';
+  throw refuse(folder, `has what ${who} cannot read (${count}: ${names}); try chmod -R o+rX ${folder.host}`);
+}

@@ -1,0 +1,2 @@
+export { checkFolders } from './check-folders.ts';
+export { findFolders, makeMountPoints, topOf } from './mount-points.ts';

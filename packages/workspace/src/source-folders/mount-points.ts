@@ -1,0 +1,98 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { placeOf, type Source, type SourceFolder, sourceFoldersOf } from '@holdpoint/contract';
+import type { Deps, Owner, RunFolder, WorkspaceRecord } from '../deps.ts';
+import {
+  type Directory,
+  fromPlain,
+  namesIn,
+  openChain,
+  openChild,
+  openTop,
+  openTree,
+  setFolderOwner,
+  statIn,
+} from '../files/index.ts';
+import { WorkspaceError } from '../port.ts';
+import { type Entry, emptyFolder, type Folder, find, isFolder, withEntry } from '../tree/index.ts';
+import { judgeFolder, refuse } from './judge-folder.ts';
+
+/*
+ * The folders of a source that a run sees are mounted in each sandbox over empty folders of its tree. These are made with the first tree
+ * and belong to every snapshot, so a fork, an undo and a take-over have them without further work. In a sandbox a mount point can be
+ * neither removed nor replaced; only a folder above it can be moved.
+ */
+
+/** Real path of a source whose folders its runs see; undefined for all others. */
+export const topOf = (source: Source): string | undefined =>
+  source.type === 'empty' || sourceFoldersOf(source).length === 0 ? undefined : realpathSync(placeOf(source));
+
+/**
+ * Makes the empty folders in a new tree.
+ * @param input.root what the tree holds; returned with them
+ * @throws WorkspaceError ESOURCEFOLDER where the tree has something else
+ */
+export function makeMountPoints(input: {
+  tree: string;
+  paths: readonly string[];
+  root: Folder;
+  owner: Owner | undefined;
+}): Folder {
+  let { root } = input;
+  if (input.paths.length === 0) return root;
+  using top = openTree(input.tree);
+  for (const path of input.paths) {
+    const names = path.split('/').map(fromPlain);
+    for (let end = 1; end <= names.length; end++) {
+      const entry = find(root, names.slice(0, end));
+      if (!mayStand(entry, end === names.length)) throw refuse({ path }, 'is part of the files of the run');
+    }
+    makeFolders(top, names, input.owner);
+    if (find(root, names) === undefined) root = withEntry(root, names, emptyFolder());
+  }
+  return root;
+}
+
+function mayStand(entry: Entry | undefined, isLast: boolean): boolean {
+  return entry === undefined || (isFolder(entry) && (!isLast || entry.entries.size === 0));
+}
+
+function makeFolders(top: Directory, names: readonly string[], owner: Owner | undefined): void {
+  let current = openTop(top.self);
+  for (const name of names) {
+    using parent = current;
+    const isNew = statIn(parent, name) === undefined;
+    if (isNew) mkdirSync(parent.at(name));
+    current = openChild(parent, name);
+    if (isNew) setFolderOwner(current.fd, owner);
+  }
+  current[Symbol.dispose]();
+}
+
+/**
+ * The folders of the source that a run sees now. One whose place in the tree the run has moved away or filled is left out.
+ * @throws WorkspaceError ESOURCEFOLDERLOST when one is gone, or may not be seen any more
+ */
+export function findFolders(
+  deps: Pick<Deps, 'bounds'>,
+  { folder, record }: { folder: RunFolder; record: WorkspaceRecord },
+): SourceFolder[] {
+  const paths = sourceFoldersOf(record.source);
+  const { top } = record;
+  if (paths.length === 0 || top === undefined) return [];
+  using tree = openTree(folder.tree);
+  return paths.flatMap((path) => {
+    if (!isMountPoint(tree, path)) return [];
+    try {
+      return [judgeFolder(deps, { top, path })];
+    } catch (cause) {
+      if (!(cause instanceof WorkspaceError)) throw cause;
+      const message = `A folder that the run sees from its source cannot be shown any more: ${cause.message}`;
+      throw new WorkspaceError('ESOURCEFOLDERLOST', message, { cause });
+    }
+  });
+}
+
+function isMountPoint(tree: Directory, path: string): boolean {
+  using place = openChain(tree, path.split('/').map(fromPlain));
+  return place !== undefined && namesIn(place).length === 0;
+}
