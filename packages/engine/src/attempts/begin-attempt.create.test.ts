@@ -10,7 +10,7 @@ import { useTestEngine } from '../testing/use-test-engine.ts';
 const engine = useTestEngine();
 const read = () => [{ args: { effect: 'read' } }];
 
-/** A run of calls that only read, each of which does something first. */
+/** A run of calls that only read. Each acts first. */
 async function run(count: number, act: (hasStarted: () => Promise<boolean>) => Promise<void>): Promise<void> {
   const { deps } = inMemoryWorker(engine);
   const isStarted = async ({ runId, stepId }: ExecutionContext): Promise<boolean> =>
