@@ -37,8 +37,6 @@ export {
 } from './remove-entry.ts';
 export { setFileOwner, setFolderOwner, setLinkOwner } from './set-owner.ts';
 export {
-  type StagedFile,
-  stageFile,
   syncFile,
   syncFolder,
   syncOpen,

@@ -9,39 +9,15 @@ const closeAsync = promisify(close);
 
 /** Replaces a file so that any crash leaves either all of the old content or all of the new: tmp, fsync, rename, fsync of the folder. */
 export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
-  const staged = await stageFile(path, content, mode);
-  await staged.commit();
-}
-
-/** A file that is on disk under a temporary name. */
-export interface StagedFile {
-  /** Renames it to its own name; on disk when it returns. */
-  commit(): Promise<void>;
-  discard(): void;
-}
-
-/** The first half of `writeDurably`, for callers that wait for other writes at the same time. */
-export async function stageFile(path: string, content: string | Uint8Array, mode = 0o600): Promise<StagedFile> {
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
-  const discard = () => rmSync(temporary, { force: true });
   try {
     await writeSynced(temporary, content, mode);
+    renameSync(temporary, path);
   } catch (error) {
-    discard();
+    rmSync(temporary, { force: true });
     throw error;
   }
-  return {
-    discard,
-    commit: async () => {
-      try {
-        renameSync(temporary, path);
-      } catch (error) {
-        discard();
-        throw error;
-      }
-      await syncFolder(dirname(path));
-    },
-  };
+  await syncFolder(dirname(path));
 }
 
 /**

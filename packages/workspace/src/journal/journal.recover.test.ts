@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { git, readTree, rejects, runId, type Temporary, test, writeTree } from '../testing/index.ts';
 
-/** Snapshots of three changes, of which one also adds a folder. */
+/** Takes snapshots, each of two changed paths. */
 async function start(t: Temporary, count = 3) {
   const { base, path } = await t.begin({ type: 'empty' });
   const taken: { id: string; tree: object }[] = [];

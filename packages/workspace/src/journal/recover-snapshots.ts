@@ -4,7 +4,7 @@ import { foldJournals } from './fold.ts';
 import { journalsIn } from './journal.ts';
 
 /** Brings the snapshots of a run into order before their first use in a process. */
-export type RecoverSnapshots = (runId: string) => Promise<void>;
+type RecoverSnapshots = (runId: string) => Promise<void>;
 
 const mostRemembered = 10_000;
 

@@ -9,7 +9,7 @@ import { snapshotRef } from './snapshot-list.ts';
 
 /*
  * git reads no journal. So the objects and the ref of a record also get files, which are not synced: they are made after the record is on disk,
- * and a fold removes them before the journal. Only the prefix of the packs tells them from others, which are on disk.
+ * and a fold removes them before the journal. The names of the packs have a prefix of their own; all other packs are on disk.
  */
 
 const prefixOf = (id: SnapshotId): string => `snapshot-${id}-`;
