@@ -1,4 +1,4 @@
-/** Of HOLDPOINT_LAYERS. */
+/** The default of HOLDPOINT_LAYERS. */
 export const defaultLayers = 'copy' satisfies Layers['setting'] as Layers['setting'];
 
 /** Whether the trees of this host stand on layers. */
