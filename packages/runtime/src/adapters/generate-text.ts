@@ -58,7 +58,7 @@ export function openGenerate({ models, secrets }: { models: ToolModels; secrets:
 /** A call cannot sleep as a turn can, so it waits only so long for its place at a provider that is closed. */
 const longestClosedMs = 30_000;
 const longestNapMs = 1000;
-/** No turn has this number: nobody is woken in the place of the call, which looks by itself. */
+/** No turn has this number, so a wake-up finds no job. The call looks by itself. */
 const noTurn = 0;
 
 /** Sends a request when the provider of the model takes one, as the turns of all runs do. @throws ProviderClosedError */
