@@ -175,7 +175,7 @@ export async function startWorkers(
         toolchains: openToolchains(sandbox, workspaces),
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,
-        models: { model, prices },
+        models: { model, prices, gate, accountOf },
         live,
       }),
       metrics,

@@ -44,6 +44,19 @@ it('--agent-model may be repeated', async () => {
   await holdpoint('runs', 'cancel', run.id);
 });
 
+it('resume --model continues a paused run with that model, and refuses a name that is none', async () => {
+  const run = await submitted('go');
+  expect(run.model).toBe('openai-compatible/main');
+  expect(await holdpoint('runs', 'pause', run.id)).toMatchObject({ code: 0 });
+  const refused = await holdpoint('runs', 'resume', run.id, '--model', 'openai-compatible');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('openai-compatible');
+  expect(await holdpoint('runs', 'resume', run.id, '--model', 'openai-compatible/other')).toMatchObject({ code: 0 });
+  const shown = await holdpoint('runs', 'get', run.id, '--json');
+  expect(runDetailSchema.parse(JSON.parse(shown.stdout)).model).toBe('openai-compatible/other');
+  await holdpoint('runs', 'cancel', run.id);
+});
+
 it('shows why a run waits for a sub-agent, and how to continue', async () => {
   const run = await submitted('--plan', plan);
   const beneath = { run_id: run.id, task_id: 'task_1', title: 'part\u001b[2J one', depth: 1, approvals: 0 };

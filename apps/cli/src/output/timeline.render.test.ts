@@ -98,3 +98,12 @@ it('names the target of a publish', () => {
   };
   expect(words(open()(event))).toEqual(['workspace.published branch refs/heads/holdpoint/x']);
 });
+
+it('says which submodules are empty', () => {
+  const submodules = ['a', 'b', 'c', 'd'].map((path) => ({ path, commit: 'e'.repeat(40) }));
+  const data = { files: 2, bytes: 9, base_commit: 'f'.repeat(40), submodules };
+  const event = { ...base, seq: 2, type: 'workspace.materialised', data } as unknown as RunEvent;
+  const [line] = words(open(300)(event));
+  expect(line).toContain('2 files, 9 bytes of commit ');
+  expect(line).toContain('; without the files of its submodules (a, b, c, and 1 more)');
+});

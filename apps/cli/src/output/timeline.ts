@@ -211,7 +211,7 @@ function detailOf(event: RunEvent, call: string): string {
     case 'workspace.restored':
       return `${short(event.data.snapshot)}: files restored`;
     case 'workspace.materialised':
-      return `${event.data.files} files, ${event.data.bytes} bytes${event.data.base_commit === null ? '' : ` of commit ${short(event.data.base_commit)}`}`;
+      return materialisedText(event.data);
     case 'workspace.snapshotted':
       return `${short(event.data.snapshot)}: ${event.data.files_changed} changed after ${call}`;
     case 'workspace.publish_requested': {
@@ -234,6 +234,19 @@ function detailOf(event: RunEvent, call: string): string {
     default:
       return event satisfies never;
   }
+}
+
+function materialisedText({
+  files,
+  bytes,
+  base_commit,
+  submodules = [],
+}: Extract<RunEvent, { type: 'workspace.materialised' }>['data']): string {
+  const commit = base_commit === null ? '' : ` of commit ${short(base_commit)}`;
+  const named = submodules.slice(0, 3).map(({ path }) => nameText(path));
+  const more = submodules.length > named.length ? `, and ${submodules.length - named.length} more` : '';
+  const empty = named.length === 0 ? '' : `; without the files of its submodules (${named.join(', ')}${more})`;
+  return `${files} files, ${bytes} bytes${commit}${empty}`;
 }
 
 function preparedText({

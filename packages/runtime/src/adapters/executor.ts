@@ -138,7 +138,7 @@ export function createExecutor(deps: Deps): Executor {
       const use = new CallUse();
       using output = liveOutput(deps.live, runId, { step_id: stepId, attempt, tool: call.tool });
       const bounds = { wallMs, limits, way, scope, readOnly, seed, signal, use, output };
-      const asked = openGenerate(deps, { model: rest.model, needsPrice, scope, wallMs, signal });
+      const asked = openGenerate(deps, { runId, model: rest.model, needsPrice, scope, wallMs, signal });
       const context = {
         ...(await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest })),
         caution: cautionOf(registry, { ...call, network: network.allow.length > 0, settings: rest.settings }),

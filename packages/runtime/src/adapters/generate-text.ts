@@ -1,7 +1,10 @@
-import type { ModelUsage, SecretScope } from '@holdpoint/contract';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ModelUsage, Problem, SecretScope } from '@holdpoint/contract';
 import { describeModel, type Model } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { GenerateRequest } from '@holdpoint/tools';
+import type { Account, ModelGate } from '../model-gate/model-gate.ts';
+import { outcomeOf } from '../model-gate/outcome-of.ts';
 import { type ModelPrices, usageOf } from './model-usage.ts';
 import { redactErrors } from './redact-executor.ts';
 
@@ -9,9 +12,12 @@ import { redactErrors } from './redact-executor.ts';
 export interface ToolModels {
   model: Model;
   prices: ModelPrices;
+  gate: ModelGate;
+  accountOf(model: string): Account;
 }
 
 interface CallOfModel {
+  runId: string;
   /** `provider/model`; undefined: the run has none. */
   model: string | undefined;
   needsPrice: boolean;
@@ -28,17 +34,20 @@ export function openGenerate({ models, secrets }: { models: ToolModels; secrets:
   const generate = async ({ system = '', prompt, max_output_tokens }: GenerateRequest): Promise<{ text: string }> => {
     if (call.needsPrice && describeModel(model, models.prices).prices === undefined) throw new PriceUnknownError(model);
     const redactor = secrets.redactor(scope.tenant);
+    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(wallMs)]);
     const answer = await redactErrors(redactor, () =>
-      models.model.generate({
-        model,
-        system: redactor.text(system),
-        messages: [{ role: 'user', text: redactor.text(prompt) }],
-        tools: [],
-        maxOutputTokens: max_output_tokens,
-        // Writing to the cache costs more, and no later request reads it.
-        cache: false,
-        signal: AbortSignal.any([call.signal, AbortSignal.timeout(wallMs)]),
-      }),
+      throughGate(models, { model, runId: call.runId, signal }, () =>
+        models.model.generate({
+          model,
+          system: redactor.text(system),
+          messages: [{ role: 'user', text: redactor.text(prompt) }],
+          tools: [],
+          maxOutputTokens: max_output_tokens,
+          // Writing to the cache costs more, and no later request reads it.
+          cache: false,
+          signal,
+        }),
+      ),
     );
     used = sum(used, usageOf(answer, models.prices));
     return { text: secrets.redactor(scope.tenant).text(answer.text) };
@@ -46,11 +55,58 @@ export function openGenerate({ models, secrets }: { models: ToolModels; secrets:
   return { generate, used: () => used };
 }
 
+/** A call cannot sleep as a turn can, so it waits only so long for its place at a provider that is closed. */
+const longestClosedMs = 30_000;
+const longestNapMs = 1000;
+/** No turn has this number, so a wake-up finds no job. The call looks by itself. */
+const noTurn = 0;
+
+/** Sends a request when the provider of the model takes one, as the turns of all runs do. @throws ProviderClosedError */
+async function throughGate<Answer>(
+  { gate, accountOf }: Pick<ToolModels, 'gate' | 'accountOf'>,
+  { model, runId, signal }: { model: string; runId: string; signal: AbortSignal },
+  request: () => Promise<Answer>,
+): Promise<Answer> {
+  const account = accountOf(model);
+  for (;;) {
+    const entry = await gate.enter(account, { runId, turn: noTurn });
+    if (entry.kind === 'closed') {
+      const { reason, closedMs, waitMs } = entry;
+      if (reason !== undefined && closedMs > longestClosedMs) {
+        throw new ProviderClosedError(reason);
+      }
+      await sleep(Math.min(waitMs, longestNapMs), undefined, { signal });
+      continue;
+    }
+    try {
+      const answer = await request();
+      await entry.leave({ kind: 'ok' });
+      return answer;
+    } catch (error) {
+      await entry.leave(outcomeOf(error));
+      throw error;
+    }
+  }
+}
+
 /** The cost is known when that of each request is: one call asks one model. */
 function sum(before: ModelUsage = { input_tokens: 0, output_tokens: 0 }, usage: ModelUsage): ModelUsage {
   const counted = Object.entries(usage).filter(([, count]) => count !== undefined);
   const sums = counted.map(([name, count]) => [name, (before[name as keyof ModelUsage] ?? 0) + count]);
   return { ...before, ...Object.fromEntries(sums) };
+}
+
+/** The provider refused other requests and takes none for a while: no request was sent. */
+class ProviderClosedError extends Error {
+  override name = 'ProviderClosedError';
+  readonly code: string;
+  readonly retryable = true;
+  readonly next = 'Try again later, or do it without the model.';
+
+  constructor({ code, message }: Problem) {
+    super(message);
+    this.code = code;
+  }
 }
 
 class PriceUnknownError extends Error {

@@ -81,15 +81,6 @@ export function readFailure(error: unknown, model: string, hasOthers: boolean): 
   return { model, reason: { code, message, next }, isGone, awayMs };
 }
 
-/** Whether the provider, and not this request, is the reason of a failure. */
-export function isProviderAway(error: unknown): error is ModelError {
-  if (!(error instanceof ModelError)) return false;
-  const { code, status } = error;
-  if (code === 'EMODELRATELIMIT') return true;
-  // An internal error may be about this request alone.
-  return code === 'EMODELUNAVAILABLE' && (status === undefined || status > 501);
-}
-
 const retrying = (data: ModelRetrying): PlannerDecision => ({ kind: 'retrying', retrying: data });
 
 /**

@@ -1,6 +1,7 @@
 import type { PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
-import type { Account, ModelGate, Outcome } from '../model-gate/model-gate.ts';
-import { afterFailure, chooseModel, isProviderAway, modelsOf, readFailure } from './after-failure.ts';
+import type { Account, ModelGate } from '../model-gate/model-gate.ts';
+import { outcomeOf } from '../model-gate/outcome-of.ts';
+import { afterFailure, chooseModel, modelsOf, readFailure } from './after-failure.ts';
 
 export interface AskDeps {
   gate: ModelGate;
@@ -56,10 +57,4 @@ export async function askPatiently<Answer>(
     const { closedMs } = await entry.leave(outcomeOf(error));
     return failed(error, closedMs);
   }
-}
-
-function outcomeOf(error: unknown): Outcome {
-  if (!isProviderAway(error)) return { kind: 'neutral' };
-  const { code, message, next, retryAfterMs } = error;
-  return { kind: 'limited', reason: { code, message, next }, retryAfterMs };
 }
