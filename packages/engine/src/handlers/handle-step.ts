@@ -17,19 +17,18 @@ import {
 import type { WorkerDeps } from '../deps.ts';
 import {
   type AttemptResult,
-  type Condition,
+  type BoundTransition,
   cancelStep,
   changedTools,
   deferAttempt,
   EngineError,
+  type KnownState,
   mayWrite,
   pauseRun,
   type RunState,
   type StepState,
-  seqIs,
   settleAttempt,
   settleBegun,
-  type Transition,
   toolsChanged,
 } from '../domain/index.ts';
 import { abortReason, done, doneAt, type JobContext, type JobEnd, pauseOrRetry } from '../jobs/index.ts';
@@ -49,8 +48,8 @@ const mergeMs = 100;
  */
 export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobContext): Promise<JobEnd> {
   // The append that planned the step may have returned its state: when nothing was appended since, that saves the read.
-  const known = takePrimed(deps.redis, job);
-  const quick = known && (await attempt(deps, known.run, known.step, context, [seqIs(known.run.seq)]));
+  const primed = takePrimed(deps.redis, job);
+  const quick = primed && (await attempt(deps, primed.run, primed.step, context, primed.known));
   if (quick !== undefined && quick !== 'again' && quick !== 'not started') return quick;
   for (let round = quick === 'again' ? 1 : 0; round < mostRounds; round++) {
     const found = await readStep(deps.redis, job.run_id, job.step_id);
@@ -143,14 +142,14 @@ async function attempt(
   run: RunState,
   step: StepState,
   context: JobContext,
-  also: readonly Condition[] = [],
+  known?: KnownState,
 ): Promise<JobEnd | Again> {
   if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
   if (run.merging !== undefined && mayWrite(step)) {
     await delay(mergeMs);
     return 'not started';
   }
-  const begun = await whileFrozen(deps, run, step, context, () => beginAttempt(deps, run, step, context, also));
+  const begun = await whileFrozen(deps, run, step, context, () => beginAttempt(deps, run, step, context, known));
   if (begun === 'lost') return forward(deps, run, context);
   if (begun === 'not started' || begun === 'again') return begun;
   const result = begun.executed;
@@ -194,7 +193,7 @@ async function settle(
   step: StepState,
   result: AttemptResult,
   context: JobContext,
-  start?: Transition,
+  start?: BoundTransition,
 ): Promise<JobEnd | Again> {
   const { created } = result;
   const transition = settleAttempt(step.id, result);
@@ -246,7 +245,7 @@ async function settle(
   return forward(deps, run, context, done);
 }
 
-const refusedAs = (start: Transition | undefined): Again => (start === undefined ? 'again' : 'not started');
+const refusedAs = (start: BoundTransition | undefined): Again => (start === undefined ? 'again' : 'not started');
 
 const refused = (attempt: number, error: Problem): AttemptResult => ({
   attempt,

@@ -5,6 +5,7 @@ import { describeCall } from '../approvals/describe-call.ts';
 import { judgeDescribed } from '../approvals/judge-described.ts';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import {
+  type BoundTransition,
   changedTools,
   closeRun,
   compact,
@@ -293,7 +294,7 @@ export const recordPlan = async (deps: WorkerDeps, run: PlannedRun, planned: Pla
 export async function recordAfter(
   deps: WorkerDeps,
   run: PlannedRun,
-  first: readonly Transition[],
+  first: readonly BoundTransition[],
   { steps, begin, nothingElsePending, transition }: Planned,
   finish?: () => void,
 ): Promise<AppendedParts> {
