@@ -282,9 +282,13 @@ function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElse
   return { steps, nothingElsePending: nothingElsePending && steps.some(({ passes }) => passes !== undefined) };
 }
 
-/** Records a plan, and adds the jobs of the steps that begin. */
-export const recordPlan = async (deps: WorkerDeps, run: PlannedRun, planned: Planned): Promise<Appended> =>
-  asWhole(await recordAfter(deps, run, [], planned), 1);
+/** Records a plan, and adds the jobs of the steps that begin. @param finish as that of `recordAfter` */
+export const recordPlan = async (
+  deps: WorkerDeps,
+  run: PlannedRun,
+  planned: Planned,
+  finish?: () => void,
+): Promise<Appended> => asWhole(await recordAfter(deps, run, [], planned, finish), 1);
 
 /**
  * Records a plan after other transitions, in one append. When the plan is all that can begin now, its jobs go out with it, on the same
