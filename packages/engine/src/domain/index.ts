@@ -49,7 +49,7 @@ export {
   type TaskState,
 } from './state.ts';
 export { changedTools, toolsChanged } from './tool-versions.ts';
-export { agentsAre, type Condition, openTasksAre, seqIs, type Transition } from './transition.ts';
+export { agentsAre, openTasksAre, seqIs, type Transition } from './transition.ts';
 export { askAgain } from './transitions/ask-again.ts';
 export {
   type AttemptResult,
