@@ -18,11 +18,12 @@ import { startQueueWorkers } from '@holdpoint/runtime';
 import { Redis } from 'ioredis';
 import pino from 'pino';
 import { openBareJobs } from './bare-jobs.ts';
+import { countingCalls } from './counting-calls.ts';
 import { judged, mean, median, say, spread } from './figures.ts';
 import { countSyncs, redisWork } from './redis-work.ts';
 
 const engine = await startTestEngine({ parent: tmpdir() });
-const { deps } = inMemoryWorker(engine);
+const { deps, called } = countingCalls(inMemoryWorker(engine).deps);
 const connections = connect(engine.address, pino({ level: 'silent' }));
 const config = {
   steps: 40,
@@ -47,6 +48,8 @@ type Effect = 'read' | 'workspace';
 async function oneRun(steps: number, effect: Effect = 'read'): Promise<string> {
   const plan = Array.from({ length: steps }, () => [{ args: { effect } }]);
   const { runId } = await submitRun(deps, { spec: specOf(plan), by: 'bench' });
+  // To ask Redis all the time would cost as much as the steps.
+  await called(runId, steps);
   for (;;) {
     const status = await deps.redis.hget(stateKey(runId), 'status');
     if (status === 'succeeded') return runId;

@@ -1,5 +1,5 @@
 import type { WorkerDeps } from '../deps.ts';
-import { type Condition, type RunState, type StepState, startAttempt, type Transition } from '../domain/index.ts';
+import { type BoundTransition, type KnownState, type RunState, type StepState, startAttempt } from '../domain/index.ts';
 import type { AbortReason, JobContext } from '../jobs/index.ts';
 import { append } from '../log/index.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
@@ -12,23 +12,25 @@ export type Again = 'not started' | 'again';
 /** A call that was made. `start`: it is not in the log yet, and is recorded with the outcome. */
 interface Begun {
   executed: Executed;
-  start?: Transition;
+  start?: BoundTransition;
 }
 
-/** Records that the next attempt starts, and makes the call, unless the tree differs from the log or from the decision. */
+/**
+ * Records that the next attempt starts, and makes the call, unless the tree differs from the log or from the decision.
+ * @param known the state that run and step were read from: nothing may have been appended since
+ */
 export async function beginAttempt(
   deps: WorkerDeps,
   run: RunState,
   step: StepState,
   context: JobContext,
-  also: readonly Condition[],
+  known: KnownState | undefined,
 ): Promise<Begun | Again | 'lost'> {
   const tree = await guardTree(deps, run, step.id, context);
   if (tree !== 'sound') return tree === 'moved' ? 'not started' : 'lost';
   const files = await confirmFiles(deps, run, step, context);
   if (files !== 'same') return files;
-  const transition = startAttempt(run, step, deps.workerId);
-  const start = { ...transition, if: [...also, ...transition.if] };
+  const start = { ...startAttempt(run, step, deps.workerId), known };
   const next = { ...step, attempt: step.attempt + 1 };
   if (isHarmless(step)) return beginRead(deps, run, next, context, start);
   const started = await append(deps, run.id, start);
@@ -55,7 +57,7 @@ async function beginRead(
   run: RunState,
   step: StepState,
   context: JobContext,
-  start: Transition,
+  start: BoundTransition,
 ): Promise<Begun | 'not started'> {
   const ending = new AbortController();
   // AbortSignal.any costs 14 µs, a listener one.

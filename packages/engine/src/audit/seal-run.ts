@@ -117,7 +117,8 @@ function tryTo(work: () => unknown): void {
 function eventFrom(runId: string, { text, seq }: StoredEvent): RunEvent | undefined {
   if (text === undefined) return undefined;
   try {
-    const event = readStoredEvent(runId, seq, text.toString()) as RunEvent | null;
+    // No record has the id of an event.
+    const event = readStoredEvent(runId, seq, text.toString(), false) as RunEvent | null;
     return typeof event?.type === 'string' && typeof event.time === 'string' ? event : undefined;
   } catch {
     return undefined;

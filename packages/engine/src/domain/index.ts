@@ -31,6 +31,7 @@ export {
   withCurrent,
 } from './judge-call.ts';
 export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
+export type { BoundTransition, KnownState } from './known-state.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
 export { narrowSpec, specOfAgent, withOpenHosts } from './narrow-spec.ts';
@@ -48,7 +49,7 @@ export {
   type TaskState,
 } from './state.ts';
 export { changedTools, toolsChanged } from './tool-versions.ts';
-export { agentsAre, type Condition, openTasksAre, seqIs, type Transition } from './transition.ts';
+export { agentsAre, openTasksAre, seqIs, type Transition } from './transition.ts';
 export { askAgain } from './transitions/ask-again.ts';
 export {
   type AttemptResult,

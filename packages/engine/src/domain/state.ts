@@ -29,6 +29,7 @@ export type TaskState = z.infer<typeof taskSchema> & { id: string };
 export type RuleState = z.infer<typeof ruleSchema> & { id: string };
 
 /** The hash fields that make up a run, a step, an approval, a task. */
+const runFields = Object.entries(runTable);
 export const runFieldNames: readonly string[] = Object.keys(runTable);
 export const stepNames: readonly string[] = Object.keys(stepTable);
 const approvalNames = Object.keys(approvalTable);
@@ -57,30 +58,46 @@ function readFound(id: string, found: Record<string, string> | undefined): StepS
   return { id, ...step, call: { ...call, ...judged } };
 }
 
-/** A step that is not settled and its run as Redis returned them: the values of the run's fields and then the step's, from an index on. */
+type Values = readonly (string | null)[];
+
+/** The fields of a run, and of a step of it that is not settled, in the order of their tables. */
 export interface StoredStep {
-  values: readonly (string | null)[];
-  from: number;
+  run: Values;
+  step: Values;
+  /** An older state of the run: a field that has not changed since is not parsed again. */
+  before?: { stored: Values; parsed: RunState } | undefined;
 }
 
 /** Reads by place and not by name: as objects, fields whose names have an id in them cost more than all the rest of reading a step. */
 export function parseStored(
   ids: { run: string; step: string },
-  { values, from }: StoredStep,
+  stored: StoredStep,
 ): { run: RunState; step: StepState } | undefined {
-  const run = pickFrom(values, from, runFieldNames);
-  const step = readFound(ids.step, pickFrom(values, from + runFieldNames.length, stepNames));
-  return run && step && { run: { id: ids.run, ...runSchema.parse(run) }, step };
+  const run = stored.before === undefined ? parseWhole(ids.run, stored.run) : parseChanged(stored.run, stored.before);
+  const step = readFound(ids.step, byName(stored.step, stepNames));
+  return run && step && { run, step };
 }
 
-function pickFrom(
-  values: readonly (string | null)[],
-  from: number,
-  names: readonly string[],
-): Record<string, string> | undefined {
+function parseWhole(id: string, values: Values): RunState | undefined {
+  const found = byName(values, runFieldNames);
+  return found && { id, ...runSchema.parse(found) };
+}
+
+function parseChanged(values: Values, { stored, parsed }: NonNullable<StoredStep['before']>): RunState {
+  const run: Record<string, unknown> = { ...parsed };
+  for (const [at, [name, { schema }]] of runFields.entries()) {
+    if ((values[at] || null) === (stored[at] || null)) continue;
+    const value = schema.parse(values[at] || undefined);
+    if (value === undefined) delete run[name];
+    else run[name] = value;
+  }
+  return run as RunState;
+}
+
+function byName(values: Values, names: readonly string[]): Record<string, string> | undefined {
   const found: Record<string, string> = {};
   for (const [index, name] of names.entries()) {
-    const value = values[from + index];
+    const value = values[index];
     if (value != null && value !== '') found[name] = value;
   }
   return found.status === undefined ? undefined : found;

@@ -7,14 +7,17 @@ export function changedTools(
   { goal }: RunSpec,
   now: Record<string, string>,
 ): { changed: string[]; gone: string[] } {
+  const other = Object.entries(tools ?? {}).filter(([name, version]) => now[name] !== version);
+  // Each turn asks, and a plan may be long.
+  if (other.length === 0) return { changed: [], gone: [] };
   const planned =
     goal.planner === 'scripted'
       ? new Set(goal.plan.groups.flatMap(({ steps }) => steps.map(({ tool }) => tool)))
       : undefined;
-  const pinned = Object.entries(tools ?? {}).filter(([name]) => planned?.has(name) ?? true);
+  const names = other.map(([name]) => name).filter((name) => planned?.has(name) ?? true);
   return {
-    changed: pinned.flatMap(([name, version]) => (now[name] !== undefined && now[name] !== version ? [name] : [])),
-    gone: pinned.flatMap(([name]) => (now[name] === undefined ? [name] : [])),
+    changed: names.filter((name) => now[name] !== undefined),
+    gone: names.filter((name) => now[name] === undefined),
   };
 }
 

@@ -45,6 +45,20 @@ test('neighbouring reads begin at once, a write when both are settled, a read af
   ).toEqual(['qq--', expect.stringMatching(/^(sq|qs)--$/), 'ssq-', 'sssq']);
 });
 
+test('a call that settles while another of its turn has its job wakes nothing', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const { runId: run_id } = await submitRun(deps, { spec: specOf([[call('read'), call('read')]]), by: 'test' });
+  await handleTurn(deps, { run_id, turn: 1 }, calm());
+  const { steps } = await listSteps(deps, run_id);
+  const woken: string[] = [];
+  const wakeStep: Deps['queues']['wakeStep'] = async (_, id) => void woken.push(id);
+  const queues = { ...deps.queues, wakeStep };
+  await handleStep({ ...deps, queues }, { run_id, step_id: steps[0]?.id ?? '' }, calm());
+  expect(woken).toEqual([]);
+  await deliver(deps);
+  expect((await listSteps(deps, run_id)).run.status).toBe('succeeded');
+});
+
 test('a call that only reads cannot be edited into one that writes: the calls beside it have begun', async () => {
   const { deps } = inMemoryWorker(engine);
   const policy = { rules: [{ match: { effect: 'read' }, action: 'hold' }] };

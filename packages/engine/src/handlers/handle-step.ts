@@ -1,43 +1,29 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Problem } from '@holdpoint/contract';
 import { expireStep } from '../approvals/expire-step.ts';
 import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { awaitDecision } from '../approvals/index.ts';
 import { dropResult } from '../approvals/result-preview.ts';
-import {
-  type Again,
-  appendWithTask,
-  beginApprovedTask,
-  beginAttempt,
-  bindTask,
-  recoverAttempt,
-  settleAndRelease,
-  whileFrozen,
-} from '../attempts/index.ts';
+import { type Again, appendWithTask, beginAttempt, recoverAttempt, whileFrozen } from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
-  type AttemptResult,
-  type Condition,
   cancelStep,
   changedTools,
   deferAttempt,
   EngineError,
+  type KnownState,
   mayWrite,
   pauseRun,
   type RunState,
   type StepState,
-  seqIs,
-  settleAttempt,
   settleBegun,
-  type Transition,
   toolsChanged,
 } from '../domain/index.ts';
 import { abortReason, done, doneAt, type JobContext, type JobEnd, pauseOrRetry } from '../jobs/index.ts';
-import { append, appendParts, asWhole, readSpec, readStep, takePrimed } from '../log/index.ts';
-import { planAhead, recordAfter } from '../planning/index.ts';
+import { append, readSpec, readStep, takePrimed } from '../log/index.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { openGateAhead, reconcile } from '../reconcile/reconcile.ts';
 import { isWaitOver } from '../reconcile/wait-over.ts';
+import { forward, refusal, settle } from './settle-step.ts';
 
 const mostRounds = 20;
 /** How soon a call that writes looks again while the changes of a sub-agent are merged. */
@@ -49,8 +35,8 @@ const mergeMs = 100;
  */
 export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobContext): Promise<JobEnd> {
   // The append that planned the step may have returned its state: when nothing was appended since, that saves the read.
-  const known = takePrimed(deps.redis, job);
-  const quick = known && (await attempt(deps, known.run, known.step, context, [seqIs(known.run.seq)]));
+  const primed = takePrimed(deps.redis, job);
+  const quick = primed && (await attempt(deps, primed.run, primed.step, context, primed.known));
   if (quick !== undefined && quick !== 'again' && quick !== 'not started') return quick;
   for (let round = quick === 'again' ? 1 : 0; round < mostRounds; round++) {
     const found = await readStep(deps.redis, job.run_id, job.step_id);
@@ -112,17 +98,6 @@ async function openGate(
   return now === undefined || now.step.status === 'pending' ? doneAt(run) : 'again';
 }
 
-/** @param end `done` of a step that is settled */
-async function forward(
-  deps: WorkerDeps,
-  run: RunState,
-  { signal }: JobContext,
-  end: JobEnd = doneAt(run),
-): Promise<JobEnd> {
-  await reconcile(deps, run.id, signal);
-  return end;
-}
-
 /** A job that finds its step running: the worker that ran it is presumed dead. */
 async function lost(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<'again'> {
   if (run.status === 'canceling') {
@@ -143,14 +118,14 @@ async function attempt(
   run: RunState,
   step: StepState,
   context: JobContext,
-  also: readonly Condition[] = [],
+  known?: KnownState,
 ): Promise<JobEnd | Again> {
   if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
   if (run.merging !== undefined && mayWrite(step)) {
     await delay(mergeMs);
     return 'not started';
   }
-  const begun = await whileFrozen(deps, run, step, context, () => beginAttempt(deps, run, step, context, also));
+  const begun = await whileFrozen(deps, run, step, context, () => beginAttempt(deps, run, step, context, known));
   if (begun === 'lost') return forward(deps, run, context);
   if (begun === 'not started' || begun === 'again') return begun;
   const result = begun.executed;
@@ -175,7 +150,7 @@ async function attempt(
         return deferred.ok ? { kind: 'sleep', until } : 'again';
       }
       const begun = await appendWithTask(deps, run, created, transition);
-      if ('full' in begun) return settle(deps, run, step, refused(number, begun.full), context);
+      if ('full' in begun) return settle(deps, run, step, refusal(number, begun.full), context);
       if (!begun.ok) return 'again';
       await reconcile(deps, run.id, context.signal);
       return { kind: 'sleep', until };
@@ -186,74 +161,6 @@ async function attempt(
       return result satisfies never;
   }
 }
-
-/** Records the outcome, and with it the task that starts, when one does and the limits allow it. */
-async function settle(
-  deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
-  result: AttemptResult,
-  context: JobContext,
-  start?: Transition,
-): Promise<JobEnd | Again> {
-  const { created } = result;
-  const transition = settleAttempt(step.id, result);
-  if (created !== undefined) {
-    const bound = bindTask(step, created);
-    const begun =
-      bound === undefined
-        ? await appendWithTask(deps, run, created, transition)
-        : await beginApprovedTask(deps, run, step, { created: bound, result });
-    if ('full' in begun) {
-      const { snapshot, attempt: number } = result;
-      return settle(deps, run, step, { ...refused(number, begun.full), snapshot }, context);
-    }
-    return begun.ok ? forward(deps, run, context, done) : 'again';
-  }
-  if (result.restore) {
-    const appended = await append(deps, run.id, transition);
-    return appended.ok ? forward(deps, run, context, done) : 'again';
-  }
-  const isStarting = start !== undefined;
-  const ahead = await planAhead(deps, run, step, result, { signal: context.signal, isStarting });
-  // The plan may depend on the time of the outcome.
-  const first = (start === undefined ? [transition] : [start, transition]).map((one) => ({
-    ...one,
-    time: ahead?.time,
-  }));
-  if (ahead !== undefined) {
-    let isFinished = false;
-    const finish = () => {
-      isFinished = context.finish !== undefined;
-      context.finish?.();
-    };
-    const { parts } = await recordAfter(deps, run, first, ahead, finish);
-    if (parts > first.length) return ahead.nothingElsePending ? done : forward(deps, run, context, done);
-    if (isFinished) {
-      // The run has changed: what it needs now is found by a new job.
-      await deps.queues.wakeStep(run, step.id);
-      return done;
-    }
-    return parts === first.length ? forward(deps, run, context, done) : refusedAs(start);
-  }
-  if (await settleAndRelease(deps, run, step, transition)) return done;
-  const settled = asWhole(await appendParts(deps, run.id, first), first.length);
-  if (!settled.ok) return refusedAs(start);
-  if (settled.status === 'running' && settled.open === 0) {
-    await deps.queues.addTurn(run, run.turn + 1);
-    return done;
-  }
-  return forward(deps, run, context, done);
-}
-
-const refusedAs = (start: Transition | undefined): Again => (start === undefined ? 'again' : 'not started');
-
-const refused = (attempt: number, error: Problem): AttemptResult => ({
-  attempt,
-  status: 'failed',
-  error,
-  duration_ms: 0,
-});
 
 /** Arguments that were checked against another version of the tool are not passed to this one unseen. */
 async function isPausedForTools(deps: WorkerDeps, run: RunState, step: StepState): Promise<boolean> {

@@ -58,7 +58,7 @@ async function takeTurn(
   deps: WorkerDeps,
   job: TurnJob,
   run: RunState,
-  { signal }: JobContext,
+  { signal, finish }: JobContext,
 ): Promise<'under way' | 'again' | (JobEnd & { kind: 'sleep' }) | undefined> {
   const isWaiting = isWaitingForModel(run);
   if (run.status !== 'running' && !isWaiting) return undefined;
@@ -69,12 +69,15 @@ async function takeTurn(
   const spec = await readSpec(deps, run);
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
   if (planned.transition === undefined) return { kind: 'sleep', until: planned.sleepUntil, seen: run.seq };
-  const appended = await recordPlan(deps, run, { ...planned, transition: afterModelWait(run, planned.transition) });
+  const plan = { ...planned, transition: afterModelWait(run, planned.transition) };
+  const appended = await recordPlan(deps, run, plan, finish);
   if (appended.ok && planned.sleepUntil !== undefined) {
     return { kind: 'sleep', until: planned.sleepUntil, seen: appended.seq };
   }
   if (appended.ok && planned.again) return 'again';
   if (appended.ok) return planned.nothingElsePending ? 'under way' : undefined;
+  // The job has ended: what the run needs now is found by a new one.
+  if (planned.nothingElsePending && finish !== undefined) return undefined;
   if (spec.goal.planner === 'open') return 'again';
   // A message that arrived while the model decided to end is answered first.
   const now = await readRun(deps.redis, run.id);

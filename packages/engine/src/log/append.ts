@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { eventSchema, type NewEvent, type RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { changesOf } from '../domain/changes/changes-of.ts';
+import type { StateChanges } from '../domain/changes/state-changes.ts';
 import { droppedColumns, settledColumns } from '../domain/fields/step.ts';
-import type { Transition } from '../domain/index.ts';
+import { type BoundTransition, seqIs, type Transition } from '../domain/index.ts';
 import { runFieldNames, type StoredStep, stepNames } from '../domain/state.ts';
 import { logKey, notificationChannel, stateKey } from './keys.ts';
 import { listAhead, type Settle } from './run-lists.ts';
@@ -57,7 +58,7 @@ const sha = createHash('sha1').update(source).digest('hex');
 export async function append(
   deps: AppendDeps,
   runId: string,
-  transition: Transition,
+  transition: BoundTransition,
   options: { returning?: string | undefined } = {},
 ): Promise<Appended> {
   return asWhole(await appendParts(deps, runId, [transition], options), 1);
@@ -71,32 +72,57 @@ export function asWhole(appended: AppendedParts, parts: number): Appended {
 
 /**
  * Appends several transitions in one atomic call, each under its own conditions. The first one that is refused ends it: those before it are
- * appended, those after it are not.
+ * appended, those after it are not. Conditions that hold in the known state that the first one is bound to are not sent: all of them are refused when
+ * anything was appended since, and what an append leaves is computed here.
  */
 export async function appendParts(
   deps: AppendDeps,
   runId: string,
-  transitions: readonly Transition[],
+  transitions: readonly BoundTransition[],
   { returning = '' }: { returning?: string | undefined } = {},
 ): Promise<AppendedParts> {
-  const argv = [notificationChannel(runId), returning, transitions.length];
-  const lists = transitions.map((transition) => addPart(argv, deps, runId, transition));
+  const now = new Date(deps.now()).toISOString();
+  const stamped = transitions.map(({ events, time = now }) => events.map((draft) => stamp(runId, draft, time)));
+  const known = transitions[0]?.known;
+  const whole = known?.changesOf(transitions, stamped);
+  const after = whole && returning !== '' ? known?.after(whole, returning) : undefined;
+  const parts: Part[] =
+    known && whole
+      ? [{ if: [seqIs(known.seq)], events: stamped.flat(), changes: whole }]
+      : transitions.map(({ if: conditions, before }, at) => {
+          const events = stamped[at] ?? [];
+          const bound = known && at === 0 ? [seqIs(known.seq), ...conditions] : conditions;
+          return { if: bound, before, events, changes: changesOf(events) };
+        });
+  const argv = [notificationChannel(runId), after === undefined ? returning : '', parts.length];
+  const lists = parts.map((part) => addPart(argv, deps, runId, part));
   const { reply, late } = await evaluate(deps.redis, [stateKey(runId), logKey(runId)], argv);
-  const [parts, field, actual, seq, open, parked, status] = reply;
+  const [done, field, actual, seq, open, parked, status] = reply;
   const refused = textOf(field) === null ? undefined : { field: String(field), actual: textOf(actual) };
-  if (parts === 0) return { parts: 0, refused };
-  lists.slice(0, Number(parts)).findLast((settle) => settle !== undefined)?.(Number(seq));
+  if (done === 0) return { parts: 0, refused };
+  lists.slice(0, Number(done)).findLast((settle) => settle !== undefined)?.(Number(seq));
   return {
-    parts: Number(parts),
+    parts: whole ? transitions.length : Number(done),
     refused,
     seq: Number(seq),
     open: Number(open),
     parked: Number(parked),
     status: String(status),
-    // A list of Redis has strings and nulls here.
-    returned: { values: reply as StoredStep['values'], from: 7 },
+    returned: after ?? returnedOf(reply),
     late,
   };
+}
+
+/** A list of Redis has strings and nulls here. */
+const returnedOf = (reply: unknown[]): StoredStep => {
+  const run = reply.slice(fromReply, fromReply + runFieldNames.length);
+  return { run, step: reply.slice(fromReply + run.length) } as unknown as StoredStep;
+};
+const fromReply = 7;
+
+interface Part extends Pick<Transition, 'if' | 'before'> {
+  events: readonly RunEvent[];
+  changes: StateChanges;
 }
 
 /** @returns what follows in the lists of runs when the part is appended */
@@ -104,13 +130,12 @@ function addPart(
   argv: (string | number)[],
   deps: AppendDeps,
   runId: string,
-  transition: Transition,
+  { if: conditions, before, events, changes }: Part,
 ): Settle | undefined {
-  const events = transition.events.map((draft) => stamp(deps, runId, draft, transition.time));
-  const { marks, values, increments, raises, packed, overruled } = changesOf(events);
-  argv.push(transition.before ?? '', transition.if.length);
-  for (const { field } of transition.if) argv.push(field);
-  for (const { is } of transition.if) argv.push(is.length, ...is);
+  const { marks, values, increments, raises, packed, overruled } = changes;
+  argv.push(before ?? '', conditions.length);
+  for (const { field } of conditions) argv.push(field);
+  for (const { is } of conditions) argv.push(is.length, ...is);
   argv.push(marks.length);
   for (const { field, text, counter, by } of marks) argv.push(field, text, counter, by);
   for (const entries of [values, increments, raises]) addEntries(argv, entries);
@@ -126,10 +151,9 @@ function addEntries(argv: (string | number)[], entries: ReadonlyMap<string, stri
   for (const [field, value] of entries) argv.push(field, value);
 }
 
-function stamp(deps: AppendDeps, runId: string, draft: NewEvent, time = new Date(deps.now()).toISOString()): RunEvent {
-  // The id follows from the stored text.
-  return eventSchema.parse({ id: '', run_id: runId, time, ...draft });
-}
+// The id follows from the stored text.
+const stamp = (runId: string, draft: NewEvent, time: string): RunEvent =>
+  eventSchema.parse({ id: '', run_id: runId, time, ...draft });
 
 /** Null stands for an absent field. */
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);

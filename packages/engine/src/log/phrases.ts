@@ -31,9 +31,10 @@ const phrases = [
   '"writes":true',
 ] as const;
 
-const codes = phrases
-  .map((phrase, at) => [phrase, String.fromCharCode(at + 1)] as const)
-  .toSorted(([one], [other]) => other.length - one.length);
+const codes = new Map<string, string>(phrases.map((phrase, at) => [phrase, String.fromCharCode(at + 1)]));
+// One expression: looking for one phrase after the other takes three times as long.
+const longestFirst = [...codes.keys()].toSorted((one, other) => other.length - one.length);
+const anyPhrase = new RegExp(longestFirst.map(RegExp.escape).join('|'), 'g');
 const marks = new RegExp(`[${String.fromCharCode(1)}-${String.fromCharCode(phrases.length)}]`, 'g');
 
 /** In a longer text the phrases are a small part, and looking for them is not. */
@@ -41,10 +42,7 @@ const longest = 2000;
 
 /** @param json JSON text, which has no control characters */
 export function shorten(json: string): string {
-  if (json.length > longest) return json;
-  let text = json;
-  for (const [phrase, code] of codes) text = text.replaceAll(phrase, code);
-  return text;
+  return json.length > longest ? json : json.replace(anyPhrase, (phrase) => codes.get(phrase) ?? phrase);
 }
 
 export const lengthen = (text: string): string =>

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { eventSchema, idPrefixes, type LoggedEvent, type RunEvent } from '@holdpoint/contract';
+import { msOf } from '../domain/iso-time.ts';
 import { lengthen, shorten } from './phrases.ts';
 
 /**
@@ -10,10 +11,8 @@ import { lengthen, shorten } from './phrases.ts';
  */
 export function toStored(event: RunEvent): string {
   const { type, time, data } = event;
-  const at = Date.parse(time);
-  const shortTime = new Date(at).toISOString() === time ? at : time;
   const step = 'step_id' in event && event.step_id !== undefined ? [shortStepId(event.step_id)] : [];
-  return shorten(JSON.stringify([type, shortTime, data, ...step]));
+  return shorten(JSON.stringify([type, msOf(time) ?? time, data, ...step]));
 }
 
 /** @throws an error when the text is no event */
@@ -22,13 +21,14 @@ export const fromStored = (runId: string, seq: number, text: string): LoggedEven
   seq,
 });
 
-/** The event without a check of its shape. */
-export function readStored(runId: string, seq: number, text: string): unknown {
+/** The event without a check of its shape. @param isNamed false: its id is empty, because a hash per event costs as much as to parse it */
+export function readStored(runId: string, seq: number, text: string, isNamed = true): unknown {
   const stored: unknown = JSON.parse(text.startsWith('[') ? lengthen(text) : text);
   if (!Array.isArray(stored)) return stored;
   const [type, at, data, step] = stored as [string, number | string, unknown, string?];
   const time = typeof at === 'number' ? new Date(at).toISOString() : at;
-  const event = { id: eventId({ runId, seq, time }, text), type, run_id: runId, time, data };
+  const id = isNamed ? eventId({ runId, seq, time }, text) : '';
+  const event = { id, type, run_id: runId, time, data };
   return step === undefined ? event : { ...event, step_id: wholeStepId(step) };
 }
 

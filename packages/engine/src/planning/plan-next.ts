@@ -5,6 +5,7 @@ import { describeCall } from '../approvals/describe-call.ts';
 import { judgeDescribed } from '../approvals/judge-described.ts';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import {
+  type BoundTransition,
   changedTools,
   closeRun,
   compact,
@@ -281,9 +282,13 @@ function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElse
   return { steps, nothingElsePending: nothingElsePending && steps.some(({ passes }) => passes !== undefined) };
 }
 
-/** Records a plan, and adds the jobs of the steps that begin. */
-export const recordPlan = async (deps: WorkerDeps, run: PlannedRun, planned: Planned): Promise<Appended> =>
-  asWhole(await recordAfter(deps, run, [], planned), 1);
+/** Records a plan, and adds the jobs of the steps that begin. @param finish as that of `recordAfter` */
+export const recordPlan = async (
+  deps: WorkerDeps,
+  run: PlannedRun,
+  planned: Planned,
+  finish?: () => void,
+): Promise<Appended> => asWhole(await recordAfter(deps, run, [], planned, finish), 1);
 
 /**
  * Records a plan after other transitions, in one append. When the plan is all that can begin now, its jobs go out with it, on the same
@@ -293,7 +298,7 @@ export const recordPlan = async (deps: WorkerDeps, run: PlannedRun, planned: Pla
 export async function recordAfter(
   deps: WorkerDeps,
   run: PlannedRun,
-  first: readonly Transition[],
+  first: readonly BoundTransition[],
   { steps, begin, nothingElsePending, transition }: Planned,
   finish?: () => void,
 ): Promise<AppendedParts> {

@@ -7,6 +7,7 @@ import {
   lookAgain,
   queuePrefix,
   type StepJob,
+  type TurnJob,
   type WorkerDeps,
 } from '@holdpoint/engine/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,6 +17,10 @@ import type { JobKind } from './processor.ts';
 let engine: TestEngine;
 beforeAll(async () => {
   engine = await startTestEngine();
+  // A script that the server does not know is sent again, after later commands.
+  const { deps } = inMemoryWorker(engine);
+  await planned(deps, 1);
+  await handleJobs(deps, 1, handleStep);
 });
 afterAll(() => engine.stop());
 
@@ -61,6 +66,21 @@ async function handleJobs(
   return { left: await deps.queues.steps.getActiveCount() };
 }
 
+/** A run of a model that makes one call that reads in each of two turns, with the job of its first turn. */
+async function modelRun(inMemory: WorkerDeps): Promise<{ deps: WorkerDeps; runId: string }> {
+  const calls = [{ tool: 'count', args: { effect: 'read' } }];
+  const next = async ({ turn }: { turn: number }) =>
+    turn > 2
+      ? ({ kind: 'finish', message: 'done', answer: 'done' } as const)
+      : ({ kind: 'calls', message: 'count', calls } as const);
+  const deps = { ...inMemory, planners: { ...inMemory.planners, model: { next } } };
+  await deps.redis.flushall();
+  const { runs } = openEngine(deps).as({ name: 'ann', kind: 'person', tenant: 'default' });
+  const spec = specOf([[{ args: {} }]]);
+  const goal = { planner: 'model', model: 'test', prompt: 'count' } as const;
+  return { deps, runId: (await runs.submit({ spec: { ...spec, goal } })).runId };
+}
+
 test('the outcome of a step, the job of the next and the end of its own job leave together, and the worker gets the next job', async () => {
   const { deps } = inMemoryWorker(engine);
   const runId = await planned(deps, 1);
@@ -103,4 +123,41 @@ test('a job whose early end did not arrive is ended by its worker', async () => 
   });
   expect(left).toBe(0);
   expect(await statusesOf(deps, runId)).toEqual(['succeeded', 'succeeded']);
+});
+
+test('the last outcome of a turn, the job that asks the model, and the end of the own job leave together', async () => {
+  const { deps, runId } = await modelRun(inMemoryWorker(engine).deps);
+  await handleTurn(deps, { run_id: runId, turn: 1 }, context());
+  const [first] = await deps.queues.turns.getJobs();
+  await first?.remove();
+  const found: unknown[] = [];
+  await handleJobs(deps, 1, async (...[one, job, context]) => {
+    const end = await handleStep(one, job, context);
+    const turns = await one.queues.turns.getPrioritized();
+    found.push(await one.queues.steps.getActiveCount(), ...turns.map(({ data }) => data));
+    return end;
+  });
+  expect(found).toEqual([0, { run_id: runId, turn: 2 }]);
+});
+
+test('the turn of a model, the jobs of its calls, and the end of the own job leave together', async () => {
+  const { deps, runId } = await modelRun(inMemoryWorker(engine).deps);
+  const handled = Promise.withResolvers<unknown[]>();
+  const connection = deps.redis.duplicate({ maxRetriesPerRequest: null, commandTimeout: undefined });
+  const kind: JobKind<TurnJob> = {
+    async handle(one, job, context) {
+      const end = await handleTurn(one, job, context);
+      const active = await one.queues.turns.getActiveCount();
+      handled.resolve([active, await one.queues.steps.getPrioritizedCount()]);
+      return end;
+    },
+    lookAgain: lookAgain.turn,
+    again: (one, { run_id: id, turn }) => one.queues.wakeTurn({ id, header: {} }, turn),
+  };
+  const { worker, looked } = openWorker<TurnJob>(deps, queueNames.turns, kind, { connection, prefix: queuePrefix });
+  expect(await handled.promise).toEqual([0, 1]);
+  await worker.close();
+  await looked();
+  connection.disconnect();
+  expect(await statusesOf(deps, runId)).toEqual(['queued']);
 });

@@ -111,7 +111,10 @@ export async function startQueueWorkers({
   const turns = openWorker<TurnJob>(
     deps,
     queueNames.turns,
-    logged<TurnJob>({ handle: handleTurn, lookAgain: lookAgain.turn, mayStillSleep: mayTurnSleep }, traceIds),
+    logged<TurnJob>(
+      { handle: handleTurn, lookAgain: lookAgain.turn, mayStillSleep: mayTurnSleep, again: turnAgain },
+      traceIds,
+    ),
     { ...options(config.turns), isHeld, inJob },
   );
   const steps = openWorker<StepJob>(
@@ -209,6 +212,9 @@ export async function startQueueWorkers({
     },
   };
 }
+
+const turnAgain = ({ queues }: WorkerDeps, { run_id: id, turn }: TurnJob): Promise<void> =>
+  queues.wakeTurn({ id, header: {} }, turn);
 
 const stepAgain = ({ queues }: WorkerDeps, { run_id: id, step_id }: StepJob): Promise<void> =>
   queues.wakeStep({ id, header: {} }, step_id);

@@ -25,9 +25,11 @@ const changesByType: ChangesOf<EventType> = {
   'graph.progress': noChange,
 };
 
-/** The changes of several events in their order, as one. Pure: appending and folding both use it. */
-export function changesOf(events: Iterable<RunEvent>): StateChanges {
-  const state = new StateChanges();
+/**
+ * The changes of several events in their order, as one. Appending and folding both use it.
+ * @param state changes that come before them; they are added to these
+ */
+export function changesOf(events: Iterable<RunEvent>, state: StateChanges = new StateChanges()): StateChanges {
   for (const event of events) {
     // The compiler does not see that the entry and the event have the same type.
     const change = changesByType[event.type] as (state: StateChanges, event: RunEvent) => void;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { msOf } from '../iso-time.ts';
 
 /** How a value is written: text as it is, a decimal integer, JSON text, or a time as its milliseconds since the epoch. */
 type Encoding = 'text' | 'integer' | 'json' | 'time';
@@ -66,8 +67,8 @@ const encoders: Record<Encoding, (value: unknown) => string> = {
   json: JSON.stringify,
   // A time with other digits than milliseconds stays as it is.
   time: (value) => {
-    const ms = Date.parse(String(value));
-    return ms >= 0 && new Date(ms).toISOString() === value ? String(ms) : String(value);
+    const ms = msOf(String(value)) ?? -1;
+    return ms >= 0 ? String(ms) : String(value);
   },
 };
 

@@ -1,0 +1,86 @@
+import type { RunEvent } from '@holdpoint/contract';
+import { changesOf } from './changes/changes-of.ts';
+import { StateChanges } from './changes/state-changes.ts';
+import { nameOf } from './fields/field.ts';
+import { type RunState, runFieldNames, type StoredStep, stepNames } from './state.ts';
+import type { Transition } from './transition.ts';
+
+const runPlaces = new Map(runFieldNames.map((name, at) => [name, at]));
+const stepPlaces = new Map(stepNames.map((name, at) => [name, at]));
+
+/** A transition that may be bound to the state that it was made from: it is refused when anything was appended since. */
+export interface BoundTransition extends Transition {
+  known?: KnownState | undefined;
+}
+
+/**
+ * What the state hash of a run has at a sequence number: the run, and one of its steps. While nothing is appended, this process can judge
+ * conditions itself, and compute what an append leaves: only events change a state.
+ */
+export class KnownState {
+  readonly #run: RunState;
+  readonly #stepId: string;
+  readonly #stored: StoredStep;
+
+  /** @param run parsed from `stored` */
+  constructor(run: RunState, stepId: string, stored: StoredStep) {
+    this.#run = run;
+    this.#stepId = stepId;
+    this.#stored = stored;
+  }
+
+  get seq(): number {
+    return this.#run.seq;
+  }
+
+  /**
+   * The changes of transitions one after the other.
+   * @param stamped the events of each
+   * @returns undefined: a condition does not hold, or is about something that is not known here
+   */
+  changesOf(transitions: readonly Transition[], stamped: readonly (readonly RunEvent[])[]): StateChanges | undefined {
+    const changes = new StateChanges();
+    for (const [at, transition] of transitions.entries()) {
+      if (transition.before !== undefined) return undefined;
+      for (const { field, is } of transition.if) {
+        const value = this.#valueAfter(changes, field, this.#valueOf(field));
+        if (value === undefined || !is.includes(value)) return undefined;
+      }
+      changesOf(stamped[at] ?? [], changes);
+    }
+    return changes;
+  }
+
+  /** A step that these changes create, and its run after them; undefined when they do not create it. */
+  after(changes: StateChanges, stepId: string): StoredStep | undefined {
+    if (!changes.values.has(nameOf(stepId, 'call'))) return undefined;
+    const marks = new Map(
+      changes.marks.map(({ field, text, counter, by }) => [field, `${text}${Number(this.#valueOf(counter)) + by}`]),
+    );
+    const run = runFieldNames.map((name, at) => this.#valueAfter(changes, name, this.#stored.run[at] ?? '') ?? null);
+    const step = stepNames.map((name) => {
+      const field = nameOf(stepId, name);
+      return this.#valueAfter(changes, field, marks.get(field) ?? '') ?? null;
+    });
+    return { run, step, before: { stored: this.#stored.run, parsed: this.#run } };
+  }
+
+  /** Empty: absent. Undefined: not known. */
+  #valueOf(field: string): string | undefined {
+    const runPlace = runPlaces.get(field);
+    if (runPlace !== undefined) return this.#stored.run[runPlace] ?? '';
+    if (!field.startsWith(this.#stepId)) return undefined;
+    const stepPlace = stepPlaces.get(field.slice(this.#stepId.length + 1));
+    return stepPlace === undefined ? undefined : (this.#stored.step[stepPlace] ?? '');
+  }
+
+  /** What `append.lua` makes of a field. */
+  #valueAfter({ values, increments, raises }: StateChanges, field: string, was: string | undefined) {
+    const set = values.get(field) ?? was;
+    if (set === undefined) return undefined;
+    const by = increments.get(field);
+    const sum = by === undefined ? set : String(Number(set) + by);
+    const least = raises.get(field);
+    return least === undefined || Number(sum) >= least ? sum : String(least);
+  }
+}

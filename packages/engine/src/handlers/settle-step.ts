@@ -1,0 +1,144 @@
+import type { Problem } from '@holdpoint/contract';
+import { type Again, appendWithTask, beginApprovedTask, bindTask, settleAndRelease } from '../attempts/index.ts';
+import type { WorkerDeps } from '../deps.ts';
+import {
+  type AttemptResult,
+  type BoundTransition,
+  type RunState,
+  type StepState,
+  settleAttempt,
+} from '../domain/index.ts';
+import { done, doneAt, type JobContext, type JobEnd } from '../jobs/index.ts';
+import { append, appendParts, asWhole, readTurnSteps } from '../log/index.ts';
+import { type Planned, planAhead, recordAfter } from '../planning/index.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
+
+/**
+ * Records the outcome of an attempt, and with it the task that starts, when one does and the limits allow it. Where nothing else of the turn
+ * is open, what follows and the end of the job leave together with the outcome: the next turn of a plan, or the job that asks a model.
+ * @param start the start of the attempt, when it is not in the log yet
+ */
+export async function settle(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  result: AttemptResult,
+  context: JobContext,
+  start?: BoundTransition,
+): Promise<JobEnd | Again> {
+  const { created } = result;
+  const transition = settleAttempt(step.id, result);
+  if (created !== undefined) {
+    const bound = bindTask(step, created);
+    const begun =
+      bound === undefined
+        ? await appendWithTask(deps, run, created, transition)
+        : await beginApprovedTask(deps, run, step, { created: bound, result });
+    if ('full' in begun) {
+      const { snapshot, attempt: number } = result;
+      return settle(deps, run, step, { ...refusal(number, begun.full), snapshot }, context);
+    }
+    return begun.ok ? forward(deps, run, context, done) : 'again';
+  }
+  if (result.restore) {
+    const appended = await append(deps, run.id, transition);
+    return appended.ok ? forward(deps, run, context, done) : 'again';
+  }
+  const isStarting = start !== undefined;
+  const ahead = await planAhead(deps, run, step, result, { signal: context.signal, isStarting });
+  // The plan may depend on the time of the outcome.
+  const first = (start === undefined ? [transition] : [start, transition]).map((one) => ({
+    ...one,
+    time: ahead?.time,
+  }));
+  if (ahead !== undefined) return withPlan(deps, run, step, { first, ahead, context, start });
+  if (run.status === 'running' && run.open === 1) return withTurnJob(deps, run, step, { first, context, start });
+  if (await settleAndRelease(deps, run, step, transition)) return done;
+  const settled = asWhole(await appendParts(deps, run.id, first), first.length);
+  if (!settled.ok) return refusedAs(start);
+  if (settled.status === 'running' && settled.open === 0) {
+    await deps.queues.addTurn(run, run.turn + 1);
+    return done;
+  }
+  return settled.status === 'running' && (await isUnderWay(deps, run)) ? done : forward(deps, run, context, done);
+}
+
+interface Settling {
+  /** What records the outcome. */
+  first: readonly BoundTransition[];
+  context: JobContext;
+  start: BoundTransition | undefined;
+}
+
+async function withPlan(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  { first, ahead, context, start }: Settling & { ahead: Planned },
+): Promise<JobEnd | Again> {
+  let isFinished = false;
+  const finish = () => {
+    isFinished = context.finish !== undefined;
+    context.finish?.();
+  };
+  const { parts } = await recordAfter(deps, run, first, ahead, finish);
+  if (parts > first.length) return ahead.nothingElsePending ? done : forward(deps, run, context, done);
+  if (isFinished) return wakeChanged(deps, run, step);
+  return parts === first.length ? forward(deps, run, context, done) : refusedAs(start);
+}
+
+/** A turn job that finds that the outcome was refused, or that the run has changed, only looks at the run. */
+async function withTurnJob(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  { first, context, start }: Settling,
+): Promise<JobEnd | Again> {
+  const addTurn = () => deps.queues.addTurn(run, run.turn + 1);
+  const recording = Promise.all([appendParts(deps, run.id, first), addTurn()]);
+  context.finish?.();
+  const [appended] = await recording;
+  const settled = asWhole(appended, first.length);
+  if (settled.ok) {
+    // The server did not know the script, and the job was there before the outcome.
+    if (settled.late) await addTurn();
+    return settled.status === 'running' && settled.open === 0 ? done : forward(deps, run, context, done);
+  }
+  return context.finish === undefined ? refusedAs(start) : wakeChanged(deps, run, step);
+}
+
+/** The job has ended, and the run has changed: what it needs now is found by a new job. */
+async function wakeChanged(deps: WorkerDeps, run: RunState, step: StepState): Promise<JobEnd> {
+  await deps.queues.wakeStep(run, step.id);
+  return done;
+}
+
+/** Whether each open call of the turn has passed its gate and waits for nothing. Then its own job continues the run. */
+async function isUnderWay(deps: WorkerDeps, run: RunState): Promise<boolean> {
+  if (run.parent !== undefined) return false;
+  const steps = await readTurnSteps(deps.redis, run);
+  return steps.every(({ status }) => !needsLook.has(status)) && steps.some(({ status }) => hasJob.has(status));
+}
+const hasJob: ReadonlySet<StepState['status']> = new Set(['queued', 'running']);
+const needsLook: ReadonlySet<StepState['status']> = new Set(['pending', 'parked', 'indeterminate', 'deferred']);
+
+const refusedAs = (start: BoundTransition | undefined): Again => (start === undefined ? 'again' : 'not started');
+
+/** A call whose task does not start. */
+export const refusal = (attempt: number, error: Problem): AttemptResult => ({
+  attempt,
+  status: 'failed',
+  error,
+  duration_ms: 0,
+});
+
+/** @param end `done` of a step that is settled */
+export async function forward(
+  deps: WorkerDeps,
+  run: RunState,
+  { signal }: JobContext,
+  end: JobEnd = doneAt(run),
+): Promise<JobEnd> {
+  await reconcile(deps, run.id, signal);
+  return end;
+}
