@@ -1,7 +1,7 @@
-import { context, DiagLogLevel, diag, propagation, TraceFlags, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { context, DiagLogLevel, diag, logs, propagation, TraceFlags, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import type { SpanProcessor } from '@opentelemetry/sdk-trace';
 import { Outbox } from '../outbox.ts';
 import { resourceOf } from '../resource.ts';
 import { stopWithin } from '../stop-within.ts';
@@ -28,18 +28,20 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
     onFull: () => drops.dropped(1, 'queue_full'),
   });
   const sampler = openSampler(settings.sampler);
-  const provider = new TracerProvider({
+  const sdk = new NodeSDK({
     ...{ resource: resourceOf(service), sampler, spanProcessors: [postTo(outbox)] },
+    textMapPropagator: new W3CTraceContextPropagator(),
+    // Metrics and logs have settings of their own: without these, the SDK would start them by the environment.
+    ...{ metricReaders: [], logRecordProcessors: [], instrumentations: [], autoDetectResources: false },
   });
+  // After the SDK, which sends its lines to the console when OTEL_LOG_LEVEL is set.
   diag.setLogger(diagTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  trace.setGlobalTracerProvider(provider);
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-  const tracer = provider.getTracer('holdpoint', service.version);
+  sdk.start();
+  const tracer = trace.getTracer('holdpoint', service.version);
   const stop = async (): Promise<void> => {
-    await stopWithin(stopMs, () => provider.shutdown());
+    await stopWithin(stopMs, () => sdk.shutdown());
     drops.stop();
-    for (const api of [trace, context, propagation, diag]) api.disable();
+    for (const api of [trace, logs, context, propagation, diag]) api.disable();
   };
   let stopped: Promise<void> | undefined;
   return {
