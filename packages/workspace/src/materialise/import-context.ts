@@ -21,10 +21,10 @@ export interface ImportContext {
   due: number;
 }
 
-/** What is told while files are written. */
+/** Counts files as they are written, and reports them. */
 export type ImportProgress = Pick<ImportContext, 'done' | 'due' | 'onProgress' | 'onPoint'>;
 
-/** For files whose progress nobody follows. */
+/** Counts, and reports to no one. */
 export const noProgress = (): ImportProgress => ({
   done: { files: 0, bytes: 0 },
   due: Number.POSITIVE_INFINITY,
