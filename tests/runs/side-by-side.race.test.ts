@@ -8,7 +8,7 @@ const { client } = system;
 const meeting = (own: string, others: string[]) => ({
   tool: 'execute_bash',
   args: {
-    command: `echo ${own} > ${own}; until ${others.map((other) => `[ -e ${other} ]`).join(' && ')}; do sleep 0.02; done; cat ${own} ${others.join(' ')}`,
+    command: `echo ${own} > ${own}; until ${others.map((other) => `[ -s ${other} ]`).join(' && ')}; do sleep 0.02; done; cat ${own} ${others.join(' ')}`,
   },
 });
 

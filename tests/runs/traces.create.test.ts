@@ -62,7 +62,7 @@ test('a scripted run is one trace: its states, its wait for a person, its comman
   });
   await approve(client, await nextApproval(client, run.id));
   await finished(client, run.id);
-  const spans = await traceOf(run.id, ['sandbox command', 'workspace snapshot']);
+  const spans = await traceOf(run.id, ['workspace materialise', 'sandbox command', 'workspace snapshot']);
   expect(shape(spans)).toEqual([
     'invoke_workflow holdpoint',
     '  segment queued',

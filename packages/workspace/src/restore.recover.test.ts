@@ -115,7 +115,7 @@ describe('a killed snapshot', () => {
       ids.add((await t.reopen().snapshot({ epoch: 1, runId, parent: base.id, message: 'snapshot' })).id);
       expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling')).not.toMatch(/error|missing/);
     }
-    expect(killed).toBe(3);
+    expect(killed).toBe(4);
     expect(ids.size).toBe(1);
   });
 });

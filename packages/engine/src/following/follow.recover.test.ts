@@ -36,7 +36,7 @@ function start({ take = async () => {}, now = Date.now }: Partial<TelemetryPort>
   };
   const follower = startTelemetryFollower({
     ...{ redis: state, subscriber, logger: engine.deps.logger, everyMs: 10, lostMs: 400 },
-    open: () => openTelemetryFollower({ redis: state, logger: engine.deps.logger, now, ports: [port] }),
+    open: () => openTelemetryFollower({ redis: state, logger: engine.deps.logger, now, from: now(), ports: [port] }),
   });
   return {
     spans: (runId: string) => batches.filter(({ run_id }) => run_id === runId).flatMap(({ spans }) => spans),

@@ -15,6 +15,8 @@ export interface TelemetryFollowerDeps {
   logger: Logger;
   /** Milliseconds since the epoch. */
   now: () => number;
+  /** When this process switched telemetry on, in milliseconds since the epoch. Not now: the thread takes its time to start. */
+  from: number;
   /** Each gets all spans. A cursor moves when all of them are done. */
   ports: readonly TelemetryPort[];
   /** Spans get prompts, arguments and results, as it returns them. Undefined: they have none. */

@@ -17,13 +17,15 @@ const touchMs = 10_000;
 interface Deps {
   redis: Redis;
   now: () => number;
+  /** When this process switched telemetry on, in milliseconds since the epoch. */
+  from: number;
 }
 
 /** What happens while telemetry is off is never exported. A restart of all workers is no such time. */
-export async function openSince({ redis, now }: Deps): Promise<Since> {
+export async function openSince({ redis, now, from }: Deps): Promise<Since> {
   const [since, at] = await redis.hmget(telemetryKey, 'since', 'at');
   const isOn = at != null && now() - Number(at) < goneMs;
-  const stored = isOn ? Number(since) : now();
+  const stored = isOn ? Number(since) : from;
   let touched = now();
   await redis.hset(telemetryKey, { since: stored, at: touched });
   return {

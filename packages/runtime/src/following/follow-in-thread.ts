@@ -29,11 +29,11 @@ export const openPart: OpenPart = ({ report, logger, take, countSpans }) => {
   const opened = (): Promise<Follower> => follower ?? Promise.reject(new Error('the follower is not open'));
 
   return {
-    async [followerAnswers.open]({ address, known, isTraced, isCounted }: FollowerSettings): Promise<void> {
+    async [followerAnswers.open]({ address, from, known, isTraced, isCounted }: FollowerSettings): Promise<void> {
       redis ??= connectThread(address, logger);
       if (isCounted) counted ??= counting(known);
       const ports = [isTraced && take ? { take } : undefined, counted].filter((port) => port !== undefined);
-      follower = openTelemetryFollower({ redis, logger, now, ports });
+      follower = openTelemetryFollower({ redis, logger, now, from, ports });
       await follower;
     },
     [followerAnswers.unhandled]: async (which: 'all' | 'active') => Array.fromAsync((await opened()).unhandled(which)),

@@ -4,6 +4,8 @@ import type { CounterKey, HistogramKey, Metrics } from '@holdpoint/telemetry';
 /** How the thread follows the logs of runs. */
 export interface FollowerSettings {
   address: RedisAddress;
+  /** When telemetry was switched on, in milliseconds since the epoch. */
+  from: number;
   /** Names that metrics may have as labels. */
   known: { tools: readonly string[]; models: readonly string[] };
   /** Whether spans are sent. */

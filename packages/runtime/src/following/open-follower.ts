@@ -22,9 +22,10 @@ interface Deps {
 export function openFollower(options: Deps): (() => Promise<Follower>) | undefined {
   const { thread, address, deps, traces, metrics, known, redactContent } = options;
   if (traces === undefined && !metrics.isOn) return undefined;
+  const from = deps.now();
   if (redactContent !== undefined) {
     const ports = [traces, metrics.isOn ? countSpans(metrics, known) : undefined].filter((port) => port !== undefined);
-    return () => openTelemetryFollower({ ...deps, ports, redactContent });
+    return () => openTelemetryFollower({ ...deps, from, ports, redactContent });
   }
   thread.on<Measurement[]>(measuredEvent, (measured) => {
     for (const { method, key, value, labels, origin } of measured) {
@@ -32,7 +33,7 @@ export function openFollower(options: Deps): (() => Promise<Follower>) | undefin
       else metrics.record(key, value, labels, origin);
     }
   });
-  const settings: FollowerSettings = { address, known, isTraced: traces !== undefined, isCounted: metrics.isOn };
+  const settings: FollowerSettings = { address, from, known, isTraced: traces !== undefined, isCounted: metrics.isOn };
   return async () => {
     await thread.ask('load', new URL('./follow-in-thread.ts', import.meta.url).href);
     await thread.ask(followerAnswers.open, settings);

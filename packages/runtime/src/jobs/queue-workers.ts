@@ -220,4 +220,7 @@ const stepAgain = ({ queues }: WorkerDeps, { run_id: id, step_id }: StepJob): Pr
   queues.wakeStep({ id, header: {} }, step_id);
 
 const retryAfterOf = (error: Error | undefined): number | undefined =>
-  error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;
+  // An aborted job throws the reason, which is a word.
+  error instanceof Error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
+    ? error.retryAfterMs
+    : undefined;
