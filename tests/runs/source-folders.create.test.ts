@@ -138,7 +138,10 @@ test('a background command, a parked run, another worker and a fork have the fol
     [
       {
         tool: 'bash',
-        args: { command: `until [ -e go ]; do sleep 0.05; done; { ${look}; } > new; mv new seen`, run_in_background: true },
+        args: {
+          command: `until [ -e go ]; do sleep 0.05; done; { ${look}; } > new; mv new seen`,
+          run_in_background: true,
+        },
       },
     ],
     [bash('touch go; until [ -s seen ]; do sleep 0.05; done; cat seen')],
