@@ -88,9 +88,14 @@ const retries: JobsOptions = {
   removeOnFail: true,
 };
 
-/** Milliseconds until retry n: `retryAfterMs`, or 0.25 s, 0.5 s, … up to 30 s, each ± half. */
-export function backoffOf(attemptsMade: number, retryAfterMs: number | undefined, random: () => number): number {
-  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, 3_600_000);
+/**
+ * Milliseconds until retry n: `retryAfterMs` of the error, or 0.25 s, 0.5 s, … up to 30 s, each ± half.
+ * @param error what the job threw: an aborted one throws the reason, which is a word
+ */
+export function backoffOf(attemptsMade: number, error: unknown, random: () => number): number {
+  if (error instanceof Error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number') {
+    return Math.min(error.retryAfterMs, 3_600_000);
+  }
   const base = Math.min(250 * 2 ** (attemptsMade - 1), 30_000);
   return Math.round(base * (0.5 + random()));
 }

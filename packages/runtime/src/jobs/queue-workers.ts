@@ -102,7 +102,7 @@ export async function startQueueWorkers({
     maxStalledCount: 1_000_000,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
-    settings: { backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random) },
+    settings: { backoffStrategy: (made, _type, error) => backoffOf(made, error, Math.random) },
     ...(queueTelemetry && { telemetry: queueTelemetry }),
   });
 
@@ -218,9 +218,3 @@ const turnAgain = ({ queues }: WorkerDeps, { run_id: id, turn }: TurnJob): Promi
 
 const stepAgain = ({ queues }: WorkerDeps, { run_id: id, step_id }: StepJob): Promise<void> =>
   queues.wakeStep({ id, header: {} }, step_id);
-
-const retryAfterOf = (error: Error | undefined): number | undefined =>
-  // An aborted job throws the reason, which is a word.
-  error instanceof Error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
-    ? error.retryAfterMs
-    : undefined;
