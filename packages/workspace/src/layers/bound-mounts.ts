@@ -29,10 +29,11 @@ export async function boundMounts(
     .map((one, index) => ({ ...one, allowedMs: (index < most ? 60 : 10) * minute }))
     .filter(({ idleMs, allowedMs }) => idleMs > allowedMs);
   if (unused.length === 0) return;
-  const inUse = devicesOfOthers();
+  const others = [...devicesOfOthers().values()];
   for (const { path, allowedMs } of unused) {
+    const device = deviceOf(path);
     // A worker may have begun to use it while the processes of the host were read.
-    if (inUse.has(deviceOf(path)) || deps.now() - usedAt(path) <= allowedMs) continue;
+    if (others.some((devices) => devices.has(device)) || deps.now() - usedAt(path) <= allowedMs) continue;
     // Not lazily: the kernel refuses while a process of this mount namespace has a file of it open.
     await run('umount', ['-n', '--', path], hostOptions).catch(() => {});
   }
@@ -51,21 +52,19 @@ export function deviceOf(path: string): string {
   return `${major}:${minor}`;
 }
 
-/** Devices that are mounted in other mount namespaces: sandboxes keep their own mount of a tree. */
-export function devicesOfOthers(): Set<string> {
-  const seen = new Set([readlinkSync('/proc/self/ns/mnt')]);
-  const devices = new Set<string>();
+/** Devices that are mounted in other mount namespaces, by namespace: sandboxes keep their own mount of a tree. */
+export function devicesOfOthers(): Map<string, Set<string>> {
+  const own = readlinkSync('/proc/self/ns/mnt');
+  const others = new Map<string, Set<string>>();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const namespace = readlinkSync(`/proc/${pid}/ns/mnt`);
-      if (seen.has(namespace)) continue;
-      seen.add(namespace);
-      for (const line of readFileSync(`/proc/${pid}/mountinfo`, 'latin1').split('\n')) {
-        devices.add(line.split(' ')[2] ?? '');
-      }
+      if (namespace === own || others.has(namespace)) continue;
+      const lines = readFileSync(`/proc/${pid}/mountinfo`, 'latin1').split('\n');
+      others.set(namespace, new Set(lines.map((line) => line.split(' ')[2] ?? '')));
     } catch {
       // The process has ended.
     }
   }
-  return devices;
+  return others;
 }

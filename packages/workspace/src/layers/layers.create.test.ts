@@ -174,6 +174,23 @@ test('trees that nothing uses are unmounted when the workers have ended', async 
   expect(readTree(two.path)).toEqual(before);
 });
 
+test('sandboxes of other programs that start one after the other keep no tree mounted', async () => {
+  using t = layered();
+  const { path } = await t.begin(t.source(files));
+  // Each has all mounts of the host for a fifth of a second, so at every moment one has them.
+  const line = 'while :; do unshare -m sh -c "echo; sleep 0.2" & sleep 0.05; done';
+  const others = spawn('bash', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+  const ended = once(others, 'exit');
+  try {
+    await once(others.stdout, 'data');
+    expect(await unmountTrees(t.dataDir, 10_000)).toBe(0);
+    expect(isMountPoint(path)).toBe(false);
+  } finally {
+    process.kill(-(others.pid ?? 0), 'SIGKILL');
+    await ended;
+  }
+});
+
 test('two processes that mount a tree at once get one mount', async () => {
   using t = layered();
   const { path } = await t.begin(t.source(files));

@@ -21,16 +21,20 @@ const folders = ['runs', 'making', 'discarding', 'trash'] as const;
 const pauseMs = 100;
 
 /**
- * Unmounts the trees below a data directory once its workers have ended. A tree that some process still uses stays mounted.
+ * Unmounts the trees below a data directory once its workers have ended. A tree that some process still uses stays mounted. A sandbox of
+ * another program copies all mounts of the host while it starts: that is no use, so only those that were there at the first look keep a tree.
  * @param waitMs how long to wait for processes that are ending
  * @returns how many stay
  */
-export async function unmountTrees(dataDir: string, waitMs = 1000): Promise<number> {
+export async function unmountTrees(dataDir: string, waitMs = 5000): Promise<number> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 0;
+  let lasting: string[] | undefined;
   for (let left = waitMs; ; left -= pauseMs) {
     const points = treesIn(dataDir);
     if (points.length === 0) return 0;
-    const inUse = devicesOfOthers();
+    const others = devicesOfOthers();
+    lasting = lasting?.filter((namespace) => others.has(namespace)) ?? [...others.keys()];
+    const inUse = new Set(lasting.flatMap((namespace) => [...(others.get(namespace) ?? [])]));
     const free = points.filter((point) => !inUse.has(deviceOf(point)));
     // Not lazily: the kernel refuses while a process of this mount namespace uses one.
     if (free.length > 0) await run('umount', ['-n', '--', ...free], hostOptions).catch(() => {});
