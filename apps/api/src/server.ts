@@ -4,6 +4,7 @@ import { withLogContext } from '@holdpoint/telemetry';
 import apiReference from '@scalar/fastify-api-reference';
 import { fastify, LogController } from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import manifest from '../package.json' with { type: 'json' };
 import { aboutRequest, lineAbout, traceOfRequest } from './about-request.ts';
 import { guardAccess, requireDeclaredAccess } from './auth/guard-access.ts';
 import { guardHost } from './auth/guard-host.ts';
@@ -192,7 +193,7 @@ async function describe(app: App): Promise<void> {
       openapi: '3.1.0',
       info: {
         title: 'Holdpoint',
-        version: '0.1.0',
+        version: manifest.version,
         description: 'Durable agent runs: every tool call is a job, every risky step waits for a person.',
       },
       servers: [{ url: '/', description: 'The server of this document' }],

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
 import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './commands/approvals/approvals.ts';
 import { decideManyCommand } from './commands/approvals/decide-many.ts';
 import { approveCommand, editCommand, rejectCommand, respondCommand } from './commands/approvals/decisions.ts';
@@ -67,6 +68,7 @@ export function createProgram(shell: Shell): Command {
     .description(
       'Durable agent runs: every tool call is a job, risky calls wait for a person, changes are reviewed before they are published.',
     )
+    .version(manifest.version, '-V, --version', 'print the version')
     .addHelpText('after', exitCodeHelp);
   program.hook('preAction', (_program, command) => completeIds(shell, command));
   program.addCommand(upCommand(shell));

@@ -1,4 +1,3 @@
-import { stopEmbeddedRedis } from '@holdpoint/embedded-redis';
 import { Command } from 'commander';
 import type { Shell } from '../shell/index.ts';
 import { drainMarginMs, endChildren, endProcess, isAlive, readSystemRecord, release } from '../system/index.ts';
@@ -25,6 +24,7 @@ async function down(shell: Shell, json: boolean): Promise<void> {
   const { unmountTrees } = await import('@holdpoint/workspace/trees');
   await unmountTrees(dataDir);
   if (record !== undefined) release(dataDir, record.pid);
+  const { stopEmbeddedRedis } = await import('@holdpoint/embedded-redis');
   const redis = await stopEmbeddedRedis({ dataDir });
   if (json)
     return shell.printJson({ stopped: wasUp || left > 0 || redis, up: wasUp, left_over: left, left_over_redis: redis });

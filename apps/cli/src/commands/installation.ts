@@ -1,17 +1,10 @@
-import {
-  adoptInstallation,
-  checkAdoptable,
-  checkDataDirFormat,
-  countUnknownRuns,
-  dataFormat,
-  type InstallationState,
-  migrate,
-  pendingMigrations,
-  readInstallation,
-} from '@holdpoint/engine/installation';
+import type { InstallationState } from '@holdpoint/engine/installation';
 import { Command } from 'commander';
 import { type Config, commandLine, exitCodes, type Shell } from '../shell/index.ts';
 import { openStopped } from '../system/index.ts';
+
+/** A lazy import: only these commands need it. */
+const installation = () => import('@holdpoint/engine/installation');
 
 interface AdoptOptions {
   yes?: true;
@@ -33,6 +26,8 @@ export const adoptCommand = (shell: Shell): Command =>
 
 async function adopt(shell: Shell, { yes, json }: AdoptOptions): Promise<void> {
   const { config } = shell;
+  const { adoptInstallation, checkAdoptable, checkDataDirFormat, countUnknownRuns, readInstallation } =
+    await installation();
   await checkDataDirFormat(config.dataDir);
   await using redis = await openStopped(config);
   const sides = { redis: redis.connections.state, dataDir: config.dataDir };
@@ -80,6 +75,7 @@ export const migrateCommand = (shell: Shell): Command =>
 
 async function migrateData(shell: Shell, { yes, json }: MigrateOptions): Promise<void> {
   const { dataDir } = shell.config;
+  const { dataFormat, migrate, pendingMigrations, readInstallation } = await installation();
   await using redis = await openStopped(shell.config);
   const { connections } = redis;
   const pending = pendingMigrations(await readInstallation({ redis: connections.state, dataDir }));

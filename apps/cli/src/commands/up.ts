@@ -1,6 +1,4 @@
 import type { ApiBounds } from '@holdpoint/contract/wire';
-import { checkDataDirFormat, makeDataDirectory } from '@holdpoint/engine/installation';
-import { freeBytes, releaseReserve } from '@holdpoint/engine/space';
 import { Command } from 'commander';
 import { keyFileOf, readKey } from '../connection.ts';
 import { defaultModelText } from '../default-model.ts';
@@ -43,6 +41,7 @@ export const upCommand = (shell: Shell): Command =>
 async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
   await checkOperatorSettings(config);
+  const { checkDataDirFormat, makeDataDirectory } = await import('@holdpoint/engine/installation');
   await checkDataDirFormat(config.dataDir);
   makeDataDirectory(config.dataDir);
   let record = newRecord();
@@ -114,6 +113,7 @@ async function checkOperatorSettings({ environment }: Config): Promise<void> {
 
 /** Nothing can start on a full disk, so the reserve is released first. */
 async function makeSpace({ dataDir, space }: Config): Promise<void> {
+  const { freeBytes, releaseReserve } = await import('@holdpoint/engine/space');
   const free = await freeBytes(dataDir).catch(() => undefined);
   if (free !== undefined && free < space.reserve) await releaseReserve(dataDir);
 }

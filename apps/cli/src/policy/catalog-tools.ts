@@ -2,14 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Modes, Settings } from '@holdpoint/contract';
 import { type CatalogTool, type ToolsetPolicy, toolsetPolicy } from '@holdpoint/policy';
-import {
-  createRegistry,
-  everyToolset,
-  type LoadedModule,
-  loadToolsets,
-  type Registry,
-  toolModulesFrom,
-} from '@holdpoint/tools';
+import type { LoadedModule, Registry } from '@holdpoint/tools';
 import { CliError } from '../shell/index.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -18,6 +11,8 @@ const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..
 
 /** The toolsets of Holdpoint, and of the modules that the environment names. Needs no server. @throws CliError `bad_environment` */
 export async function openCatalog(environment: Environment): Promise<{ registry: Registry; modules: LoadedModule[] }> {
+  // A lazy import: most commands need no tools.
+  const { createRegistry, everyToolset, loadToolsets, toolModulesFrom } = await import('@holdpoint/tools');
   try {
     const { toolsets, modules } = await loadToolsets(toolModulesFrom(environment), projectDir, everyToolset);
     return { registry: createRegistry(toolsets), modules };

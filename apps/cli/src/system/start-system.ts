@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from '@holdpoint/engine';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { Config } from '../shell/index.ts';
+import { drainMarginMs } from './drain-margin.ts';
 import type { LogLine } from './log-lines.ts';
 import { metricsPlace } from './metrics-place.ts';
 import { checkInstallation, openRedis } from './open-redis.ts';
@@ -14,8 +15,6 @@ import { waitForLine } from './wait-for-line.ts';
 /** The first start reads every file from a cold disk. */
 const readyMs = 60_000;
 const apiGraceMs = 10_000;
-/** After the workers' own limit: time to close connections and end sandboxes. */
-export const drainMarginMs = 12_000;
 
 export interface RunningSystem {
   /** Address of the API. */

@@ -5,7 +5,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { readYaml } from '@holdpoint/policy';
 import { hasUnseen, plainJson } from '@holdpoint/readable';
-import { execa } from 'execa';
 import { stringify } from 'yaml';
 import { CliError, type Shell } from '../../shell/index.ts';
 
@@ -43,6 +42,7 @@ async function openEditor({ config }: Shell, file: string): Promise<void> {
   const { VISUAL, EDITOR } = config.environment;
   const editor = VISUAL ?? EDITOR ?? 'vi';
   // As git does: the variable is a command line.
+  const { execa } = await import('execa');
   const { failed, exitCode } = await execa('sh', ['-c', `${editor} "$@"`, editor, file], {
     stdio: 'inherit',
     reject: false,
