@@ -10,7 +10,8 @@ export default defineConfig({
       '**/node_modules/**',
       '**/.cache/**',
       'examples/repos/**',
-      'tests/{crash,faults,power,projects,repositories,seeing,code-graph}/**',
+      'tests/{crash,faults,hostile,power,projects,repositories,seeing,code-graph}/**',
+      'tests/runs/*.{race,limit,recover}.test.ts',
     ],
     // Tests start real servers and sandboxes: processes of their own, and no more of them than a small machine bears. Many wait for
     // a lock to expire or a process to die; three keep two cores busy.

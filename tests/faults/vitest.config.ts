@@ -1,10 +1,16 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** Single faults, and the bounded forms of the power cuts and the repositories: whole systems, a minute for a file. */
+/**
+ * Whole systems, a minute for a file: single faults, races, limits and recoveries of runs, and the bounded forms of the attacks, the power cuts
+ * and the repositories.
+ */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['tests/{faults,power,repositories}/**/*.test.ts'],
+    include: ['tests/{faults,hostile,power,repositories}/**/*.test.ts', 'tests/runs/*.{race,limit,recover}.test.ts'],
+    // For the processes that tests start: each compiles 1,000 modules.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.cache/compiled', import.meta.url)) },
     pool: 'forks',
     maxWorkers: 3,
     testTimeout: 120_000,

@@ -1,4 +1,4 @@
-/** `bounded` is part of every test run and takes seconds. `full` is the command `npm run test:hostile`. */
+/** `bounded` is part of `npm run test:faults`. `full` is the command `npm run test:hostile`. */
 export const form: 'bounded' | 'full' = process.env.HOLDPOINT_HOSTILE === 'full' ? 'full' : 'bounded';
 
 /** Cases of every test run, and those that only the full form adds. */
