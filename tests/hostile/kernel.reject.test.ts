@@ -4,6 +4,7 @@ import { until } from '../harness/index.ts';
 import {
   argumentsOf,
   type Cases,
+  descendants,
   descriptorsOf,
   type InScene,
   inForm,
@@ -183,6 +184,9 @@ describe.each(users)('the kernel, with a worker of $name', (user) => {
   test('commands and tool hosts do not get the fds that the worker inherited', async () => {
     const { worker, canary } = scene;
     expect([...descriptorsOf(worker.pid).values()]).toContain(canary);
+    const starter = descendants(worker.pid).find((pid) => argumentsOf(pid).includes('/starter/main.mjs')) ?? 0;
+    expect([...descriptorsOf(starter).values()]).not.toContain(canary);
+    expect(descriptorsOf(starter).size).toBeGreaterThan(3);
     const controller = new AbortController();
     const running = worker.run(workspace, 'touch up; exec sleep 100', { signal: controller.signal });
     const isSleeping = () => processesIn(workspace.path).some((pid) => argumentsOf(pid).startsWith('sleep\0'));

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -95,12 +95,34 @@ test('only killAll finds a record without a label', async () => {
 /** Lets another worker kill between the spawn and the record. A worker may be stopped there for an hour. */
 class LateRecords extends ProcessRecords {
   beforeWrite = () => {};
-  override write(...args: Parameters<ProcessRecords['write']>): void {
+  override write(...args: Parameters<ProcessRecords['write']>): boolean {
     this.beforeWrite();
     this.beforeWrite = () => {};
-    super.write(...args);
+    return super.write(...args);
   }
 }
+
+test('the last whole line of a record counts, and no record comes back after a claim', async () => {
+  const records = new ProcessRecords(host.stateDir);
+  const first = { pid: process.pid, start: 1 };
+  const second = { pid: process.pid, start: 2 };
+  const directory = join(host.stateDir, 'run_lines');
+  const { announcement } = records.announced(
+    { workspace: { id: 'run_lines' } as WorkspaceMount, label: null },
+    () => {},
+  );
+  expect(records.write('run_lines', { first, label: null, announcement })).toBe(true);
+  expect(records.labelled('run_lines')).toEqual([]);
+  expect(records.update('run_lines', [first, second], 'task_1')).toBe(true);
+  appendFileSync(join(directory, `${first.pid}-1.json`), '{"boot":"');
+  expect(records.labelled('run_lines')).toEqual([[first, second]]);
+  expect(records.claim('run_lines', 'task_2')).toEqual([]);
+  expect(records.claim('run_lines', 'task_1')).toEqual([[first, second]]);
+  expect(records.update('run_lines', [first], null)).toBe(false);
+  expect(readdirSync(directory)).toEqual([`${first.pid}-1.killed`]);
+  expect(records.remove('run_lines', first)).toEqual({ killed: true });
+  expect(existsSync(directory)).toBe(false);
+});
 
 test('a command that was not recorded at killAll never begins', async ({ workspace }) => {
   const stateDir = join(host.directory, 'late-state');

@@ -17,7 +17,8 @@ function recorded({ id }: WorkspaceMount): number[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.json'))
     .flatMap((name) => {
-      const { processes } = JSON.parse(readFileSync(join(directory, name), 'utf8')) as { processes: { pid: number }[] };
+      const last = readFileSync(join(directory, name), 'utf8').trimEnd().split('\n').at(-1) ?? '';
+      const { processes } = JSON.parse(last) as { processes: { pid: number }[] };
       return processes.map(({ pid }) => pid);
     });
 }

@@ -40,6 +40,16 @@ test('a command keeps as much of its output as asked, through a filter', async (
   }
 });
 
+test('the output of commands that print at once stays apart', async () => {
+  const print = async (letter: string) => {
+    const argv = ['/bin/bash', '-c', `head -c 4M /dev/zero | tr "\\0" ${letter} | tee /dev/stderr`] as const;
+    const workspace = host.makeWorkspace();
+    const { stdout, stderr } = await host.sandbox.run({ workspace, argv, kept_bytes: 8 * mib, signal });
+    return [stdout, stderr].map(({ text }) => text === letter.repeat(4 * mib));
+  };
+  expect(await Promise.all([...'abcd'].map(print))).toEqual(Array.from({ length: 4 }, () => [true, true]));
+});
+
 test('code of any size reaches a program by its standard input', async () => {
   const workspace = host.makeWorkspace();
   const stdin = `#${'x'.repeat(3 * mib)}\necho done\n`;

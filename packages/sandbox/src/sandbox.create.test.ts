@@ -34,14 +34,40 @@ test('a failed set-up is an error, not an exit code', async ({ workspace }) => {
 });
 
 test('arguments arrive byte for byte', async ({ workspace }) => {
-  const words = ['', ' ', '--', '-x', '$HOME', '`id`', "'", '"', '\n', 'ü€𝄞', '*', '\\', '%s'];
+  const words = [
+    '',
+    ' ',
+    '--',
+    '-x',
+    '$HOME',
+    '`id`',
+    "'",
+    '"',
+    '\n',
+    'ü€𝄞',
+    '*',
+    '\\',
+    '%s',
+    '\x01',
+    '\x7f',
+    "';id;'",
+    '!',
+  ];
   const program = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))';
   const { stdout } = await host.exec(workspace, ['node', '-e', program, '--', ...words]);
   expect(JSON.parse(stdout.text)).toEqual(words);
 });
 
 test('the environment is the base plus the given variables, whatever the values', async ({ workspace }) => {
-  const env = { A: 'x=y\n$HOME', PATH: '/usr/bin:/bin', BASH_ENV: '/workspace/x', IFS: 'a', EMPTY: '', U: 'ü' };
+  const env = {
+    A: 'x=y\n$HOME',
+    PATH: '/usr/bin:/bin',
+    BASH_ENV: '/workspace/x',
+    IFS: 'a',
+    EMPTY: '',
+    U: 'ü',
+    Q: "it's",
+  };
   const { stdout } = await host.exec(workspace, ['/usr/bin/env', '-0'], { env });
   const seen = Object.fromEntries(
     stdout.text
@@ -51,6 +77,15 @@ test('the environment is the base plus the given variables, whatever the values'
   );
   const git = gitEnvironment('/opt/holdpoint/inside/etc/gitconfig');
   expect(seen).toEqual({ HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp', SHLVL: '0', ...git, ...env });
+});
+
+test('a variable that bash keeps to itself is not set, and the others reach the command', async ({ workspace }) => {
+  const env = { BEFORE: '1', UID: '5', LC_ALL: 'C', AFTER: '2' };
+  const { stdout } = await host.exec(workspace, ['/usr/bin/env'], { env });
+  expect(stdout.text).toMatch(/^BEFORE=1$/m);
+  expect(stdout.text).toMatch(/^AFTER=2$/m);
+  expect(stdout.text).toMatch(/^LC_ALL=C$/m);
+  expect(stdout.text).not.toContain('UID=5');
 });
 
 test('a preloaded library runs only after the limits are set', async () => {

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { openSandbox } from './open-sandbox.ts';
 import { processesWith, rejects, useTestHost } from './testing/host.ts';
@@ -136,6 +138,23 @@ test('without control groups a process stays within its memory limit', async ({ 
   // Reserves 10 GiB of addresses, which a limit on address space would refuse.
   const wasm = await run('/opt/holdpoint/node/bin/node', '-e', 'new WebAssembly.Memory({initial: 1}); console.log(1)');
   expect(wasm.stdout.text).toBe('1\n');
+});
+
+test('a stricter limit of the host stays, and the others are set', async ({ workspace }) => {
+  const program = `
+    import { openSandbox } from ${JSON.stringify(new URL('open-sandbox.ts', import.meta.url).href)};
+    const [options, command] = process.argv.slice(1).map((text) => JSON.parse(text));
+    await using sandbox = await openSandbox(options);
+    process.stdout.write((await sandbox.run({ ...command, signal: new AbortController().signal })).stdout.text);
+  `;
+  const argv = ['/bin/bash', '-c', 'ulimit -f; ulimit -n; ulimit -c; ulimit -St; ulimit -Ht'];
+  const command = { workspace, argv, limits: { file_bytes: 1024 * mib, open_files: 77, cpu_seconds: 50 } };
+  const stateDir = join(host.directory, 'limited-state');
+  const args = [{ ...host.options, stateDir }, command].map((value) => JSON.stringify(value));
+  const line = 'ulimit -f 4096; exec "$@"';
+  const node = [process.execPath, '--input-type=module', '-e', program, ...args];
+  const { stdout } = await promisify(execFile)('/bin/bash', ['-c', line, 'bash', ...node]);
+  expect(stdout.split('\n')).toEqual(['4096', '77', '0', '50', '51', '']);
 });
 
 test('an invalid limit is refused before anything runs', async ({ workspace }) => {

@@ -49,7 +49,7 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
   let stopped = false;
   const beginning: Promise<Beginning> = Promise.all([
     input.before ?? size(deps, input, Number.POSITIVE_INFINITY),
-    hostMemory(),
+    deps.driver.cgroupLimits?.memory ? null : hostMemory(),
   ]).then(([before, memory]) => ({ ...before, memory }));
   const files = new UnlinkedUsageSampler(input.path, deps.now);
   const findSpaceBreach = async (): Promise<LimitBreach | null> =>
@@ -94,7 +94,8 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
 
 /** The state before the command begins. */
 interface Beginning extends Size {
-  memory: HostMemory;
+  /** Null where the control group counts the command's memory. */
+  memory: HostMemory | null;
 }
 
 /**
@@ -134,17 +135,17 @@ async function spaceBreach(
   const now = await size(deps, input, before.bytes > limit ? Number.POSITIVE_INFINITY : limit);
   const processes = input.tree.processes();
   const { memory_bytes } = input.limits;
-  const host = deps.driver.cgroupLimits?.memory ? before.memory : await hostMemory();
+  const host = before.memory === null ? null : await hostMemory();
   const unlinked = await files.sample({
     ...{ processes, free: now.free, remaining: limit - now.bytes },
-    ...{ available: host.available, memory: memory_bytes },
+    ...{ available: host?.available ?? 0, memory: memory_bytes },
   });
   // When the command uses space that cannot be counted, it is charged with all space that the disk has lost since it began.
   const lost = unlinked.uncounted.disk || now.unreadable ? before.bytes + before.free - now.free : 0;
   const bytes = Math.max(now.bytes + unlinked.disk, lost);
   // A command may still shrink a workspace that was over its limit before.
   if (bytes > limit && bytes > before.bytes) return { status: 'quota', quota: 'workspace', limit };
-  if (deps.driver.cgroupLimits?.memory || processes.length === 0) return null;
+  if (before.memory === null || host === null || processes.length === 0) return null;
   const memory = await memoryUse({ processes, limit: memory_bytes, unlinked, before: before.memory, now: host });
   return memory > memory_bytes ? { status: 'quota', quota: 'memory', limit: memory_bytes } : null;
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { CapabilityReport, CommandResult, ProcessLimits, WorkspaceFiles } from '@holdpoint/contract';
 import type { Command, WorkspaceMount } from '@holdpoint/sandbox';
 import type { FileOperation, FromWorker, Question } from './protocol.ts';
@@ -18,7 +18,6 @@ export interface Worker extends AsyncDisposable {
   /** Resolves after a turn of its event loop. */
   ping(): Promise<void>;
   alive(): boolean;
-  openDescriptors(): number;
   /** Resets the peak, and returns the present memory in bytes. */
   resetPeak(): number;
   /** Peak memory since then, in bytes. */
@@ -129,7 +128,6 @@ export async function startWorker({
       await ask({ kind: 'ping' });
     },
     alive: () => child.exitCode === null && child.signalCode === null,
-    openDescriptors: () => readdirSync(`/proc/${pid}/fd`).length,
     resetPeak() {
       writeFileSync(`/proc/${pid}/clear_refs`, '5');
       return status('VmRSS');

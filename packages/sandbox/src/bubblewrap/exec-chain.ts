@@ -156,10 +156,12 @@ function certificateVariables({ egress }: TreeRequest): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, certificateFile]));
 }
 
+/** In the format that enter.sh reads: a length in eight digits, and one command of bash. */
 function encodeCommand(variables: readonly string[], argv: readonly string[]): Buffer {
-  const records = [...variables, ...argv].map((record) => Buffer.from(record));
-  const header = [variables.length, ...records.map(({ length }) => length)].join(' ');
-  return Buffer.concat([Buffer.from(`${header}\n`), ...records]);
+  const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+  const words = ['export', ...variables.map(quote), ';', 'exec', '--', ...argv.map(quote)];
+  const answer = Buffer.from(words.join(' '));
+  return Buffer.concat([Buffer.from(String(answer.length).padStart(8, '0')), answer]);
 }
 
 function rootOwned(path: string): SandboxError {

@@ -1,12 +1,11 @@
 import type { Server } from 'node:net';
 import type { SourceFolder } from '@holdpoint/contract';
-import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
+import { identify, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
 import {
   childrenOf,
   type FreezeLocks,
-  isDying,
-  isStopped,
+  isUndisturbed,
   killProcess,
   killProcesses,
   type ProcessRecords,
@@ -138,12 +137,7 @@ export class SandboxProcess {
     const [first, bwrap] = [this.#firstProcess, this.#bwrap];
     if (!this.isSpare || !first || !bwrap || !this.#records.has(this.#workspaceId, bwrap)) return false;
     const [waiting] = childrenOf(first.pid);
-    return (
-      isAlive(bwrap) &&
-      isAlive(first) &&
-      waiting !== undefined &&
-      ![bwrap, first, waiting].some((one) => isStopped(one) || isDying(one))
-    );
+    return waiting !== undefined && [bwrap, first, waiting].every(isUndisturbed);
   }
 
   /** Gives it its command. Call it once. */
@@ -151,9 +145,9 @@ export class SandboxProcess {
     this.#assignment = assignment;
     if (assignment.label !== this.#label) {
       this.#label = assignment.label;
-      if (this.#bwrap && this.#firstProcess && this.#state === 'setting_up') {
-        this.#record(this.#bwrap, this.#firstProcess);
-        if (this.#records.isClaimed(this.#workspaceId, this.#bwrap)) this.#kill({ kind: 'taken_over' });
+      const [bwrap, first] = [this.#bwrap, this.#firstProcess];
+      if (bwrap && first && this.#state === 'setting_up') {
+        this.#record((id) => this.#records.update(id, [bwrap, first], this.#label));
       }
     }
     this.#meet('command');
@@ -242,10 +236,13 @@ export class SandboxProcess {
     if (this.#bwrap) killProcesses([...childrenOf(this.#bwrap.pid), this.#bwrap]);
   }
 
-  /** Nothing may run that `killAll` cannot find. */
-  #record(...processes: [ProcessIdentity, ...ProcessIdentity[]]): void {
+  /**
+   * Nothing may run that `killAll` cannot find.
+   * @param write false when `killAll` came first
+   */
+  #record(write: (workspaceId: string) => boolean): void {
     try {
-      this.#records.write(this.#workspaceId, processes, this.#label);
+      if (!write(this.#workspaceId)) this.#kill({ kind: 'taken_over' });
     } catch (error) {
       this.#kill({ kind: 'unrecorded', error });
     }
@@ -254,8 +251,12 @@ export class SandboxProcess {
   #onStarted(process: ProcessIdentity | null): void {
     this.#bwrap = process;
     this.#isStarted = true;
-    if (process) this.#record(process);
-    if (!this.#records.withdraw(this.#input.announcement)) this.#kill({ kind: 'taken_over' });
+    const { announcement } = this.#input;
+    this.#record((id) =>
+      process
+        ? this.#records.write(id, { first: process, label: this.#label, announcement })
+        : this.#records.withdraw(announcement),
+    );
     this.#adoptFirst();
     this.#concludeExit();
   }
@@ -291,12 +292,13 @@ export class SandboxProcess {
       this.#firstProcess = null; // It has ended while the worker was stopped, and its pid may be another process's.
       return;
     }
-    if (this.#failure) killProcess(this.#firstProcess);
-    else if (!this.#records.has(this.#workspaceId, this.#bwrap)) this.#kill({ kind: 'taken_over' });
-    else {
-      this.#record(this.#bwrap, this.#firstProcess);
-      this.#meet('first_process');
+    if (this.#failure) {
+      killProcess(this.#firstProcess);
+      return;
     }
+    const both = [this.#bwrap, this.#firstProcess] as const;
+    this.#record((id) => this.#records.update(id, both, this.#label));
+    this.#meet('first_process');
   }
 
   #onListener(server: Server | null): void {

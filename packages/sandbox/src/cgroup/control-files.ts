@@ -1,7 +1,7 @@
 import type { ProcessLimits } from '@holdpoint/contract';
 import type { Controller } from './locate.ts';
 
-/** Microseconds after which the kernel renews a group's CPU quota. */
+/** Microseconds after which the kernel renews a group's CPU quota. Version 1 has this default, too. */
 const periodUs = 100_000;
 
 /** A process that writes `0` to this file of a group enters the group. */
@@ -32,7 +32,6 @@ export function settingsOf(version: 1 | 2, limits: ProcessLimits): Setting[] {
       // Version 1 counts TCP buffers separately, and only where they have a limit. Above it a connection slows down; nothing is killed.
       { controller: 'memory', file: 'memory.kmem.tcp.limit_in_bytes', value: memory, optional: true },
       { controller: 'pids', file: 'pids.max', value: processes },
-      { controller: 'cpu', file: 'cpu.cfs_period_us', value: String(periodUs) },
       { controller: 'cpu', file: 'cpu.cfs_quota_us', value: quota },
     ];
   }

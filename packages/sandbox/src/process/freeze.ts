@@ -79,9 +79,6 @@ function childrenOf(pid: number): number[] {
   });
 }
 
-/** Whether the process was stopped, and will do nothing until it is continued. */
-export const isStopped = ({ pid }: ProcessIdentity): boolean => threadsOf(pid).length > 0 && hasStopped(pid);
-
 /** Whether no thread runs. */
 function hasStopped(pid: number): boolean {
   const threads = threadsOf(pid);

@@ -1,6 +1,6 @@
-export { freezeDescendants, isStopped, sendSignal, terminateDescendants, thawDescendants } from './freeze.ts';
+export { freezeDescendants, sendSignal, terminateDescendants, thawDescendants } from './freeze.ts';
 export { FreezeLocks } from './freeze-locks.ts';
-export { isDying } from './is-dying.ts';
+export { isUndisturbed } from './is-undisturbed.ts';
 export { childrenOf, killGroup, killProcess, killProcesses, parentOf } from './kill.ts';
 export { killAll } from './kill-all.ts';
 export { processesOfNamespace } from './namespace.ts';

@@ -43,6 +43,8 @@ export class PipePool {
   readonly #starter: Starter;
   #free: number[] = [];
   readonly #lasting: number[] = [];
+  /** For all of `sharedOutput`: a chunk is read and passed on without a pause, so no other stream is read in between. */
+  readonly #chunk = Buffer.allocUnsafeSlow(chunkBytes);
   #refilling: Promise<void> | null = null;
   #isClosed = false;
 
@@ -61,15 +63,16 @@ export class PipePool {
   }
 
   /**
-   * As `output`, but all chunks share one buffer, so a chunk is valid only until its listeners return. With a new buffer for every chunk, a
-   * worker whose command prints 2 GiB grew by 35 to 70 MiB.
+   * As `output`, but the chunks of all such streams share one buffer, so a chunk is valid only until its listeners return. With a new buffer
+   * for every chunk, a worker whose command prints 2 GiB grew by 35 to 70 MiB. With one per stream, the garbage collector marked the whole
+   * heap every 12 commands.
    */
   sharedOutput(): Pipe {
     const { ours, file } = this.#opened();
     const stream: Socket = new Socket({
       ...{ fd: ours, readable: true, writable: false },
       onread: {
-        buffer: Buffer.allocUnsafeSlow(chunkBytes),
+        buffer: this.#chunk,
         callback: (bytes, buffer) => {
           stream.emit('data', buffer.subarray(0, bytes));
           return true; // continue, even without listeners

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bootId, type ProcessIdentity } from '@holdpoint/process';
 import { z } from 'zod';
@@ -26,8 +26,8 @@ const announcementSchema = recordSchema.pick({ boot: true, label: true });
 
 /**
  * The sandboxed processes of a workspace on this host, as files that every worker of the host can read:
- * `<stateDir>/<workspaceId>/<pid>-<start>.json`. `killAll` renames a record to `.killed` before it kills, so the owner sees that the
- * command did not end by itself.
+ * `<stateDir>/<workspaceId>/<pid>-<start>.json`. The last line of a record counts. `killAll` renames a record to `.killed` before it kills,
+ * so the owner sees that the command did not end by itself.
  *
  * A worker can be stopped at any instruction and resume much later. If that happens between the start of a tree and its record, other
  * workers see the announcement `<worker>-<uuid>.starting`, which `killAll` removes. A worker that resumes and finds its announcement gone
@@ -49,7 +49,9 @@ export class ProcessRecords {
   ): { started: Started; announcement: string } {
     const name = `${process.pid}-${randomUUID()}.starting`;
     const announcement = join(workspaceDirectory(this.#stateDir, workspace.id), name);
-    this.#write(announcement, { label: label ?? undefined });
+    // Only the label is read. Without one a file that is still empty says all.
+    if (label === null) this.#unlessUnusable(() => writeInto(announcement, ''));
+    else this.#write(announcement, { label });
     try {
       return { started: start(), announcement };
     } catch (error) {
@@ -65,34 +67,58 @@ export class ProcessRecords {
     return wasThere;
   }
 
-  /** Writes or replaces the record of a tree, named after its first process. Synchronous, so that no await lies between a spawn and its record. */
+  /**
+   * Records a tree by its first process, in place of the announcement. Synchronous, so that no await lies between a start and its record.
+   * @returns false when `killAll` came first. The caller must then kill what it started
+   */
   write(
     workspaceId: string,
+    { first, label, announcement }: { first: ProcessIdentity; label: string | null; announcement: string },
+  ): boolean {
+    try {
+      this.#write(this.#path(workspaceId, first), { processes: [first], label: label ?? undefined });
+    } catch (error) {
+      this.withdraw(announcement);
+      throw error;
+    }
+    return removeFile(announcement);
+  }
+
+  /**
+   * Records more of a tree. Adds a line, because to replace a file costs a write to the disk (ext4).
+   * @returns false when `killAll` has claimed the tree. Nothing is recorded then
+   */
+  update(
+    workspaceId: string,
     processes: readonly [ProcessIdentity, ...ProcessIdentity[]],
-    label: string | null = null,
-  ): void {
-    const path = join(workspaceDirectory(this.#stateDir, workspaceId), `${recordName(processes[0])}.json`);
-    this.#write(path, { processes, label: label ?? undefined });
+    label: string | null,
+  ): boolean {
+    try {
+      const fd = openSync(this.#path(workspaceId, processes[0]), constants.O_WRONLY | constants.O_APPEND);
+      try {
+        writeSync(fd, this.#line({ processes, label: label ?? undefined }));
+      } finally {
+        closeSync(fd);
+      }
+      return true;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw unusable(this.#stateDir, error);
+    }
   }
 
   /** True while `killAll` has not claimed the tree. */
   has(workspaceId: string, first: ProcessIdentity): boolean {
-    return existsSync(join(workspaceDirectory(this.#stateDir, workspaceId), `${recordName(first)}.json`));
-  }
-
-  /** True from `killAll`'s claim until the tree has ended. A record that is written after the claim does not undo it. */
-  isClaimed(workspaceId: string, first: ProcessIdentity): boolean {
-    return existsSync(join(workspaceDirectory(this.#stateDir, workspaceId), `${recordName(first)}.killed`));
+    return existsSync(this.#path(workspaceId, first));
   }
 
   /** Removes the record of an ended tree. `killed` when `killAll` had claimed it. */
   remove(workspaceId: string, first: ProcessIdentity): { killed: boolean } {
-    const directory = workspaceDirectory(this.#stateDir, workspaceId);
-    const path = join(directory, recordName(first));
-    const own = removeFile(`${path}.json`);
-    const claimed = removeFile(`${path}.killed`);
-    removeEmpty(directory);
-    return { killed: !own || claimed };
+    const path = this.#path(workspaceId, first);
+    const own = removeFile(path);
+    if (!own) removeFile(claimedPath(path));
+    removeEmpty(dirname(path));
+    return { killed: !own };
   }
 
   /** The recorded trees with a label. */
@@ -124,7 +150,7 @@ export class ProcessRecords {
         continue;
       }
       if (label !== undefined && record.label !== label) continue;
-      if (name.endsWith('.json')) renameIfThere(path, `${path.slice(0, -'.json'.length)}.killed`);
+      if (name.endsWith('.json')) renameIfThere(path, claimedPath(path));
       trees.push(record.processes);
     }
     removeEmpty(directory);
@@ -134,23 +160,42 @@ export class ProcessRecords {
   #read(path: string): z.infer<typeof recordSchema> | 'ended' | 'stale' {
     const text = readText(path);
     if (text === null) return 'ended';
-    // Only a power cut leaves a half-written record, and its processes have ended with it.
-    const record = recordSchema.safeParse(parseJson(text));
+    // The last line may be half-written. Only a power cut leaves no whole line, and the processes have ended with it.
+    const last = text
+      .split('\n')
+      .map(parseJson)
+      .findLast((line) => line !== undefined);
+    const record = recordSchema.safeParse(last);
     return record.success && record.data.boot === this.#boot ? record.data : 'stale';
   }
 
   /** Atomic for readers. */
   #write(path: string, data: object): void {
     const temporary = `${path}.${process.pid}.new`;
+    this.#unlessUnusable(() => {
+      writeInto(temporary, this.#line(data));
+      renameSync(temporary, path);
+    });
+  }
+
+  #line(data: object): string {
+    return `${JSON.stringify({ boot: this.#boot, ...data })}\n`;
+  }
+
+  /** Another process may remove the empty directory between two calls. */
+  #unlessUnusable(write: () => void): void {
     for (let tries = 1; ; tries++) {
       try {
-        writeInto(temporary, JSON.stringify({ boot: this.#boot, ...data }));
-        renameSync(temporary, path);
+        write();
         return;
       } catch (error) {
         if (!isMissing(error) || tries === 5) throw unusable(this.#stateDir, error);
       }
     }
+  }
+
+  #path(workspaceId: string, { pid, start }: ProcessIdentity): string {
+    return join(workspaceDirectory(this.#stateDir, workspaceId), `${pid}-${start}.json`);
   }
 
   #matches(announcement: string, label: string | undefined): boolean {
@@ -169,9 +214,7 @@ function unusable(stateDir: string, cause: unknown): SandboxError {
   });
 }
 
-function recordName({ pid, start }: ProcessIdentity): string {
-  return `${pid}-${start}`;
-}
+const claimedPath = (path: string): string => `${path.slice(0, -'.json'.length)}.killed`;
 
 function parseJson(text: string): unknown {
   try {

@@ -106,14 +106,15 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     };
   }
   const identity = identify(pid); // null when it has ended already
+  let overtaken = true;
   try {
-    if (identity) deps.records.write(workspace.id, [identity], request.label);
-  } catch (error) {
-    killGroup(pid);
-    throw error;
+    const { label } = request;
+    overtaken = identity
+      ? !deps.records.write(workspace.id, { first: identity, label, announcement })
+      : !deps.records.withdraw(announcement);
+  } finally {
+    if (overtaken) killGroup(pid);
   }
-  const overtaken = !deps.records.withdraw(announcement);
-  if (overtaken) killGroup(pid);
   // The command has begun already. It cannot wait as a command in a sandbox does.
   if (request.label !== null && deps.freezeLocks.isLocked(workspace.id)) {
     sendSignal(-pid, 'SIGSTOP');

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import type { ProcessIdentity } from '@holdpoint/process';
+
+/** PF_EXITING of the kernel's process flags. */
+const exiting = 0x4;
+/** SIGKILL and SIGSTOP in a mask of signals. No process can ignore them. */
+const killOrStop = (1n << 8n) | (1n << 18n);
+
+/**
+ * Whether a process with one thread runs or waits as before: it was not stopped, has not begun to end, and has no signal for either that
+ * it did not take yet. The first process of a pid namespace stays visible until the kernel has ended all others in it.
+ */
+export function isUndisturbed({ pid, start }: ProcessIdentity): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    const pending = [...status.matchAll(/^(?:Sig|Shd)Pnd:\t([0-9a-f]+)$/gm)].map(([, mask]) => BigInt(`0x${mask}`));
+    if (pending.some((mask) => (mask & killOrStop) !== 0n)) return false;
+    // Read last: a signal that was taken before shows here.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name (field 2) may contain spaces and brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state = '', flags, since] = [fields[0], Number(fields[6]), Number(fields[19])];
+    return since === start && !'TtZX'.includes(state) && (flags & exiting) === 0;
+  } catch {
+    return false; // it has ended
+  }
+}
