@@ -27,8 +27,8 @@ import {
   waitForCalls,
   waitForModel,
 } from '../domain/index.ts';
-import { type Appended, type AppendedParts, appendParts, asWhole, claimOwner, prime, toPayload } from '../log/index.ts';
 import type { JobContext } from '../jobs/index.ts';
+import { type Appended, type AppendedParts, appendParts, asWhole, claimOwner, prime, toPayload } from '../log/index.ts';
 import { resolveCall } from '../planners/resolve-call.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
 import type { JobOwner } from '../queues/queues.ts';

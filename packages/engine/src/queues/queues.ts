@@ -128,7 +128,11 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   };
   const turns = new Queue<TurnJob>(queueNames.turns, options);
   const steps = new Queue<StepJob>(queueNames.steps, options);
-  const nextSteps = new Queue<StepJob>(queueNames.steps, options, openBackend(redis, { prefix: queuePrefix, isSilent: true }));
+  const nextSteps = new Queue<StepJob>(
+    queueNames.steps,
+    options,
+    openBackend(redis, { prefix: queuePrefix, isSilent: true }),
+  );
   const workspaces = new Queue<WorkspaceJob>(queueNames.workspaces, options);
   const tasks = new Queue<TaskJob>(queueNames.tasks, options);
   const all = [turns, steps, workspaces, tasks];

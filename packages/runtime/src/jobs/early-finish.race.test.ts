@@ -152,6 +152,29 @@ test('a worker that takes no more jobs wakes another one for the next step', asy
   connection.disconnect();
 });
 
+test('a job whose process died before the end that takes it is found at the next look of a waiting worker', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const runId = await planned(deps, 1);
+  const [job] = await deps.queues.steps.getPrioritized();
+  await job?.remove();
+  const connection = deps.redis.duplicate({ maxRetriesPerRequest: null, commandTimeout: undefined });
+  const handled = Promise.withResolvers<StepJob>();
+  const kind: JobKind<StepJob> = {
+    async handle(_, taken) {
+      handled.resolve(taken);
+      return { kind: 'done' };
+    },
+    lookAgain: lookAgain.step,
+  };
+  const options = { connection, prefix: queuePrefix, drainDelay: 0.5 };
+  const { worker } = openWorker<StepJob>(deps, queueNames.steps, kind, options);
+  await expect.poll(() => deps.redis.client('LIST')).toContain('cmd=bzpopmin');
+  await deps.queues.addNextStep({ id: runId, header: {} }, String(job?.data.step_id));
+  expect(await handled.promise).toEqual(job?.data);
+  await worker.close();
+  connection.disconnect();
+});
+
 test('a handler that fails after its job has ended gets another job', async () => {
   const { deps } = inMemoryWorker(engine);
   const runId = await planned(deps, 1);
