@@ -38,6 +38,7 @@ export type {
   WrittenCompaction,
   WrittenInstructions,
 } from './ports/index.ts';
+export { openBackend, wakeWaiting } from './queues/open-backend.ts';
 export {
   backoffOf,
   capDelay,

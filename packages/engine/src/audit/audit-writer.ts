@@ -38,11 +38,13 @@ export async function openAuditWriter(deps: AuditDeps): Promise<AuditWriter> {
     return progress;
   };
   const read = async (runId: string): Promise<RunProgress | undefined> => {
-    const [cursor, status] = await Promise.all([
+    const [cursor, [status, seq] = []] = await Promise.all([
       redis.hget(auditCursorsKey, runId),
-      redis.hget(stateKey(runId), runField.status.name),
+      redis.hmget(stateKey(runId), runField.status.name, runField.seq.name),
     ]);
     const sealed = Number(cursor ?? 0);
+    // The last notifications of a run often come when all of it is sealed: its facts would be learned again from the whole log.
+    if (sealed > 0 && sealed === Number(seq)) return undefined;
     if (sealed > 0 && !hasEnded(status) && !(await hasRecord(deps, runId, sealed))) return undefined;
     return openProgress(deps, runId, sealed);
   };
@@ -77,7 +79,7 @@ export async function openAuditWriter(deps: AuditDeps): Promise<AuditWriter> {
 }
 
 const endings: readonly RunState['status'][] = ['succeeded', 'failed', 'canceled'];
-const hasEnded = (status: string | null): boolean => endings.some((one) => one === status);
+const hasEnded = (status: string | null | undefined): boolean => endings.some((one) => one === status);
 
 /** Records that become one batch. */
 class PendingRecords {

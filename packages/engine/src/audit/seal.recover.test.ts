@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { appendFile, mkdtemp, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { auditCursorsKey, auditHeadKey } from '../log/keys.ts';
@@ -11,7 +11,7 @@ import { readLog } from '../log/read-log.ts';
 import { readRecords, sealAll } from '../testing/audited.ts';
 import { deliverAll, inMemoryWorker, specOf, startTestEngine, type TestEngine } from '../testing/index.ts';
 import { copyOf } from '../testing/lagging-copy.ts';
-import type { AuditDeps } from './audit-writer.ts';
+import { type AuditDeps, openAuditWriter } from './audit-writer.ts';
 import { listSegments } from './segments.ts';
 import { verifyAudit } from './verify-audit.ts';
 
@@ -187,4 +187,15 @@ test.each([
     `${(await readLog(engine.deps.redis, runId)).length}`,
   );
   expect((await listSegments(dataDir)).at(-1)).not.toBe(name);
+});
+
+test('the log of a run that is sealed to its end is not read again', async () => {
+  const runId = await addRun();
+  const writer = await openAuditWriter(deps);
+  const { signal } = new AbortController();
+  await writer.seal([runId], signal);
+  using reads = vi.spyOn(deps.redis, 'xrangeBuffer');
+  await writer.seal([runId], signal);
+  expect(reads).not.toHaveBeenCalled();
+  await expectSealedOnce([runId]);
 });

@@ -57,12 +57,21 @@ export class KnownState {
     const marks = new Map(
       changes.marks.map(({ field, text, counter, by }) => [field, `${text}${Number(this.#valueOf(counter)) + by}`]),
     );
-    const run = runFieldNames.map((name, at) => this.#valueAfter(changes, name, this.#stored.run[at] ?? '') ?? null);
-    const step = stepNames.map((name) => {
-      const field = nameOf(stepId, name);
-      return this.#valueAfter(changes, field, marks.get(field) ?? '') ?? null;
-    });
-    return { run, step, before: { stored: this.#stored.run, parsed: this.#run } };
+    const run = [...this.#stored.run];
+    const step: (string | null)[] = stepNames.map(() => null);
+    const objects: object[] = [];
+    const { values, increments, raises } = changes;
+    // By what has changed: most fields of a run have not, and each name that has an id in it is a new text.
+    for (const field of new Set([...marks.keys(), ...values.keys(), ...increments.keys(), ...raises.keys()])) {
+      const runPlace = runPlaces.get(field);
+      const stepPlace = field.startsWith(stepId) ? stepPlaces.get(field.slice(stepId.length + 1)) : undefined;
+      if (runPlace !== undefined) run[runPlace] = this.#valueAfter(changes, field, run[runPlace] ?? '') ?? null;
+      if (stepPlace === undefined) continue;
+      step[stepPlace] = this.#valueAfter(changes, field, marks.get(field) ?? '') ?? null;
+      const object = changes.objects.get(field);
+      if (object !== undefined) objects[stepPlace] = object;
+    }
+    return { run, step, objects, before: { stored: this.#stored.run, parsed: this.#run } };
   }
 
   /** Empty: absent. Undefined: not known. */

@@ -30,6 +30,9 @@ export type RuleState = z.infer<typeof ruleSchema> & { id: string };
 
 /** The hash fields that make up a run, a step, an approval, a task. */
 const runFields = Object.entries(runTable);
+const stepFields = Object.entries(stepTable).map(([name, { schema }]) => {
+  return { name, schema, absent: schema.safeParse(undefined).data as unknown };
+});
 export const runFieldNames: readonly string[] = Object.keys(runTable);
 export const stepNames: readonly string[] = Object.keys(stepTable);
 const approvalNames = Object.keys(approvalTable);
@@ -54,9 +57,14 @@ export function parseStep(id: string, fields: Fields): StepState | undefined {
 
 function readFound(id: string, found: Record<string, string> | undefined): StepState | undefined {
   if (found === undefined) return undefined;
-  const { judged, call, ...step } = stepSchema.parse(found);
-  return { id, ...step, call: { ...call, ...judged } };
+  return asStep(id, stepSchema.parse(found));
 }
+
+const asStep = (id: string, { judged, call, ...step }: z.infer<typeof stepSchema>): StepState => ({
+  id,
+  ...step,
+  call: { ...call, ...judged },
+});
 
 type Values = readonly (string | null)[];
 
@@ -64,6 +72,8 @@ type Values = readonly (string | null)[];
 export interface StoredStep {
   run: Values;
   step: Values;
+  /** By place, what some fields of the step encode: it was checked when its event was. */
+  objects?: readonly (object | undefined)[] | undefined;
   /** An older state of the run: a field that has not changed since is not parsed again. */
   before?: { stored: Values; parsed: RunState } | undefined;
 }
@@ -74,8 +84,21 @@ export function parseStored(
   stored: StoredStep,
 ): { run: RunState; step: StepState } | undefined {
   const run = stored.before === undefined ? parseWhole(ids.run, stored.run) : parseChanged(stored.run, stored.before);
-  const step = readFound(ids.step, byName(stored.step, stepNames));
+  const step =
+    stored.objects === undefined
+      ? readFound(ids.step, byName(stored.step, stepNames))
+      : parseKnown(ids.step, stored.step, stored.objects);
   return run && step && { run, step };
+}
+
+function parseKnown(id: string, values: Values, objects: readonly (object | undefined)[]): StepState {
+  const step: Record<string, unknown> = {};
+  for (const [at, { name, schema, absent }] of stepFields.entries()) {
+    const text = values[at] || undefined;
+    const value = text === undefined ? absent : (objects[at] ?? schema.parse(text));
+    if (value !== undefined) step[name] = value;
+  }
+  return asStep(id, step as z.infer<typeof stepSchema>);
 }
 
 function parseWhole(id: string, values: Values): RunState | undefined {

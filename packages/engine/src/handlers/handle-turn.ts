@@ -58,7 +58,7 @@ async function takeTurn(
   deps: WorkerDeps,
   job: TurnJob,
   run: RunState,
-  { signal, finish }: JobContext,
+  { signal, finish, takesNextStep }: JobContext,
 ): Promise<'under way' | 'again' | (JobEnd & { kind: 'sleep' }) | undefined> {
   const isWaiting = isWaitingForModel(run);
   if (run.status !== 'running' && !isWaiting) return undefined;
@@ -70,7 +70,7 @@ async function takeTurn(
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
   if (planned.transition === undefined) return { kind: 'sleep', until: planned.sleepUntil, seen: run.seq };
   const plan = { ...planned, transition: afterModelWait(run, planned.transition) };
-  const appended = await recordPlan(deps, run, plan, finish);
+  const appended = await recordPlan(deps, run, plan, { finish, takesNextStep });
   if (appended.ok && planned.sleepUntil !== undefined) {
     return { kind: 'sleep', until: planned.sleepUntil, seen: appended.seq };
   }

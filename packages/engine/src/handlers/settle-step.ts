@@ -81,7 +81,7 @@ async function withPlan(
     isFinished = context.finish !== undefined;
     context.finish?.();
   };
-  const { parts } = await recordAfter(deps, run, first, ahead, finish);
+  const { parts } = await recordAfter(deps, run, first, ahead, { ...context, finish });
   if (parts > first.length) return ahead.nothingElsePending ? done : forward(deps, run, context, done);
   if (isFinished) return wakeChanged(deps, run, step);
   return parts === first.length ? forward(deps, run, context, done) : refusedAs(start);

@@ -11,6 +11,8 @@ export interface JobContext {
    * once then. What it still finds to do is for a new job. Without it the job ends when its handler returns.
    */
   finish?: () => void;
+  /** Whether `finish` takes the next job of the queue of steps. */
+  takesNextStep?: () => boolean;
 }
 
 /** Why a running attempt is interrupted. `canceled`: its run is; `lock-lost`: another worker has the job; `shutdown`: this worker is ending. */

@@ -38,7 +38,15 @@ export const isOfType = (types: string): RegExp => new RegExp(`^\\["(${types})"|
 const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/;
 const stepPrefix = `${idPrefixes.step}_`;
 
+let lastShort = { id: '', short: '' };
+
+/** Several events of an append are of one step, so the last answer is kept. */
 function shortStepId(id: string): string {
+  if (lastShort.id !== id) lastShort = { id, short: inBase64(id) };
+  return lastShort.short;
+}
+
+function inBase64(id: string): string {
   const bare = id.slice(stepPrefix.length);
   return id.startsWith(stepPrefix) && uuid.test(bare)
     ? Buffer.from(bare.replaceAll('-', ''), 'hex').toString('base64url')

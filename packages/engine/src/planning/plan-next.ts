@@ -27,6 +27,7 @@ import {
   waitForCalls,
   waitForModel,
 } from '../domain/index.ts';
+import type { JobContext } from '../jobs/index.ts';
 import { type Appended, type AppendedParts, appendParts, asWhole, claimOwner, prime, toPayload } from '../log/index.ts';
 import { resolveCall } from '../planners/resolve-call.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
@@ -282,35 +283,41 @@ function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElse
   return { steps, nothingElsePending: nothingElsePending && steps.some(({ passes }) => passes !== undefined) };
 }
 
-/** Records a plan, and adds the jobs of the steps that begin. @param finish as that of `recordAfter` */
+/** Records a plan, and adds the jobs of the steps that begin. @param end as that of `recordAfter` */
 export const recordPlan = async (
   deps: WorkerDeps,
   run: PlannedRun,
   planned: Planned,
-  finish?: () => void,
-): Promise<Appended> => asWhole(await recordAfter(deps, run, [], planned, finish), 1);
+  end?: OwnEnd,
+): Promise<Appended> => asWhole(await recordAfter(deps, run, [], planned, end), 1);
 
 /**
  * Records a plan after other transitions, in one append. When the plan is all that can begin now, its jobs go out with it, on the same
  * connection and so after it: a job finds its step, or that there is none because the plan was refused.
- * @param finish called when the jobs were sent: the job that plans is done, unless the plan is refused
+ * @param end ends the job that plans when the jobs were sent: it is done, unless the plan is refused
  */
 export async function recordAfter(
   deps: WorkerDeps,
   run: PlannedRun,
   first: readonly BoundTransition[],
   { steps, begin, nothingElsePending, transition }: Planned,
-  finish?: () => void,
+  end: OwnEnd = {},
 ): Promise<AppendedParts> {
   const addJobs = () => Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
+  // The end of this job takes one of them, or another that waits already.
+  const sendJobs = () => {
+    const [first, ...rest] = end.takesNextStep?.() ? begin : [];
+    if (first === undefined) return addJobs();
+    return Promise.all([deps.queues.addNextStep(run, first), ...rest.map((id) => deps.queues.addStep(run, id))]);
+  };
   const [only, ...others] = nothingElsePending ? begin : [];
   const next = others.length === 0 ? only : undefined;
   const recording = Promise.all([
     claimOwner(deps.redis, run.id, steps),
     appendParts(deps, run.id, [...first, transition], { returning: next }),
-    ...(nothingElsePending ? [addJobs()] : []),
+    ...(nothingElsePending ? [sendJobs()] : []),
   ]);
-  if (nothingElsePending) finish?.();
+  if (nothingElsePending) end.finish?.();
   const [, appended] = await recording;
   if (appended.parts <= first.length || !('seq' in appended)) return appended;
   if (next !== undefined) prime(deps.redis, next, appended.returned);
@@ -322,3 +329,4 @@ export async function recordAfter(
 }
 
 type PlannedRun = JobOwner & Pick<RunState, 'parent'>;
+type OwnEnd = Pick<JobContext, 'finish' | 'takesNextStep'>;

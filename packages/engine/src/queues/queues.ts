@@ -1,6 +1,7 @@
 import type { Priority } from '@holdpoint/contract';
 import { Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { openBackend } from './open-backend.ts';
 
 /** Jobs are wake-ups that name a run and one of its steps; the log is the truth. */
 export interface TurnJob {
@@ -55,6 +56,8 @@ export interface Queues {
   releaseTurn(runId: string, turn: number): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addStep(run: JobOwner, stepId: string, notBefore?: number): Promise<void>;
+  /** Adds the job of a step for the end of another step's job, which takes it and leaves right after: no worker that waits is woken. */
+  addNextStep(run: JobOwner, stepId: string): Promise<void>;
   /** Makes a step's job run soon: promotes it if it is parked, adds it if it does not exist. */
   wakeStep(run: JobOwner, stepId: string): Promise<void>;
   /**
@@ -125,10 +128,16 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   };
   const turns = new Queue<TurnJob>(queueNames.turns, options);
   const steps = new Queue<StepJob>(queueNames.steps, options);
+  const nextSteps = new Queue<StepJob>(
+    queueNames.steps,
+    options,
+    openBackend(redis, { prefix: queuePrefix, isSilent: true }),
+  );
   const workspaces = new Queue<WorkspaceJob>(queueNames.workspaces, options);
   const tasks = new Queue<TaskJob>(queueNames.tasks, options);
   const all = [turns, steps, workspaces, tasks];
-  for (const queue of all) queue.on('error', ignoreHere);
+  const opened = [...all, nextSteps];
+  for (const queue of opened) queue.on('error', ignoreHere);
 
   // BullMQ packs job options in binary: an undefined one must be left out.
   const delayUntil = (notBefore: number | undefined): { delay?: number } =>
@@ -164,6 +173,10 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
       if (job) await promote(job);
     },
     addStep,
+    async addNextStep(run, stepId) {
+      const options = { jobId: jobIds.step(stepId), ...jobPriority(run) };
+      await nextSteps.add('step', { run_id: run.id, step_id: stepId }, options);
+    },
     wakeStep,
     async wakeDecided(run, stepId) {
       const job = new Job(steps, 'step', { run_id: run.id, step_id: stepId }, {}, jobIds.step(stepId));
@@ -192,7 +205,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
       return counts.reduce((sum, count) => sum + count, 0);
     },
     async close() {
-      await Promise.all(all.map((queue) => queue.close()));
+      await Promise.all(opened.map((queue) => queue.close()));
     },
   };
 }

@@ -21,6 +21,7 @@ export function tapCommands(deps: WorkerDeps, tap: Tap): WorkerDeps {
   const wakeUps = tapped({
     addTurn: queues.addTurn,
     addStep: queues.addStep,
+    addNextStep: queues.addNextStep,
     wakeStep: queues.wakeStep,
     wakeDecided: queues.wakeDecided,
     releaseStep: queues.releaseStep,

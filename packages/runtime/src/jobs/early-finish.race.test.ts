@@ -57,7 +57,7 @@ async function handleJobs(
   const connection = deps.redis.duplicate({ maxRetriesPerRequest: null, commandTimeout: undefined });
   const again: JobKind<StepJob>['again'] = (one, { run_id: id, step_id }) =>
     one.queues.wakeStep({ id, header: {} }, step_id);
-  const kind = { handle: counting, lookAgain: lookAgain.step, again };
+  const kind = { handle: counting, lookAgain: lookAgain.step, again, takesNextStep: true };
   const { worker, looked } = openWorker<StepJob>(deps, queueNames.steps, kind, { connection, prefix: queuePrefix });
   await enough.promise;
   await worker.close();
@@ -94,6 +94,85 @@ test('the outcome of a step, the job of the next and the end of its own job leav
   expect(ended).toEqual([true, false]);
   expect(left).toBe(0);
   expect(await statusesOf(deps, runId)).toEqual(['succeeded', 'succeeded']);
+});
+
+/** The key that waiting workers block on. */
+const markerOf = ({ queues }: WorkerDeps) => queues.steps.toKey('marker');
+
+test('a job that the end of another one takes wakes no waiting worker', async () => {
+  const { deps } = inMemoryWorker(engine);
+  await planned(deps, 1);
+  const marked: number[] = [];
+  const { left } = await handleJobs(deps, 2, async (...[one, job, context]) => {
+    await one.redis.del(markerOf(one));
+    const end = await handleStep(one, job, context);
+    marked.push(await one.redis.exists(markerOf(one)));
+    return end;
+  });
+  expect(marked).toEqual([0, 0]);
+  expect(left).toBe(0);
+});
+
+test('when the end of a job takes no other, because its lock is lost, a waiting worker is woken for the job that was added', async () => {
+  const { deps } = inMemoryWorker(engine);
+  await planned(deps, 1);
+  const waiting: number[] = [];
+  let jobs = 0;
+  await handleJobs(deps, 2, async (...[one, job, context]) => {
+    if (++jobs > 1) return handleStep(one, job, context);
+    await one.redis.del(markerOf(one), `${one.queues.steps.toKey(job.step_id)}:lock`);
+    const end = await handleStep(one, job, context);
+    await expect.poll(() => one.redis.exists(markerOf(one))).toBe(1);
+    waiting.push(await one.queues.steps.getPrioritizedCount());
+    return end;
+  });
+  expect(waiting).toEqual([1]);
+});
+
+test('a worker that takes no more jobs wakes another one for the next step', async () => {
+  const { deps } = inMemoryWorker(engine);
+  await planned(deps, 1);
+  const connection = deps.redis.duplicate({ maxRetriesPerRequest: null, commandTimeout: undefined });
+  const handled = Promise.withResolvers<number>();
+  const kind: JobKind<StepJob> = {
+    async handle(one, job, context) {
+      await one.redis.del(markerOf(one));
+      await worker.pause(true);
+      const end = await handleStep(one, job, context);
+      handled.resolve(await one.redis.exists(markerOf(one)));
+      return end;
+    },
+    lookAgain: lookAgain.step,
+    again: (one, { run_id: id, step_id }) => one.queues.wakeStep({ id, header: {} }, step_id),
+    takesNextStep: true,
+  };
+  const { worker } = openWorker<StepJob>(deps, queueNames.steps, kind, { connection, prefix: queuePrefix });
+  expect(await handled.promise).toBe(1);
+  await worker.close();
+  connection.disconnect();
+});
+
+test('a job whose process died before the end that takes it is found at the next look of a waiting worker', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const runId = await planned(deps, 1);
+  const [job] = await deps.queues.steps.getPrioritized();
+  await job?.remove();
+  const connection = deps.redis.duplicate({ maxRetriesPerRequest: null, commandTimeout: undefined });
+  const handled = Promise.withResolvers<StepJob>();
+  const kind: JobKind<StepJob> = {
+    async handle(_, taken) {
+      handled.resolve(taken);
+      return { kind: 'done' };
+    },
+    lookAgain: lookAgain.step,
+  };
+  const options = { connection, prefix: queuePrefix, drainDelay: 0.5 };
+  const { worker } = openWorker<StepJob>(deps, queueNames.steps, kind, options);
+  await expect.poll(() => deps.redis.client('LIST')).toContain('cmd=bzpopmin');
+  await deps.queues.addNextStep({ id: runId, header: {} }, String(job?.data.step_id));
+  expect(await handled.promise).toEqual(job?.data);
+  await worker.close();
+  connection.disconnect();
 });
 
 test('a handler that fails after its job has ended gets another job', async () => {

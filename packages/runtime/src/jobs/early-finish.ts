@@ -1,4 +1,5 @@
-import { type Job, RedisConnection, RedisQueueBackend, type Worker } from 'bullmq';
+import { openBackend, queuePrefix, wakeWaiting } from '@holdpoint/engine/worker';
+import { type IQueueBackend, Job, type Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 type Next = Awaited<ReturnType<Job['moveToCompleted']>>;
@@ -11,12 +12,17 @@ export class EarlyFinish {
   readonly #redis: Redis;
   readonly #worker: () => Worker;
   readonly #ends = new WeakMap<Job, Promise<{ next: Next } | undefined>>();
-  #backend: RedisQueueBackend | undefined;
+  readonly #isSilent: boolean;
+  #backend: IQueueBackend | undefined;
 
-  /** @param redis the connection of the appends */
-  constructor(redis: Redis, worker: () => Worker) {
+  /**
+   * @param redis the connection of the appends
+   * @param isSilent the handlers add jobs that wake no worker
+   */
+  constructor(redis: Redis, worker: () => Worker, isSilent = false) {
     this.#redis = redis;
     this.#worker = worker;
+    this.#isSilent = isSilent;
   }
 
   start(job: Job, token: string | undefined): void {
@@ -29,6 +35,12 @@ export class EarlyFinish {
       const early = await end;
       return early === undefined ? complete.apply(job, args) : early.next;
     };
+  }
+
+  /** Whether `start` now would take the next job. */
+  takesNext(job: Job): boolean {
+    const worker = this.#worker();
+    return this.#isSilent && !this.#ends.has(job) && !worker.closing && !worker.isPaused();
   }
 
   /** Whether the job was ended early, so that it is gone. */
@@ -45,24 +57,28 @@ export class EarlyFinish {
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const worker = this.#worker();
     const fetchNext = !worker.closing && !worker.isPaused();
-    const twin: Job = Object.create(job, { backend: { value: this.#openBackend() } });
+    // A copy: V8 makes an object slow that becomes the prototype of another one.
+    const twin: Job = Object.assign(Object.create(Job.prototype), job, { backend: this.#openBackend() });
     try {
       const next = await complete.call(twin, undefined, token ?? '', fetchNext);
       job.finishedOn = twin.finishedOn;
+      if (!fetchNext) await this.#wakeOther();
       return { next };
     } catch {
+      await this.#wakeOther();
       return undefined;
     }
   }
 
+  /** The job that the handler added waits, and no worker knows of it. Without a connection, one finds it at its next look. */
+  async #wakeOther(): Promise<void> {
+    if (this.#isSilent) await wakeWaiting(this.#redis, this.#worker()).catch(() => undefined);
+  }
+
   /** The backend of the worker, on the other connection. */
-  #openBackend(): RedisQueueBackend {
-    if (this.#backend !== undefined) return this.#backend;
-    const { name, keys, toKey, opts } = this.#worker();
-    const connection = new RedisConnection(this.#redis, { shared: true, blocking: false, skipVersionCheck: true });
-    // The connection logs its errors itself. An 'error' event without a listener would end the process.
-    connection.on('error', () => undefined);
-    this.#backend = new RedisQueueBackend(connection, name, keys, toKey, opts, undefined, false);
+  #openBackend(): IQueueBackend {
+    const { name, opts } = this.#worker();
+    this.#backend ??= openBackend(this.#redis, { prefix: queuePrefix, isSilent: this.#isSilent })(name, opts);
     return this.#backend;
   }
 }

@@ -31,7 +31,7 @@ export function openWorker<Data extends { run_id: string }>(
   const running = new Set<Job<Data>>();
   const seen = new WeakMap<Job<Data>, number>();
   const looks = new Set<Promise<void>>();
-  const finishing = new EarlyFinish(deps.redis, () => worker);
+  const finishing = new EarlyFinish(deps.redis, () => worker, kind.takesNextStep);
   const handle = processor(deps, kind, { running, seen, inJob, isHeld: () => isHeld?.(worker) ?? false, finishing });
   const worker: Worker<Data> = new Worker<Data>(queue, handle, options);
   worker.on('completed', (job) => {

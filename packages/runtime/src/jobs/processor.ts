@@ -11,6 +11,8 @@ export interface JobKind<Data> {
   mayStillSleep?(deps: WorkerDeps, data: Data, end: { seen?: number }): Promise<boolean>;
   /** Adds the job once more. Handlers of jobs that have it may end their job before they return. */
   again?(deps: WorkerDeps, data: Data): Promise<void>;
+  /** The jobs are those of steps, whose handlers may add the one that the end of their job takes. */
+  takesNextStep?: boolean;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface JobKind<Data> {
  */
 export function processor<Data extends { run_id: string }>(
   deps: WorkerDeps,
-  { handle, mayStillSleep, again }: JobKind<Data>,
+  { handle, mayStillSleep, again, takesNextStep }: JobKind<Data>,
   options: {
     running: Set<Job<Data>>;
     /** What the jobs that are done have seen of their runs. */
@@ -62,6 +64,7 @@ export function processor<Data extends { run_id: string }>(
       signal: signal ?? new AbortController().signal,
       lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
       ...(again && { finish: () => options.finishing.start(job, token) }),
+      ...(takesNextStep && { takesNextStep: () => options.finishing.takesNext(job) }),
     };
     options.running.add(job);
     try {

@@ -120,7 +120,10 @@ export async function startQueueWorkers({
   const steps = openWorker<StepJob>(
     deps,
     queueNames.steps,
-    logged<StepJob>({ handle: handleStep, lookAgain: lookAgain.step, mayStillSleep, again: stepAgain }, traceIds),
+    logged<StepJob>(
+      { handle: handleStep, lookAgain: lookAgain.step, mayStillSleep, again: stepAgain, takesNextStep: true },
+      traceIds,
+    ),
     { ...options(config.steps), isHeld, inJob },
   );
   const workspaces = openWorker<WorkspaceJob>(

@@ -17,6 +17,8 @@ interface Mark {
 export class StateChanges {
   // Maps: with objects, each name with an id in it would be a new shape of object.
   readonly values = new Map<string, string>();
+  /** The same values before they were encoded, where they are objects: who goes on with them need not read the text again. */
+  readonly objects = new Map<string, object>();
   readonly increments = new Map<string, number>();
   readonly marks: Mark[] = [];
   /** Integer fields that become at least this. */
@@ -28,11 +30,13 @@ export class StateChanges {
   set<Value>({ name, encode }: Cell<Value>, value: NoInfer<Value> | undefined): void {
     if (value === undefined) return;
     this.values.set(name, encode(value));
+    if (typeof value === 'object' && value !== null) this.objects.set(name, value);
     this.increments.delete(name);
   }
 
   clear({ name }: Cell<never>): void {
     this.values.set(name, '');
+    this.objects.delete(name);
     this.increments.delete(name);
   }
 

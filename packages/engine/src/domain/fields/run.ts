@@ -137,7 +137,9 @@ export const runField = cellsOf(runTable);
 /** The job description. Not part of `RunState`: it may be long and never changes (`log/read-spec.ts`). */
 export const specField = cell('spec', json(payloadSchema, 'What the run was asked to do.'));
 
-const textCell = (name: string) => cell(name, text(z.string(), ''));
+// Built once: a schema costs more than all else that an append does with such a field.
+const plainText = text(z.string(), '');
+const textCell = (name: string) => cell(name, plainText);
 /** The step that has this name now. */
 export const namedField = (name: string) => textCell(`named:${name}`);
 /**
