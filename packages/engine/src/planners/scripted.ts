@@ -1,5 +1,5 @@
 import type { Plan, Problem } from '@holdpoint/contract';
-import type { Planner, PlannerDecision, PlannerInput, SettledStep } from '../ports/index.ts';
+import type { Planner, PlannerDecision, PlannerInput, StepEnding } from '../ports/index.ts';
 import { resolveCall } from './resolve-call.ts';
 
 /** Turn n is group n of the plan. A group with a step that did not succeed ends the run, unless it says `on_error: continue`. */
@@ -24,7 +24,7 @@ export const scriptedPlanner: Planner = {
 async function failureOfLastGroup(plan: Plan, input: PlannerInput): Promise<Problem | undefined> {
   const last = plan.groups[input.turn - 2];
   if (!last || last.on_error === 'continue') return undefined;
-  const failed = (await input.previous()).find((step) => step.status !== 'succeeded');
+  const failed = (await input.endings()).find((step) => step.status !== 'succeeded');
   if (!failed) return undefined;
   return {
     code: failed.error?.code ?? 'ESTEPFAILED',
@@ -34,4 +34,4 @@ async function failureOfLastGroup(plan: Plan, input: PlannerInput): Promise<Prob
   };
 }
 
-const label = (step: SettledStep): string => (step.name === undefined ? step.tool : `${step.name} (${step.tool})`);
+const label = (step: StepEnding): string => (step.name === undefined ? step.tool : `${step.name} (${step.tool})`);

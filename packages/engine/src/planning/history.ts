@@ -22,6 +22,12 @@ export interface JustSettled extends Pick<StepState, 'id' | 'call' | 'args'> {
  * The run as a planner may look at it. Each look reads only what it needs.
  */
 export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: JustSettled): PlannerInput {
+  /** The steps of the turn before, the one that is just settling as it will be. */
+  const lastSteps = async (): Promise<Settled[]> => {
+    if (just !== undefined && run.turn_steps.length === 1) return [just];
+    const steps = await readTurnSteps(deps.redis, run);
+    return steps.map((step) => (step.id === just?.id ? just : step));
+  };
   return {
     runId: run.id,
     spec,
@@ -34,11 +40,11 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
       const owner = id && run.forked_from?.names[name] === id ? await ownerOf(deps.redis, id) : run.id;
       return id && owner ? presented(deps, owner, id) : undefined;
     },
-    async previous() {
-      if (just !== undefined && run.turn_steps.length === 1) return [await settledStep(deps, just)];
-      const steps = await readTurnSteps(deps.redis, run);
-      return Promise.all(steps.map((step) => settledStep(deps, step.id === just?.id ? just : step)));
-    },
+    previous: async () => Promise.all((await lastSteps()).map((step) => settledStep(deps, step))),
+    endings: async () =>
+      (await lastSteps()).map(({ call: { name, tool }, status, outcome }) => {
+        return { name, tool, status, error: outcome?.error };
+      }),
     history: () => readConversation(deps, run.id),
     base: run.base,
     model: run.model ?? (spec.goal.planner === 'model' ? spec.goal.model : ''),
@@ -77,10 +83,9 @@ function asRecorded(step: StepState, { settledAt, isStarting, ...just }: JustSet
   return { ...step, ...just, settled_at, ...started };
 }
 
-async function settledStep(
-  deps: Deps,
-  step: Pick<StepState, 'id' | 'call' | 'args' | 'status' | 'outcome'>,
-): Promise<SettledStep> {
+type Settled = Pick<StepState, 'id' | 'call' | 'args' | 'status' | 'outcome'>;
+
+async function settledStep(deps: Deps, step: Settled): Promise<SettledStep> {
   const { outcome, call } = step;
   return {
     id: step.id,

@@ -201,3 +201,31 @@ test('a model reads the result, and one that repeats a call is seen although the
   // The last result led to the pause and not to another turn.
   expect([...read]).toEqual(steps.slice(0, -1).map(({ settled_at }) => settled_at));
 });
+
+test('a plan continues without reading results that it does not name', async () => {
+  const { deps } = worker();
+  const read: string[] = [];
+  const counted: typeof deps = {
+    ...deps,
+    executor: {
+      ...deps.executor,
+      execute: async () => ({ status: 'succeeded', value: { text: 'a word '.repeat(1000) } }),
+    },
+    blobs: {
+      ...deps.blobs,
+      get(sha256) {
+        read.push(sha256);
+        return deps.blobs.get(sha256);
+      },
+    },
+  };
+  const first = { name: 'first', args: { effect: 'read' } };
+  const named = { args: { effect: 'read', mark: { $from: 'first', pointer: '/text' } } };
+  const unnamed = await started(counted, specOf([[first], [{ args: { effect: 'read' } }]]));
+  expect([read, (await listSteps(deps, unnamed)).steps.map(({ status }) => status)]).toEqual([
+    [],
+    ['succeeded', 'succeeded'],
+  ]);
+  await started(counted, specOf([[first], [named]]));
+  expect(read).not.toEqual([]);
+});

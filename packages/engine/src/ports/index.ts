@@ -14,6 +14,7 @@ export type {
   RetryHints,
   RunDecision,
   SettledStep,
+  StepEnding,
   WrittenCompaction,
   WrittenInstructions,
 } from './planner.ts';

@@ -84,6 +84,8 @@ export interface SettledStep {
   decided?: RunDecision[];
 }
 
+export type StepEnding = Pick<SettledStep, 'name' | 'tool' | 'status' | 'error'>;
+
 /** One past turn, as a planner reads it back. */
 export interface PastTurn {
   turn: number;
@@ -131,6 +133,8 @@ export interface PlannerInput {
   named(name: string): Promise<SettledStep | undefined>;
   /** The steps of the turn before; empty before the first. */
   previous(): Promise<SettledStep[]>;
+  /** How they ended. Reads no arguments and results. */
+  endings(): Promise<StepEnding[]>;
   /** The snapshot that the source was: what its change set is counted from. */
   base: string | undefined;
   /** What the model may read. */

@@ -84,6 +84,7 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
     },
     named: async () => undefined,
     previous: async () => [],
+    endings: async () => [],
     // Copies, as a process has that just started.
     history: async () => structuredClone(visible(log)),
   });

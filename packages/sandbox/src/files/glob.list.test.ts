@@ -100,3 +100,20 @@ test("agrees with git's wildmatch", async () => {
     { numRuns: 60, examples: literals.map((text) => [text]) },
   );
 });
+
+test('no path is found twice, whatever patterns and braces name it', async () => {
+  for (const patterns of [['{x,x/y}/**/a'], ['x/**/a', '**/a'], ['**/a', '**/a']]) {
+    const { paths, total } = await files.glob({ patterns });
+    expect([patterns, total, paths]).toEqual([patterns, new Set(paths).size, [...new Set(paths)]]);
+    expect(paths).toContain('x/y/a');
+  }
+});
+
+test('a tree that is too large to be looked through at once is found whole', async () => {
+  const large = host.makeWorkspace();
+  const line = 'for folder in a b c; do mkdir "$folder"; (cd "$folder" && seq 3500 | xargs touch); done';
+  const { uid, gid } = large;
+  execFileSync('bash', ['-c', line], { cwd: large.path, ...(process.getuid?.() === 0 && { uid, gid }) });
+  const { paths, total, truncated } = await host.sandbox.files(large).glob({ patterns: ['*/*1'], limit: 10 });
+  expect([total, truncated, paths.length]).toEqual([1050, true, 10]);
+});

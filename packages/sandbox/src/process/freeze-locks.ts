@@ -46,7 +46,7 @@ export class FreezeLocks {
   abandoned(workspaceId: string): string[] {
     const directory = workspaceDirectory(this.#stateDir, workspaceId);
     return listNames(directory)
-      .filter((name) => (name.endsWith('.lock') || name.endsWith('.thawing')) && !isAlive(ownerOf(name)))
+      .filter((name) => (name.endsWith('.lock') || name.endsWith('.thawing')) && !this.#isHeld(name))
       .map((name) => join(directory, name));
   }
 
@@ -83,7 +83,12 @@ export class FreezeLocks {
   }
 
   #has(directory: string, stage: 'lock' | 'thawing'): boolean {
-    return listNames(directory).some((name) => name.endsWith(`.${stage}`) && isAlive(ownerOf(name)));
+    return listNames(directory).some((name) => name.endsWith(`.${stage}`) && this.#isHeld(name));
+  }
+
+  /** Whether the owner lives. */
+  #isHeld(name: string): boolean {
+    return name.startsWith(`${this.#owner}-`) || isAlive(ownerOf(name));
   }
 }
 

@@ -12,7 +12,13 @@ function instructing(t: Temporary, base: string, spec: RunSpec, more: Partial<Pl
   const scope = { tenant: 'default', secrets: [{ name: 'TOKEN', as: { env: 'TOKEN' } }] };
   const input: PlannerInput = {
     ...{ runId, spec, base, turn: 1, model: 'test/model', openTasks: 0, unattended: false, scope },
-    ...{ named: async () => undefined, previous: async () => [], listOpenTasks: async () => [], modelsLeft: {} },
+    ...{
+      named: async () => undefined,
+      previous: async () => [],
+      endings: async () => [],
+      listOpenTasks: async () => [],
+      modelsLeft: {},
+    },
     history: async () => ({ turns: [], unread: [], compactions: [] }),
     ...more,
   };

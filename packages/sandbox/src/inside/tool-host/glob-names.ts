@@ -1,4 +1,4 @@
-import { type Dirent, lstat, readdir, stat } from 'node:fs';
+import { type Dirent, lstat, lstatSync, readdir, readdirSync, stat, statSync } from 'node:fs';
 import type { Options } from 'fast-glob';
 
 /**
@@ -26,11 +26,24 @@ export const fromGlobName = (name: string): string =>
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
 /** The file system for fast-glob, with such names. */
-export const globFileSystem: Options['fs'] = {
+export const globFileSystem = {
   lstat: (path, done) => lstat(fromGlobName(path), done),
   stat: (path, done) => stat(fromGlobName(path), done),
   readdir: readNames,
-};
+} satisfies Options['fs'];
+
+/** The same without threads. @param onRead gets the number of names in each directory. False: that directory has no names */
+export const globFileSystemSync = (onRead: (names: number) => boolean): Options['fs'] => ({
+  lstatSync: (path) => lstatSync(fromGlobName(path)),
+  statSync: (path) => statSync(fromGlobName(path)),
+  // fast-glob asks for entries alone.
+  readdirSync: ((path: string) => {
+    const entries = readdirSync(fromGlobName(path), { withFileTypes: true });
+    if (!onRead(entries.length)) return [];
+    for (const entry of entries) entry.name = toGlobName(entry.name);
+    return entries;
+  }) as unknown as typeof readdirSync,
+});
 
 type Done<Entry> = (error: NodeJS.ErrnoException | null, entries: Entry[]) => void;
 

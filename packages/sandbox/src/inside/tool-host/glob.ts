@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import fastGlob from 'fast-glob';
+import fastGlob, { type Options } from 'fast-glob';
 import { asFastGlob, withLiterals } from './as-fast-glob.ts';
 import { checkGlob } from './check-glob.ts';
-import { fromGlobName, globFileSystem, toGlobName } from './glob-names.ts';
+import { fromGlobName, globFileSystem, globFileSystemSync, toGlobName } from './glob-names.ts';
 import { fitReply, sortByBytes } from './listing.ts';
 import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
@@ -24,7 +24,6 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
   const isInside = insideTest(root);
   const options = {
     cwd: toGlobName(cwd),
-    fs: globFileSystem,
     ignore: input.ignore.map((pattern) => withLiterals(toGlobName(pattern))),
     dot: input.dot,
     onlyFiles: input.type === 'file',
@@ -32,12 +31,12 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
     followSymbolicLinks: false,
     deep: input.depth ?? Number.POSITIVE_INFINITY,
     suppressErrors: true, // an unreadable directory hides only its content
+    unique: patterns.length > 1 || patterns.some((pattern) => pattern.includes('{')), // else no path is found twice
   };
   let truncated = false;
-  for await (const match of fastGlob.stream(
-    patterns.map((pattern) => asFastGlob(toGlobName(pattern), input)),
-    options,
-  )) {
+  const wanted = patterns.map((pattern) => asFastGlob(toGlobName(pattern), input));
+  const matches = matchesInFew(wanted, options) ?? fastGlob.stream(wanted, { ...options, fs: globFileSystem });
+  for await (const match of matches) {
     const path = join(prefix, fromGlobName(String(match)));
     if (!isInside(path)) continue;
     paths.push(path);
@@ -46,6 +45,20 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
   }
   const { shown, facts } = arrange(root, paths, input);
   return { paths: shown, total: paths.length, truncated: truncated || paths.length > shown.length, facts };
+}
+
+/** Looked through at once, which takes 20 ms. What a larger tree has is read by threads, and is never in memory as a whole. */
+const fewNames = 10_000;
+
+/** The matches in a tree that is small enough; threads would take longer than the work. */
+function matchesInFew(patterns: string[], options: Options): string[] | undefined {
+  let left = fewNames;
+  const fs = globFileSystemSync((names) => {
+    left -= names;
+    return left >= 0;
+  });
+  const found = fastGlob.sync(patterns, { ...options, fs });
+  return left >= 0 ? found : undefined;
 }
 
 interface Match {

@@ -35,13 +35,17 @@ export function write(root: string, input: Operations['write']['input']): Operat
   const directory = dirname(path);
   if (input.parents) makeParents(root, directory);
   const temporary = join(directory, temporaryName());
+  let isThere = true;
   try {
     fill(temporary, data, stats ? stats.mode & 0o777 : 0o644);
     // Unlike a rename, a link fails when a command has made the file since the check.
     if ('exists' in input.expect) linkSync(temporary, path);
-    else renameSync(temporary, path);
+    else {
+      renameSync(temporary, path);
+      isThere = false;
+    }
   } finally {
-    rmSync(temporary, { force: true });
+    if (isThere) rmSync(temporary, { force: true });
   }
   return { path: relative(root, path), bytes: data.length, created: stats === null, sha256: sha256(data) };
 }
