@@ -31,6 +31,10 @@ export class EarlyFinish {
     };
   }
 
+  hasBegun(job: Job): boolean {
+    return this.#ends.has(job);
+  }
+
   /** Whether the job was ended early, so that it is gone. */
   async isOver(job: Job): Promise<boolean> {
     return (await this.#ends.get(job)) !== undefined;
