@@ -1,4 +1,11 @@
-import { type AbortReason, capDelay, HandBack, type JobContext, type JobEnd, type WorkerDeps } from '@holdpoint/engine/worker';
+import {
+  type AbortReason,
+  capDelay,
+  HandBack,
+  type JobContext,
+  type JobEnd,
+  type WorkerDeps,
+} from '@holdpoint/engine/worker';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
 import type { InJob } from '../traces/trace-jobs.ts';
 import type { EarlyFinish } from './early-finish.ts';
