@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@holdpoint/client';
 import { isTerminal } from '@holdpoint/contract';
+import { unmountTrees } from '@holdpoint/workspace/trees';
 import { openDisk, whyNoDisk } from '../harness/disk.ts';
 import type { AppProcess } from '../harness/processes.ts';
 import { directoryWith, repositoryWith } from '../harness/repositories.ts';
@@ -115,7 +116,9 @@ async function waitForRest(client: Client): Promise<void> {
   }
 }
 
-async function endAll({ api }: System, workers: readonly (AppProcess | undefined)[]): Promise<void> {
+/** As `down` does it: the trees of runs are unmounted when no worker is left. */
+async function endAll({ api, dataDir }: System, workers: readonly (AppProcess | undefined)[]): Promise<void> {
   for (const worker of workers) await worker?.signal('SIGTERM');
   await api.kill('SIGTERM');
+  await unmountTrees(dataDir);
 }

@@ -64,8 +64,19 @@ interface Removal {
 /** What this process is removing, by path. */
 const active = new Map<string, Removal>();
 
-/** Removes a folder of a discarded run. */
-export function removeInBackground(deps: Pick<Deps, 'logger'>, path: string): Removal {
+/** Removes a folder of a discarded run, and is done when nothing is left of it. */
+export async function removeNow(deps: Pick<Deps, 'logger'>, path: string): Promise<void> {
+  // A removal in the background does not keep the process alive, so this wait does.
+  const alive = setInterval(() => {}, 60_000);
+  try {
+    await removeInBackground(deps, path).gone;
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+/** The process may end before a large folder is gone. */
+function removeInBackground(deps: Pick<Deps, 'logger'>, path: string): Removal {
   const running = active.get(path);
   if (running !== undefined) return running;
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();

@@ -43,6 +43,10 @@ export class EarlyFinish {
     return this.#isSilent && !this.#ends.has(job) && !worker.closing && !worker.isPaused();
   }
 
+  hasBegun(job: Job): boolean {
+    return this.#ends.has(job);
+  }
+
   /** Whether the job was ended early, so that it is gone. */
   async isOver(job: Job): Promise<boolean> {
     return (await this.#ends.get(job)) !== undefined;

@@ -1,6 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import { openEngine, queueNames } from '@holdpoint/engine';
 import { inMemoryWorker, listSteps, specOf, startTestEngine } from '@holdpoint/engine/testing';
-import { handleTurn, lookAgain, queuePrefix, type TurnJob } from '@holdpoint/engine/worker';
+import { abortReason, handleTurn, lookAgain, queuePrefix, type TurnJob } from '@holdpoint/engine/worker';
 import { expect, test } from 'vitest';
 import { openWorker } from './open-worker.ts';
 
@@ -31,6 +32,51 @@ test('a run that is resumed between the end of its job and the removal of the jo
   } finally {
     await turns.worker.close();
     await turns.looked();
+    connection.disconnect();
+    await engine.stop();
+  }
+});
+
+test('a job that comes again to its worker begins when its handler has left, and keeps its lock', async () => {
+  const engine = await startTestEngine();
+  const { deps } = inMemoryWorker(engine);
+  const { runs } = openEngine(deps).as({ name: 'ann', kind: 'person', tenant: 'default' });
+  await runs.submit({ spec: specOf([[{ args: { effect: 'read' } }]]) });
+  const begun: number[] = [];
+  const reasons: unknown[] = [];
+  const held = Promise.withResolvers<void>();
+  let inside = 0;
+  const lockMs = 400;
+  const kind = {
+    lookAgain: async () => {},
+    async handle(_deps: unknown, _data: TurnJob, { signal }: Parameters<typeof handleTurn>[2]) {
+      begun.push(++inside);
+      if (begun.length === 1) {
+        const [job] = turns.running;
+        await deps.redis.del(turns.worker.toKey(`${job?.id}:lock`));
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        reasons.push(abortReason(signal));
+        // What it still does after the abort.
+        await setTimeout(3 * lockMs);
+      } else {
+        await setTimeout(5 * lockMs);
+        held.resolve();
+      }
+      inside -= 1;
+      return { kind: 'done' } as const;
+    },
+  };
+  const connection = deps.redis.duplicate({ maxRetriesPerRequest: null });
+  const options = { connection, prefix: queuePrefix, lockDuration: lockMs, stalledInterval: 100, maxStalledCount: 100 };
+  const turns = openWorker<TurnJob>(deps, queueNames.turns, kind, { ...options, concurrency: 3 });
+  // The handler of the lost job ends with an error of the queue.
+  turns.worker.on('error', () => {});
+  try {
+    await held.promise;
+    expect(begun).toEqual([1, 1]);
+    expect(reasons).toEqual(['lock-lost']);
+  } finally {
+    await turns.worker.close();
     connection.disconnect();
     await engine.stop();
   }

@@ -1,4 +1,11 @@
-import { capDelay, HandBack, type JobContext, type JobEnd, type WorkerDeps } from '@holdpoint/engine/worker';
+import {
+  type AbortReason,
+  capDelay,
+  HandBack,
+  type JobContext,
+  type JobEnd,
+  type WorkerDeps,
+} from '@holdpoint/engine/worker';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
 import type { InJob } from '../traces/trace-jobs.ts';
 import type { EarlyFinish } from './early-finish.ts';
@@ -14,6 +21,9 @@ export interface JobKind<Data> {
   /** The jobs are those of steps, whose handlers may add the one that the end of their job takes. */
   takesNextStep?: boolean;
 }
+
+/** How long a job sleeps that came again while its handler still runs here, ms. */
+const leavingMs = 200;
 
 /**
  * A handler as BullMQ calls it. A sleeping job moves to the delayed set. A wake-up between its look at the log and that move would be
@@ -58,10 +68,21 @@ export function processor<Data extends { run_id: string }>(
     }
     throw new DelayedError();
   };
+  const inside = new Map<string | undefined, { job: Job<Data>; leave: AbortController }>();
   // Three declared parameters: BullMQ makes a signal only for handlers that take it.
   return async (job: Job<Data>, token: string | undefined, signal: AbortSignal | undefined): Promise<void> => {
+    const former = inside.get(job.id);
+    if (former !== undefined && !options.finishing.hasBegun(former.job)) {
+      // The job lost its lock and came again to the same worker, which renews one lock and aborts one signal per id: side by side, each
+      // handler would take the other's lock and its work away.
+      former.leave.abort('lock-lost' satisfies AbortReason);
+      await job.moveToDelayed(deps.now() + leavingMs, token);
+      throw new DelayedError();
+    }
+    const mine = { job, leave: new AbortController() };
+    inside.set(job.id, mine);
     const context: JobContext = {
-      signal: signal ?? new AbortController().signal,
+      signal: signal === undefined ? mine.leave.signal : AbortSignal.any([signal, mine.leave.signal]),
       lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
       ...(again && { finish: () => options.finishing.start(job, token) }),
       ...(takesNextStep && { takesNextStep: () => options.finishing.takesNext(job) }),
@@ -79,6 +100,7 @@ export function processor<Data extends { run_id: string }>(
       );
     } finally {
       options.running.delete(job);
+      if (inside.get(job.id) === mine) inside.delete(job.id);
     }
   };
 }

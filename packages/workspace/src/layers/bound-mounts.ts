@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Deps } from '../deps.ts';
 import { hostOptions, mountPointsIn } from './mounts.ts';
@@ -12,31 +13,46 @@ const run = promisify(execFile);
 const maxMounts = 64;
 const minute = 60_000;
 
+const pauseMs = 500;
+
 /**
  * Unmounts the trees that were not used for the longest time: beyond 64, those unused for 10 minutes, and all that were not used for an
  * hour. The next use mounts them again. A tree that some process uses stays.
+ * @param input.waitMs how long to look again and again for trees that only a starting sandbox has. @default one look
  */
 export async function boundMounts(
   deps: Pick<Deps, 'dataDir' | 'now' | 'isRoot'>,
-  input: { most?: number } = {},
+  input: { most?: number; waitMs?: number } = {},
 ): Promise<void> {
   if (!deps.isRoot || process.platform !== 'linux') return;
+  const { waitMs = 0 } = input;
+  let lasting: string[] | undefined;
+  for (let left = waitMs; ; left -= pauseMs) {
+    const unused = unusedTrees(deps, input);
+    if (unused.length === 0) return;
+    const others = devicesOfOthers();
+    lasting = lasting?.filter((namespace) => others.has(namespace)) ?? [...others.keys()];
+    const inUse = new Set(lasting.flatMap((namespace) => [...(others.get(namespace) ?? [])]));
+    for (const { path, allowedMs } of unused) {
+      // A worker may have begun to use it while the processes of the host were read.
+      if (inUse.has(deviceOf(path)) || deps.now() - usedAt(path) <= allowedMs) continue;
+      // Not lazily: the kernel refuses while a process of this mount namespace has a file of it open.
+      await run('umount', ['-n', '--', path], hostOptions).catch(() => {});
+    }
+    if (left <= 0) return;
+    await sleep(pauseMs);
+  }
+}
+
+function unusedTrees(
+  deps: Pick<Deps, 'dataDir' | 'now'>,
+  { most = maxMounts }: { most?: number },
+): { path: string; allowedMs: number }[] {
   const points = mountPointsIn(join(deps.dataDir, 'runs')).filter((path) => basename(dirname(path)) === 'trees');
-  const { most = maxMounts } = input;
-  if (points.length === 0) return;
   const idle = points.map((path) => ({ path, idleMs: deps.now() - usedAt(path) })).sort((a, b) => a.idleMs - b.idleMs);
-  const unused = idle
+  return idle
     .map((one, index) => ({ ...one, allowedMs: (index < most ? 60 : 10) * minute }))
     .filter(({ idleMs, allowedMs }) => idleMs > allowedMs);
-  if (unused.length === 0) return;
-  const others = [...devicesOfOthers().values()];
-  for (const { path, allowedMs } of unused) {
-    const device = deviceOf(path);
-    // A worker may have begun to use it while the processes of the host were read.
-    if (others.some((devices) => devices.has(device)) || deps.now() - usedAt(path) <= allowedMs) continue;
-    // Not lazily: the kernel refuses while a process of this mount namespace has a file of it open.
-    await run('umount', ['-n', '--', path], hostOptions).catch(() => {});
-  }
 }
 
 function usedAt(tree: string): number {
@@ -52,16 +68,20 @@ export function deviceOf(path: string): string {
   return `${major}:${minor}`;
 }
 
-/** Devices that are mounted in other mount namespaces, by namespace: sandboxes keep their own mount of a tree. */
+/**
+ * Devices that are mounted in other mount namespaces, by namespace: sandboxes keep their own mount of a tree. The key has the first process of
+ * the namespace, because the kernel gives the number of one that is gone to the next one.
+ */
 export function devicesOfOthers(): Map<string, Set<string>> {
-  const own = readlinkSync('/proc/self/ns/mnt');
+  const seen = new Set([readlinkSync('/proc/self/ns/mnt')]);
   const others = new Map<string, Set<string>>();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const namespace = readlinkSync(`/proc/${pid}/ns/mnt`);
-      if (namespace === own || others.has(namespace)) continue;
+      if (seen.has(namespace)) continue;
       const lines = readFileSync(`/proc/${pid}/mountinfo`, 'latin1').split('\n');
-      others.set(namespace, new Set(lines.map((line) => line.split(' ')[2] ?? '')));
+      others.set(`${namespace} ${pid}`, new Set(lines.map((line) => line.split(' ')[2] ?? '')));
+      seen.add(namespace);
     } catch {
       // The process has ended.
     }

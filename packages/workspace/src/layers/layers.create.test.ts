@@ -22,6 +22,7 @@ import { expect, test as plainTest } from 'vitest';
 import type { Deps, Workspaces } from '../deps.ts';
 import { runFolder, thisProcess } from '../run/index.ts';
 import { readTree, runId, type Temporary, temporary, unmountBelow } from '../testing/index.ts';
+import { boundMounts } from './bound-mounts.ts';
 import { openMounted, takeLayer } from './index.ts';
 import { createLayers } from './layers.ts';
 import { isMountPoint } from './mounts.ts';
@@ -159,7 +160,7 @@ test('trees that nothing uses are unmounted when the workers have ended', async 
   // As a sandbox of a worker that was not started with the others.
   const other = spawn('unshare', ['-m', 'sh', '-c', 'echo; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(other.stdout, 'data');
-  const left = () => unmountTrees(t.dataDir, 0);
+  const left = () => unmountTrees(t.dataDir, 2000);
   // A sandbox of another program has all mounts of the host while it starts.
   const soon = { timeout: 60_000 };
   expect(await left()).toBe(2);
@@ -177,19 +178,35 @@ test('trees that nothing uses are unmounted when the workers have ended', async 
 test('sandboxes of other programs that start one after the other keep no tree mounted', async () => {
   using t = layered();
   const { path } = await t.begin(t.source(files));
-  // Each has all mounts of the host for a fifth of a second, so at every moment one has them.
+  await whileOthersStart(async () => {
+    expect(await unmountTrees(t.dataDir, 10_000)).toBe(0);
+    expect(isMountPoint(path)).toBe(false);
+  });
+});
+
+test('maintenance unmounts an unused tree while other sandboxes start one after the other', async () => {
+  using t = temporary({ layers: 'auto', now: Date.now });
+  const { path } = await t.begin(t.source(files));
+  const deps = { dataDir: t.dataDir, isRoot: true, now: () => Date.now() + 2 * 3_600_000 };
+  await whileOthersStart(async () => {
+    await boundMounts(deps, { waitMs: 20_000 });
+    expect(isMountPoint(path)).toBe(false);
+  });
+});
+
+/** Each has all mounts of the host for a fifth of a second, so at every moment one has them. */
+async function whileOthersStart(act: () => Promise<void>): Promise<void> {
   const line = 'while :; do unshare -m sh -c "echo; sleep 0.2" & sleep 0.05; done';
   const others = spawn('bash', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
   const ended = once(others, 'exit');
   try {
     await once(others.stdout, 'data');
-    expect(await unmountTrees(t.dataDir, 10_000)).toBe(0);
-    expect(isMountPoint(path)).toBe(false);
+    await act();
   } finally {
     process.kill(-(others.pid ?? 0), 'SIGKILL');
     await ended;
   }
-});
+}
 
 test('two processes that mount a tree at once get one mount', async () => {
   using t = layered();

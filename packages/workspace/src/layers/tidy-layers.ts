@@ -17,7 +17,7 @@ const run = promisify(execFile);
 export async function tidyLayers(deps: Deps): Promise<void> {
   const names = await layerNames(deps);
   await syncLayers(deps, names);
-  await boundMounts(deps);
+  await boundMounts(deps, { waitMs: 5000 });
   await evictLayers(deps, names);
 }
 

@@ -1,7 +1,17 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git, readTree, rejects, runId, type Temporary, temporary, test, writeTree } from '../testing/index.ts';
+import {
+  git,
+  readTree,
+  rejects,
+  runId,
+  runUntilKilled,
+  type Temporary,
+  temporary,
+  test,
+  writeTree,
+} from '../testing/index.ts';
 
 async function manySnapshots(t: Temporary) {
   const { base, path } = await t.begin({ type: 'empty' });
@@ -154,4 +164,13 @@ test('a large tree is removed in the background, and by maintenance when the pro
   expect(existsSync(join(t.dataDir, 'runs', runId))).toBe(false);
   await t.workspaces.tidy({ isKnown: () => Promise.resolve(true) });
   expect(readdirSync(join(t.dataDir, 'discarding'))).toEqual([]);
+});
+
+test('a process that does nothing else waits until a large folder is gone', async ({ t }) => {
+  const folder = join(t.dataDir, 'discarding', runId, 'trees/1');
+  mkdirSync(folder, { recursive: true });
+  for (let n = 0; n < 7000; n++) writeFileSync(join(folder, String(n)), '');
+  // It fails with an exit code when it ends before.
+  expect(runUntilKilled({ dataDir: t.dataDir, runId, dieAt: 0, act: { verb: 'tidy' } })).toBe(false);
+  expect(existsSync(join(t.dataDir, 'discarding', runId))).toBe(false);
 });

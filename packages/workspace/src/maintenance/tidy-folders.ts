@@ -2,7 +2,7 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, errnoOf, unlessMissing, WorkspaceError } from '../deps.ts';
-import { discardingFolder, removeInBackground, runOf } from '../discard.ts';
+import { discardingFolder, removeNow, runOf } from '../discard.ts';
 import { removeFolder, syncFolder } from '../files/index.ts';
 import { removeTrees, tidyLayers, unmountIn } from '../layers/index.ts';
 import { evictPrepared } from '../prepared/evict-prepared.ts';
@@ -27,7 +27,7 @@ export interface TidyInput {
 export async function tidyFolders(deps: Deps, { isKnown, serial }: TidyInput): Promise<string[]> {
   const discarding = discardingFolder(deps.dataDir);
   for (const name of await namesIn(discarding)) {
-    await serial(runOf(name), () => removeInBackground(deps, join(discarding, name)).gone);
+    await serial(runOf(name), () => removeNow(deps, join(discarding, name)));
   }
   const runs = join(deps.dataDir, 'runs');
   const moved: string[] = [];

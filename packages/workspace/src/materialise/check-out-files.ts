@@ -28,7 +28,9 @@ interface Input {
   readonly bitsOf?: (path: string, kind: Kind) => number;
   readonly context: ImportProgress & Pick<ImportContext, 'maybeYield'>;
   /** Records the status of a file: see `statusFields`. */
-  readonly learn: (path: string, status: BigInt64Array, oid: string) => void;
+  readonly learn?: ((path: string, status: BigInt64Array, oid: string) => void) | undefined;
+  /** Settled when the repository has the objects. @default it has them */
+  readonly objects?: Promise<unknown> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -37,7 +39,7 @@ interface Input {
  * takes. No process but these looks at the folder, so plain paths lead where they say.
  */
 export async function checkOutFiles(deps: Pick<Deps, 'git'>, input: Input): Promise<void> {
-  makeFolders(input.root, input);
+  await makeFolders(input.root, input);
   const parts = split(leavesOf(input.root));
   const failed = new AbortController();
   const signal = AbortSignal.any([failed.signal, ...(input.signal ? [input.signal] : [])]);
@@ -65,6 +67,7 @@ async function writePart(deps: Pick<Deps, 'git'>, input: Input, files: readonly 
   // The names are checked already, for every file system; git would refuse some that are fine here.
   const flags = [...bigFileFlags, '-c', 'core.protectNTFS=false', '-c', 'core.protectHFS=false'];
   try {
+    await input.objects;
     await deps.git.run([...flags, `--git-dir=${input.gitDir}`, `--work-tree=${input.to}`, 'checkout-index', '-aq'], {
       env: { GIT_INDEX_FILE: index },
       signal: input.signal,
@@ -95,7 +98,7 @@ async function finishPart(
     if (bits === undefined ? !status.isSymbolicLink() : !status.isFile()) {
       throw new WorkspaceError('EWORKSPACEBUSY', `${path} changed while it was made.`);
     }
-    if (bits !== undefined) learn(path, BigInt64Array.from(statusNumbers(status)), leaf.oid);
+    if (bits !== undefined) learn?.(path, BigInt64Array.from(statusNumbers(status)), leaf.oid);
     fileDone(context);
     bytesDone(context, Number(status.size));
     const pause = context.maybeYield();
@@ -117,8 +120,11 @@ function* split(files: Generator<File>): Generator<File[]> {
 }
 
 /** All folders first: git gives those that it makes to the user of this process. */
-function makeFolders(root: Folder, { to, owner, bitsOf = usualBits }: Pick<Input, 'to' | 'owner' | 'bitsOf'>): void {
-  const visit = (folder: Folder, above: string) => {
+async function makeFolders(
+  root: Folder,
+  { to, owner, context, bitsOf = usualBits }: Pick<Input, 'to' | 'owner' | 'context' | 'bitsOf'>,
+): Promise<void> {
+  const visit = async (folder: Folder, above: string): Promise<void> => {
     for (const [name, entry] of folder.entries) {
       if (!isFolder(entry)) continue;
       const path = joinNames(above, name);
@@ -126,10 +132,12 @@ function makeFolders(root: Folder, { to, owner, bitsOf = usualBits }: Pick<Input
       mkdirSync(at, 0o700);
       using made = openTop(at);
       setFolderOwner(made.fd, owner, bitsOf(path, 'folder'));
-      visit(entry, path);
+      const pause = context.maybeYield();
+      if (pause !== undefined) await pause;
+      await visit(entry, path);
     }
   };
-  visit(root, '');
+  await visit(root, '');
 }
 
 type Kind = keyof typeof gitPermissions.usual;

@@ -1,7 +1,10 @@
-import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { createGit } from '../host-git/git.ts';
 import { git, owner, readTree, rejects, runId, test } from '../testing/index.ts';
+import { checkOutFiles } from './check-out-files.ts';
+import { noProgress } from './import-context.ts';
 import { watchSpace } from './watch-space.ts';
 
 /** More than one part, in more folders than a batch has. */
@@ -27,6 +30,23 @@ describe.each(['directory', 'git'] as const)('a %s with thousands of files', (ty
     const left = readdirSync(join(t.dataDir, 'runs', runId)).filter((name) => name.startsWith('check-out'));
     expect(left).toEqual([]);
   });
+});
+
+test('folders are made while the objects of the files arrive', async ({ t }) => {
+  const source = t.source({ 'lib/a.txt': 'a\n' }, 'git');
+  const leaf = { mode: 0o100644 as const, oid: git(source, 'rev-parse', 'HEAD:lib/a.txt') };
+  const root = { entries: new Map([['lib', { entries: new Map([['a.txt', leaf]]) }]]) };
+  const [to, gitDir] = [join(t.path, 'to'), join(t.path, 'empty.git')];
+  mkdirSync(to);
+  git(t.path, 'init', '-q', '--bare', gitDir);
+  const arrive = async () => {
+    await expect.poll(() => existsSync(join(to, 'lib'))).toBe(true);
+    cpSync(join(source, '.git/objects'), join(gitDir, 'objects'), { recursive: true });
+  };
+  const context = { ...noProgress(), maybeYield: () => undefined };
+  const place = { gitDir, root, to, temporary: t.path, owner: undefined, context };
+  await checkOutFiles({ git: createGit({}) }, { ...place, objects: arrive() });
+  expect(readTree(to)).toEqual(readTree(source, { ignore: ['.git'] }));
 });
 
 test('permissions do not depend on the umask of the worker', async ({ t }) => {

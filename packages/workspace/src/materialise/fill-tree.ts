@@ -177,18 +177,26 @@ async function fillFromGit(
   const isLinked = (await pool?.link(commit.tree, folder.shadow)) === true;
   const tree = commit.root.oid ?? (await fill.content.root(commit.root));
   const content = contentOf({ root: commit.root, permissions: new Map() }, tree);
-  if (!isLinked) await takeTree(deps, { found, commit, gitDir: folder.shadow, signal });
+  // Awaited below. Before they are here, folders are made for the files.
+  const objects = isLinked ? Promise.resolve() : takeTree(deps, { found, commit, gitDir: folder.shadow, signal });
+  objects.catch(() => {});
   // A layer holds only what a snapshot can hold.
   const isStorable = describeCommit(commit, deps.limits.fileBytes).unstored.length === 0;
   const mayStand = commit.root.oid !== null && isStorable;
   const layer = mayStand ? await findLayer(deps, { tenant, ...content }) : undefined;
   let copied: Copied;
-  if (layer === undefined) copied = await checkOutTree(deps, { fill, context, commit, tree, signal });
-  else {
-    rememberRoot(layer, commit.root);
-    await standOn(deps, { folder, owner, layer });
-    copied = describeCommit(commit, Number.POSITIVE_INFINITY);
+  try {
+    if (layer === undefined) copied = await checkOutTree(deps, { fill, context, commit, tree, objects, signal });
+    else {
+      rememberRoot(layer, commit.root);
+      await standOn(deps, { folder, owner, layer });
+      copied = describeCommit(commit, Number.POSITIVE_INFINITY);
+    }
+  } finally {
+    // git writes into the folder of the run until then.
+    await Promise.allSettled([objects]);
   }
+  await objects;
   const ancestry = await history;
   await assertUnchanged(deps, repository);
   deps.onPoint('materialise.fetched');
@@ -201,15 +209,22 @@ async function fillFromGit(
 
 async function checkOutTree(
   deps: Deps,
-  input: { fill: Fill; context: ImportContext; commit: Commit; tree: string; signal: AbortSignal },
+  input: {
+    fill: Fill;
+    context: ImportContext;
+    commit: Commit;
+    tree: string;
+    objects: Promise<unknown>;
+    signal: AbortSignal;
+  },
 ): Promise<Copied> {
-  const { fill, context, commit, tree, signal } = input;
+  const { fill, context, commit, tree, objects, signal } = input;
   const { folder } = fill;
   const learner = createLearner(folder);
   const copied = describeCommit(commit, deps.limits.fileBytes);
   await intoTree(deps, fill, async ({ to, owner, isLayer }) => {
-    const learn = isLayer ? () => {} : learner.add;
-    const place = { to, owner, temporary: folder.path, gitDir: folder.shadow };
+    const learn = isLayer ? undefined : learner.add;
+    const place = { to, owner, objects, temporary: folder.path, gitDir: folder.shadow };
     await checkOutFiles(deps, { ...place, root: commit.root, context, learn, signal });
     return { copied, content: contentOf(copied, tree), isStored: copied.unstored.length === 0 };
   });

@@ -44,11 +44,18 @@ export function find(root: Folder, names: readonly string[]): Entry | undefined 
   return current;
 }
 
-/** The files and links of a tree. */
-export function* leavesOf(folder: Folder, above = ''): Generator<{ path: string; leaf: Leaf }> {
-  for (const [name, entry] of folder.entries) {
-    const path = above === '' ? name : `${above}/${name}`;
-    if (isFolder(entry)) yield* leavesOf(entry, path);
+/** The files and links of a tree. One generator for all folders: one per folder passes each file on through all that are above it. */
+export function* leavesOf(root: Folder): Generator<{ path: string; leaf: Leaf }> {
+  const open = [{ entries: root.entries.entries(), path: '' }];
+  for (let folder = open.at(-1); folder !== undefined; folder = open.at(-1)) {
+    const { value } = folder.entries.next();
+    if (value === undefined) {
+      open.pop();
+      continue;
+    }
+    const [name, entry] = value;
+    const path = folder.path === '' ? name : `${folder.path}/${name}`;
+    if (isFolder(entry)) open.push({ entries: entry.entries.entries(), path });
     else yield { path, leaf: entry };
   }
 }
