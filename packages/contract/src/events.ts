@@ -91,7 +91,9 @@ const settled = {
   grants: z.array(grantSchema).optional().describe('With inherited_from: the decisions that let it run there'),
   times: callTimesSchema.optional().describe('With inherited_from: when it was made, began and ended there'),
   instead: insteadSchema.optional().describe('Set when the tool did not return the value'),
-  usage: modelUsageSchema.optional().describe('What the model used that the tool asked'),
+  usage: modelUsageSchema
+    .optional()
+    .describe('What models used that its tool asked, as far as no `step.model_used` has it'),
   restore,
 };
 
@@ -272,6 +274,11 @@ const stepEvents = [
     until: z.iso.datetime(),
     task_id: taskIdSchema,
     begins: beginsSchema.optional(),
+  }),
+  stepEvent('step.model_used', {
+    attempt,
+    model: z.string(),
+    usage: modelUsageSchema.describe('What one request of the tool used; recorded before the tool has the answer'),
   }),
   stepEvent('step.retried', { attempt, reason: problemSchema, restore }),
   stepEvent('step.indeterminate', { attempt, reason: problemSchema, restore }),

@@ -183,6 +183,10 @@ function detailOf(event: RunEvent, call: string): string {
       const why = `${model} ${failures === 0 ? 'is not asked now' : `could not be asked (${failures} in a row)`}: ${problemText(reason)}`;
       return next === model ? `${why}; asked again at ${until}` : `${why}; ${next} is asked next`;
     }
+    case 'step.model_used': {
+      const { model, usage } = event.data;
+      return `${call} asked ${model}: ${usage.input_tokens + usage.output_tokens} tokens`;
+    }
     case 'graph.progress':
       return `${call}: ${event.data.files} of ${event.data.total} files are in the code graph`;
     case 'workspace.progress':

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ofKindSchema } from '../agent-kind.ts';
+import { givenKindsSchema, ofKindSchema } from '../agent-kind.ts';
 import { tenantSchema } from '../caller.ts';
 import { instructionFileSchema, modelRetryingSchema } from '../conversation.ts';
 import { runIdSchema } from '../ids.ts';
@@ -42,6 +42,7 @@ export const createRunSchema = z
     model: z.string().min(1).max(200).optional().describe('provider/model, for a prompt. Default: HOLDPOINT_MODEL'),
     ...modelGoalShape,
     models: modelsSchema.optional(),
+    agents: givenKindsSchema.optional(),
     workspace: z.strictObject({ source: sourceSchema }).default({ source: { type: 'empty' } }),
     policy: givenPolicySchema.prefault({}),
     limits: givenLimitsSchema.default({}),
@@ -201,6 +202,7 @@ export const runDetailSchema = z
         .describe("The operator's policies that apply beside the run's own: the strictest decides"),
       limits: limitsSchema,
       models: z.array(z.string()).describe('Models that its sub-agents may use'),
+      agents: givenKindsSchema,
       agent: ofKindSchema.nullable().describe('For a sub-agent of a kind'),
       tools: z.array(z.string()).nullable().describe('The tools that it may call; null: all of its toolset'),
       network: networkSchema.describe('As far as the permissions and modes leave it open'),
