@@ -20,7 +20,7 @@ writeFileSync(
   module,
   `import { existsSync, writeFileSync } from 'node:fs';
   import { setTimeout } from 'node:timers/promises';
-  const execute = async (_, { generate, signal }) => {
+  const execute = async ({ generate, signal }) => {
     for (const prompt of ['one', 'two']) await generate({ prompt, max_output_tokens: 9 });
     if (existsSync(${JSON.stringify(asked)})) return { status: 'succeeded', value: 'asked again' };
     writeFileSync(${JSON.stringify(asked)}, '');

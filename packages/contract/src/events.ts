@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lfsPointersSchema } from './absent-content.ts';
 import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
 import { callerKindSchema, tenantSchema } from './caller.ts';
 import { capabilityReportSchema } from './capabilities.ts';
@@ -513,6 +514,7 @@ const workspaceEvents = [
     bytes: z.int(),
     skipped: z.int(),
     submodules: z.array(z.strictObject({ path: z.string(), commit: z.string() })).optional(),
+    lfs_pointers: lfsPointersSchema.optional(),
     toolchains: z.array(toolchainSchema).optional().describe('What commands of the run find as node and python3'),
     prepare: z.literal(true).optional().describe('The commands of `prepare` run before the first turn'),
   }),

@@ -245,12 +245,14 @@ function materialisedText({
   bytes,
   base_commit,
   submodules = [],
+  lfs_pointers,
 }: Extract<RunEvent, { type: 'workspace.materialised' }>['data']): string {
   const commit = base_commit === null ? '' : ` of commit ${short(base_commit)}`;
   const named = submodules.slice(0, 3).map(({ path }) => nameText(path));
   const more = submodules.length > named.length ? `, and ${submodules.length - named.length} more` : '';
   const empty = named.length === 0 ? '' : `; without the files of its submodules (${named.join(', ')}${more})`;
-  return `${files} files, ${bytes} bytes${commit}${empty}`;
+  const pointers = lfs_pointers === undefined ? '' : `; ${lfs_pointers.files} files under git-lfs are pointers`;
+  return `${files} files, ${bytes} bytes${commit}${empty}${pointers}`;
 }
 
 function preparedText({

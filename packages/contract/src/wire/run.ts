@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { absentContentSchema } from '../absent-content.ts';
 import { givenKindsSchema, ofKindSchema } from '../agent-kind.ts';
 import { tenantSchema } from '../caller.ts';
 import { instructionFileSchema, modelRetryingSchema } from '../conversation.ts';
@@ -145,6 +146,7 @@ const runShape = {
   workspace: z.strictObject({
     base: snapshotId.nullable().describe('The snapshot that the run started with; null until it exists'),
     snapshot: snapshotId.nullable().describe('The current snapshot'),
+    absent: absentContentSchema.nullable().describe('What the git source names and the workspace does not have'),
   }),
   publication: z.strictObject({
     status: publicationStatusSchema,

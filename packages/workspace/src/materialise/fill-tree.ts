@@ -17,6 +17,7 @@ import { bytesDone, fileDone, type ImportContext } from './import-context.ts';
 import { intoTree, type Place } from './into-tree.ts';
 import { createLearner } from './learner.ts';
 import { scanTree, scanUnstored } from './scan-unstored.ts';
+import { findLfsPointers } from './find-lfs-pointers.ts';
 import { createSelection, selectAll } from './selection.ts';
 import { watchSpace } from './watch-space.ts';
 
@@ -26,6 +27,7 @@ export interface Filled extends Omit<Copied, 'unstored'> {
   /** What the workspace has and the snapshot cannot hold. */
   readonly unstored: ReadonlyMap<string, Skipped>;
   readonly submodules: Materialised['submodules'];
+  readonly lfs_pointers?: Materialised['lfs_pointers'];
   /** Content of the commit of a git source. */
   readonly commit?: Buffer;
   readonly history?: Ancestry | undefined;
@@ -196,7 +198,8 @@ async function fillFromGit(
   if (isLinked) await fill.content.flush();
   else await keepObjects(fill, commit.tree);
   const { submodules, content: source } = commit;
-  return { ...rest, tree, unstored, submodules, commit: source, history: ancestry };
+  const lfs_pointers = await findLfsPointers(deps, { found, ...commit, signal });
+  return { ...rest, tree, unstored, submodules, lfs_pointers, commit: source, history: ancestry };
 }
 
 async function checkOutTree(

@@ -37,7 +37,7 @@ export function toRun(run: RunState, now = Date.now()): Run {
     message: run.message ?? null,
     reason: run.reason ?? null,
     model_wait: toModelWait(run),
-    workspace: { base: run.base ?? null, snapshot: run.snapshot ?? null },
+    workspace: { base: run.base ?? null, snapshot: run.snapshot ?? null, absent: run.absent ?? null },
     publication: toPublication(run),
     forked_from: run.forked_from ? { run_id: run.forked_from.run_id, step_id: run.forked_from.step_id } : null,
     created_by: run.created_by ?? null,
