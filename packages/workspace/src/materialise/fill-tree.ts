@@ -11,13 +11,13 @@ import { type Commit, describeCommit, type GitFound, readCommitTree, takeTree } 
 import { checkOutFiles } from './check-out-files.ts';
 import { type Copied, type Copy, copyDirectory } from './copy-directory.ts';
 import type { Fill } from './fill.ts';
+import { findLfsPointers } from './find-lfs-pointers.ts';
 import type { ImportSettings } from './import/import-job.ts';
 import { Importer } from './import/importer.ts';
 import { bytesDone, fileDone, type ImportContext } from './import-context.ts';
 import { intoTree, type Place } from './into-tree.ts';
 import { createLearner } from './learner.ts';
 import { scanTree, scanUnstored } from './scan-unstored.ts';
-import { findLfsPointers } from './find-lfs-pointers.ts';
 import { createSelection, selectAll } from './selection.ts';
 import { watchSpace } from './watch-space.ts';
 

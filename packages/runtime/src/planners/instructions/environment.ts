@@ -1,4 +1,11 @@
-import { type AbsentContent, fixedTime, type Json, type PolicyRule, sourceFoldersOf, type Toolchain } from '@holdpoint/contract';
+import {
+  type AbsentContent,
+  fixedTime,
+  type Json,
+  type PolicyRule,
+  sourceFoldersOf,
+  type Toolchain,
+} from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 
 interface Environment {
@@ -50,7 +57,10 @@ export function environmentOf(
     listed('Modes', on),
     listed('Run before you began, and succeeded', facts.prepared as string[]),
     listed('Folders of the source that are read-only here and no part of your changes', folders),
-    listed('Submodules, whose files are not here: empty folders', (absent?.submodules ?? []).map((path) => JSON.stringify(path))),
+    listed(
+      'Submodules, whose files are not here: empty folders',
+      (absent?.submodules ?? []).map((path) => JSON.stringify(path)),
+    ),
     lfsText(absent),
     listed('Must pass before your changes are published', facts.validators as string[]),
     listed('A person has to approve calls that match', held),
