@@ -13,7 +13,7 @@ import { openPypi, type Pypi } from './pypi.ts';
 interface Project {
   name: string;
   version: string;
-  /** Of a Python package: the SHA-256 of its source archive. */
+  /** For a Python package: the SHA-256 of its source archive. */
   sha256?: string;
   install: string;
   test: string;
@@ -163,8 +163,12 @@ describe.for(projects)('$name', (one) => {
     expect(found, 'the tests find the defect').toMatchObject({ tool: 'bash', status: 'failed' });
     expect(passes).toMatchObject({ tool: 'bash', status: 'succeeded' });
     expect((await client.diff(first.id)).files.map((file) => file.path)).toEqual([one.file]);
-    const publication = await client.publish(first.id);
-    expect(publication).toMatchObject({ status: 'published' });
+    // The API answers before validators have ended that take long.
+    await client.publish(first.id);
+    const published = await client.waitForRun(first.id, {
+      until: ({ publication }) => !['none', 'requested'].includes(publication.status),
+    });
+    expect(published.publication).toMatchObject({ status: 'published' });
     const branch = `holdpoint/${first.id}`;
     expect(await git(path, 'diff', '--name-only', 'main', branch)).toBe(one.file);
     expect(await git(path, 'show', `${branch}:${one.file}`)).toContain(one.right);
