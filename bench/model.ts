@@ -67,12 +67,17 @@ async function writeWhole(response: ServerResponse): Promise<void> {
   response.end(JSON.stringify({ ...message, content: [{ type: 'text', text }], stop_reason: 'end_turn' }));
 }
 
-/** Milliseconds from the job of each turn to the body that is sent: reading, redaction and compaction included. */
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
+/** Milliseconds of the processor from the job of each turn to the body that is sent: reading, redaction and compaction included. */
 async function buildTimes(turns: number): Promise<number[]> {
   const times: number[] = [];
   let began = Number.NaN;
   const answer = async () => {
-    times.push(performance.now() - began);
+    times.push(cpuMs() - began);
     const call = { type: 'tool_use', id: `toolu_${times.length}`, name: 'read_file', input: { path: 'a.txt' } };
     return new Response(JSON.stringify({ ...message, content: [call], stop_reason: 'tool_use' }));
   };
@@ -89,7 +94,7 @@ async function buildTimes(turns: number): Promise<number[]> {
           : port.generate({ ...request, model }),
     },
     says: () => {
-      began = performance.now();
+      began = cpuMs();
       return [];
     },
     settle: (_call, turn) => ({ status: 'succeeded', native: `${turn} `.padEnd(readBytes, 'some words ') }),
@@ -101,7 +106,7 @@ async function buildTimes(turns: number): Promise<number[]> {
 const times400 = await buildTimes(410);
 const [at40, at400] = [median(times400.slice(25, 55)), median(times400.slice(380, 410))];
 say(
-  `a request at turn 40: ${at40.toFixed(2)} ms, at turn 400: ${at400.toFixed(2)} ms, ratio ${(at400 / at40).toFixed(2)} (bound 2)`,
+  `CPU of a request at turn 40: ${at40.toFixed(2)} ms, at turn 400: ${at400.toFixed(2)} ms, ratio ${(at400 / at40).toFixed(2)} (bound 2)`,
 );
 
 const request = { model, system: 'Work carefully.', tools: [], signal: new AbortController().signal };

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** A registry of npm and PyPI packages on loopback, as static files: real clients install from it. */
 export interface PackageRegistry extends AsyncDisposable {
@@ -17,6 +17,8 @@ export interface PackageRegistry extends AsyncDisposable {
   /** Adds a package. @returns its line in a lock file */
   npm(name: string, files: Record<string, string>): { version: string; resolved: string; integrity: string };
   wheel(name: string, files: Record<string, string>): void;
+  /** Adds a wheel as it is. */
+  wheelFile(path: string): void;
 }
 
 const version = '1.0.0';
@@ -40,6 +42,12 @@ export async function startRegistry(): Promise<PackageRegistry> {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), content);
     }
+  };
+  const addWheel = (path: string): void => {
+    const file = basename(path);
+    answers.set(`/files/${file}`, { type: 'application/octet-stream', body: readFileSync(path) });
+    const page = `<!DOCTYPE html><a href="/files/${file}">${file}</a>`;
+    answers.set(`/simple/${file.split('-')[0]}/`, { type: 'text/html', body: Buffer.from(page) });
   };
   return {
     host,
@@ -75,10 +83,9 @@ export async function startRegistry(): Promise<PackageRegistry> {
       const file = `${name}-${version}-py3-none-any.whl`;
       const names = [...new Set([...Object.keys(files), info].map((one) => one.split('/')[0] ?? ''))];
       execFileSync('python3', ['-m', 'zipfile', '-c', join(folder, file), ...names], { cwd: folder });
-      answers.set(`/files/${file}`, { type: 'application/octet-stream', body: readFileSync(join(folder, file)) });
-      const page = `<!DOCTYPE html><a href="/files/${file}">${file}</a>`;
-      answers.set(`/simple/${name}/`, { type: 'text/html', body: Buffer.from(page) });
+      addWheel(join(folder, file));
     },
+    wheelFile: addWheel,
     async [Symbol.asyncDispose]() {
       rmSync(scratch, { recursive: true });
       server.closeAllConnections();

@@ -2,12 +2,16 @@ import { z } from 'zod';
 import { givenLimitsSchema } from './limits.ts';
 import { narrowedShape } from './permissions.ts';
 
-/** A document of the operator decides for itself; one of the workspace is text by a stranger. */
-export const kindOriginSchema = z.enum(['operator', 'workspace']);
+/** A document of the operator decides for itself; one of the workspace is text by a stranger; the request is the caller's. */
+export const kindOriginSchema = z.enum(['operator', 'request', 'workspace']);
 export type KindOrigin = z.infer<typeof kindOriginSchema>;
 
-/** Which kind of sub-agent a run is, and the document that says so. */
-export const ofKindSchema = z.strictObject({ name: z.string(), origin: kindOriginSchema, file: z.string() });
+/** Which kind of sub-agent a run is, and where that is written. */
+export const ofKindSchema = z.strictObject({
+  name: z.string(),
+  origin: kindOriginSchema,
+  file: z.string().describe('The document; for a kind of the request its JSON Pointer there'),
+});
 export type OfKind = z.infer<typeof ofKindSchema>;
 
 /** What a kind of sub-agent has less of than its run. An absent field is that of the run. */
@@ -27,6 +31,30 @@ export interface AgentKind extends KindBounds {
   /** What the sub-agent reads before its prompt. */
   instructions: string;
 }
+
+export const kindNameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'expected up to 64 letters, digits, - and _');
+
+/** A kind as a request gives it. */
+export const givenKindSchema = z
+  .strictObject({
+    name: kindNameSchema,
+    description: z.string().trim().min(1).max(2000).describe('For the model that chooses'),
+    instructions: z.string().trim().min(1).max(65_536).describe('What the sub-agent reads before its prompt'),
+    model: z.string().min(1).max(200).optional().describe('provider/model, one that the run may use'),
+    tools: z.array(z.string().min(1).max(100)).min(1).max(200).optional().describe('Default: all tools of the run'),
+    ...narrowedShape,
+    limits: givenLimitsSchema.optional(),
+  })
+  .meta({ id: 'GivenKind' });
+export type GivenKind = z.infer<typeof givenKindSchema>;
+
+export const givenKindsSchema = z
+  .array(givenKindSchema)
+  .max(20)
+  .refine((kinds) => new Set(kinds.map(({ name }) => name)).size === kinds.length, 'two kinds have the same name')
+  .describe('Kinds of sub-agents. Each has at most what the run has');
 
 /** A document about a kind, as the record of a run lists it. */
 export const listedKindSchema = z.strictObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lfsPointersSchema } from './absent-content.ts';
 import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
 import { callerKindSchema, tenantSchema } from './caller.ts';
 import { capabilityReportSchema } from './capabilities.ts';
@@ -91,7 +92,9 @@ const settled = {
   grants: z.array(grantSchema).optional().describe('With inherited_from: the decisions that let it run there'),
   times: callTimesSchema.optional().describe('With inherited_from: when it was made, began and ended there'),
   instead: insteadSchema.optional().describe('Set when the tool did not return the value'),
-  usage: modelUsageSchema.optional().describe('What the model used that the tool asked'),
+  usage: modelUsageSchema
+    .optional()
+    .describe('What models used that its tool asked, as far as no `step.model_used` has it'),
   restore,
 };
 
@@ -272,6 +275,11 @@ const stepEvents = [
     until: z.iso.datetime(),
     task_id: taskIdSchema,
     begins: beginsSchema.optional(),
+  }),
+  stepEvent('step.model_used', {
+    attempt,
+    model: z.string(),
+    usage: modelUsageSchema.describe('What one request of the tool used; recorded before the tool has the answer'),
   }),
   stepEvent('step.retried', { attempt, reason: problemSchema, restore }),
   stepEvent('step.indeterminate', { attempt, reason: problemSchema, restore }),
@@ -506,6 +514,7 @@ const workspaceEvents = [
     bytes: z.int(),
     skipped: z.int(),
     submodules: z.array(z.strictObject({ path: z.string(), commit: z.string() })).optional(),
+    lfs_pointers: lfsPointersSchema.optional(),
     toolchains: z.array(toolchainSchema).optional().describe('What commands of the run find as node and python3'),
     prepare: z.literal(true).optional().describe('The commands of `prepare` run before the first turn'),
   }),

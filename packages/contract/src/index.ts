@@ -1,3 +1,4 @@
+export * from './absent-content.ts';
 export * from './agent-kind.ts';
 export * from './agent-report.ts';
 export * from './audit.ts';

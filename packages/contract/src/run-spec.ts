@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ofKindSchema } from './agent-kind.ts';
+import { givenKindsSchema, ofKindSchema } from './agent-kind.ts';
 import { callerSchema } from './caller.ts';
 import { limitsSchema } from './limits.ts';
 import { modelGoalShape } from './model-options.ts';
@@ -110,6 +110,8 @@ export const runSpecSchema = z.strictObject({
   ...grantsShape,
   secrets: secretUsesSchema.optional(),
   models: modelsSchema.default([]),
+  /** Kinds of sub-agents of the request. Its sub-agents may begin them, too. */
+  agents: givenKindsSchema.optional(),
   /** For a sub-agent of a kind. */
   agent: ofKindSchema.optional(),
   /** The tools that the run may call; absent: all of its toolset. */

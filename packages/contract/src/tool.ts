@@ -3,7 +3,7 @@ import type { AgentKind } from './agent-kind.ts';
 import type { CapabilityReport } from './capabilities.ts';
 import type { PathChange } from './diff.ts';
 import type { AgentSpec, CommandUse, ShellSpec, TaskOutcome } from './task.ts';
-import type { ModelUsage, Problem, TaskKind, TaskStatus } from './vocabulary.ts';
+import type { Problem, TaskKind, TaskStatus } from './vocabulary.ts';
 
 /** A task that a call starts beside the steps: a background command, or a sub-agent on a copy of the workspace. */
 export type NewTask =
@@ -14,8 +14,6 @@ interface Effects {
   /** The workspace paths that the call changed, when it knows all of them. When absent, the snapshot walks the tree. */
   touched?: readonly string[] | undefined;
   capabilities?: CapabilityReport | undefined;
-  /** What the model used that the tool asked. Counted by the host. */
-  usage?: ModelUsage | undefined;
   /** What its commands used. Counted by the host. */
   command?: CommandUse | undefined;
 }

@@ -4,6 +4,7 @@ import type {
   Conflict,
   FileDiff,
   LeftOut,
+  LfsPointers,
   Published,
   PublishPlan,
   PublishTarget,
@@ -67,6 +68,8 @@ export interface Materialised extends Snapshot {
   base_commit: string | null;
   /** Submodules of a git source: empty folders in the workspace, never followed. */
   submodules: { path: string; commit: string }[];
+  /** Files of a git source that are pointers of git-lfs, when there are any. */
+  lfs_pointers?: LfsPointers | undefined;
 }
 
 /** A file of a snapshot. */

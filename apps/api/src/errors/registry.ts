@@ -88,6 +88,11 @@ export const apiProblems = {
     title: 'Invalid permissions',
     next: 'Write fs:read, fs:write:GLOB, exec:PROGRAM, net:HOST or graph:read, and globs of paths in the workspace; nothing was changed.',
   },
+  invalid_agents: {
+    status: 422,
+    title: 'Invalid kinds of sub-agents',
+    next: 'Correct the kinds that `errors` names; GET /v1/tools shows the tools. Nothing was changed.',
+  },
   permissions_widened: {
     status: 422,
     title: 'More than the run may do',

@@ -44,6 +44,26 @@ it('--agent-model may be repeated', async () => {
   await holdpoint('runs', 'cancel', run.id);
 });
 
+it('--agent-kind gives the run a kind of sub-agent, and says what is wrong in a document', async () => {
+  const good = join(root, 'auditor.md');
+  writeFileSync(good, '---\ndescription: Finds mistakes\ntools: read_file, glob\nmax_turns: 5\n---\nLook well.\n');
+  const run = await submitted('go', '--agent-kind', good);
+  expect(run.request.agents).toEqual([
+    {
+      ...{ name: 'auditor', description: 'Finds mistakes', instructions: 'Look well.' },
+      ...{ tools: ['read_file', 'glob'], limits: { max_turns: 5 } },
+    },
+  ]);
+  await holdpoint('runs', 'cancel', run.id);
+  const bad = join(root, 'bad.md');
+  writeFileSync(bad, 'Look well.');
+  const refused = await holdpoint('run', 'go', '--agent-kind', bad);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('does not begin with front matter') });
+  writeFileSync(bad, '---\ndescription: x\ntools: [read_fil]\n---\nLook well.\n');
+  const unknown = await holdpoint('run', 'go', '--agent-kind', bad);
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('Nearest: read_file') });
+});
+
 it('resume --model continues a paused run with that model, and refuses a name that is none', async () => {
   const run = await submitted('go');
   expect(run.model).toBe('openai-compatible/main');

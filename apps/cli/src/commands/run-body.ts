@@ -1,6 +1,7 @@
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { findSource, type ParsedPlan, type PlanFile, readPlan, type SourceOptions } from '../plan/index.ts';
 import { type ApiOptions, CliError, type Shell } from '../shell/index.ts';
+import { kindsOf } from './agent-kinds.ts';
 import { type GoalOptions, goalOf, promptOf } from './goal-options.ts';
 import { type GrantOptions, grantsOf, overriddenGrants } from './grant-options.ts';
 import { type LimitOptions, limitsOf } from './limit-options.ts';
@@ -21,6 +22,7 @@ export interface BodyOptions
   open?: true;
   toolset?: string;
   agentModel?: string[];
+  agentKind?: string[];
   label?: Record<string, string>;
   allowNet?: string[];
   prepare?: string[];
@@ -55,6 +57,7 @@ export async function bodyOf(
     open: options.open,
     priority: priority ?? file.priority,
     models: options.agentModel ?? file.models,
+    agents: (await kindsOf(cwd, options.agentKind)) ?? file.agents,
     policy: await policyOf(shell, options, { file: file.policy, toolset: toolset ?? file.toolset }),
     network: allowNet === undefined ? file.network : { allow: allowNet },
     prepare: prepareOf(options) ?? file.prepare,
@@ -120,6 +123,7 @@ export function fieldsOfFile(plan: ParsedPlan | undefined, options: BodyOptions)
     toolset,
     settings: options.settings ?? options.set,
     title,
+    agents: options.agentKind,
     model: options.model,
     fallbacks: options.fallback,
     system: options.system ?? options.systemFile,

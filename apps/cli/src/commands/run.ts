@@ -43,6 +43,7 @@ export function runCommand(shell: Shell): Command {
       'another model that sub-agents may use; may be repeated (default: only the model of the run)',
       several,
     )
+    .option('--agent-kind <file>', 'a kind of sub-agent, in Markdown with front matter; may be repeated', several)
     .option('--label <name=value>', 'label of the run; may be repeated', label)
     .option('--allow-net <host[:port]>', 'let tools reach this host; may be repeated (default: none)', several)
     .addOption(new Option('--allow <host[:port]>', 'the same').argParser(several).hideHelp())

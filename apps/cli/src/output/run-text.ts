@@ -72,6 +72,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
       )
       .join(', '),
     snapshot: run.workspace.snapshot,
+    absent: absentText(run.workspace.absent),
     changes: publicationText(run.publication),
     labels: Object.entries(run.labels)
       .map(([name, value]) => plain(`${name}=${value}`))
@@ -79,6 +80,19 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     created: `${run.created_at} (${ago(run.created_at, now)})`,
     took: ended === undefined ? undefined : duration(ended),
   });
+}
+
+function absentText(absent: Run['workspace']['absent']): string | undefined {
+  if (absent === null) return undefined;
+  const { submodules, lfs_pointers } = absent;
+  const named = submodules.slice(0, 3).map((path) => nameText(path));
+  const more = submodules.length > named.length ? ` and more` : '';
+  return [
+    named.length === 0 ? '' : `the files of submodules (${named.join(', ')}${more})`,
+    lfs_pointers === undefined ? '' : `the content of ${lfs_pointers.files} files under git-lfs`,
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
 }
 
 /** A waiting sub-agent, and why it waits. */

@@ -183,6 +183,10 @@ function detailOf(event: RunEvent, call: string): string {
       const why = `${model} ${failures === 0 ? 'is not asked now' : `could not be asked (${failures} in a row)`}: ${problemText(reason)}`;
       return next === model ? `${why}; asked again at ${until}` : `${why}; ${next} is asked next`;
     }
+    case 'step.model_used': {
+      const { model, usage } = event.data;
+      return `${call} asked ${model}: ${usage.input_tokens + usage.output_tokens} tokens`;
+    }
     case 'graph.progress':
       return `${call}: ${event.data.files} of ${event.data.total} files are in the code graph`;
     case 'workspace.progress':
@@ -241,12 +245,14 @@ function materialisedText({
   bytes,
   base_commit,
   submodules = [],
+  lfs_pointers,
 }: Extract<RunEvent, { type: 'workspace.materialised' }>['data']): string {
   const commit = base_commit === null ? '' : ` of commit ${short(base_commit)}`;
   const named = submodules.slice(0, 3).map(({ path }) => nameText(path));
   const more = submodules.length > named.length ? `, and ${submodules.length - named.length} more` : '';
   const empty = named.length === 0 ? '' : `; without the files of its submodules (${named.join(', ')}${more})`;
-  return `${files} files, ${bytes} bytes${commit}${empty}`;
+  const pointers = lfs_pointers === undefined ? '' : `; ${lfs_pointers.files} files under git-lfs are pointers`;
+  return `${files} files, ${bytes} bytes${commit}${empty}${pointers}`;
 }
 
 function preparedText({

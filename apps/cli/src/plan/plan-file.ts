@@ -1,4 +1,5 @@
 import {
+  givenKindsSchema,
   givenLimitsSchema,
   givenPolicySchema,
   modelGoalShape,
@@ -27,6 +28,7 @@ const headSchema = z.strictObject({
   policy: givenPolicySchema.optional(),
   limits: givenLimitsSchema.optional(),
   models: modelsSchema.optional(),
+  agents: givenKindsSchema.optional(),
   priority: prioritySchema.optional(),
   network: networkSchema.optional(),
   ...narrowedShape,

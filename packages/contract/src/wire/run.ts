@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ofKindSchema } from '../agent-kind.ts';
+import { absentContentSchema } from '../absent-content.ts';
+import { givenKindsSchema, ofKindSchema } from '../agent-kind.ts';
 import { tenantSchema } from '../caller.ts';
 import { instructionFileSchema, modelRetryingSchema } from '../conversation.ts';
 import { runIdSchema } from '../ids.ts';
@@ -42,6 +43,7 @@ export const createRunSchema = z
     model: z.string().min(1).max(200).optional().describe('provider/model, for a prompt. Default: HOLDPOINT_MODEL'),
     ...modelGoalShape,
     models: modelsSchema.optional(),
+    agents: givenKindsSchema.optional(),
     workspace: z.strictObject({ source: sourceSchema }).default({ source: { type: 'empty' } }),
     policy: givenPolicySchema.prefault({}),
     limits: givenLimitsSchema.default({}),
@@ -144,6 +146,7 @@ const runShape = {
   workspace: z.strictObject({
     base: snapshotId.nullable().describe('The snapshot that the run started with; null until it exists'),
     snapshot: snapshotId.nullable().describe('The current snapshot'),
+    absent: absentContentSchema.nullable().describe('What the git source names and the workspace does not have'),
   }),
   publication: z.strictObject({
     status: publicationStatusSchema,
@@ -201,6 +204,7 @@ export const runDetailSchema = z
         .describe("The operator's policies that apply beside the run's own: the strictest decides"),
       limits: limitsSchema,
       models: z.array(z.string()).describe('Models that its sub-agents may use'),
+      agents: givenKindsSchema,
       agent: ofKindSchema.nullable().describe('For a sub-agent of a kind'),
       tools: z.array(z.string()).nullable().describe('The tools that it may call; null: all of its toolset'),
       network: networkSchema.describe('As far as the permissions and modes leave it open'),

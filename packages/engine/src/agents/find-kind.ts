@@ -1,6 +1,7 @@
 import { type AgentKind, nearestNames, type Problem } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
+import { readSpec } from '../log/index.ts';
 
 type Found = { status: 'found'; kind: AgentKind } | { status: 'refused'; problem: Problem };
 
@@ -8,13 +9,13 @@ const mostNamed = 50;
 
 /** A kind of sub-agent by its name, or the error for the model. */
 export async function findKind(
-  { agentKinds }: Pick<WorkerDeps, 'agentKinds'>,
+  deps: Pick<WorkerDeps, 'agentKinds' | 'redis' | 'blobs'>,
   run: RunState,
   name: string,
   signal: AbortSignal,
 ): Promise<Found> {
-  const asked = { runId: run.id, base: run.base, toolset: run.header.toolset, signal };
-  const { kinds = [], listed = [] } = (await agentKinds?.find(asked)) ?? {};
+  const asked = { runId: run.id, base: run.base, spec: await readSpec(deps, run), signal };
+  const { kinds = [], listed = [] } = (await deps.agentKinds?.find(asked)) ?? {};
   const kind = kinds.find((one) => one.name === name);
   if (kind !== undefined) return { status: 'found', kind };
   const names = kinds.map((one) => one.name);

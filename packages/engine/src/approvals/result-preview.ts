@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, fixedTime, type Json, type ResultPreview } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { seedOf, snapshotMessage, tookSince } from '../attempts/determinism.ts';
+import { openModelUseRecorder } from '../attempts/record-model-use.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type ApprovalState, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { leaveIfAborted } from '../jobs/index.ts';
@@ -51,6 +52,7 @@ export async function previewResult(
           snapshot: base,
           permissions: spec.permissions,
           seed: seedOf(spec, step.call),
+          onModelUse: openModelUseRecorder(deps, run.id, { id: step.id, attempt: step.attempt + 1 }, 'pending').record,
           onConnection: () => {},
           signal,
         },

@@ -29,6 +29,7 @@ import { beginTask } from './begin-task.ts';
 import { captureCall, dropChanges } from './capture-call.ts';
 import { seedOf, tookSince } from './determinism.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
+import { type ModelUseRecorder, openModelUseRecorder } from './record-model-use.ts';
 import type { Interruption } from './recover-attempt.ts';
 import { reportGraphProgress } from './report-graph-progress.ts';
 import { openTaskHandle } from './task-handle.ts';
@@ -59,13 +60,14 @@ export async function runAttempt(
     const verdict = await judgeBegun(deps, run, step, context.signal);
     if (verdict.action === 'hold') return { kind: 'held', verdict };
     neverBegan = undefined;
+    const modelUse = openModelUseRecorder(deps, run.id, step);
     const shown = verdict.action === 'deny' ? undefined : await approvedResult(deps, run, step);
     if (shown !== undefined) return { kind: 'result', result: await applied(deps, run, step, shown) };
     await dropResult(deps, run, step);
     const made =
       verdict.action === 'deny'
         ? denied(verdict)
-        : await withAllowedModel(deps, run, await call(deps, run, step, taskId, context));
+        : await withAllowedModel(deps, run, await call(deps, run, step, { taskId, modelUse, context }));
     leaveIfAborted(context.signal);
     const reason = abortReason(context.signal);
     if (made.status === 'deferred') {
@@ -95,7 +97,7 @@ export async function runAttempt(
         instead: outcome.status === 'succeeded' && isLeftOut(spec, step) ? 'dry_run' : undefined,
         duration_ms: tookSince(spec, startedAt),
         capabilities: outcome.capabilities,
-        usage: made.usage,
+        ...modelUse.result(),
         command: made.command,
         snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
         created: begun && (await beginTask(deps, step, taskId, begun)),
@@ -159,8 +161,7 @@ async function call(
   deps: WorkerDeps,
   run: RunState,
   step: StepState,
-  taskId: string,
-  { signal }: JobContext,
+  { taskId, modelUse, context: { signal } }: { taskId: string; modelUse: ModelUseRecorder; context: JobContext },
 ): Promise<ToolOutcome> {
   const spec = await readSpec(deps, run);
   const args = await fromPayload(deps.blobs, step.args);
@@ -200,6 +201,7 @@ async function call(
       granted: grantedHosts(deps, run, step, args),
       openHosts: (rules) => openHosts(spec, rules),
       onConnection: connections.record,
+      onModelUse: modelUse.record,
       onGraphProgress: reportGraphProgress(deps, run, step),
       signal,
     },

@@ -59,6 +59,7 @@ export {
   recordConnection,
   recordGraphProgress,
   recordIndeterminate,
+  recordModelUse,
   retryAttempt,
   settleAttempt,
   settleBegun,

@@ -1,4 +1,6 @@
 import {
+  type AbsentContent,
+  absentContent,
   type Compaction,
   type EventOf,
   type Grant,
@@ -59,6 +61,7 @@ export interface PastLog {
   instructed?: Instructed;
   /** What commands find as node and python3. */
   toolchains?: Toolchain[] | undefined;
+  absent?: AbsentContent | undefined;
   /** Those that no undo took back, oldest first. */
   compactions: LoggedCompaction[];
 }
@@ -88,6 +91,7 @@ export function addToPast(past: PastLog, event: LoggedEvent): void {
       return;
     case 'workspace.materialised':
       past.toolchains = event.data.toolchains;
+      past.absent = absentContent(event.data);
       return;
     case 'context.instructed':
       past.instructed = event.data;

@@ -19,7 +19,7 @@ export async function planAhead(
 ): Promise<(Planned & { time: string | undefined }) | undefined> {
   if (run.header.planner === 'model' || run.status !== 'running' || run.open !== 1 || signal.aborted) return undefined;
   // The limits are judged with what a model used for the call.
-  if (result.usage !== undefined) return undefined;
+  if (result.askedModel) return undefined;
   try {
     const spec = await readSpec(deps, run);
     const { attempt, status, value, error, instead } = result;

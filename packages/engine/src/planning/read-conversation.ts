@@ -30,11 +30,11 @@ export async function readConversation(deps: Deps, runId: string): Promise<PastC
   const after = past.turns.filter(({ turn }) => turn > through);
   const turns = await readTurns(deps, past, after);
   const compactions = await Promise.all(past.compactions.map((one) => readCompaction(deps, one, one === summarised)));
-  const { instructed, toolchains } = past;
+  const { instructed, toolchains, absent } = past;
   const text = instructed && { ...instructed, system: String(await fromPayload(deps.blobs, instructed.system)) };
   keepPast(deps.redis, past, sizeOf(after));
   const unread = [...past.carried, ...past.messages.slice(past.read)];
-  return { turns, unread, instructed: text, compacted: compactions.at(-1), compactions, toolchains };
+  return { turns, unread, instructed: text, compacted: compactions.at(-1), compactions, toolchains, absent };
 }
 
 /** The past of a run as far as it is logged. */

@@ -1,6 +1,7 @@
 import type {
   CommandLimits,
   Connection,
+  ModelUsage,
   Network,
   PastCalls,
   Prepare,
@@ -19,6 +20,12 @@ import type {
 } from '@holdpoint/contract';
 import type { OutputWriter } from '../outputs/output-store.ts';
 import type { Call } from './catalog.ts';
+
+/** What one request to a model used. */
+export interface ModelUse {
+  model: string;
+  usage: ModelUsage;
+}
 
 export interface ExecutionContext {
   runId: string;
@@ -68,6 +75,8 @@ export interface ExecutionContext {
   dryRun?: boolean | undefined;
   /** Called while the call reads files for the code graph, as often as it likes. Counts files of the snapshot. */
   onGraphProgress?(progress: { files: number; total: number }): void;
+  /** Records what a request of the call to a model used. Does not reject. */
+  onModelUse(use: ModelUse): Promise<void>;
   /** Called for every connection that the call made or was refused, when the connection ends. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;

@@ -1,4 +1,5 @@
 import type {
+  AbsentContent,
   Compaction,
   Instructed,
   Json,
@@ -122,6 +123,8 @@ export interface PastConversation {
   compactions: PastCompaction[];
   /** What commands of the run find as node and python3. */
   toolchains?: Toolchain[] | undefined;
+  /** What the git source names and the workspace does not have. */
+  absent?: AbsentContent | undefined;
 }
 
 export interface PlannerInput {

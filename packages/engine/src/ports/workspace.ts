@@ -1,6 +1,7 @@
 import type {
   ConflictSummary,
   EventOf,
+  LfsPointers,
   MergeContent,
   PathChange,
   Published,
@@ -21,6 +22,7 @@ export interface MadeWorkspace {
   bytes: number;
   skipped: number;
   submodules: { path: string; commit: string }[];
+  lfs_pointers?: LfsPointers | undefined;
   /** For a fork: the files are those that the commands of `prepare` left, or come from them. */
   prepared?: boolean;
 }

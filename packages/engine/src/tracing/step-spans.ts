@@ -45,6 +45,7 @@ export const stepSpans: SpansOf<EventsOf<'step'>> = {
     if (data.effect !== undefined) set(trace, step_id, { [attribute.effect]: data.effect });
     queue(trace, seq, step_id);
   },
+  'step.model_used': () => {},
   'step.started': (trace, { step_id, data: { attempt, worker, epoch } }) => {
     endWaits(trace, step_id);
     const tool = trace.open.get(step_id)?.attributes[genAi.toolName];

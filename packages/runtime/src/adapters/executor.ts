@@ -126,7 +126,22 @@ export function createExecutor(deps: Deps): Executor {
     },
     async execute(
       call,
-      { runId, epoch, stepId, wallMs, limits, network, granted, scope, readOnly, seed, onConnection, signal, ...more },
+      {
+        runId,
+        epoch,
+        stepId,
+        wallMs,
+        limits,
+        network,
+        granted,
+        scope,
+        readOnly,
+        seed,
+        onConnection,
+        onModelUse,
+        signal,
+        ...more
+      },
     ) {
       const { attempt, beside, needsPrice = false, openHosts, ...rest } = more;
       const own = registry.reaches({ ...call, settings: rest.settings });
@@ -138,15 +153,23 @@ export function createExecutor(deps: Deps): Executor {
       const use = new CallUse();
       using output = liveOutput(deps.live, runId, { step_id: stepId, attempt, tool: call.tool });
       const bounds = { wallMs, limits, way, scope, readOnly, seed, signal, use, output };
-      const asked = openGenerate(deps, { runId, model: rest.model, needsPrice, scope, wallMs, signal });
+      const generate = openGenerate(deps, {
+        runId,
+        model: rest.model,
+        needsPrice,
+        scope,
+        wallMs,
+        signal,
+        onUse: onModelUse,
+      });
       const context = {
         ...(await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest })),
         caution: cautionOf(registry, { ...call, network: network.allow.length > 0, settings: rest.settings }),
-        generate: asked.generate,
+        generate,
       };
       const outcome = await registry.execute({ ...call, beside, context });
       if (outcome.status !== 'deferred') {
-        return { capabilities: sandbox.capabilities, ...outcome, usage: asked.used(), command: use.total() };
+        return { capabilities: sandbox.capabilities, ...outcome, command: use.total() };
       }
       return seed === undefined ? outcome : fixSurroundings(seed, now).fromFixed(outcome);
     },

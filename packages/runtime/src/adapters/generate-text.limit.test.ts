@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { ModelUsage } from '@holdpoint/contract';
 import { startTestEngine, type TestEngine } from '@holdpoint/engine/testing';
 import { modelSettingsFrom } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
@@ -57,7 +58,10 @@ function call(runId: string) {
   const secrets = { redactor: () => plain } as unknown as Parameters<typeof openGenerate>[0]['secrets'];
   const scope = { tenant: 'default', secrets: [] } as unknown as Parameters<typeof openGenerate>[1]['scope'];
   const signal = AbortSignal.timeout(60_000);
-  return openGenerate({ models, secrets }, { runId, model: name, needsPrice: false, scope, wallMs: 60_000, signal });
+  const used: ModelUsage[] = [];
+  const onUse = async ({ usage }: { usage: ModelUsage }) => void used.push(usage);
+  const rest = { needsPrice: false, scope, wallMs: 60_000, signal, onUse };
+  return { used, generate: openGenerate({ models, secrets }, { runId, model: name, ...rest }) };
 }
 
 test('requests of tools share the places at a provider with all workers', async () => {
@@ -65,7 +69,7 @@ test('requests of tools share the places at a provider with all workers', async 
   const answers = await Promise.all(calls.map(({ generate }) => generate?.({ prompt: 'say', max_output_tokens: 9 })));
   expect(answers).toEqual(Array.from({ length: 3 }, () => ({ text: 'said' })));
   expect(provider).toMatchObject({ requests: 3, most: 1 });
-  expect(calls.map(({ used }) => used()?.input_tokens)).toEqual([3, 3, 3]);
+  expect(calls.map(({ used }) => used.map(({ input_tokens }) => input_tokens))).toEqual([[3], [3], [3]]);
 });
 
 test('a provider that refused one call gets no request of the next', async () => {

@@ -24,14 +24,15 @@ interface CallOfModel {
   scope: SecretScope;
   wallMs: number;
   signal: AbortSignal;
+  /** Records what a request used. Must not reject. */
+  onUse(use: { model: string; usage: ModelUsage }): Promise<void>;
 }
 
-/** The model for one call of a tool, and what the call has used of it. No value of a secret goes to the model or comes back. */
+/** The model for one call of a tool. What a request used is recorded before the tool has the answer: a worker that dies loses that of one request at most. No value of a secret goes to the model or comes back. */
 export function openGenerate({ models, secrets }: { models: ToolModels; secrets: Secrets }, call: CallOfModel) {
-  let used: ModelUsage | undefined;
   const { model, scope, wallMs } = call;
-  if (model === undefined) return { generate: undefined, used: () => undefined };
-  const generate = async ({ system = '', prompt, max_output_tokens }: GenerateRequest): Promise<{ text: string }> => {
+  if (model === undefined) return undefined;
+  return async ({ system = '', prompt, max_output_tokens }: GenerateRequest): Promise<{ text: string }> => {
     if (call.needsPrice && describeModel(model, models.prices).prices === undefined) throw new PriceUnknownError(model);
     const redactor = secrets.redactor(scope.tenant);
     const signal = AbortSignal.any([call.signal, AbortSignal.timeout(wallMs)]);
@@ -49,10 +50,9 @@ export function openGenerate({ models, secrets }: { models: ToolModels; secrets:
         }),
       ),
     );
-    used = sum(used, usageOf(answer, models.prices));
+    await call.onUse({ model, usage: usageOf(answer, models.prices) });
     return { text: secrets.redactor(scope.tenant).text(answer.text) };
   };
-  return { generate, used: () => used };
 }
 
 /** A call cannot sleep as a turn can, so it waits only so long for its place at a provider that is closed. */
@@ -87,13 +87,6 @@ async function throughGate<Answer>(
       throw error;
     }
   }
-}
-
-/** The cost is known when that of each request is: one call asks one model. */
-function sum(before: ModelUsage = { input_tokens: 0, output_tokens: 0 }, usage: ModelUsage): ModelUsage {
-  const counted = Object.entries(usage).filter(([, count]) => count !== undefined);
-  const sums = counted.map(([name, count]) => [name, (before[name as keyof ModelUsage] ?? 0) + count]);
-  return { ...before, ...Object.fromEntries(sums) };
 }
 
 /** The provider refused other requests and takes none for a while: no request was sent. */

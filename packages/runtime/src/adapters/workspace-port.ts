@@ -165,6 +165,7 @@ const toMade = ({
   bytes,
   skipped,
   submodules,
+  lfs_pointers,
 }: Materialised): MadeWorkspace => ({
   snapshot: id,
   base,
@@ -174,6 +175,7 @@ const toMade = ({
   bytes,
   skipped: skipped.length,
   submodules,
+  ...(lfs_pointers && { lfs_pointers }),
 });
 
 const toTaken = ({ id, files_changed, skipped }: Snapshot): Awaited<ReturnType<WorkspacePort['snapshot']>> => ({

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AgentKind, ListedKind } from '@holdpoint/contract';
+import { type AgentKind, type GivenKind, type ListedKind, toPointer } from '@holdpoint/contract';
 import type { AgentKinds, FoundKinds } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
 import { WorkspaceError, type Workspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
-import { type KindDocument, type ParsedKind, parseKind } from './parse-kind.ts';
+import { type KindDocument, oneLine, type ParsedKind, parseKind } from './parse-kind.ts';
 
 interface Deps {
   workspaces: Pick<Workspaces, 'listing' | 'contents'>;
@@ -18,7 +18,7 @@ interface Deps {
 const mostFiles = 50;
 export const largestKind = 64 * 1024;
 
-/** Documents of the operator come first: of two with one name the first counts. */
+/** Documents of the operator come first, then the kinds of the request: of two with one name the first counts. */
 export function openAgentKinds({ workspaces, registry, operator, logger }: Deps): AgentKinds {
   const anyTool = registry.toolsets().flatMap((toolset) => Object.keys(registry.versions(toolset)));
   for (const document of operator) {
@@ -27,12 +27,13 @@ export function openAgentKinds({ workspaces, registry, operator, logger }: Deps)
       logger.warn({ file: document.file, error: parsed.error }, 'a document of HOLDPOINT_AGENTS is no kind');
   }
   return {
-    async find({ runId, base, toolset, signal }) {
-      const tools = Object.keys(registry.versions(toolset));
+    async find({ runId, base, spec, signal }) {
+      const tools = Object.keys(registry.versions(spec.toolset));
       const theirs = base === undefined ? [] : await readKinds(workspaces, { runId, snapshot: base, signal });
       const parsed: (ParsedKind | Unread)[] = [];
-      for (const found of [...operator, ...theirs]) {
-        parsed.push('error' in found ? found : parseKind(found, tools));
+      const given = (spec.agents ?? []).map((kind, index): ParsedKind => ({ ok: true, kind: ofRequest(kind, index) }));
+      for (const found of [...operator, ...given, ...theirs]) {
+        parsed.push('ok' in found ? found : parseKind(found, tools));
         // Fifty documents could hold the event loop for a second.
         await setImmediate();
       }
@@ -40,6 +41,13 @@ export function openAgentKinds({ workspaces, registry, operator, logger }: Deps)
     },
   };
 }
+
+const ofRequest = (kind: GivenKind, index: number): AgentKind => ({
+  ...kind,
+  origin: 'request',
+  file: toPointer(['agents', index]),
+  description: oneLine(kind.description),
+});
 
 interface Unread {
   ok: false;

@@ -2,6 +2,7 @@ import {
   type AgentKind,
   givenLimitsSchema,
   type KindOrigin,
+  kindNameSchema,
   narrowedShape,
   nearestNames,
   type OfKind,
@@ -23,10 +24,7 @@ export interface KindDocument {
 export type ParsedKind = { ok: true; kind: AgentKind } | { ok: false; of: OfKind; error: string };
 
 const shape = {
-  name: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'expected up to 64 letters, digits, - and _')
-    .optional(),
+  name: kindNameSchema.optional(),
   description: z.string().trim().min(1).max(2000),
   tools: z.union([z.string().max(5000), z.array(z.string().max(100)).max(200)]).optional(),
   model: z.string().min(1).max(200).optional(),
@@ -45,18 +43,9 @@ const longestFront = 4096;
 export function parseKind({ origin, file, text, isForeign }: KindDocument, tools: readonly string[]): ParsedKind {
   const of = { origin, file, name: nameOf(file) };
   const refused = (error: string): ParsedKind => ({ ok: false, of, error: plain(error).slice(0, 500) });
-  const parts = /^---\n([\s\S]*?)\n---[ \t]*(?:\n|$)([\s\S]*)$/.exec(
-    text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n'),
-  );
-  if (parts === null) return refused('it does not begin with front matter between two lines of ---');
-  const [, front = '', body = ''] = parts;
-  if (front.length > longestFront) return refused(`its front matter is longer than ${longestFront} characters`);
-  const read = readYaml(front);
-  if (!read.ok) return refused(`its front matter is no YAML: ${read.detail}`);
-  if (typeof read.value !== 'object' || read.value === null || Array.isArray(read.value)) {
-    return refused('its front matter has no keys');
-  }
-  const parsed = (isForeign ? z.object(shape) : z.strictObject(shape)).safeParse(read.value);
+  const read = readKindDocument(text);
+  if (!read.ok) return refused(read.error);
+  const parsed = (isForeign ? z.object(shape) : z.strictObject(shape)).safeParse(read.front);
   if (!parsed.success) return refused(parsed.error.issues.map(issueText).join('; '));
   const { name = of.name, description, model, permissions, protected: globs, modes, ...rest } = parsed.data;
   Object.assign(of, { name });
@@ -70,7 +59,7 @@ export function parseKind({ origin, file, text, isForeign }: KindDocument, tools
     return refused(`model: expected provider/model, got ${model}`);
   }
   const limits = { ...rest.limits, ...(rest.max_turns !== undefined && { max_turns: rest.max_turns }) };
-  const instructions = plain(body).trim();
+  const instructions = plain(read.body).trim();
   if (instructions === '') return refused('it has no instructions below its front matter');
   return {
     ok: true,
@@ -82,9 +71,29 @@ export function parseKind({ origin, file, text, isForeign }: KindDocument, tools
   };
 }
 
+/** Front matter in YAML between two lines of `---`, and the text below. */
+export function readKindDocument(
+  text: string,
+): { ok: true; front: Record<string, unknown>; body: string } | { ok: false; error: string } {
+  const refused = (error: string) => ({ ok: false as const, error });
+  const parts = /^---\n([\s\S]*?)\n---[ \t]*(?:\n|$)([\s\S]*)$/.exec(
+    text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n'),
+  );
+  if (parts === null) return refused('it does not begin with front matter between two lines of ---');
+  const [, front = '', body = ''] = parts;
+  if (front.length > longestFront) return refused(`its front matter is longer than ${longestFront} characters`);
+  const read = readYaml(front);
+  if (!read.ok) return refused(`its front matter is no YAML: ${read.detail}`);
+  if (typeof read.value !== 'object' || read.value === null || Array.isArray(read.value)) {
+    return refused('its front matter has no keys');
+  }
+  return { ok: true, front: read.value as Record<string, unknown>, body };
+}
+
 const nameOf = (file: string): string => file.slice(file.lastIndexOf('/') + 1).replace(/\.md$/, '');
 
-const oneLine = (text: string): string => plain(text).replaceAll(/\s+/g, ' ').trim().slice(0, 500).toWellFormed();
+export const oneLine = (text: string): string =>
+  plain(text).replaceAll(/\s+/g, ' ').trim().slice(0, 500).toWellFormed();
 
 function issueText(issue: z.core.$ZodIssue): string {
   if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {

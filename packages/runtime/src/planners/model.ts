@@ -28,7 +28,12 @@ export function createModelPlanner(deps: Deps): Planner {
       const history = await input.history();
       if (history.instructed === undefined) {
         const { window } = deps.describe(input.model);
-        const instructed = await instruct(deps, input, { window, toolchains: history.toolchains, signal });
+        const instructed = await instruct(deps, input, {
+          window,
+          toolchains: history.toolchains,
+          absent: history.absent,
+          signal,
+        });
         return { kind: 'instructed', instructed: redactor.json(instructed) };
       }
       const { system } = history.instructed;

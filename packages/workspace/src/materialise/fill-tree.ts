@@ -11,6 +11,7 @@ import { type Commit, describeCommit, type GitFound, readCommitTree, takeTree } 
 import { checkOutFiles } from './check-out-files.ts';
 import { type Copied, type Copy, copyDirectory } from './copy-directory.ts';
 import type { Fill } from './fill.ts';
+import { findLfsPointers } from './find-lfs-pointers.ts';
 import type { ImportSettings } from './import/import-job.ts';
 import { Importer } from './import/importer.ts';
 import { bytesDone, fileDone, type ImportContext } from './import-context.ts';
@@ -26,6 +27,7 @@ export interface Filled extends Omit<Copied, 'unstored'> {
   /** What the workspace has and the snapshot cannot hold. */
   readonly unstored: ReadonlyMap<string, Skipped>;
   readonly submodules: Materialised['submodules'];
+  readonly lfs_pointers?: Materialised['lfs_pointers'];
   /** Content of the commit of a git source. */
   readonly commit?: Buffer;
   readonly history?: Ancestry | undefined;
@@ -204,7 +206,8 @@ async function fillFromGit(
   if (isLinked) await fill.content.flush();
   else await keepObjects(fill, commit.tree);
   const { submodules, content: source } = commit;
-  return { ...rest, tree, unstored, submodules, commit: source, history: ancestry };
+  const lfs_pointers = await findLfsPointers(deps, { found, ...commit, signal });
+  return { ...rest, tree, unstored, submodules, lfs_pointers, commit: source, history: ancestry };
 }
 
 async function checkOutTree(

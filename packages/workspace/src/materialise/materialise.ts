@@ -167,6 +167,7 @@ async function takeFirstSnapshot(
     base_commit: found.type === 'git' ? found.commit : null,
     left_out: leftOut,
     submodules: filled.submodules,
+    ...(filled.lfs_pointers && { lfs_pointers: filled.lfs_pointers }),
     ...counted,
     finished: true,
   };
@@ -198,5 +199,6 @@ function toMaterialised(folder: RunFolder, record: WorkspaceRecord, first: Loade
     bytes: record.bytes,
     base_commit: record.base_commit,
     submodules: record.submodules,
+    lfs_pointers: record.lfs_pointers,
   };
 }

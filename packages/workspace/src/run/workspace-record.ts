@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { sourceSchema } from '@holdpoint/contract';
+import { lfsPointersSchema, sourceSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { WorkspaceError } from '../errors.ts';
 import { readJson, writeDurably } from '../files/index.ts';
@@ -26,6 +26,7 @@ const recordSchema = z.strictObject({
   left_out: skipsSchema,
   /** Empty unless the source is a git repository. */
   submodules: z.array(z.strictObject({ path: z.string(), commit: oid })).default([]),
+  lfs_pointers: lfsPointersSchema.optional(),
   /** For a fork, the snapshot that its tree started from. */
   start: oid.optional(),
   files: z.int(),

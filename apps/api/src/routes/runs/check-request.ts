@@ -6,6 +6,7 @@ import { checkInputs, WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
+import { checkAgents } from './check-agents.ts';
 import { checkGrants } from './check-grants.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel, checkModels } from './check-model.ts';
@@ -17,7 +18,7 @@ import { checkSource } from './check-source.ts';
 
 /**
  * Everything that can be wrong with a request and needs more than its shape is found here, before anything is written.
- * @throws ApiProblem `unknown_toolset`, `invalid_settings`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `unknown_secret`, `invalid_secret_use`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
+ * @throws ApiProblem `unknown_toolset`, `invalid_settings`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `unknown_secret`, `invalid_secret_use`, `invalid_agents`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
  * `invalid_model_name`; WorkspaceError about the source
  */
 export async function checkRequest(
@@ -34,6 +35,7 @@ export async function checkRequest(
   checkLimits(deps, body.limits);
   checkModels(deps, body.models ?? []);
   const task = checkTask(deps, body);
+  checkAgents(deps, body, task);
   await checkSource(deps, body.workspace.source);
   return task;
 }

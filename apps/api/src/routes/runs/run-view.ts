@@ -37,7 +37,7 @@ export function toRun(run: RunState, now = Date.now()): Run {
     message: run.message ?? null,
     reason: run.reason ?? null,
     model_wait: toModelWait(run),
-    workspace: { base: run.base ?? null, snapshot: run.snapshot ?? null },
+    workspace: { base: run.base ?? null, snapshot: run.snapshot ?? null, absent: run.absent ?? null },
     publication: toPublication(run),
     forked_from: run.forked_from ? { run_id: run.forked_from.run_id, step_id: run.forked_from.step_id } : null,
     created_by: run.created_by ?? null,
@@ -71,6 +71,7 @@ export function toRunDetail(
     secrets = [],
     validators,
     publish,
+    agents: kinds = [],
     agent = null,
     tools = null,
     prepare = null,
@@ -81,7 +82,7 @@ export function toRunDetail(
   });
   const granted = { network, permissions, protected: spec.protected, modes, secrets };
   const policies = { policy, policy_pin: spec.policy_pin ?? null, operator_policies };
-  const bound = { ...policies, limits, models, agent, tools, ...granted };
+  const bound = { ...policies, limits, models, agents: kinds, agent, tools, ...granted };
   const request = { ...askedOf(goal), prepare, settings, source, ...bound, validators, publish };
   return { ...toRun(run), output, waiting_for: agents.flatMap(waitingFor), request };
 }

@@ -43,6 +43,7 @@ export const stepChanges: ChangesOf<EventsOf<'step'>> = {
     state.set(stepField.status(step_id), 'deferred');
     state.set(stepField.deferred(step_id), { until, task_id, begins });
   },
+  'step.model_used': (state, { data: { usage } }) => countUsage(state, usage),
   'step.retried': (state, { step_id, time, data }) => {
     state.set(stepField.status(step_id), 'queued');
     state.increase(stepField.queued_ms(step_id), -Date.parse(time));

@@ -1,3 +1,4 @@
+import { absentContent } from '@holdpoint/contract';
 import { heads, runField, stepField } from '../model.ts';
 import type { PublicationEvent } from './publication.ts';
 import { type ChangesOf, type EventsOf, noChange, requireRestore } from './state-changes.ts';
@@ -5,12 +6,14 @@ import { type ChangesOf, type EventsOf, noChange, requireRestore } from './state
 /** The changes of the tree. Those of its publication: `publication.ts`. */
 export const workspaceChanges: ChangesOf<Exclude<EventsOf<'workspace'>, PublicationEvent>> = {
   'workspace.progress': noChange,
-  'workspace.materialised': (state, { data: { snapshot, base = snapshot, prepare } }) => {
+  'workspace.materialised': (state, { data: { snapshot, base = snapshot, prepare, ...made } }) => {
     state.set(runField.snapshot, snapshot);
     state.set(runField.base, base);
     state.set(runField.lease, 1);
     state.clear(runField.head);
     if (prepare) state.set(runField.prepare, 'due');
+    const absent = absentContent(made);
+    if (absent !== undefined) state.set(runField.absent, absent);
   },
   'workspace.preparing': (state, { data }) => {
     state.set(runField.preparing, heads.prepare(data.number));

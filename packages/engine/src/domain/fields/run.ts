@@ -1,4 +1,5 @@
 import {
+  absentContentSchema,
   agentsTotalSchema,
   closingSchema,
   conflictSummarySchema,
@@ -80,6 +81,7 @@ export const runTable = {
   taken: integer('How many of them became turns, or were dropped. The others wait, in order.'),
   closing: optional(json(closingSchema, 'How the run ends when its tasks are over.')),
   base: optional(text(z.string(), 'Snapshot that the change set is counted from.')),
+  absent: optional(json(absentContentSchema, 'What the source names and the workspace does not have.')),
   snapshot: optional(text(z.string(), 'Snapshot that the workspace is at.')),
   message: optional(text(z.string(), 'Last message of a run that succeeded.')),
   output: optional(json(payloadSchema, 'Final answer of a run whose goal has an `output_schema`.')),

@@ -102,7 +102,10 @@ export interface AttemptResult {
   /** The tool did not return the value. */
   instead?: 'dry_run' | undefined;
   capabilities?: CapabilityReport | undefined;
+  /** What models used that the tool asked, as far as no event has it. */
   usage?: ModelUsage | undefined;
+  /** The tool asked a model. */
+  askedModel?: true | undefined;
   command?: CommandUse | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
   /** A new tree is due: what the attempt changed is dropped. */
@@ -113,7 +116,7 @@ export interface AttemptResult {
 
 /** Records the outcome of the running attempt with its snapshot, in one append. */
 export function settleAttempt(stepId: string, result: AttemptResult): Transition {
-  const { attempt, status, snapshot, created, ...rest } = result;
+  const { attempt, status, snapshot, created, askedModel: _, ...rest } = result;
   const events: NewEvent[] = created === undefined ? [] : [created];
   if (snapshot !== undefined) {
     events.push({ type: 'workspace.snapshotted', step_id: stepId, data: { attempt, ...snapshot } });
@@ -121,6 +124,15 @@ export function settleAttempt(stepId: string, result: AttemptResult): Transition
   events.push({ type: `step.${status}`, step_id: stepId, data: { attempt, ...rest } });
   return { if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt)], events };
 }
+
+/** What one request of a tool to a model used. It was spent even when another worker makes the next attempt already. */
+export const recordModelUse = (
+  stepId: string,
+  { attempt, status, ...use }: { attempt: number; status: 'pending' | 'running'; model: string; usage: ModelUsage },
+): Transition => ({
+  if: [stepIs(stepId, status)],
+  events: [{ type: 'step.model_used', step_id: stepId, data: { attempt, ...use } }],
+});
 
 /** A connection of the running attempt: only recorded. */
 export const recordConnection = (stepId: string, attempt: number, connection: Connection): Transition => ({

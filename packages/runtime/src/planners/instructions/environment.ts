@@ -1,4 +1,11 @@
-import { fixedTime, type Json, type PolicyRule, sourceFoldersOf, type Toolchain } from '@holdpoint/contract';
+import {
+  type AbsentContent,
+  fixedTime,
+  type Json,
+  type PolicyRule,
+  sourceFoldersOf,
+  type Toolchain,
+} from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 
 interface Environment {
@@ -11,7 +18,11 @@ interface Environment {
 /** What a model should know of where it works. A deterministic run gets the same facts each time. */
 export function environmentOf(
   { spec, scope, unattended }: Pick<PlannerInput, 'spec' | 'scope' | 'unattended'>,
-  { toolchains = [], now }: { toolchains?: readonly Toolchain[] | undefined; now: number },
+  {
+    toolchains = [],
+    absent,
+    now,
+  }: { toolchains?: readonly Toolchain[] | undefined; absent?: AbsentContent | undefined; now: number },
 ): Environment {
   const { modes, network, limits, validators, prepare, policy, operator = [] } = spec;
   const date = new Date(modes.deterministic ? fixedTime : now).toISOString().slice(0, 10);
@@ -31,6 +42,7 @@ export function environmentOf(
     validators: validators.map(({ command }) => command),
     prepared: prepare?.commands.map(({ command }) => command) ?? [],
     ...(folders.length > 0 && { source_folders: [...folders] }),
+    ...(absent && { absent }),
     secrets: scope.secrets.map(({ name }) => name),
     held,
     denied,
@@ -45,12 +57,26 @@ export function environmentOf(
     listed('Modes', on),
     listed('Run before you began, and succeeded', facts.prepared as string[]),
     listed('Folders of the source that are read-only here and no part of your changes', folders),
+    listed(
+      'Submodules, whose files are not here: empty folders',
+      (absent?.submodules ?? []).map((path) => JSON.stringify(path)),
+    ),
+    lfsText(absent),
     listed('Must pass before your changes are published', facts.validators as string[]),
     listed('A person has to approve calls that match', held),
     listed('Never run, so find another way', denied),
     unattended ? 'No person answers questions: you work for another agent, which reads your last message.' : '',
   ];
   return { facts, text: lines.filter((line) => line !== '').join('\n') };
+}
+
+/** The paths come from the repository, so they are quoted. */
+function lfsText(absent: AbsentContent | undefined): string {
+  const { files, paths } = absent?.lfs_pointers ?? { files: 0, paths: [] };
+  return listed(
+    `Files under git-lfs (${files}) that are here as pointers, without their content`,
+    paths.map((path) => JSON.stringify(path)),
+  );
 }
 
 const toolText = ({ language, version, wanted, by, fits }: Toolchain): string =>

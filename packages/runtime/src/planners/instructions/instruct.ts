@@ -1,4 +1,4 @@
-import type { Toolchain } from '@holdpoint/contract';
+import type { AbsentContent, Toolchain } from '@holdpoint/contract';
 import type { AgentKinds, PlannerInput, WrittenInstructions } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
 import { WorkspaceError, type Workspaces } from '@holdpoint/workspace';
@@ -27,12 +27,18 @@ export async function instruct(
   {
     window,
     toolchains,
+    absent,
     signal,
-  }: { window: number | undefined; toolchains?: Toolchain[] | undefined; signal: AbortSignal },
+  }: {
+    window: number | undefined;
+    toolchains?: Toolchain[] | undefined;
+    absent?: AbsentContent | undefined;
+    signal: AbortSignal;
+  },
 ): Promise<WrittenInstructions> {
   const { goal } = input.spec;
   const asked = goal.planner === 'model' ? goal : undefined;
-  const { facts, text: environment } = environmentOf(input, { toolchains, now: deps.now() });
+  const { facts, text: environment } = environmentOf(input, { toolchains, absent, now: deps.now() });
   // An eighth of a small window.
   const most = Math.min(mostBytes, Math.floor(((window ?? Number.POSITIVE_INFINITY) / 8) * 3));
   const { files, text } = asked?.instructions === false ? nothing : await filesOf(deps, input, { most, signal });

@@ -11,13 +11,14 @@ interface Deps {
 /** The kinds of sub-agents that a model may begin, for its instructions and for the record; empty when its tools begin none. */
 export async function kindsOf(
   { registry, agentKinds }: Deps,
-  { runId, base, spec: { toolset, tools, limits } }: PlannerInput,
+  { runId, base, spec }: PlannerInput,
   signal: AbortSignal,
 ): Promise<{ agents?: ListedKind[]; text: string }> {
+  const { toolset, tools, limits } = spec;
   const tool = registry.kindTool(toolset);
   if (agentKinds === undefined || tool === undefined || tools?.includes(tool) === false) return { text: '' };
   if (limits.max_depth === 0) return { text: '' };
-  const { kinds, listed } = await agentKinds.find({ runId, base, toolset, signal });
+  const { kinds, listed } = await agentKinds.find({ runId, base, spec, signal });
   if (listed.length === 0) return { text: '' };
   return { agents: [...listed], text: kinds.length === 0 ? '' : textOf(tool, kinds) };
 }

@@ -1,0 +1,26 @@
+import { basename } from 'node:path';
+import type { CreateRun } from '@holdpoint/contract/wire';
+import { readKindDocument } from '@holdpoint/runtime/operator';
+import { CliError } from '../shell/index.ts';
+import { readText } from './approvals/read-text.ts';
+
+type Kinds = NonNullable<CreateRun['agents']>;
+
+/** The documents of --agent-kind as kinds of a request. Their fields are checked by the API. @throws CliError `usage` */
+export async function kindsOf(cwd: string, files: readonly string[] | undefined): Promise<Kinds | undefined> {
+  return files && Promise.all(files.map(async (file) => kindOf(file, await readText(cwd, file))));
+}
+
+function kindOf(file: string, text: string): Kinds[number] {
+  const read = readKindDocument(text);
+  if (!read.ok) throw new CliError('usage', `${file} is no kind of sub-agent: ${read.error}`);
+  const { tools, max_turns, limits, ...front } = read.front;
+  const names = typeof tools === 'string' ? tools.split(',').map((name) => name.trim()) : tools;
+  return {
+    name: basename(file).replace(/\.md$/, ''),
+    ...front,
+    tools: names,
+    limits: max_turns === undefined ? limits : { ...(limits as object | undefined), max_turns },
+    instructions: read.body.trim(),
+  } as Kinds[number];
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+/** Files under git-lfs that are pointers. */
+export const lfsPointersSchema = z.strictObject({
+  files: z.int().describe('How many there are'),
+  paths: z.array(z.string()).describe('The first 50'),
+});
+export type LfsPointers = z.infer<typeof lfsPointersSchema>;
+
+/** What a git source names and a workspace does not have. */
+export const absentContentSchema = z.strictObject({
+  submodules: z.array(z.string()).describe('Paths of submodules, which are empty folders; the first 50'),
+  lfs_pointers: lfsPointersSchema.optional().describe('Files under git-lfs: the workspace has their pointers'),
+});
+export type AbsentContent = z.infer<typeof absentContentSchema>;
+
+const mostPaths = 50;
+
+/** @returns undefined when nothing is absent */
+export function absentContent(made: {
+  submodules?: readonly { path: string }[] | undefined;
+  lfs_pointers?: LfsPointers | undefined;
+}): AbsentContent | undefined {
+  const submodules = (made.submodules ?? []).slice(0, mostPaths).map(({ path }) => path);
+  const { lfs_pointers } = made;
+  if (submodules.length === 0 && lfs_pointers === undefined) return undefined;
+  return { submodules, ...(lfs_pointers && { lfs_pointers }) };
+}

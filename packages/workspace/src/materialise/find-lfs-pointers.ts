@@ -1,0 +1,52 @@
+import type { LfsPointers } from '@holdpoint/contract';
+import type { Deps } from '../deps.ts';
+import { toText } from '../files/index.ts';
+import { isPointer, largestPointer } from '../publish/git/attributes/lfs-pointer.ts';
+import { readGit } from '../source-repository/repository.ts';
+import { type Folder, type Listing, leavesOf, modes } from '../tree/index.ts';
+import type { GitFound } from './check-out.ts';
+
+const mostNamed = 50;
+/** Pointers and attributes are small: more files than this are not looked into. */
+const mostRead = 20_000;
+const largestAttributes = 1024 * 1024;
+
+/** The files of a commit that are pointers of git-lfs. Only a commit whose attributes name the filter is read, which nearly none does. */
+export async function findLfsPointers(
+  deps: Pick<Deps, 'git'>,
+  input: { found: GitFound; root: Folder; listing: Pick<Listing, 'sizes'>; signal?: AbortSignal | undefined },
+): Promise<LfsPointers | undefined> {
+  const files: { path: string; oid: string; size: number }[] = [];
+  for (const { path, leaf } of leavesOf(input.root)) {
+    if (leaf.mode === modes.symlink) continue;
+    files.push({ path, oid: leaf.oid, size: input.listing.sizes.get(leaf.oid) ?? 0 });
+  }
+  const attributes = files.filter(({ path, size }) => isAttributes(path) && size <= largestAttributes);
+  if (attributes.length === 0) return undefined;
+  const texts = await contentsOf(deps, input, attributes);
+  if (!texts.some((text) => /\bfilter=lfs\b/.test(text.toString('latin1')))) return undefined;
+  const small = files.filter(({ size }) => size > 0 && size <= largestPointer).slice(0, mostRead);
+  const contents = await contentsOf(deps, input, small);
+  const pointers = small.filter((_, index) => isPointer(contents[index] ?? Buffer.alloc(0)));
+  if (pointers.length === 0) return undefined;
+  return { files: pointers.length, paths: pointers.slice(0, mostNamed).map(({ path }) => toText(path)) };
+}
+
+const isAttributes = (path: string): boolean => path === '.gitattributes' || path.endsWith('/.gitattributes');
+
+async function contentsOf(
+  deps: Pick<Deps, 'git'>,
+  { found, signal }: { found: GitFound; signal?: AbortSignal | undefined },
+  files: readonly { oid: string; size: number }[],
+): Promise<Buffer[]> {
+  if (files.length === 0) return [];
+  const maxBytes = 1024 * 1024 * 1024;
+  const options = { input: files.map(({ oid }) => `${oid}\n`).join(''), maxBytes, ...(signal && { signal }) };
+  const { stdout } = await readGit(deps.git, found.repository, ['cat-file', '--batch', '--buffer'], options);
+  let from = 0;
+  return files.map(({ size }) => {
+    const start = stdout.indexOf(0x0a, from) + 1;
+    from = start + size + 1;
+    return stdout.subarray(start, start + size);
+  });
+}
