@@ -1,7 +1,7 @@
 import type { EndedSpans } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { submitRun } from '../commands/submit-run.ts';
-import { telemetryCursorKey, telemetryKey } from '../log/keys.ts';
+import { logKey, notificationChannel, telemetryCursorKey, telemetryKey } from '../log/keys.ts';
 import { readLog } from '../log/read-log.ts';
 import type { TelemetryPort } from '../ports/index.ts';
 import { connect } from '../redis/connect.ts';
@@ -104,4 +104,23 @@ test('what happened before telemetry was on, or while it was off, is not handed 
   await expect.poll(since, within).toBeGreaterThan(Date.now() + 3_000_000);
   await second.stop();
   expect(second.spans(off)).toEqual([]);
+});
+
+test.each([
+  ['no JSON', 'no event'],
+  ['no event', '{"type":7}'],
+  ['an event of a later version', '["run.dreamt",1767225600000,{}]'],
+  ['an event without what it says', '["step.started",1767225600000]'],
+])('a log with %s holds no other run up', async (_what, text) => {
+  const follower = start();
+  await expect.poll(() => engine.deps.redis.exists(telemetryKey), within).toBe(1);
+  const runId = await addRun();
+  await expectAll(follower, runId);
+  await engine.deps.redis.xadd(logKey(runId), '1000-0', 'event', text);
+  await engine.deps.redis.publish(notificationChannel(runId), '');
+  const cursor = await engine.deps.redis.get(telemetryCursorKey(runId));
+  const other = await addRun();
+  await expectAll(follower, other);
+  await follower.stop();
+  expect(await engine.deps.redis.get(telemetryCursorKey(runId))).toBe(cursor);
 });

@@ -1,9 +1,9 @@
 import type { EndedSpans, LoggedEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import { ZodError } from 'zod';
 import { runField } from '../domain/index.ts';
-import { activeIndex, lastEventAt, pagesOf, pagesOfRuns, readLog } from '../log/index.ts';
+import { activeIndex, lastEventAt, pagesOf, pagesOfRuns, readTexts } from '../log/index.ts';
 import { stateKey } from '../log/keys.ts';
+import { recordedEvent } from '../log/stored-event.ts';
 import type { Logger, TelemetryPort } from '../ports/index.ts';
 import { addEvent, type ContentRedactor, openTrace, spanIdOf, spanKeys, type TraceState } from '../tracing/index.ts';
 import type { Follower } from './follow-runs.ts';
@@ -132,18 +132,16 @@ function orUnreadable<Result>(act: () => Result): Result {
   try {
     return act();
   } catch (cause) {
-    throw new UnreadableLog('an event makes no spans', { cause });
+    throw new UnreadableLog('an event is not known, or makes no spans', { cause });
   }
 }
 
 async function* eventsAfter(redis: Redis, runId: string, seq: number): AsyncGenerator<LoggedEvent> {
   for (let after = seq; ; ) {
-    const events = await readLog(redis, runId, { after, limit: page }).catch((cause: unknown) => {
-      throw cause instanceof ZodError ? new UnreadableLog('an event is not known', { cause }) : cause;
-    });
-    yield* events;
-    if (events.length < page) return;
-    after = events.at(-1)?.seq ?? after;
+    const texts = await readTexts(redis, runId, { after, limit: page });
+    for (const { seq, text } of texts) yield orUnreadable(() => recordedEvent(runId, seq, text));
+    if (texts.length < page) return;
+    after = texts.at(-1)?.seq ?? after;
   }
 }
 

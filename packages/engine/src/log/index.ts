@@ -40,7 +40,7 @@ export {
 } from './keys.ts';
 export { fromPayload, shownPayload, toPayload, toResult, withResult } from './payload.ts';
 export { prime, takePrimed } from './primed-steps.ts';
-export { lastEventAt, lastEventTimes, readLog, readRawLog, readWholeLog, seqBefore } from './read-log.ts';
+export { lastEventAt, lastEventTimes, readLog, readRawLog, readTexts, readWholeLog, seqBefore } from './read-log.ts';
 export { readSpec } from './read-spec.ts';
 export {
   isReserved,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { eventSchema, idPrefixes, type LoggedEvent, type RunEvent } from '@holdpoint/contract';
-import { msOf } from '../domain/iso-time.ts';
+import { isoOf, msOf } from '../domain/iso-time.ts';
 import { lengthen, shorten } from './phrases.ts';
 
 /**
@@ -21,12 +21,23 @@ export const fromStored = (runId: string, seq: number, text: string): LoggedEven
   seq,
 });
 
+/**
+ * The event as an append recorded it. An append checks each event, so its shape is not checked again, and its id is empty: each of the two
+ * costs as much as to parse it.
+ * @throws an error when the text, which another program wrote, is no event at all
+ */
+export function recordedEvent(runId: string, seq: number, text: string): LoggedEvent {
+  const event = readStored(runId, seq, text, false) as LoggedEvent | null;
+  if (typeof event?.type !== 'string' || typeof event.time !== 'string') throw new Error('the text is no event');
+  return { ...event, seq };
+}
+
 /** The event without a check of its shape. @param isNamed false: its id is empty, because a hash per event costs as much as to parse it */
 export function readStored(runId: string, seq: number, text: string, isNamed = true): unknown {
   const stored: unknown = JSON.parse(text.startsWith('[') ? lengthen(text) : text);
   if (!Array.isArray(stored)) return stored;
   const [type, at, data, step] = stored as [string, number | string, unknown, string?];
-  const time = typeof at === 'number' ? new Date(at).toISOString() : at;
+  const time = typeof at === 'number' ? isoOf(at) : at;
   const id = isNamed ? eventId({ runId, seq, time }, text) : '';
   const event = { id, type, run_id: runId, time, data };
   return step === undefined ? event : { ...event, step_id: wholeStepId(step) };
@@ -45,8 +56,16 @@ function shortStepId(id: string): string {
     : id;
 }
 
-const wholeStepId = (stored: string): string =>
-  stored.startsWith(stepPrefix) ? stored : stepPrefix + dashed(Buffer.from(stored, 'base64url').toString('hex'));
+let lastStep = { stored: '', whole: '' };
+
+/** The events of a step follow each other, so the last answer is kept. */
+function wholeStepId(stored: string): string {
+  if (stored.startsWith(stepPrefix)) return stored;
+  if (stored !== lastStep.stored) {
+    lastStep = { stored, whole: stepPrefix + dashed(Buffer.from(stored, 'base64url').toString('hex')) };
+  }
+  return lastStep.whole;
+}
 
 /** A UUIDv7 of the event's time that is the same in every process. */
 function eventId({ runId, seq, time }: { runId: string; seq: number; time: string }, text: string): string {

@@ -179,6 +179,7 @@ function endAttempt(trace: TraceState, stepId: string, attempt: number, { outcom
 function isolated(trace: TraceState, key: string, report: CapabilityReport | undefined): void {
   if (report === undefined) return;
   const { driver, notes: _, ...bounds } = report;
-  set(trace, key, { [attribute.isolationDriver]: driver });
-  for (const [bound, enforced] of Object.entries(bounds)) set(trace, key, { [attribute.isolation(bound)]: enforced });
+  const attributes: Record<string, string> = { [attribute.isolationDriver]: driver };
+  for (const [bound, enforced] of Object.entries(bounds)) attributes[attribute.isolation(bound)] = enforced;
+  set(trace, key, attributes);
 }
