@@ -28,6 +28,8 @@ async function addRun(): Promise<string> {
 function start({ take = async () => {}, now = Date.now }: Partial<TelemetryPort> & { now?: () => number } = {}) {
   const { subscriber, state, close } = connect(engine.address, engine.deps.logger);
   const batches: EndedSpans[] = [];
+  const warnings: object[] = [];
+  const logger = { ...engine.deps.logger, warn: (fields: object) => void warnings.push(fields) };
   const port: TelemetryPort = {
     async take(batch, signal) {
       await take(batch, signal);
@@ -35,10 +37,11 @@ function start({ take = async () => {}, now = Date.now }: Partial<TelemetryPort>
     },
   };
   const follower = startTelemetryFollower({
-    ...{ redis: state, subscriber, logger: engine.deps.logger, everyMs: 10, lostMs: 400 },
-    open: () => openTelemetryFollower({ redis: state, logger: engine.deps.logger, now, from: now(), ports: [port] }),
+    ...{ redis: state, subscriber, logger, everyMs: 10, lostMs: 400 },
+    open: () => openTelemetryFollower({ redis: state, logger, now, from: now(), ports: [port] }),
   });
   return {
+    warnings,
     spans: (runId: string) => batches.filter(({ run_id }) => run_id === runId).flatMap(({ spans }) => spans),
     async stop() {
       await follower.stop();
@@ -122,5 +125,8 @@ test.each([
   const other = await addRun();
   await expectAll(follower, other);
   await follower.stop();
+  expect(follower.warnings).toContainEqual(expect.objectContaining({ run_id: runId }));
+  // An error without a run is one of the whole follower, which then begins again.
+  for (const warning of follower.warnings) expect(warning).toHaveProperty('run_id', runId);
   expect(await engine.deps.redis.get(telemetryCursorKey(runId))).toBe(cursor);
 });
