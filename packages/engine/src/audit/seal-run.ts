@@ -1,6 +1,6 @@
 import type { AuditLog, RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import { recordedEvent } from '../log/stored-event.ts';
+import { recordedEvent } from '../log/recorded-event.ts';
 import type { Logger } from '../ports/index.ts';
 import type { Redact } from './audit-text.ts';
 import { bodyOfEvent, isRecorded } from './body-of-event.ts';

@@ -13,16 +13,6 @@ export async function readLog(
   return entries.map((entry) => eventOf(runId, entry));
 }
 
-/** The same events as stored text (`stored-event.ts`), not parsed. */
-export async function readTexts(
-  redis: Redis,
-  runId: string,
-  { after, limit }: { after: number; limit: number },
-): Promise<{ seq: number; text: string }[]> {
-  const entries = await redis.xrange(logKey(runId), `${after + 1}-0`, '+', 'COUNT', limit);
-  return entries.map((entry) => ({ seq: seqOf(entry), text: entry[1][1] ?? '' }));
-}
-
 /** The whole log, page by page. */
 export async function* readWholeLog(redis: Redis, runId: string): AsyncGenerator<LoggedEvent> {
   let after = 0;

@@ -1,4 +1,4 @@
-import { attribute, genAi, genAiOperation, linkType, spanName } from '@holdpoint/contract';
+import { attribute, genAi, genAiOperation, linkType, spanName } from '@holdpoint/contract/names';
 import { spanIdOf, spanKeys } from './ids.ts';
 import { attributesOf, close, open, type SpanEnd } from './spans.ts';
 import type { SegmentState, TraceState } from './trace-state.ts';

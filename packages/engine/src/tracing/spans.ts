@@ -1,4 +1,5 @@
-import { attribute, type TraceSpan } from '@holdpoint/contract';
+import type { TraceSpan } from '@holdpoint/contract';
+import { attribute } from '@holdpoint/contract/names';
 import { isoOf } from '../domain/iso-time.ts';
 import { contentNames } from './content.ts';
 import { spanIdOf, spanKeys } from './ids.ts';

@@ -1,13 +1,5 @@
-import {
-  attribute,
-  type CapabilityReport,
-  type EventOf,
-  genAi,
-  genAiOperation,
-  general,
-  linkType,
-  spanName,
-} from '@holdpoint/contract';
+import type { CapabilityReport, EventOf } from '@holdpoint/contract';
+import { attribute, genAi, genAiOperation, general, linkType, spanName } from '@holdpoint/contract/names';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { contentOf } from './content.ts';
 import { linkToRun, spanKeys } from './ids.ts';
