@@ -1,7 +1,8 @@
 /**
  * What telemetry costs a real system of API, worker and Redis (`appendfsync always`), per sequential no-op step. First: switched off against
  * a build without it, and with every trace, metric and line exported. Then: receivers in trouble against a good one. Each system has its own
- * processes, and they take turns. `npm run bench -- telemetry cost | receivers` measures one of the two; ROUNDS and STEPS set the size.
+ * processes, and they take turns. `npm run bench -- telemetry cost | receivers` measures one of the two; ROUNDS and STEPS set the size. Both
+ * together take less than five minutes where nothing else runs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,19 +11,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startSystem, succeed } from '../tests/harness/index.ts';
 
-const rounds = Number(process.env.ROUNDS ?? 30);
-const stepsPerRun = Number(process.env.STEPS ?? 60);
+/** Long runs: what a run costs once, and the pause after it, are no part of a step. */
+const stepsPerRun = Number(process.env.STEPS ?? 250);
+const roundsOf = { cost: Number(process.env.ROUNDS ?? 16), receivers: Number(process.env.ROUNDS ?? 10) };
+/** The first rounds warm up, and memory has its own after the others: to collect the garbage also throws compiled code away. */
+const [warmUp, memoryRounds] = [2, 3];
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 interface Measured {
   /** Milliseconds per step: by the log, of the processor that the event loop of the worker had, and that all its threads had. */
-  ms: number;
-  loop: number;
-  cpu: number;
+  ms: number[];
+  loop: number[];
+  cpu: number[];
   /** Resident megabytes of the worker, without garbage. */
-  mb: number;
+  mb: number[];
 }
+type Key = keyof Measured;
 
 async function openSystem(env: Record<string, string>) {
   const settings = {
@@ -33,22 +38,30 @@ async function openSystem(env: Record<string, string>) {
   const system = await startSystem(settings, { HOLDPOINT_SWEEP_MS: '60000' });
   const worker = await system.startWorker({}, pathOf('telemetry-preload.ts'));
   const groups = Array.from({ length: stepsPerRun }, () => ({ steps: [{ tool: 'nothing', args: {} }] }));
+  const measured: Measured = { ms: [], loop: [], cpu: [], mb: [] };
   return {
-    async measure(): Promise<Measured> {
+    measured,
+    async run(): Promise<void> {
       const before = processorTime(worker.pid);
       const { id } = await succeed(system.client, { toolset: 'nothing', plan: { groups } });
       const ends: number[] = [];
       for await (const { type, time } of system.client.events(id)) {
         if (type === 'step.succeeded') ends.push(Date.parse(time));
       }
-      // The follower works after the run, too.
-      await delay(1000);
+      // The follower looks twice a second, and its thread works after the run, too.
+      await delay(700);
       const after = processorTime(worker.pid);
-      const [loop, cpu] = (['loop', 'all'] as const).map((key) => (after[key] - before[key]) / stepsPerRun);
+      measured.ms.push(((ends.at(-1) ?? 0) - (ends[0] ?? 0)) / (ends.length - 1));
+      measured.loop.push((after.loop - before.loop) / stepsPerRun);
+      measured.cpu.push((after.all - before.all) / stepsPerRun);
+    },
+    forget(): void {
+      for (const list of Object.values(measured)) list.length = 0;
+    },
+    async weigh(): Promise<void> {
       process.kill(worker.pid, 'SIGUSR2');
-      await delay(200);
-      const ms = ((ends.at(-1) ?? 0) - (ends[0] ?? 0)) / (ends.length - 1);
-      return { ms, loop: loop ?? 0, cpu: cpu ?? 0, mb: residentMemory(worker.pid) };
+      await delay(300);
+      measured.mb.push(residentMemory(worker.pid));
     },
     end: () => system[Symbol.asyncDispose](),
   };
@@ -71,21 +84,28 @@ const quantile = (values: readonly number[], at: number): number => {
   return sorted[Math.round((sorted.length - 1) * at)] ?? Number.NaN;
 };
 
-/** Runs in turns, in another order each time: what ran just before leaves its traces in the caches. The first rounds warm up. */
-async function compare(variants: Record<string, Record<string, string>>): Promise<Map<string, Measured[]>> {
+/** Runs in turns, in another order each time: what ran just before leaves its traces in the caches. */
+async function compare(
+  variants: Record<string, Record<string, string>>,
+  rounds: number,
+): Promise<Map<string, Measured>> {
   const opened = new Map<string, Awaited<ReturnType<typeof openSystem>>>();
   for (const [name, env] of Object.entries(variants)) opened.set(name, await openSystem(env));
-  const measured = new Map([...opened.keys()].map((name) => [name, [] as Measured[]]));
-  for (let round = -2; round < rounds; round++) {
-    const order = [...opened].map((entry) => ({ entry, at: Math.random() })).sort((a, b) => a.at - b.at);
-    for (const {
-      entry: [name, system],
-    } of order) {
-      const one = await system.measure();
-      if (round >= 0) measured.get(name)?.push(one);
+  const systems = [...opened.values()];
+  for (let round = -warmUp; round < rounds; round++) {
+    if (round === 0) for (const system of systems) system.forget();
+    const order = systems.map((system) => ({ system, at: Math.random() })).sort((a, b) => a.at - b.at);
+    for (const { system } of order) await system.run();
+  }
+  const measured = new Map([...opened].map(([name, system]) => [name, structuredClone(system.measured)]));
+  for (let round = 0; round < memoryRounds; round++) {
+    for (const [name, system] of opened) {
+      if (round > 0) await system.run();
+      await system.weigh();
+      Object.assign(measured.get(name) ?? {}, { mb: system.measured.mb });
     }
   }
-  for (const system of opened.values()) await system.end();
+  for (const system of systems) await system.end();
   return measured;
 }
 
@@ -93,15 +113,14 @@ async function compare(variants: Record<string, Record<string, string>>): Promis
  * The overhead over another system in percent, and its 95 % interval by resampling the rounds. For time it compares first quartiles:
  * other work on the machine only adds to it.
  */
-function overhead(of: readonly Measured[], over: readonly Measured[], key: keyof Measured): string {
-  const at = key === 'mb' ? 0.5 : 0.25;
-  const typical = (all: readonly Measured[], sample: readonly number[]): number =>
-    quantile(
-      sample.map((round) => all[round]?.[key] ?? Number.NaN),
-      at,
+function overhead(of: Measured, over: Measured, key: Key): string {
+  const picked = (all: readonly number[], sample: readonly number[]): number =>
+    typical(
+      key,
+      sample.map((round) => all[round] ?? Number.NaN),
     );
-  const ratio = (sample: readonly number[]): number => (typical(of, sample) / typical(over, sample) - 1) * 100;
-  const every = [...of.keys()];
+  const ratio = (sample: readonly number[]): number => (picked(of[key], sample) / picked(over[key], sample) - 1) * 100;
+  const every = [...of[key].keys()];
   const resampled = Array.from({ length: 2000 }, () =>
     ratio(every.map(() => Math.floor(Math.random() * every.length))),
   );
@@ -109,31 +128,25 @@ function overhead(of: readonly Measured[], over: readonly Measured[], key: keyof
   return `${ratio(every).toFixed(1)} % (${low.toFixed(1)} to ${high.toFixed(1)})`;
 }
 
+const typical = (key: Key, values: readonly number[]): number => quantile(values, key === 'mb' ? 0.5 : 0.25);
+
 interface Target {
   base: string;
-  percent: Partial<Record<keyof Measured, number>>;
+  percent: Partial<Record<Key, number>>;
 }
 
 const units = { ms: 'latency', loop: 'event loop', cpu: 'processor', mb: 'memory' } as const;
 
-function report(measured: Map<string, Measured[]>, targets: Record<string, Target>): void {
+function report(measured: Map<string, Measured>, targets: Record<string, Target>): void {
   for (const [name, all] of measured) {
-    const [ms, loop, cpu] = (['ms', 'loop', 'cpu'] as const).map((key) =>
-      quantile(
-        all.map((one) => one[key]),
-        0.25,
-      ),
-    );
-    const mb = quantile(
-      all.map((one) => one.mb),
-      0.5,
-    );
+    const of = (key: Key, digits = 2): string => typical(key, all[key]).toFixed(digits);
     say(
-      `  ${name.padEnd(18)} ${ms?.toFixed(2)} ms per step; event loop ${loop?.toFixed(2)} ms, processor ${cpu?.toFixed(2)} ms; ${mb?.toFixed(0)} MB`,
+      `  ${name.padEnd(18)} ${of('ms')} ms per step; event loop ${of('loop')} ms, processor ${of('cpu')} ms; ${of('mb', 0)} MB`,
     );
   }
   for (const [name, { base, percent }] of Object.entries(targets)) {
-    const [of = [], over = []] = [measured.get(name), measured.get(base)];
+    const [of, over] = [measured.get(name), measured.get(base)];
+    if (of === undefined || over === undefined) throw new Error(`not measured: ${name}, ${base}`);
     const parts = (['ms', 'loop', 'cpu', 'mb'] as const).map((key) => {
       const target = percent[key];
       return `${units[key]} ${overhead(of, over, key)}${target === undefined ? '' : ` [at most ${target} %]`}`;
@@ -152,14 +165,16 @@ const everything = (url: string): Record<string, string> => ({
 const part = process.argv[3];
 
 if (part !== 'receivers') {
+  const rounds = roundsOf.cost;
   say(`sequential no-op steps, ${rounds} rounds of ${stepsPerRun}, in turns; in brackets the 95 % interval`);
-  const measured = await compare({
+  const variants = {
     without: { BENCH_WITHOUT_TELEMETRY: '1' },
     'without, again': { BENCH_WITHOUT_TELEMETRY: '1' },
     off: {},
     traces: { OTEL_EXPORTER_OTLP_ENDPOINT: urls.good ?? '', OTEL_METRICS_EXPORTER: 'none' },
     everything: everything(urls.good ?? ''),
-  });
+  };
+  const measured = await compare(variants, rounds);
   report(measured, {
     'without, again': { base: 'without', percent: {} },
     off: { base: 'without', percent: { ms: 1 } },
@@ -168,9 +183,11 @@ if (part !== 'receivers') {
   });
 }
 if (part !== 'cost') {
+  const rounds = roundsOf.receivers;
   say(`receivers in trouble: traces, metrics and lines, ${rounds} rounds of ${stepsPerRun} steps, in turns`);
   const all = { ...urls, 'is gone': 'http://127.0.0.1:9' };
-  const measured = await compare(Object.fromEntries(Object.entries(all).map(([name, url]) => [name, everything(url)])));
+  const variants = Object.fromEntries(Object.entries(all).map(([name, url]) => [name, everything(url)]));
+  const measured = await compare(variants, rounds);
   const troubles = Object.keys(all).filter((name) => name !== 'good');
   report(measured, Object.fromEntries(troubles.map((name) => [name, { base: 'good', percent: { ms: 5, mb: 5 } }])));
 }

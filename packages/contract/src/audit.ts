@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { callerKindSchema, defaultTenant } from './caller.ts';
+import { callerKindSchema } from './caller.ts';
 import { capabilityReportSchema } from './capabilities.ts';
+import { defaultTenant } from './default-tenant.ts';
 import { approvalIdSchema, runIdSchema, stepIdSchema, taskIdSchema } from './ids.ts';
 import { policyActionSchema } from './policy.ts';
 import {

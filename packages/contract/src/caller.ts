@@ -1,11 +1,9 @@
 import { z } from 'zod';
+import { defaultTenant } from './default-tenant.ts';
 
 export const callerKindSchema = z.enum(['person', 'service', 'agent']);
 /** Who holds a key: a person, a program of theirs, or an agent, which never decides on approvals. */
 export type CallerKind = z.infer<typeof callerKindSchema>;
-
-/** The tenant of the first key, and of everything that was created before there were tenants. Its keys may manage the keys of all tenants. */
-export const defaultTenant = 'default';
 
 export const tenantSchema = z
   .string()

@@ -1,16 +1,6 @@
 import { z } from 'zod';
+import { idPrefixes } from './id-prefixes.ts';
 
-/** The prefix of each kind of id, before an underscore and a UUIDv7. */
-export const idPrefixes = {
-  run: 'run',
-  step: 'step',
-  approval: 'apr',
-  rule: 'rule',
-  task: 'task',
-  message: 'msg',
-  event: 'evt',
-  key: 'key',
-} as const;
 export type IdKind = keyof typeof idPrefixes;
 
 /** Steps, approvals and tasks share one index of owners: the prefix distinguishes them. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { partsOfTraceparent, readTraceContext } from './trace-context.ts';
+import { readTraceContext } from './trace-context.ts';
+import { partsOfTraceparent } from './traceparent.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';

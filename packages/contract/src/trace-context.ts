@@ -23,12 +23,6 @@ export function readTraceContext(headers: {
   return { traceparent, tracestate: tracestate && isTracestate(tracestate) ? tracestate : undefined };
 }
 
-/** The trace and the span that a valid `traceparent` names. */
-export function partsOfTraceparent(traceparent: string): { traceId: string; spanId: string; sampled: boolean } {
-  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
-  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
-}
-
 function validParent(text: string | undefined): string | undefined {
   const [, version, traceId, spanId, flags, rest] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(text?.trim() ?? '') ?? [];

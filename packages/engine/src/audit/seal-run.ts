@@ -1,6 +1,6 @@
 import type { AuditLog, RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import { readStored as readStoredEvent } from '../log/stored-event.ts';
+import { recordedEvent } from '../log/recorded-event.ts';
 import type { Logger } from '../ports/index.ts';
 import type { Redact } from './audit-text.ts';
 import { bodyOfEvent, isRecorded } from './body-of-event.ts';
@@ -113,13 +113,12 @@ function tryTo(work: () => unknown): void {
   }
 }
 
-/** An append checks each event, so its text is not checked again; one that another program wrote may be anything. */
+/** Undefined for what another program wrote, which may be anything. */
 function eventFrom(runId: string, { text, seq }: StoredEvent): RunEvent | undefined {
   if (text === undefined) return undefined;
   try {
     // No record has the id of an event.
-    const event = readStoredEvent(runId, seq, text.toString(), false) as RunEvent | null;
-    return typeof event?.type === 'string' && typeof event.time === 'string' ? event : undefined;
+    return recordedEvent(runId, seq, text.toString());
   } catch {
     return undefined;
   }

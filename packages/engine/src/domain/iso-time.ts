@@ -1,3 +1,13 @@
+/** The second of the last answer of `isoOf`, and its text up to the point. */
+let second = { number: Number.NaN, text: '' };
+
+/** As `Date.toISOString`, of whole milliseconds since the epoch. Times follow each other within seconds, so the text of the last second is kept. */
+export function isoOf(ms: number): string {
+  const number = Math.floor(ms / 1000);
+  if (number !== second.number) second = { number, text: new Date(number * 1000).toISOString().slice(0, -4) };
+  return `${second.text}${String(ms - number * 1000).padStart(3, '0')}Z`;
+}
+
 let last: { time: string; ms: number | undefined } = { time: '', ms: undefined };
 
 /**

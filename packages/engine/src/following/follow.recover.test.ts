@@ -1,7 +1,7 @@
 import type { EndedSpans } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { submitRun } from '../commands/submit-run.ts';
-import { telemetryCursorKey, telemetryKey } from '../log/keys.ts';
+import { logKey, notificationChannel, telemetryCursorKey, telemetryKey } from '../log/keys.ts';
 import { readLog } from '../log/read-log.ts';
 import type { TelemetryPort } from '../ports/index.ts';
 import { connect } from '../redis/connect.ts';
@@ -28,6 +28,8 @@ async function addRun(): Promise<string> {
 function start({ take = async () => {}, now = Date.now }: Partial<TelemetryPort> & { now?: () => number } = {}) {
   const { subscriber, state, close } = connect(engine.address, engine.deps.logger);
   const batches: EndedSpans[] = [];
+  const warnings: object[] = [];
+  const logger = { ...engine.deps.logger, warn: (fields: object) => void warnings.push(fields) };
   const port: TelemetryPort = {
     async take(batch, signal) {
       await take(batch, signal);
@@ -35,10 +37,11 @@ function start({ take = async () => {}, now = Date.now }: Partial<TelemetryPort>
     },
   };
   const follower = startTelemetryFollower({
-    ...{ redis: state, subscriber, logger: engine.deps.logger, everyMs: 10, lostMs: 400 },
-    open: () => openTelemetryFollower({ redis: state, logger: engine.deps.logger, now, from: now(), ports: [port] }),
+    ...{ redis: state, subscriber, logger, everyMs: 10, lostMs: 400 },
+    open: () => openTelemetryFollower({ redis: state, logger, now, from: now(), ports: [port] }),
   });
   return {
+    warnings,
     spans: (runId: string) => batches.filter(({ run_id }) => run_id === runId).flatMap(({ spans }) => spans),
     async stop() {
       await follower.stop();
@@ -104,4 +107,26 @@ test('what happened before telemetry was on, or while it was off, is not handed 
   await expect.poll(since, within).toBeGreaterThan(Date.now() + 3_000_000);
   await second.stop();
   expect(second.spans(off)).toEqual([]);
+});
+
+test.each([
+  ['no JSON', 'no event'],
+  ['no event', '{"type":7}'],
+  ['an event of a later version', '["run.dreamt",1767225600000,{}]'],
+  ['an event without what it says', '["step.started",1767225600000]'],
+])('a log with %s holds no other run up', async (_what, text) => {
+  const follower = start();
+  await expect.poll(() => engine.deps.redis.exists(telemetryKey), within).toBe(1);
+  const runId = await addRun();
+  await expectAll(follower, runId);
+  await engine.deps.redis.xadd(logKey(runId), '1000-0', 'event', text);
+  await engine.deps.redis.publish(notificationChannel(runId), '');
+  const cursor = await engine.deps.redis.get(telemetryCursorKey(runId));
+  const other = await addRun();
+  await expectAll(follower, other);
+  await follower.stop();
+  expect(follower.warnings).toContainEqual(expect.objectContaining({ run_id: runId }));
+  // An error without a run is one of the whole follower, which then begins again.
+  for (const warning of follower.warnings) expect(warning).toHaveProperty('run_id', runId);
+  expect(await engine.deps.redis.get(telemetryCursorKey(runId))).toBe(cursor);
 });

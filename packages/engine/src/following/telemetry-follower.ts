@@ -1,9 +1,11 @@
 import type { EndedSpans, LoggedEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import { ZodError } from 'zod';
-import { runField } from '../domain/index.ts';
-import { activeIndex, lastEventAt, pagesOf, pagesOfRuns, readLog } from '../log/index.ts';
-import { stateKey } from '../log/keys.ts';
+import type { runField } from '../domain/index.ts';
+// Each from its own file: the door of the log brings all schemas, which this thread does without.
+import { activeIndex, stateKey } from '../log/keys.ts';
+import { pagesOf, pagesOfRuns } from '../log/pages.ts';
+import { readTexts } from '../log/read-texts.ts';
+import { recordedEvent } from '../log/recorded-event.ts';
 import type { Logger, TelemetryPort } from '../ports/index.ts';
 import { addEvent, type ContentRedactor, openTrace, spanIdOf, spanKeys, type TraceState } from '../tracing/index.ts';
 import type { Follower } from './follow-runs.ts';
@@ -36,6 +38,7 @@ interface Progress {
 const batchLength = 512;
 const mostProgress = 1000;
 const page = 500;
+const seqField = 'seq' satisfies keyof typeof runField;
 
 /** Hands over what is new. For one process at a time; when two do it, spans are handed over twice. */
 export async function openTelemetryFollower(deps: TelemetryFollowerDeps): Promise<Follower> {
@@ -92,17 +95,27 @@ export async function openTelemetryFollower(deps: TelemetryFollowerDeps): Promis
       for await (const ids of pages) {
         const [cursors, ...seqs] = await Promise.all([
           readCursors(redis, ids),
-          ...ids.map((id) => redis.hget(stateKey(id), runField.seq.name)),
+          ...ids.map((id) => redis.hget(stateKey(id), seqField)),
         ]);
         for (const [at, id] of ids.entries()) {
           const cursor = cursors[at];
           if (Number(seqs[at] ?? 0) <= (cursor ?? 0)) continue;
-          if (cursor !== undefined || ((await lastEventAt(redis, id)) ?? 0) >= since.time) yield id;
+          if (cursor !== undefined || (await lastEventAt(redis, id, Number(seqs[at]))) >= since.time) yield id;
         }
       }
       await since.touch();
     },
   };
+}
+
+/** Milliseconds since the epoch. A text that is no event is found when the log is read: it counts as new. */
+async function lastEventAt(redis: Redis, runId: string, seq: number): Promise<number> {
+  const [last] = await readTexts(redis, runId, { after: seq - 1, limit: 1 });
+  try {
+    return last === undefined ? 0 : Date.parse(recordedEvent(runId, last.seq, last.text).time);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 /** An event that this version does not know, or cannot place. Other runs are not held up. */
@@ -132,18 +145,16 @@ function orUnreadable<Result>(act: () => Result): Result {
   try {
     return act();
   } catch (cause) {
-    throw new UnreadableLog('an event makes no spans', { cause });
+    throw new UnreadableLog('an event is not known, or makes no spans', { cause });
   }
 }
 
 async function* eventsAfter(redis: Redis, runId: string, seq: number): AsyncGenerator<LoggedEvent> {
   for (let after = seq; ; ) {
-    const events = await readLog(redis, runId, { after, limit: page }).catch((cause: unknown) => {
-      throw cause instanceof ZodError ? new UnreadableLog('an event is not known', { cause }) : cause;
-    });
-    yield* events;
-    if (events.length < page) return;
-    after = events.at(-1)?.seq ?? after;
+    const texts = await readTexts(redis, runId, { after, limit: page });
+    for (const { seq, text } of texts) yield orUnreadable(() => recordedEvent(runId, seq, text));
+    if (texts.length < page) return;
+    after = texts.at(-1)?.seq ?? after;
   }
 }
 

@@ -4,13 +4,9 @@ export { ensureFacets, firstExpiry, labelFacet, listFacets } from './approval-li
 export { countRepair } from './count-repair.ts';
 export {
   claimOwner,
-  idsAfter,
   idsBefore,
   isApprovalListed,
-  listTenants,
   ownerOf,
-  pagesOf,
-  pagesOfRuns,
   tenantOf,
   trackActive,
   trackApproval,
@@ -38,6 +34,7 @@ export {
   stateKey,
   statusIndexOf,
 } from './keys.ts';
+export { idsAfter, listTenants, pagesOf, pagesOfRuns } from './pages.ts';
 export { fromPayload, shownPayload, toPayload, toResult, withResult } from './payload.ts';
 export { prime, takePrimed } from './primed-steps.ts';
 export { lastEventAt, lastEventTimes, readLog, readRawLog, readWholeLog, seqBefore } from './read-log.ts';

@@ -26,12 +26,6 @@ export async function trackRun(redis: Redis, runId: string, tenant: Tenant = def
   await Promise.all([redis.zadd(runIndexOf(tenant), 0, runId), trackActive(redis, runId)]);
 }
 
-/** Every tenant that has ever had a run. */
-export const listTenants = async (redis: Redis): Promise<Tenant[]> => [
-  defaultTenant,
-  ...(await redis.smembers(tenantIndex)),
-];
-
 /** The tenant of a run; undefined when there is no such run. */
 export async function tenantOf(redis: Redis, runId: string): Promise<Tenant | undefined> {
   const [status, tenant] = await redis.hmget(stateKey(runId), runField.status.name, runField.tenant.name);
@@ -96,22 +90,4 @@ const indexOfApproval = async (redis: Redis, approvalId: string): Promise<string
 /** Ids of an index, newest first, those after `before` (exclusive) only. */
 export function idsBefore(redis: Redis, index: string, before: string | undefined, limit: number): Promise<string[]> {
   return redis.zrevrangebylex(index, before === undefined ? '+' : `(${before}`, '-', 'LIMIT', 0, limit);
-}
-
-/** Ids of an index, oldest first, those after `after` (exclusive) only. */
-export function idsAfter(redis: Redis, index: string, after: string | undefined, limit: number): Promise<string[]> {
-  return redis.zrangebylex(index, after === undefined ? '-' : `(${after}`, '+', 'LIMIT', 0, limit);
-}
-
-/** Pages of ids of an index, oldest first. */
-export async function* pagesOf(redis: Redis, index: string, limit: number): AsyncGenerator<string[]> {
-  for (let ids = await idsAfter(redis, index, undefined, limit); ids.length > 0; ) {
-    yield ids;
-    ids = await idsAfter(redis, index, ids.at(-1), limit);
-  }
-}
-
-/** Pages of the ids of every run of every tenant. */
-export async function* pagesOfRuns(redis: Redis, limit: number): AsyncGenerator<string[]> {
-  for (const tenant of await listTenants(redis)) yield* pagesOf(redis, runIndexOf(tenant), limit);
 }

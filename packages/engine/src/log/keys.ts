@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { defaultTenant, type RunStatus, type Tenant } from '@holdpoint/contract';
+import type { RunStatus, Tenant } from '@holdpoint/contract';
+import { defaultTenant } from '@holdpoint/contract/names';
 
 /** Redis keys. All keys of one run share its hash tag, so that one script may touch them all, on a cluster too. */
 export const stateKey = (runId: string): string => `hp:{${runId}}:state`;

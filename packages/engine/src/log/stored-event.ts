@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
-import { eventSchema, idPrefixes, type LoggedEvent, type RunEvent } from '@holdpoint/contract';
+import { eventSchema, type LoggedEvent, type RunEvent } from '@holdpoint/contract';
 import { msOf } from '../domain/iso-time.ts';
-import { lengthen, shorten } from './phrases.ts';
+import { shorten } from './phrases.ts';
+import { readStored, stepPrefix } from './recorded-event.ts';
 
 /**
  * The text of an event in a log: `[type, time, data, step]`. The time is in milliseconds since the epoch; the step's id is in base64url, and
@@ -21,22 +21,10 @@ export const fromStored = (runId: string, seq: number, text: string): LoggedEven
   seq,
 });
 
-/** The event without a check of its shape. @param isNamed false: its id is empty, because a hash per event costs as much as to parse it */
-export function readStored(runId: string, seq: number, text: string, isNamed = true): unknown {
-  const stored: unknown = JSON.parse(text.startsWith('[') ? lengthen(text) : text);
-  if (!Array.isArray(stored)) return stored;
-  const [type, at, data, step] = stored as [string, number | string, unknown, string?];
-  const time = typeof at === 'number' ? new Date(at).toISOString() : at;
-  const id = isNamed ? eventId({ runId, seq, time }, text) : '';
-  const event = { id, type, run_id: runId, time, data };
-  return step === undefined ? event : { ...event, step_id: wholeStepId(step) };
-}
-
 /** Whether the text is an event of one of these types. Ten times as fast as to read the event. @param types as an alternation of a regular expression */
 export const isOfType = (types: string): RegExp => new RegExp(`^\\["(${types})"|"type":"(${types})"`);
 
 const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/;
-const stepPrefix = `${idPrefixes.step}_`;
 
 let lastShort = { id: '', short: '' };
 
@@ -52,17 +40,3 @@ function inBase64(id: string): string {
     ? Buffer.from(bare.replaceAll('-', ''), 'hex').toString('base64url')
     : id;
 }
-
-const wholeStepId = (stored: string): string =>
-  stored.startsWith(stepPrefix) ? stored : stepPrefix + dashed(Buffer.from(stored, 'base64url').toString('hex'));
-
-/** A UUIDv7 of the event's time that is the same in every process. */
-function eventId({ runId, seq, time }: { runId: string; seq: number; time: string }, text: string): string {
-  const hex = hash('sha256', `${runId} ${seq} ${text}`);
-  const ms = Math.max(0, Date.parse(time)).toString(16).padStart(12, '0').slice(-12);
-  const variant = '89ab'[Number.parseInt(hex[3] ?? '0', 16) % 4];
-  return `${idPrefixes.event}_${dashed(`${ms}7${hex.slice(0, 3)}${variant}${hex.slice(4, 19)}`)}`;
-}
-
-const dashed = (hex: string): string =>
-  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');

@@ -1,4 +1,4 @@
-import { attribute, spanName } from '@holdpoint/contract';
+import { attribute, spanName } from '@holdpoint/contract/names';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { spanKeys } from './ids.ts';
 import { close, note, open, set } from './spans.ts';

@@ -1,4 +1,5 @@
-import { genAi, type Payload } from '@holdpoint/contract';
+import type { Payload } from '@holdpoint/contract';
+import { genAi } from '@holdpoint/contract/names';
 
 /** Makes a text of a run fit to be seen by those who read traces. */
 export type ContentRedactor = (text: string, tenant: string) => string;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { attribute, partsOfTraceparent } from '@holdpoint/contract';
+import { attribute, partsOfTraceparent } from '@holdpoint/contract/names';
 
 const digest = (text: string): string => hash('sha256', text);
 

@@ -1,4 +1,4 @@
-import { attribute, genAi, genAiOperation, general, spanName } from '@holdpoint/contract';
+import { attribute, genAi, genAiOperation, general, spanName } from '@holdpoint/contract/names';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { spanKeys } from './ids.ts';
 import { add, close, open } from './spans.ts';

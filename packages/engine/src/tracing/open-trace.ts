@@ -46,4 +46,4 @@ export function addEvent(trace: TraceState, event: LoggedEvent): TraceSpan[] {
 
 /** The spans that have not ended, as they are now. */
 export const openSpans = (trace: TraceState): TraceSpan[] =>
-  [...trace.open].map(([key, span]) => record(trace, key, span, { end: undefined, status: 'unset' }));
+  [...trace.open.values()].map((span) => record(trace, span, { end: undefined, status: 'unset' }));

@@ -1,4 +1,4 @@
-import { attribute, general, linkType, spanName } from '@holdpoint/contract';
+import { attribute, general, linkType, spanName } from '@holdpoint/contract/names';
 import type { PublicationEvent } from '../domain/changes/publication.ts';
 import { spanKeys } from './ids.ts';
 import { linkTo } from './segments.ts';

@@ -1,12 +1,5 @@
-import {
-  attribute,
-  type EventOf,
-  genAi,
-  general,
-  linkType,
-  type Payload,
-  partsOfTraceparent,
-} from '@holdpoint/contract';
+import type { EventOf, Payload } from '@holdpoint/contract';
+import { attribute, genAi, general, linkType, partsOfTraceparent } from '@holdpoint/contract/names';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { messageOf } from './content.ts';
 import { linkToRun, spanKeys, traceIdOf } from './ids.ts';

@@ -1,6 +1,6 @@
-import { attribute, genAi, genAiOperation, linkType, spanName } from '@holdpoint/contract';
+import { attribute, genAi, genAiOperation, linkType, spanName } from '@holdpoint/contract/names';
 import { spanIdOf, spanKeys } from './ids.ts';
-import { close, known, open, type SpanEnd } from './spans.ts';
+import { attributesOf, close, open, type SpanEnd } from './spans.ts';
 import type { SegmentState, TraceState } from './trace-state.ts';
 
 /** A running segment ends after so many steps, between two turns: a long run is read, and exported, part by part. */
@@ -60,7 +60,7 @@ export function changeState(trace: TraceState, state: SegmentState, reason?: str
   const present = trace.open.get(key);
   if (present !== undefined && present.start === trace.now && !trace.segmentIsUsed) {
     present.name = spanName.segment(state);
-    present.attributes = segmentAttributes(trace, reason);
+    present.attributes = attributesOf(trace, segmentAttributes(trace, reason));
     return;
   }
   closeSegment(trace);
@@ -93,12 +93,11 @@ function openSegment(trace: TraceState, state: SegmentState, reason?: string): v
 const closeSegment = (trace: TraceState): void =>
   close(trace, spanKeys.segment(trace.segments), { attributes: { [attribute.steps]: trace.segmentSteps } });
 
-const segmentAttributes = (trace: TraceState, reason: string | undefined) =>
-  known({
-    [attribute.segmentState]: trace.state,
-    [attribute.segmentNumber]: trace.segments,
-    [attribute.segmentReason]: reason,
-  });
+const segmentAttributes = (trace: TraceState, reason: string | undefined) => ({
+  [attribute.segmentState]: trace.state,
+  [attribute.segmentNumber]: trace.segments,
+  [attribute.segmentReason]: reason,
+});
 
 /** A link to another span of this trace. */
 export const linkTo = (trace: TraceState, key: string, type: string) => ({

@@ -1,4 +1,6 @@
-import { attribute, type TraceSpan } from '@holdpoint/contract';
+import type { TraceSpan } from '@holdpoint/contract';
+import { attribute } from '@holdpoint/contract/names';
+import { isoOf } from '../domain/iso-time.ts';
 import { contentNames } from './content.ts';
 import { spanIdOf, spanKeys } from './ids.ts';
 import type { OpenSpan, TraceState } from './trace-state.ts';
@@ -14,13 +16,17 @@ const longestText = 200;
 /** OpenTelemetry's default, of events and of links. */
 const mostEvents = 128;
 
-/** Attributes that have a value. */
-export function known(given: Given): Attributes {
-  const attributes: Attributes = {};
-  for (const [name, value] of Object.entries(given)) {
+/** Those of a span. */
+export const attributesOf = (trace: TraceState, given: Given): Attributes =>
+  assign({ [attribute.runId]: trace.runId }, given);
+
+/** Takes the attributes that have a value. */
+function assign(attributes: Attributes, given: Given): Attributes {
+  for (const name in given) {
+    const value = given[name];
     if (value === undefined) continue;
-    const isWhole = typeof value !== 'string' || contentNames.has(name);
-    attributes[name] = isWhole ? value : value.slice(0, longestText);
+    const isLong = typeof value === 'string' && value.length > longestText && !contentNames.has(name);
+    attributes[name] = isLong ? value.slice(0, longestText) : value;
   }
   return attributes;
 }
@@ -40,10 +46,10 @@ export function open(trace: TraceState, key: string, span: NewSpan): void {
   const { kind, name, parent = null, start = trace.now, attributes = {}, links = [] } = span;
   const parentStart = (parent === null ? undefined : trace.open.get(parent)?.start) ?? lifeStart(trace);
   trace.open.set(key, {
-    ...{ kind, parent, links, events: [], segment: segmentOf(trace, kind, parent) },
+    ...{ id: spanIdOf(trace.runId, key), kind, parent, links, events: [], segment: segmentOf(trace, kind, parent) },
     name: name.slice(0, longestName),
     start: Math.min(Math.max(start, parentStart), trace.now),
-    attributes: known(attributes),
+    attributes: attributesOf(trace, attributes),
   });
 }
 
@@ -73,9 +79,9 @@ export function close(trace: TraceState, key: string, end: SpanEnd = {}): void {
   for (const [inner, { parent }] of trace.open) if (parent === key) close(trace, inner, { status: 'unset' });
   trace.open.delete(key);
   const { status = 'unset', code, attributes = {} } = end;
-  const all = { ...span, attributes: { ...span.attributes, ...known(attributes) } };
-  const closed = record(trace, key, all, { end: trace.now, status, message: code?.slice(0, longestText) });
-  if (closed.parent_id === spanIdOf(trace.runId, spanKeys.segment(trace.segments))) trace.segmentIsUsed = true;
+  assign(span.attributes, attributes);
+  const closed = record(trace, span, { end: trace.now, status, message: code?.slice(0, longestText) });
+  if (closed.parent_id === trace.open.get(spanKeys.segment(trace.segments))?.id) trace.segmentIsUsed = true;
   trace.closed.push(closed);
 }
 
@@ -88,7 +94,7 @@ export function add(trace: TraceState, key: string, span: NewSpan, end: SpanEnd 
 /** Sets attributes of an open span. */
 export function set(trace: TraceState, key: string, attributes: Given): void {
   const span = trace.open.get(key);
-  if (span !== undefined) Object.assign(span.attributes, known(attributes));
+  if (span !== undefined) assign(span.attributes, attributes);
 }
 
 /** Adds to counts of an open span. */
@@ -102,7 +108,7 @@ export function count(trace: TraceState, key: string, counts: Record<string, num
 export function note(trace: TraceState, key: string, name: string, attributes: Given = {}): void {
   const events = trace.open.get(key)?.events;
   if (events === undefined || events.length >= mostEvents) return;
-  events.push({ name, time: iso(trace.now), attributes: known(attributes) });
+  events.push({ name, time: isoOf(trace.now), attributes: assign({}, attributes) });
 }
 
 export function link(trace: TraceState, key: string, to: Link): void {
@@ -113,32 +119,29 @@ export function link(trace: TraceState, key: string, to: Link): void {
 /** The span of the present segment, or of the run, or of its caller. */
 function home(trace: TraceState, start: number): string | null {
   if (!trace.isAlive) return trace.remoteParent;
-  const segment = spanKeys.segment(trace.segments);
-  const begun = trace.open.get(segment)?.start;
-  if (begun === undefined || start < begun) return spanIdOf(trace.runId, spanKeys.run(trace.life));
-  return spanIdOf(trace.runId, segment);
+  const segment = trace.open.get(spanKeys.segment(trace.segments));
+  return segment === undefined || start < segment.start ? idOf(trace, spanKeys.run(trace.life)) : segment.id;
 }
 
-/** @param end undefined: it is still open */
+/** That of an open span is known: to compute one costs more than the rest of a span. */
+const idOf = (trace: TraceState, key: string): string => trace.open.get(key)?.id ?? spanIdOf(trace.runId, key);
+
+/** @param end undefined: it is still open. Otherwise what is recorded has the attributes of the span itself */
 export function record(
   trace: TraceState,
-  key: string,
   span: OpenSpan,
   { end, status, message }: { end: number | undefined; status: TraceSpan['status']; message?: string | undefined },
 ): TraceSpan {
   const { kind, name, start, parent, attributes, events, links } = span;
   const recorded: TraceSpan = {
-    span_id: spanIdOf(trace.runId, key),
-    parent_id:
-      kind === 'run' ? trace.remoteParent : parent === null ? home(trace, start) : spanIdOf(trace.runId, parent),
+    span_id: span.id,
+    parent_id: kind === 'run' ? trace.remoteParent : parent === null ? home(trace, start) : idOf(trace, parent),
     ...{ kind, name },
-    start: iso(start),
-    end: end === undefined ? null : iso(end),
+    start: isoOf(start),
+    end: end === undefined ? null : isoOf(end),
     ...{ status, message, events, links },
-    attributes: { [attribute.runId]: trace.runId, ...attributes },
+    attributes: end === undefined ? { ...attributes } : attributes,
   };
   trace.segmentOf.set(recorded, span.segment);
   return recorded;
 }
-
-const iso = (time: number): string => new Date(time).toISOString();

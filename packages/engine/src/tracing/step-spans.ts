@@ -1,13 +1,5 @@
-import {
-  attribute,
-  type CapabilityReport,
-  type EventOf,
-  genAi,
-  genAiOperation,
-  general,
-  linkType,
-  spanName,
-} from '@holdpoint/contract';
+import type { CapabilityReport, EventOf } from '@holdpoint/contract';
+import { attribute, genAi, genAiOperation, general, linkType, spanName } from '@holdpoint/contract/names';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { contentOf } from './content.ts';
 import { linkToRun, spanKeys } from './ids.ts';
@@ -180,6 +172,7 @@ function endAttempt(trace: TraceState, stepId: string, attempt: number, { outcom
 function isolated(trace: TraceState, key: string, report: CapabilityReport | undefined): void {
   if (report === undefined) return;
   const { driver, notes: _, ...bounds } = report;
-  set(trace, key, { [attribute.isolationDriver]: driver });
-  for (const [bound, enforced] of Object.entries(bounds)) set(trace, key, { [attribute.isolation(bound)]: enforced });
+  const attributes: Record<string, string> = { [attribute.isolationDriver]: driver };
+  for (const [bound, enforced] of Object.entries(bounds)) attributes[attribute.isolation(bound)] = enforced;
+  set(trace, key, attributes);
 }

@@ -1,4 +1,4 @@
-import { attribute, general, linkType, spanName } from '@holdpoint/contract';
+import { attribute, general, linkType, spanName } from '@holdpoint/contract/names';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { linkToRun, spanKeys } from './ids.ts';
 import { close, count, note, open, set } from './spans.ts';

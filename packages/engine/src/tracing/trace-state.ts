@@ -4,6 +4,7 @@ import { traceIdOf } from './ids.ts';
 
 /** A span that has not ended. */
 export interface OpenSpan extends Pick<TraceSpan, 'kind' | 'name' | 'attributes' | 'events' | 'links'> {
+  id: string;
   /** Milliseconds since the epoch. */
   start: number;
   /** The key of its parent. Null: the segment in which it lies, or the run when it lies in several. */

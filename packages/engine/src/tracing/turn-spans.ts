@@ -1,4 +1,4 @@
-import { attribute, genAi, genAiOperation, spanName } from '@holdpoint/contract';
+import { attribute, genAi, genAiOperation, spanName } from '@holdpoint/contract/names';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { messageOf } from './content.ts';
 import { spanKeys } from './ids.ts';

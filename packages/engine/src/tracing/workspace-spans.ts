@@ -1,4 +1,4 @@
-import { attribute, spanName } from '@holdpoint/contract';
+import { attribute, spanName } from '@holdpoint/contract/names';
 import type { PublicationEvent } from '../domain/changes/publication.ts';
 import type { EventsOf } from '../domain/changes/state-changes.ts';
 import { spanKeys } from './ids.ts';

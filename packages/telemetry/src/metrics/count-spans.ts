@@ -1,4 +1,5 @@
-import { attribute, type EndedSpans, genAi, general, type TraceSpan } from '@holdpoint/contract';
+import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
+import { attribute, genAi, general } from '@holdpoint/contract/names';
 import { boundLabel, otherLabel } from './bound-label.ts';
 import type { Metrics, Origin } from './metrics.ts';
 

@@ -1,4 +1,5 @@
-import { type MetricKey, metric } from '@holdpoint/contract';
+import type { MetricKey } from '@holdpoint/contract';
+import { metric } from '@holdpoint/contract/names';
 import type { HrTime } from '@opentelemetry/api';
 import { emptyResource } from '@opentelemetry/resources';
 import {

@@ -1,4 +1,5 @@
-import { type Metric, type MetricKey, metric } from '@holdpoint/contract';
+import type { Metric, MetricKey } from '@holdpoint/contract';
+import { metric } from '@holdpoint/contract/names';
 import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { resourceOf, type Service } from '../resource.ts';

@@ -1,4 +1,4 @@
-import { prometheusLabel, prometheusName } from '@holdpoint/contract';
+import { prometheusLabel, prometheusName } from '@holdpoint/contract/names';
 import type { Attributes } from '@opentelemetry/api';
 import {
   DataPointType,

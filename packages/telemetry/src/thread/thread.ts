@@ -1,12 +1,9 @@
 import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
-import { openLogSender } from '../logs/open-log-sender.ts';
 import { countSpans } from '../metrics/count-spans.ts';
-import { openMetricsSender } from '../metrics/open-metrics-sender.ts';
 import { resourceOf } from '../resource.ts';
 import { diagTo } from '../traces/diag-to.ts';
-import { openSpanSender } from '../traces/open-span-sender.ts';
 import { type Dropped, type Line, type Posted, plainError, type Reply, type ThreadSettings } from './messages.ts';
 import type { Answers, OpenPart, ThreadHost } from './thread-part.ts';
 
@@ -28,10 +25,11 @@ const dropped =
   (signal: Dropped['signal']) =>
   (items: number, error: Error | undefined): void =>
     report('dropped', { signal, items, error: error && plainError(error) } satisfies Dropped);
+// The SDK of a signal that is off is not imported.
 const [spans, lines, points] = await Promise.all([
-  traces && openSpanSender({ service, resource, onDropped: dropped('spans') }, traces),
-  logs && openLogSender({ service, resource, onDropped: dropped('logs') }, logs),
-  metrics && openMetricsSender({ resource, onDropped: dropped('metrics') }, metrics),
+  traces && openSpans(traces),
+  logs && openLines(logs),
+  metrics && openPoints(metrics),
 ]);
 const host: ThreadHost = { report, logger, take: spans?.take, countSpans };
 const answers = new Map<string, Answers[string]>();
@@ -48,6 +46,19 @@ add({
     flushCompileCache();
   },
 });
+
+async function openSpans(settings: NonNullable<ThreadSettings['traces']>) {
+  const { openSpanSender } = await import('../traces/open-span-sender.ts');
+  return openSpanSender({ service, resource, onDropped: dropped('spans') }, settings);
+}
+async function openLines(settings: NonNullable<ThreadSettings['logs']>) {
+  const { openLogSender } = await import('../logs/open-log-sender.ts');
+  return openLogSender({ service, resource, onDropped: dropped('logs') }, settings);
+}
+async function openPoints(settings: NonNullable<ThreadSettings['metrics']>) {
+  const { openMetricsSender } = await import('../metrics/open-metrics-sender.ts');
+  return openMetricsSender({ resource, onDropped: dropped('metrics') }, settings);
+}
 
 const waited = new Map<number, AbortController>();
 parentPort?.on('message', async (posted: Posted) => {

@@ -98,6 +98,21 @@ test('a batch of more spans becomes several requests', async () => {
   expect(receiver.requests).toBe(3);
 });
 
+test("a live span keeps to OpenTelemetry's limits", async () => {
+  const { live, stop } = await start({
+    ...{ OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: '2', OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: '3' },
+  });
+  const place = { run_id: runId, trace_id: 'c'.repeat(32), span_id: 'd'.repeat(16) };
+  const attributes = { first: 'abcdef', second: 'ghi' };
+  live.within(
+    () => place,
+    () => live.add({ name: 'limited', startTime: 1, endTime: 2, attributes }),
+  );
+  await stop();
+  await expect.poll(() => receiver.spans.length, { timeout: 20_000 }).toBe(1);
+  expect(receiver.spans[0]?.attributes).toEqual({ 'holdpoint.run.id': 'run', first: 'abc' });
+});
+
 const troubles = [
   { how: 'hang' as const },
   { how: 'drip' as const },

@@ -1,4 +1,5 @@
-import { attribute, type EndedSpans, linkType, type TraceSpan } from '@holdpoint/contract';
+import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
+import { attribute, linkType } from '@holdpoint/contract/names';
 import { spanOfSegment, traceOfSegment } from './span-ids.ts';
 
 /** A span, and the trace that it is exported in. */

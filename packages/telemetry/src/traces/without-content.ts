@@ -1,4 +1,5 @@
-import { genAi, general, spanName, type TraceSpan } from '@holdpoint/contract';
+import type { TraceSpan } from '@holdpoint/contract';
+import { genAi, general, spanName } from '@holdpoint/contract/names';
 
 /** A call of a tool that no toolset has is named by the model that made it, so the name is content. */
 export function withoutContent(span: TraceSpan): TraceSpan {

@@ -1,6 +1,7 @@
 import { ensureFacets } from '../../log/approval-lists.ts';
-import { listTenants, lookSoon, ownerOf, pagesOf } from '../../log/indexes.ts';
+import { lookSoon, ownerOf } from '../../log/indexes.ts';
 import { activeIndex, approvalIndexOf, runIndexOf } from '../../log/keys.ts';
+import { listTenants, pagesOf } from '../../log/pages.ts';
 import { correctLists } from '../../log/run-lists.ts';
 import type { Migration } from './migration.ts';
 

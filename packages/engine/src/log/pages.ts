@@ -1,0 +1,28 @@
+import type { Tenant } from '@holdpoint/contract';
+import { defaultTenant } from '@holdpoint/contract/names';
+import type { Redis } from 'ioredis';
+import { runIndexOf, tenantIndex } from './keys.ts';
+
+/** Every tenant that has ever had a run. */
+export const listTenants = async (redis: Redis): Promise<Tenant[]> => [
+  defaultTenant,
+  ...(await redis.smembers(tenantIndex)),
+];
+
+/** Ids of an index, oldest first, those after `after` (exclusive) only. */
+export function idsAfter(redis: Redis, index: string, after: string | undefined, limit: number): Promise<string[]> {
+  return redis.zrangebylex(index, after === undefined ? '-' : `(${after}`, '+', 'LIMIT', 0, limit);
+}
+
+/** Pages of ids of an index, oldest first. */
+export async function* pagesOf(redis: Redis, index: string, limit: number): AsyncGenerator<string[]> {
+  for (let ids = await idsAfter(redis, index, undefined, limit); ids.length > 0; ) {
+    yield ids;
+    ids = await idsAfter(redis, index, ids.at(-1), limit);
+  }
+}
+
+/** Pages of the ids of every run of every tenant. */
+export async function* pagesOfRuns(redis: Redis, limit: number): AsyncGenerator<string[]> {
+  for (const tenant of await listTenants(redis)) yield* pagesOf(redis, runIndexOf(tenant), limit);
+}
