@@ -156,7 +156,9 @@ const [keptPipes, passedPipes] = [5, 8];
 /** FIFOs, the most that may be open now, and everything else except for the control group files of a set-up. */
 function descriptorsIn({ pid }: Worker): { pipes: number; mostPipes: number; others: string[] } {
   const sandboxes = descendants(pid).filter((one) => argumentsOf(one).startsWith('bwrap\0')).length;
-  const links = [...descriptorsOf(pid).values()].filter((link) => !link.startsWith('/sys/fs/cgroup/'));
+  // One without a link was closed while the list was read.
+  const open = [...descriptorsOf(pid).values()].filter((link) => link !== '');
+  const links = open.filter((link) => !link.startsWith('/sys/fs/cgroup/'));
   const others = links.filter((link) => !/\/holdpoint-stdio-\w+\/\d+ \(deleted\)$/.test(link));
   // The spares of two workspaces may be in their set-up, and have no process yet.
   const mostPipes = poolPipes + keptPipes * (sandboxes + 2) + passedPipes * 2;
