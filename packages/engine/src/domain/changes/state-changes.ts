@@ -17,7 +17,7 @@ interface Mark {
 export class StateChanges {
   // Maps: with objects, each name with an id in it would be a new shape of object.
   readonly values = new Map<string, string>();
-  /** The same values before they were encoded, where they are objects: who goes on with them need not read the text again. */
+  /** The same values before they were encoded, where they are objects, so that their text need not be parsed. */
   readonly objects = new Map<string, object>();
   readonly increments = new Map<string, number>();
   readonly marks: Mark[] = [];
