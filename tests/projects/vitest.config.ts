@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Public projects of the npm registry, with their own tests: prepared, repaired by a scripted model, and published. */
+/** Public projects of npm and PyPI, with their own tests: prepared, repaired by a scripted model, and published. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
