@@ -37,6 +37,8 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   // After the SDK, which sends its lines to the console when OTEL_LOG_LEVEL is set.
   diag.setLogger(diagTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   sdk.start();
+  // The thread starts now: the bounded end of a process that ends early may have no time for it.
+  thread.ask('take', []).catch(() => undefined);
   const tracer = trace.getTracer('holdpoint', service.version);
   const stop = async (): Promise<void> => {
     await stopWithin(stopMs, () => sdk.shutdown());
