@@ -72,6 +72,7 @@ describe('a run that is submitted', () => {
           prepare: null,
         },
         agent: null,
+        agents: [],
         tools: null,
         source: { type: 'empty' },
         policy: { rules: [], publish: 'allow', approval_timeout_s: 604_800 },
