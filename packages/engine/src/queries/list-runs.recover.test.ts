@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { requestCancel, requestPause, submitRun } from '../commands/index.ts';
@@ -11,8 +12,11 @@ const engine = useTestEngine({ fresh: true });
 const call = { args: { effect: 'workspace' } };
 const hold = { policy: { rules: [{ match: { tool: 'count' }, action: 'hold' }] } };
 
-const submit = async (deps: Parameters<typeof submitRun>[0], labels: Record<string, string>, held = true) =>
-  (await submitRun(deps, { spec: { ...specOf([[call]], held ? hold : {}), labels }, by: 'test' })).runId;
+/** Ids sort by their millisecond, so each run has one of its own. */
+async function submit(deps: Parameters<typeof submitRun>[0], labels: Record<string, string>, held = true) {
+  await setTimeout(2);
+  return (await submitRun(deps, { spec: { ...specOf([[call]], held ? hold : {}), labels }, by: 'test' })).runId;
+}
 
 async function pagesOf(filter: RunFilter, limit = 2): Promise<string[][]> {
   const pages: string[][] = [];
