@@ -2,23 +2,37 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './scripts/test-order.ts';
 
+const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'];
+
+const programs = ['packages/{runtime,sandbox,workspace}/src/**/*.test.ts', '{apps,scripts,tests,examples}/**/*.test.ts'];
+
+/** `npm run test:faults`, `test:crash`, `test:seeing` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded. */
+const longer = [
+  '**/node_modules/**',
+  '**/.cache/**',
+  'examples/repos/**',
+  'tests/{crash,faults,hostile,power,projects,repositories,seeing,code-graph}/**',
+  'tests/runs/*.{race,limit,recover}.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'],
-    // `npm run test:faults`, `test:crash`, `test:seeing` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded.
-    exclude: [
-      '**/node_modules/**',
-      '**/.cache/**',
-      'examples/repos/**',
-      'tests/{crash,faults,hostile,power,projects,repositories,seeing,code-graph}/**',
-      'tests/runs/*.{race,limit,recover}.test.ts',
-    ],
     // Tests start real servers and sandboxes: processes of their own, and no more of them than a small machine bears. Many wait for
     // a lock to expire or a process to die; three keep two cores busy.
     pool: 'forks',
     maxWorkers: 3,
-    // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.
-    isolate: false,
+    projects: [
+      {
+        // These start programs: each start copies the page tables of a process, so a process that has run many files needs three times as long.
+        extends: true,
+        test: { name: 'programs', include: programs, exclude: longer, isolate: true },
+      },
+      {
+        // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.
+        extends: true,
+        test: { name: 'modules', include: tests, exclude: [...longer, ...programs], isolate: false },
+      },
+    ],
     sequence: { sequencer: LongestFirst },
     // For the processes that tests start: each compiles 1,000 modules, which takes half a second of CPU time.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/compiled', import.meta.url)) },
