@@ -4,7 +4,10 @@ import { LongestFirst } from './scripts/test-order.ts';
 
 const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'];
 
-const programs = ['packages/{runtime,sandbox,workspace}/src/**/*.test.ts', '{apps,scripts,tests,examples}/**/*.test.ts'];
+const programs = [
+  'packages/{runtime,sandbox,workspace}/src/**/*.test.ts',
+  '{apps,scripts,tests,examples}/**/*.test.ts',
+];
 
 /** `npm run test:faults`, `test:crash`, `test:seeing` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded. */
 const longer = [
