@@ -4,9 +4,12 @@ import { LongestFirst } from './scripts/test-order.ts';
 
 const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'];
 
+/** What starts programs: each start copies the page tables of a process, so a process that has run many files needs three times as long. */
 const programs = [
   'packages/{runtime,sandbox,workspace}/src/**/*.test.ts',
   '{apps,scripts,tests,examples}/**/*.test.ts',
+  // What measures memory or delays.
+  'packages/*/src/**/*.measure.test.ts',
 ];
 
 /** `npm run test:faults`, `test:crash`, `test:seeing` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded. */
@@ -26,7 +29,6 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       {
-        // These start programs: each start copies the page tables of a process, so a process that has run many files needs three times as long.
         extends: true,
         test: { name: 'programs', include: programs, exclude: longer, isolate: true },
       },
