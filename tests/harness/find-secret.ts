@@ -75,7 +75,7 @@ function* filesBelow(folder: string, except: (path: string) => boolean): Generat
     const path = join(folder, entry.name);
     if (except(path)) continue;
     if (entry.isDirectory()) yield* filesBelow(path, except);
-    else if (entry.isFile() && statSync(path).size > 0) yield path;
+    else if (entry.isFile() && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) yield path;
   }
 }
 

@@ -88,6 +88,9 @@ test('the same input gives the same results, payloads and snapshots in two insta
 test('background commands and sub-agents leave the same files and results', async () => {
   const [one, other] = await Promise.all(installations.map((system) => trace(system, { groups: beside })));
   expect(one?.status).toBe('succeeded');
-  expect(other?.results).toEqual(one?.results);
+  // A call that waits for a task has one attempt more than one that finds it over.
+  const withoutAttempts = (results: [string, object][] = []) =>
+    results.map(([type, data]) => [type, { ...data, attempt: undefined }]);
+  expect(withoutAttempts(other?.results)).toEqual(withoutAttempts(one?.results));
   expect(other?.snapshot).toBe(one?.snapshot);
 });

@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import type { CreateRun } from '@holdpoint/contract/wire';
-import { readKindDocument } from '@holdpoint/runtime/operator';
 import { CliError } from '../shell/index.ts';
 import { readText } from './approvals/read-text.ts';
 
@@ -11,7 +10,9 @@ export async function kindsOf(cwd: string, files: readonly string[] | undefined)
   return files && Promise.all(files.map(async (file) => kindOf(file, await readText(cwd, file))));
 }
 
-function kindOf(file: string, text: string): Kinds[number] {
+async function kindOf(file: string, text: string): Promise<Kinds[number]> {
+  // A lazy import: only runs with such kinds need it.
+  const { readKindDocument } = await import('@holdpoint/runtime/operator');
   const read = readKindDocument(text);
   if (!read.ok) throw new CliError('usage', `${file} is no kind of sub-agent: ${read.error}`);
   const { tools, max_turns, limits, ...front } = read.front;
