@@ -147,7 +147,7 @@ describe.skipIf((await whyCopies({ setting: 'auto', dataDir: tmpdir() })) !== un
     });
   };
 
-  it.each(['down', 'kill, then down'])('%s leaves no tree mounted that nobody uses', async (end) => {
+  it.each(['down', 'kill, then down'])('%s leaves no unused tree mounted', async (end) => {
     env.HOLDPOINT_LAYERS = 'auto';
     const source = join(root, 'source');
     mkdirSync(source);
