@@ -1,8 +1,8 @@
 /**
  * What telemetry costs a real system of API, worker and Redis (`appendfsync always`), per sequential no-op step. First: switched off against
  * a build without it, and with every trace, metric and line exported. Then: receivers in trouble against a good one. Each system has its own
- * processes, and they take turns. `npm run bench -- telemetry cost | receivers` measures one of the two; ROUNDS and STEPS set the size. Both
- * together take less than five minutes where nothing else runs.
+ * processes, and they take turns. `npm run bench -- telemetry cost | receivers` measures one of the two; ROUNDS and STEPS set the size. The
+ * first takes five minutes where nothing else runs, and the second about as long.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -14,14 +14,15 @@ export const absentContentSchema = z.strictObject({
 });
 export type AbsentContent = z.infer<typeof absentContentSchema>;
 
-const mostPaths = 50;
+/** So many paths of each kind are named. */
+export const mostAbsentPaths = 50;
 
 /** @returns undefined when nothing is absent */
 export function absentContent(made: {
   submodules?: readonly { path: string }[] | undefined;
   lfs_pointers?: LfsPointers | undefined;
 }): AbsentContent | undefined {
-  const submodules = (made.submodules ?? []).slice(0, mostPaths).map(({ path }) => path);
+  const submodules = (made.submodules ?? []).slice(0, mostAbsentPaths).map(({ path }) => path);
   const { lfs_pointers } = made;
   if (submodules.length === 0 && lfs_pointers === undefined) return undefined;
   return { submodules, ...(lfs_pointers && { lfs_pointers }) };

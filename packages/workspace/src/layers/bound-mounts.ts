@@ -26,13 +26,11 @@ export async function boundMounts(
 ): Promise<void> {
   if (!deps.isRoot || process.platform !== 'linux') return;
   const { waitMs = 0 } = input;
-  let lasting: string[] | undefined;
+  const lookAtOthers = openLook();
   for (let left = waitMs; ; left -= pauseMs) {
     const unused = unusedTrees(deps, input);
     if (unused.length === 0) return;
-    const others = devicesOfOthers();
-    lasting = lasting?.filter((namespace) => others.has(namespace)) ?? [...others.keys()];
-    const inUse = new Set(lasting.flatMap((namespace) => [...(others.get(namespace) ?? [])]));
+    const inUse = lookAtOthers();
     for (const { path, allowedMs } of unused) {
       // A worker may have begun to use it while the processes of the host were read.
       if (inUse.has(deviceOf(path)) || deps.now() - usedAt(path) <= allowedMs) continue;
@@ -69,10 +67,23 @@ export function deviceOf(path: string): string {
 }
 
 /**
+ * Looks again and again for the devices that others use. A sandbox has all mounts of the host while it starts, which is no use: only mount
+ * namespaces that were there at the first look count.
+ */
+export function openLook(): () => Set<string> {
+  let lasting: string[] | undefined;
+  return () => {
+    const others = devicesOfOthers();
+    lasting = lasting?.filter((namespace) => others.has(namespace)) ?? [...others.keys()];
+    return new Set(lasting.flatMap((namespace) => [...(others.get(namespace) ?? [])]));
+  };
+}
+
+/**
  * Devices that are mounted in other mount namespaces, by namespace: sandboxes keep their own mount of a tree. The key has the first process of
  * the namespace, because the kernel gives the number of one that is gone to the next one.
  */
-export function devicesOfOthers(): Map<string, Set<string>> {
+function devicesOfOthers(): Map<string, Set<string>> {
   const seen = new Set([readlinkSync('/proc/self/ns/mnt')]);
   const others = new Map<string, Set<string>>();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {

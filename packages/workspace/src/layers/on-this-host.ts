@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { deviceOf, devicesOfOthers } from './bound-mounts.ts';
+import { deviceOf, openLook } from './bound-mounts.ts';
 import { createLayers } from './layers.ts';
 import { hostOptions, mountPointsIn } from './mounts.ts';
 import type { Layers } from './port.ts';
@@ -21,20 +21,17 @@ const folders = ['runs', 'making', 'discarding', 'trash'] as const;
 const pauseMs = 100;
 
 /**
- * Unmounts the trees below a data directory once its workers have ended. A tree that some process still uses stays mounted. A sandbox of
- * another program copies all mounts of the host while it starts: that is no use, so only those that were there at the first look keep a tree.
+ * Unmounts the trees below a data directory once its workers have ended. A tree that some process still uses stays mounted.
  * @param waitMs how long to wait for processes that are ending
  * @returns how many stay
  */
 export async function unmountTrees(dataDir: string, waitMs = 5000): Promise<number> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 0;
-  let lasting: string[] | undefined;
+  const lookAtOthers = openLook();
   for (let left = waitMs; ; left -= pauseMs) {
     const points = treesIn(dataDir);
     if (points.length === 0) return 0;
-    const others = devicesOfOthers();
-    lasting = lasting?.filter((namespace) => others.has(namespace)) ?? [...others.keys()];
-    const inUse = new Set(lasting.flatMap((namespace) => [...(others.get(namespace) ?? [])]));
+    const inUse = lookAtOthers();
     const free = points.filter((point) => !inUse.has(deviceOf(point)));
     // Not lazily: the kernel refuses while a process of this mount namespace uses one.
     if (free.length > 0) await run('umount', ['-n', '--', ...free], hostOptions).catch(() => {});

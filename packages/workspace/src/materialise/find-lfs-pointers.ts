@@ -1,4 +1,4 @@
-import type { LfsPointers } from '@holdpoint/contract';
+import { type LfsPointers, mostAbsentPaths } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { toText } from '../files/index.ts';
 import { isPointer, largestPointer } from '../publish/git/attributes/lfs-pointer.ts';
@@ -6,10 +6,9 @@ import { readGit } from '../source-repository/repository.ts';
 import { type Folder, type Listing, leavesOf, modes } from '../tree/index.ts';
 import type { GitFound } from './check-out.ts';
 
-const mostNamed = 50;
-/** Pointers and attributes are small: more files than this are not looked into. */
-const mostRead = 20_000;
 const largestAttributes = 1024 * 1024;
+/** Pointers and attributes are small. What a commit has beyond so many bytes of each is not looked into. */
+const mostBytes = 32 * 1024 * 1024;
 
 /** The files of a commit that are pointers of git-lfs. Only a commit whose attributes name the filter is read, which nearly none does. */
 export async function findLfsPointers(
@@ -21,15 +20,24 @@ export async function findLfsPointers(
     if (leaf.mode === modes.symlink) continue;
     files.push({ path, oid: leaf.oid, size: input.listing.sizes.get(leaf.oid) ?? 0 });
   }
-  const attributes = files.filter(({ path, size }) => isAttributes(path) && size <= largestAttributes);
+  const attributes = within(files.filter(({ path, size }) => isAttributes(path) && size <= largestAttributes));
   if (attributes.length === 0) return undefined;
   const texts = await contentsOf(deps, input, attributes);
   if (!texts.some((text) => /\bfilter=lfs\b/.test(text.toString('latin1')))) return undefined;
-  const small = files.filter(({ size }) => size > 0 && size <= largestPointer).slice(0, mostRead);
+  const small = within(files.filter(({ size }) => size > 0 && size <= largestPointer));
   const contents = await contentsOf(deps, input, small);
   const pointers = small.filter((_, index) => isPointer(contents[index] ?? Buffer.alloc(0)));
   if (pointers.length === 0) return undefined;
-  return { files: pointers.length, paths: pointers.slice(0, mostNamed).map(({ path }) => toText(path)) };
+  return { files: pointers.length, paths: pointers.slice(0, mostAbsentPaths).map(({ path }) => toText(path)) };
+}
+
+/** The first files, which are `mostBytes` together at most. */
+function within<File extends { size: number }>(files: readonly File[]): File[] {
+  let bytes = 0;
+  return files.filter(({ size }) => {
+    bytes += size;
+    return bytes <= mostBytes;
+  });
 }
 
 const isAttributes = (path: string): boolean => path === '.gitattributes' || path.endsWith('/.gitattributes');
@@ -40,8 +48,12 @@ async function contentsOf(
   files: readonly { oid: string; size: number }[],
 ): Promise<Buffer[]> {
   if (files.length === 0) return [];
-  const maxBytes = 1024 * 1024 * 1024;
-  const options = { input: files.map(({ oid }) => `${oid}\n`).join(''), maxBytes, ...(signal && { signal }) };
+  const headers = files.length * 100;
+  const options = {
+    input: files.map(({ oid }) => `${oid}\n`).join(''),
+    maxBytes: mostBytes + headers,
+    ...(signal && { signal }),
+  };
   const { stdout } = await readGit(deps.git, found.repository, ['cat-file', '--batch', '--buffer'], options);
   let from = 0;
   return files.map(({ size }) => {
