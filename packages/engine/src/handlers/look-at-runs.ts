@@ -1,5 +1,5 @@
 import type { WorkerDeps } from '../deps.ts';
-import { nextNotice, noticesGiven, recordRepair } from '../domain/index.ts';
+import { nextNotice, noticesGiven, type RunState, recordRepair } from '../domain/index.ts';
 import {
   activeIndex,
   append,
@@ -87,13 +87,17 @@ const reschedule = `if (redis.call('ZSCORE', KEYS[1], ARGV[1]) or '') ~= ARGV[2]
 redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
 return 1`;
 
-/** Sends the wake-ups that a run requires. Each stuck part is recorded in its log. */
+/**
+ * Sends the wake-ups that a run requires. Each stuck part is recorded in its log, unless the run changed during the look: a job that was not found
+ * may have done its work since its step was read.
+ */
 async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   const run = await readRun(deps.redis, runId);
-  const findings = run ? await diagnose(deps, run) : [];
-  for (const finding of findings) {
-    await report(deps, runId, finding);
-    if (finding.class === 'orphaned_delayed_job' && run) await deps.queues.wakeTurn(run, run.turn + 1);
+  let seen = run;
+  for (const finding of run ? await diagnose(deps, run) : []) {
+    seen = seen && (await report(deps, seen, finding));
+    if (seen === undefined) break;
+    if (finding.class === 'orphaned_delayed_job') await deps.queues.wakeTurn(seen, seen.turn + 1);
     if (finding.class === 'approval_not_indexed') await listApproval(deps, runId, finding.subject);
   }
   await reconcile(deps, runId, signal);
@@ -110,8 +114,11 @@ async function listApproval(deps: WorkerDeps, runId: string, stepId: string | un
   await ensureFacets(deps.redis, runId, approval.id);
 }
 
-export async function report(deps: WorkerDeps, runId: string, finding: Finding): Promise<void> {
-  deps.logger.warn({ run_id: runId, ...finding }, 'repaired stuck run');
-  await append(deps, runId, recordRepair(finding));
+/** @returns the run as it is now; undefined: it has changed since it was read, so the finding may be over, and nothing is recorded */
+export async function report(deps: WorkerDeps, run: RunState, finding: Finding): Promise<RunState | undefined> {
+  const recorded = await append(deps, run.id, recordRepair(run, finding));
+  if (!recorded.ok) return undefined;
+  deps.logger.warn({ run_id: run.id, ...finding }, 'repaired stuck run');
   await countRepair(deps, finding.class);
+  return { ...run, seq: recorded.seq };
 }

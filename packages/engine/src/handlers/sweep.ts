@@ -1,7 +1,7 @@
 import { giveNotices } from '../approvals/give-notices.ts';
 import { dropRules } from '../approvals/manage-rules.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { isAbandoned } from '../domain/index.ts';
+import { isAbandoned, type RunState } from '../domain/index.ts';
 import {
   approvalIndexOf,
   correctLists,
@@ -51,8 +51,11 @@ export async function sweep(
   }
   for await (const ids of slices(deps.queues.steps.toKey('delayed'), 'orphans')) {
     if (signal.aborted) return;
-    for (const { runId, stepId } of await orphanedJobs(deps, ids)) {
-      await report(deps, runId, { class: 'orphaned_delayed_job', subject: stepId });
+    const seen = new Map<string, RunState>();
+    for (const { run, stepId } of await orphanedJobs(deps, ids)) {
+      const finding = { class: 'orphaned_delayed_job', subject: stepId } as const;
+      const now = await report(deps, seen.get(run.id) ?? run, finding);
+      if (now) seen.set(run.id, now);
       await deps.queues.releaseStep(stepId);
     }
   }

@@ -113,7 +113,7 @@ const isAsleep = async (job: Job): Promise<boolean> => !isInBackoff(job) && (awa
 export async function orphanedJobs(
   deps: WorkerDeps,
   ids: readonly string[],
-): Promise<{ runId: string; stepId: string }[]> {
+): Promise<{ run: RunState; stepId: string }[]> {
   const jobs = await Promise.all(ids.map((id) => readAsleep(deps, id)));
   const asleep = jobs.filter((job) => job !== undefined);
   // A settled step has no such field (`domain/fields/step.ts`).
@@ -122,9 +122,12 @@ export async function orphanedJobs(
   );
   const over = asleep.filter((_, at) => statuses[at] === null);
   const found = await Promise.all(over.map(({ run_id, step_id }) => readStep(deps.redis, run_id, step_id)));
-  const orphans: { runId: string; stepId: string }[] = [];
+  const orphans: { run: RunState; stepId: string }[] = [];
   for (const { run, step } of found.filter((one) => one !== undefined)) {
-    if (isSettled(step.status) && (await isQuiet(deps, run.id))) orphans.push({ runId: run.id, stepId: step.id });
+    if (!isSettled(step.status) || !(await isQuiet(deps, run.id))) continue;
+    // The job may have been woken since its id was read.
+    const score = await deps.redis.zscore(deps.queues.steps.toKey('delayed'), jobIds.step(step.id));
+    if (score !== null) orphans.push({ run, stepId: step.id });
   }
   return orphans;
 }

@@ -9,6 +9,7 @@ import {
   type RunState,
   runField,
   runIs,
+  seqIs,
   type Transition,
   turnIs,
 } from '../model.ts';
@@ -122,9 +123,9 @@ export const cancelRun = (run: RunState, by: string, message?: string): Transiti
   events: [{ type: 'run.canceling', data: { by, from: run.status, message } }],
 });
 
-/** The reconciler repaired something of the run: only recorded. */
-export const recordRepair = (data: EventOf<'run.repaired'>['data']): Transition => ({
-  if: [],
+/** The reconciler repaired something that the run, as it was seen, requires. */
+export const recordRepair = (seen: RunState, data: EventOf<'run.repaired'>['data']): Transition => ({
+  if: [seqIs(seen.seq)],
   events: [{ type: 'run.repaired', data }],
 });
 
