@@ -129,11 +129,16 @@ export async function requestPublication(
   await recordRequest(deps, run, 'requested', request);
 }
 
-/** @throws EngineError `run_not_found`, `run_not_finished`, `publication_closed`, `fork_pending` */
+/**
+ * Removes the workspace of a run that has ended. A publish that waits for a decision ends with it; one under way may change the source at any
+ * moment, so it has to end first.
+ * @throws EngineError `run_not_found`, `run_not_finished`, `publication_pending`, `publication_closed`, `fork_pending`
+ */
 export async function requestDiscarding(deps: EngineDeps, runId: string, by: string): Promise<void> {
   const run = await getRun(deps, runId);
   if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
   if (run.publication === 'discarding' || run.publication === 'discarded') return;
+  if (run.publication === 'requested') throw new EngineError('publication_pending', `a publish of ${runId} is under way`);
   const waiting = await forksWithoutWorkspace(deps, run);
   if (waiting.length > 0) {
     throw new EngineError('fork_pending', `${waiting.join(', ')} did not take a copy of ${runId} yet`);

@@ -88,7 +88,7 @@ const registry = {
   publication_closed: { retryable: false, next: 'Read the run: its change set is published or discarded already.' },
   publication_pending: {
     retryable: false,
-    next: 'Wait until it is done, or decide on its approval; then publish again.',
+    next: 'Wait until it is done, or decide on its approval; then try again.',
   },
   snapshot_changed: { retryable: false, next: 'Read the diff again and publish the snapshot it names.' },
   policy_not_found: {

@@ -232,6 +232,25 @@ test('a parked publish expires, and ends when its workspace is discarded', async
   for (const runId of [expired, discarded]) await soundLog(deps, runId);
 });
 
+test('a publish under way ends before its workspace may be discarded, so that the log says what became of the source', async () => {
+  const { deps, published } = inMemoryWorker(engine);
+  const runId = await finished(deps, specOf(groups));
+  await publish(deps, runId);
+  const plan: typeof deps.workspaces.planPublish = async (call) => {
+    await expect(requestDiscarding(deps, runId, 'ann')).rejects.toMatchObject({ code: 'publication_pending' });
+    return deps.workspaces.planPublish(call);
+  };
+  await deliverAll({ ...deps, workspaces: { ...deps.workspaces, planPublish: plan } });
+  expect(published).toHaveLength(1);
+  expect(await runOf(runId)).toMatchObject({ publication: 'published' });
+  await requestDiscarding(deps, runId, 'ann');
+  await deliverAll(deps);
+  expect(await runOf(runId)).toMatchObject({ publication: 'discarded' });
+  const events = (await soundLog(deps, runId)).map(({ type }) => type);
+  const wanted = ['workspace.publish_requested', 'workspace.published', 'workspace.discard_requested'];
+  expect(events.filter((type) => wanted.some((one) => one === type))).toEqual(wanted);
+});
+
 test('a published change set may go to another branch, too; a publish under way may not be changed', async () => {
   const { deps, published } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf(groups));
