@@ -97,7 +97,8 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
       if (approval?.status !== 'pending') return [];
       if (!(await isApprovalListed(deps.redis, approval.id))) return [{ class: 'approval_not_indexed', subject }];
       const expires = Date.parse(approval.request.expires_at);
-      return expires < deps.now() - graceMs ? [{ class: 'expired', subject }] : [];
+      // A job that is awake waits for a worker: all of them may be busy.
+      return expires < deps.now() - graceMs && (await isAsleep(job)) ? [{ class: 'expired', subject }] : [];
     }
     default:
       return [];
@@ -124,10 +125,7 @@ export async function orphanedJobs(
   const found = await Promise.all(over.map(({ run_id, step_id }) => readStep(deps.redis, run_id, step_id)));
   const orphans: { run: RunState; stepId: string }[] = [];
   for (const { run, step } of found.filter((one) => one !== undefined)) {
-    if (!isSettled(step.status) || !(await isQuiet(deps, run.id))) continue;
-    // The job may have been woken since its id was read.
-    const score = await deps.redis.zscore(deps.queues.steps.toKey('delayed'), jobIds.step(step.id));
-    if (score !== null) orphans.push({ run, stepId: step.id });
+    if (isSettled(step.status) && (await isQuiet(deps, run.id))) orphans.push({ run, stepId: step.id });
   }
   return orphans;
 }
