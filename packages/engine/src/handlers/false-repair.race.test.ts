@@ -68,6 +68,8 @@ test('two jobs that sleep on although their calls are settled are both reported 
   await deliverAll(deps);
   const deaf = { ...deps, queues: { ...deps.queues, wakeDecided: async () => {} } };
   for (const view of await pendingApprovals(deps, runId)) await decideOn(deaf, view, { decision: 'reject' });
+  await sweepOnce(deps);
+  await deliverAll(deps);
   expect(await deps.queues.steps.getDelayedCount()).toBe(2);
   await sweepOnce({ ...deps, now: () => Date.now() + 10_000 });
   expect(await deps.queues.steps.getDelayedCount()).toBe(0);
