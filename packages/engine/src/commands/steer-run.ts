@@ -138,7 +138,8 @@ export async function requestDiscarding(deps: EngineDeps, runId: string, by: str
   const run = await getRun(deps, runId);
   if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
   if (run.publication === 'discarding' || run.publication === 'discarded') return;
-  if (run.publication === 'requested') throw new EngineError('publication_pending', `a publish of ${runId} is under way`);
+  if (run.publication === 'requested')
+    throw new EngineError('publication_pending', `a publish of ${runId} is under way`);
   const waiting = await forksWithoutWorkspace(deps, run);
   if (waiting.length > 0) {
     throw new EngineError('fork_pending', `${waiting.join(', ')} did not take a copy of ${runId} yet`);

@@ -64,7 +64,10 @@ test('two calls whose jobs are lost are both reported', async () => {
 test('two jobs that sleep on although their calls are settled are both reported and released', async () => {
   const { deps } = inMemoryWorker(engine);
   const read = { args: { effect: 'read' } };
-  const { runId } = await submitRun(deps, { spec: specOf([[read, read]], { policy, onError: 'continue' }), by: 'test' });
+  const { runId } = await submitRun(deps, {
+    spec: specOf([[read, read]], { policy, onError: 'continue' }),
+    by: 'test',
+  });
   await deliverAll(deps);
   const deaf = { ...deps, queues: { ...deps.queues, wakeDecided: async () => {} } };
   for (const view of await pendingApprovals(deps, runId)) await decideOn(deaf, view, { decision: 'reject' });
