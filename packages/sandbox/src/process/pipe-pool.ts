@@ -17,8 +17,8 @@ import { join } from 'node:path';
 import type { PassedFile } from '../starter/protocol.ts';
 import { passed, type Starter } from '../starter/starter.ts';
 
-/** FIFOs per call of mkfifo: its start computes 2 ms, one more FIFO almost nothing. A sandbox takes five or six. */
-const batchSize = 64;
+/** FIFOs per call of mkfifo: the start takes about 2 ms, one more FIFO almost nothing. */
+const batchSize = 24;
 /** With fewer free FIFOs the next batch is asked for: enough for the sandboxes that begin until then. */
 const fewFree = 8;
 /** Capacity of a pipe. */
