@@ -30,7 +30,7 @@ function litter(word: string): string {
 /** True for a process that has ended, too. */
 function isBubblewrapOrGone(pid: number): boolean {
   try {
-    return /^bwrap|^$/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
+    return /^(?:[^\0]*\/)?bwrap\0|^$/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
   } catch {
     return true;
   }
@@ -175,11 +175,14 @@ const stages = {
   'with all its namespaces': ['--unshare-user', '--unshare-all'],
   'before its options arrived': ['--unshare-user'],
 };
-for (const [stage, namespaces] of Object.entries(stages)) {
-  test(`killAll removes a sandbox whose bubblewrap was killed ${stage}`, async () => {
-    const { bwrap } = findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' });
+const { bwrap } = findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' });
+const named = Object.entries(stages).flatMap(([stage, namespaces]) =>
+  ['bwrap', bwrap].map((argv0) => ({ stage, namespaces, argv0, called: argv0 === bwrap ? 'its path' : 'its name' })),
+);
+for (const { stage, namespaces, argv0, called } of named) {
+  test(`killAll removes a sandbox whose bubblewrap, called by ${called}, was killed ${stage}`, async () => {
     const stdio = ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe'] as const;
-    const child = spawn(bwrap, bwrapArguments, { argv0: 'bwrap', stdio: [...stdio] });
+    const child = spawn(bwrap, bwrapArguments, { argv0, stdio: [...stdio] });
     const [, , , options, , info] = child.stdio as (Duplex | null)[];
     options?.end([...namespaces, '--userns-block-fd', '4', '--info-fd', '5', ''].join('\0'));
     const [line] = await once(info ?? expect.fail(), 'data');

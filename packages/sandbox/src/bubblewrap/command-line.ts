@@ -37,5 +37,9 @@ export const bwrapArguments = [
   `${holdpointDirectory}/inside/enter.sh`,
 ];
 
-/** Prefix of /proc/PID/cmdline for every sandbox's bubblewrap. launch.sh sets the name. */
-export const bwrapCommandLine = `${['bwrap', ...bwrapArguments].join('\0')}\0`;
+const argumentsText = `${bwrapArguments.join('\0')}\0`;
+
+/** Whether /proc/PID/cmdline is that of a sandbox's bubblewrap. Its name is the path of the program behind a remap. */
+export function isBwrapCommandLine(text: string): boolean {
+  return text.startsWith(argumentsText, text.indexOf('\0') + 1);
+}

@@ -9,9 +9,8 @@ import { type LaunchDeps, launch } from './launch.ts';
 import { holdpointDirectory } from './mounts.ts';
 import { findOrphans } from './orphans.ts';
 
-export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
-  const script = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
-  const deps = { ...input, scripts: { launch: script('launch.sh'), remap: script('mount-remap.sh') } };
+export function bubblewrapDriver(input: Omit<LaunchDeps, 'remapScript'>): Driver {
+  const deps = { ...input, remapScript: readFileSync(new URL('mount-remap.sh', import.meta.url), 'utf8') };
   return {
     name: 'bubblewrap',
     cgroupLimits: deps.cgroups?.limits ?? null,

@@ -13,14 +13,12 @@ import { sourceFolderPaths } from './source-folders.ts';
 
 export interface ExecChainDeps {
   tools: HostTools;
-  /** Texts of launch.sh and mount-remap.sh. They run as a user who may not be able to read the files. */
-  scripts: { launch: string; remap: string };
+  /** Text of mount-remap.sh. */
+  remapScript: string;
   mounts: Mounts;
   /** False where this architecture has no filter. */
   hasFilter: boolean;
   tmpBytes: number;
-  /** Pid of the starter. */
-  parent: number | null;
   /** Whether the worker is root. The sandbox then runs as the workspace's owner. */
   root: boolean;
   /** Which limits the command's control group enforces. @default none */
@@ -45,7 +43,7 @@ export interface ExecChain {
 /**
  * The programs that become one sandbox. Each executes the next in the same process, so the starter stays the parent and the kernel sends
  * the death signal when the starter dies, as it does with the worker: bwrap → enter.sh (fds, control group, limits) → the command. Where the owner cannot reach a path:
- * unshare → mount-remap.sh → setpriv (uid, death signal) → launch.sh (environment) → bwrap → …
+ * unshare → mount-remap.sh (mounts, environment) → setpriv (uid, death signal) → bwrap → …
  */
 export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecChain {
   const { workspace } = request;
@@ -102,7 +100,7 @@ function direct(deps: ExecChainDeps, input: { workspace: WorkspaceMount; args: s
 }
 
 function throughRemap(
-  { tools, scripts, parent }: ExecChainDeps,
+  { tools, remapScript }: ExecChainDeps,
   { remap, workspace, args }: { remap: MountRemap; workspace: WorkspaceMount; args: string[] },
 ): FirstProgram {
   if (!tools.unshare || !tools.setpriv) {
@@ -114,13 +112,12 @@ function throughRemap(
   return {
     program: tools.unshare,
     args: [
-      ...['--mount', '--propagation', 'private', '--', tools.bash, ...quietBash, '-c', scripts.remap, 'holdpoint'],
-      ...[remap.mountPoint, ...remap.sources, '--'],
+      ...['--mount', '--propagation', 'private', '--', tools.bash, ...quietBash, '-c', remapScript, 'holdpoint'],
+      ...['-c', remap.mountPoint, ...remap.sources, '--'],
       ...[tools.setpriv, `--reuid=${workspace.uid}`, `--regid=${workspace.gid}`, '--clear-groups'],
-      ...['--pdeathsig', 'KILL', '--', tools.bash, ...quietBash, '-c', scripts.launch, 'holdpoint'],
-      ...[String(parent), remap.hostPath(tools.bwrap), ...args],
+      ...['--pdeathsig', 'KILL', '--', remap.hostPath(tools.bwrap), ...args],
     ],
-    // For the programs before bubblewrap only. launch.sh starts bubblewrap with an empty environment.
+    // For unshare and mount-remap.sh only.
     start: { env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } },
   };
 }

@@ -11,7 +11,7 @@ import { startChain } from './start-chain.ts';
 
 export interface LaunchDeps
   extends SandboxProcessDeps,
-    Omit<ExecChainDeps, 'cgroupLimits' | 'cgroupFds' | 'hasFilter' | 'parent'> {
+    Omit<ExecChainDeps, 'cgroupLimits' | 'cgroupFds' | 'hasFilter'> {
   /** Null where this host allows no control groups. */
   cgroups: Cgroups | null;
   pipes: PipePool;
@@ -83,12 +83,11 @@ function prepareSpare(deps: LaunchDeps, { chain, request, binding }: Planned & {
 }
 
 function planChain(deps: LaunchDeps, request: TreeRequest): ExecChain {
-  const { cgroups, filter, starter } = deps;
+  const { cgroups, filter } = deps;
   return planExecChain(
     {
       ...deps,
       hasFilter: filter !== null,
-      parent: starter.pid,
       cgroupLimits: cgroups?.limits ?? null,
       cgroupFds: cgroups?.fdCount ?? 0,
     },

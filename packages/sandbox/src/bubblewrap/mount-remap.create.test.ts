@@ -45,6 +45,21 @@ test.runIf(isRoot).each([
   expect(statSync(home).mode & 0o777).toBe(0o700);
 });
 
+test.runIf(isRoot)(
+  'one closed directory becomes the mount point itself, and the sandbox has no environment of its own',
+  async () => {
+    const workspace = host.makeWorkspace(mkdtempSync(join(host.directory, 'closed-')));
+    const remap = planMountRemap([workspace.path], workspace) ?? expect.fail('reachable');
+    expect(remap.sources).toEqual([workspace.path]);
+    expect(remap.hostPath(join(workspace.path, '.'))).toBe(remap.mountPoint);
+    const line = `echo made > made; ls -A ${remap.mountPoint} 2>&1 | grep -c 'No such file'; tr '\\0' '\\n' < /proc/1/environ`;
+    const { end, stdout } = await host.run(workspace, line);
+    expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
+    expect(stdout.text).toBe('1\nPWD=/workspace\n');
+    expect(statSync(join(workspace.path, 'made')).uid).toBe(workspace.uid);
+  },
+);
+
 test.runIf(isRoot)('a sandbox cannot use the workspace of another uid', async () => {
   const mine = host.makeWorkspace();
   const other = host.makeWorkspace();

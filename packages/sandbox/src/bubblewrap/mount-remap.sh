@@ -1,6 +1,12 @@
 # Makes paths reachable for a uid that cannot pass their parents (a 0700 home). Runs as root in a private mount namespace, so no other
-# process sees the mounts, and they end with the sandbox. Arguments: mount point, files and directories, --, the command.
+# process sees the mounts, and they end with the sandbox. Arguments: `-c` for a command without environment, mount point, files and directories,
+# --, the command. Each program that is started here takes 1 to 2 ms of the processor, in every sandbox.
 set -e
+clear=()
+if [[ $1 == -c ]]; then
+  clear=(-c)
+  shift
+fi
 mount_point=$1
 shift
 sources=()
@@ -9,10 +15,14 @@ while [[ $1 != -- ]]; do
   shift
 done
 shift
-mount -n -t tmpfs -o mode=755,size=64k,nosuid,nodev tmpfs "$mount_point"
-for index in "${!sources[@]}"; do
-  if [[ -d ${sources[index]} ]]; then mkdir "$mount_point/$index"; else : >"$mount_point/$index"; fi
-  # With what is mounted below: the tree of a run can be a mount.
-  mount -n --rbind "${sources[index]}" "$mount_point/$index"
-done
-exec "$@"
+# With what is mounted below: the tree of a run can be a mount.
+if ((${#sources[@]} == 1)) && [[ -d ${sources[0]} ]]; then
+  mount -n --rbind "${sources[0]}" "$mount_point"
+else
+  mount -n -t tmpfs -o mode=755,size=64k,nosuid,nodev tmpfs "$mount_point"
+  for index in "${!sources[@]}"; do
+    if [[ -d ${sources[index]} ]]; then mkdir "$mount_point/$index"; else : >"$mount_point/$index"; fi
+    mount -n --rbind "${sources[index]}" "$mount_point/$index"
+  done
+fi
+exec "${clear[@]}" "$@"

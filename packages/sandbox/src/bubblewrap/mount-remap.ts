@@ -7,7 +7,7 @@ interface Owner {
   gid: number;
 }
 
-/** Binds files and directories below a private mount point, each under its index. */
+/** Binds one directory on a private mount point, or else files and directories below it, each under its index (`mount-remap.sh`). */
 export interface MountRemap {
   mountPoint: string;
   /** Absolute host paths, the longest first. One may lie inside another. */
@@ -26,19 +26,24 @@ export interface MountRemap {
  */
 export function planMountRemap(paths: readonly string[], owner: Owner): MountRemap | null {
   const permits = rights(owner);
-  const hidden = paths.map((path) => realpathSync.native(path)).filter((path) => !canReach(path, { owner, permits }));
+  const realPath = realPaths();
+  const hidden = paths.map(realPath).filter((path) => !canReach(path, { owner, permits }));
   if (hidden.length === 0) return null;
   const tops = new Set(hidden.map((path) => highestPassable(path, permits)));
   // The longest source that contains a path is the one from which the owner can pass the rest.
   const sources = [...tops].sort((left, right) => right.length - left.length);
-  const mountPoint = chooseMountPoint(paths);
+  const mountPoint = chooseMountPoint(paths.map(realPath));
+  const places =
+    sources.length === 1 && sources.every((source) => statSync(source).isDirectory())
+      ? [mountPoint]
+      : sources.map((_, index) => join(mountPoint, String(index)));
   return {
     mountPoint,
     sources,
     hostPath(path) {
-      const real = realpathSync.native(path);
+      const real = realPath(path);
       const index = sources.findIndex((source) => real === source || isInside(real, source));
-      return index === -1 ? real : join(mountPoint, String(index), relative(sources[index] ?? '', real));
+      return index === -1 ? real : join(places[index] ?? '', relative(sources[index] ?? '', real));
     },
   };
 }
@@ -61,8 +66,7 @@ function highestPassable(path: string, permits: Permits): string {
 }
 
 /** Any directory whose content no sandbox needs. Only the set-up of the sandbox sees the mount. */
-function chooseMountPoint(paths: readonly string[]): string {
-  const real = paths.map((path) => realpathSync.native(path));
+function chooseMountPoint(real: readonly string[]): string {
   const found = ['/mnt', '/media', '/srv', '/opt', '/run', '/home', '/var'].find(
     (candidate) =>
       statSync(candidate, { throwIfNoEntry: false })?.isDirectory() && !real.some((path) => isInside(path, candidate)),
@@ -76,6 +80,16 @@ function chooseMountPoint(paths: readonly string[]): string {
 
 function isInside(path: string, directory: string): boolean {
   return path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}
+
+/** For one plan, which uses each path up to three times. Every parent of a path costs a system call. */
+function realPaths(): (path: string) => string {
+  const known = new Map<string, string>();
+  return (path) => {
+    const real = known.get(path) ?? realpathSync.native(path);
+    known.set(path, real);
+    return real;
+  };
 }
 
 /** @param bit 4 to read, 1 to pass */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { identify, type ProcessIdentity } from '@holdpoint/process';
-import { bwrapCommandLine } from './command-line.ts';
+import { isBwrapCommandLine } from './command-line.ts';
 
 /**
  * First processes of sandboxes that have lost their bubblewrap. When bubblewrap is killed just after it made the namespaces, the first
@@ -24,7 +24,7 @@ function isOrphan(pid: string): boolean {
 }
 
 function isBubblewrap(pid: string): boolean {
-  return read(`/proc/${pid}/cmdline`).startsWith(bwrapCommandLine);
+  return isBwrapCommandLine(read(`/proc/${pid}/cmdline`));
 }
 
 function read(path: string): string {

@@ -43,11 +43,6 @@ export class Starter {
     this.#setpriv = input.setpriv;
   }
 
-  /** Its pid, which a start makes the parent of its program. Null where it cannot be started. */
-  get pid(): number | null {
-    return this.#open().pid;
-  }
-
   /** @param onTaken called when the starter has opened the files that it was passed, or never will */
   start(request: Omit<StartRequest, 'kind' | 'id'>, onTaken: () => void): Start {
     const running = this.#open();
@@ -140,10 +135,6 @@ class RunningStarter {
     this.#subprocess.on('message', (report, handle) => this.#receive(report as Report, handle));
     this.#subprocess.unref();
     this.#subprocess.channel?.unref();
-  }
-
-  get pid(): number | null {
-    return this.#subprocess.pid ?? null;
   }
 
   send(request: StarterRequest): void {
