@@ -1,6 +1,7 @@
 import type { LiveFrame } from '@holdpoint/contract';
 import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { nameText, oneLine, plain } from '@holdpoint/readable';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import { clock, duration, eventText, fit, fold } from '../output/index.ts';
 import type { Colors } from '../shell/index.ts';
 import { type CallStyle, callLines, type PlannedCall, plannedCall } from './call-lines.ts';
@@ -163,10 +164,10 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         return note(`» ${eventText(one, '')}`, colors.bold);
       case 'run.paused':
       case 'run.failed':
-        return note(
-          `${one.type.replace('.', ' ')}: ${eventText(one, '')}`,
-          one.type === 'run.failed' ? colors.red : colors.yellow,
-        );
+        // Why it stopped is said whole.
+        return wrapAnsi(oneLine(`${one.type.replace('.', ' ')}: ${eventText(one, '')}`, 2000), screen.width - 2)
+          .split('\n')
+          .map((line) => (one.type === 'run.failed' ? colors.red : colors.yellow)(`  ${line}`));
       case 'run.closing':
       case 'run.succeeded':
         return [];
