@@ -1,4 +1,4 @@
-import type { StepSettled } from '@holdpoint/contract';
+import type { Payload, StepSettled } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import widthOf from 'fast-string-truncated-width';
@@ -14,13 +14,18 @@ export interface PlannedCall {
   tool: string;
   /** The tool and the argument that matters, safe for a terminal. */
   text: string;
+  args: Payload;
 }
 
-export function plannedCall({ tool, args, name }: Extract<RunEvent, { type: 'step.created' }>['data']): PlannedCall {
+export function plannedCall({
+  tool,
+  args,
+  name,
+}: Pick<Extract<RunEvent, { type: 'step.created' }>['data'], 'tool' | 'args' | 'name'>): PlannedCall {
   const { words, isPath } = argsInWords(payloadValue(args));
   const main = isPath ? nameText(words) : oneLine(codeText(words));
   const label = name === undefined ? nameText(tool) : `${oneLine(name)}: ${nameText(tool)}`;
-  return { tool, text: `${label} ${main}`.trim() };
+  return { tool, text: `${label} ${main}`.trim(), args };
 }
 
 export interface CallStyle {
@@ -32,7 +37,7 @@ export interface CallStyle {
 export function callLines(event: StepSettled, call: PlannedCall, style: CallStyle): string[] {
   const { colors, width } = style;
   const { value, error, duration_ms } = event.data;
-  const { summary, printed, patch } = callOutcome(value);
+  const { summary, printed, patch } = callOutcome(value, call.args);
   const isGood = event.type === 'step.succeeded';
   const ending = event.type.slice('step.'.length).replace('_', ' ');
   const trail = [

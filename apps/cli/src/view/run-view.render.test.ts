@@ -124,6 +124,20 @@ it('keeps the line of a call within a narrow terminal, and cuts no command that 
   expect(lines.find((line) => line.includes('more lines'))).toMatch(/steps show 0000abcd 00000001$/);
 });
 
+it('shows what a new file contains, with the arguments that a person gave', () => {
+  const { lines, send, call } = followed();
+  call('write_file', { path: 'a.txt', content: 'asked\n' });
+  send(
+    'step.queued',
+    { reason: 'approved', args: { json: { path: 'b.txt', content: 'one\ntwo\u001b[2J\n' } } },
+    step_id,
+  );
+  send('step.succeeded', { attempt: 1, value: { json: { path: 'b.txt', created: true, bytes: 8 } } }, step_id);
+  expect(lines.slice(-4, -1)).toEqual(['  ✓ write_file b.txt · new, +2', '    +one', '    +two<U+001B>[2J']);
+  send('step.succeeded', { attempt: 1, value: { json: { path: 'b.txt', created: false, bytes: 8 } } }, step_id);
+  expect(lines.at(-2)).toBe('  ✓ write_file b.txt · replaced, 8 bytes');
+});
+
 it('says whole why a run is paused', () => {
   const { lines, send } = followed({ width: 40 });
   const message = 'the model answered 401 and said that the key is not the one that it knows';
