@@ -143,7 +143,7 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
   };
 }
 
-/** After Ctrl-C or a timeout: what happens to the run now, and the commands that go on with it. */
+/** After Ctrl-C or a timeout: what happens to the run now, and the commands to continue with. */
 function whatContinues(last: RunEvent | undefined, runId: string): string[] {
   const isForPerson = last?.type === 'run.waiting' && last.data.for === 'approval';
   return [
