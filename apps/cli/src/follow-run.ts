@@ -61,13 +61,13 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
   } catch (error) {
     await reader.close();
     if (interrupted.aborted || left.signal.reason instanceof Interrupted) {
-      shell.say(`\n${whatContinues(last)} To follow it again: ${commandLine('watch', runId)}`);
+      for (const line of ['', ...whatContinues(last, runId)]) shell.say(line);
       throw interrupted.reason instanceof Error ? interrupted.reason : new Interrupted('SIGINT');
     }
     if (left.signal.aborted) throw left.signal.reason;
     if (!signal.aborted) throw error;
-    throw new CliError('timeout', `${runId} has not ended within ${(timeoutMs ?? 0) / 1000} s; it continues.`, {
-      next: `To follow it again: ${commandLine('watch', runId)}`,
+    throw new CliError('timeout', `${runId} has not ended within ${(timeoutMs ?? 0) / 1000} s.`, {
+      next: whatContinues(last, runId).join('\n'),
     });
   }
 }
@@ -84,7 +84,7 @@ interface Reader {
 
 function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reader {
   const { shell, client } = deps;
-  if (shell.stdoutIsTerminal && !input.json) return openViewer(deps, input, left);
+  if (shell.redraws && !input.json) return openViewer(deps, input, left);
   const lines = timeline({ colors: shell.colors, width: shell.width, howToDecide });
   return {
     open: (signal) => client.events(input.runId, { signal }),
@@ -93,7 +93,12 @@ function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reade
       if (input.json) shell.printJson(event);
       else for (const line of lines(event)) shell.print(line);
     },
-    end: async (run) => run,
+    async end(run) {
+      // The line of the last event has only its beginning.
+      const isWhole = run.message === null || run.message === oneLine(run.message);
+      if (!input.json && !isWhole) for (const text of ['', plain(run.message ?? '').trimEnd()]) shell.print(text);
+      return run;
+    },
     close: async () => undefined,
   };
 }
@@ -138,14 +143,22 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
   };
 }
 
-/** After Ctrl-C. */
-function whatContinues(last: RunEvent | undefined): string {
+/** After Ctrl-C or a timeout: what happens to the run now, and the commands to continue with. */
+function whatContinues(last: RunEvent | undefined, runId: string): string[] {
+  const isForPerson = last?.type === 'run.waiting' && last.data.for === 'approval';
+  return [
+    fateOf(last),
+    ...(isForPerson ? [`decide:   ${commandLine('approvals', 'list', '--run', runId)}`] : []),
+    ...(last?.type === 'run.paused' ? [`resume:   ${commandLine('runs', 'resume', runId)}`] : []),
+    `follow:   ${commandLine('watch', runId)}`,
+  ];
+}
+
+function fateOf(last: RunEvent | undefined): string {
   switch (last?.type) {
     case 'run.waiting':
       if (last.data.for === 'model') return 'The run waits for its model, and continues by itself.';
-      return last.data.for === 'approval'
-        ? `The run waits for a decision: ${commandLine('approvals')}`
-        : 'The run stays as it is.';
+      return last.data.for === 'approval' ? 'The run waits for a decision.' : 'The run stays as it is.';
     case 'run.paused':
       return 'The run stays paused.';
     case 'run.canceling':

@@ -12,7 +12,9 @@ export function openShell(config: Config, terminal: Terminal): Shell {
     config,
     interactive: stdin.isTTY === true && stdout.isTTY === true,
     stdoutIsTerminal: stdout.isTTY === true,
-    width: stdout.columns ?? 240,
+    redraws: stdout.isTTY === true && config.environment.TERM !== 'dumb',
+    // A terminal that does not know its size says 0.
+    width: stdout.columns || (stdout.isTTY === true ? 80 : 240),
     colors: colorsFor(config.color ?? stdout.isTTY === true),
     errColors: colorsFor(config.color ?? stderr.isTTY === true),
     write: (text) => stdout.write(text),

@@ -178,6 +178,9 @@ it('takes a few characters of an id, and @last', async () => {
   const none = await holdpoint('runs', 'get', '@last~9999');
   expect(none).toMatchObject({ code: 7, stderr: expect.stringContaining('runs list') });
   expect((await holdpoint('runs', 'get', 'ffffff')).code).toBe(7);
+  const other = await holdpoint('watch', approvalId);
+  expect(other).toMatchObject({ code: 7, stderr: expect.stringContaining('another kind (approval)') });
+  expect(other.stderr).toContain('runs list');
   expect((await holdpoint('__complete', '--', 'watch', runId.slice(-8))).stdout).toContain(runId);
   await holdpoint('runs', 'cancel', runId);
 });
@@ -186,6 +189,7 @@ it('asks before a run is canceled, on a terminal', async () => {
   const { runId } = await waitingRun();
   const onTerminal = (keys: string) => callInTerminal(['runs', 'cancel', '@last'], env, { answer: 'Cancel', keys });
   expect((await onTerminal('\r')).screen).toContain('Nothing was done.');
+  expect((await onTerminal('\u0003')).code).toBe(130);
   expect((await holdpoint('runs', 'get', runId)).stdout).toContain('waiting');
   expect((await onTerminal('y')).screen).toMatch(/is cancel/);
 });

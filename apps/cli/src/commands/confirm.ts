@@ -1,6 +1,6 @@
 import { confirm, isCancel } from '@clack/prompts';
 import type { Command } from 'commander';
-import type { Shell } from '../shell/index.ts';
+import { exitCodes, type Shell } from '../shell/index.ts';
 
 export interface ConfirmOptions {
   yes?: true;
@@ -20,6 +20,7 @@ export async function isSure(
   if (yes || json || !shell.interactive) return true;
   const answer = await confirm({ message: await question(), initialValue: false });
   if (!isCancel(answer) && answer) return true;
+  if (isCancel(answer)) shell.exitCode = exitCodes.interrupted;
   shell.say('Nothing was done.');
   return false;
 }

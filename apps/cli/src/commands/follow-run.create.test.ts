@@ -96,8 +96,50 @@ it('leaves the question when another caller decides, and the run when a person p
     key('Your decision', '\u0003'),
   );
   expect(left.code).toBe(130);
-  expect(left.screen).toContain('The run waits for a decision');
+  expect(left.screen).toMatch(
+    /The run waits for a decision\.\s+decide: .*approvals list --run run_\S+\s+follow: .*watch run_/,
+  );
   expect(await open()).toBeDefined();
+  await holdpoint('runs', 'cancel', '@last');
+});
+
+it('keeps what a person wrote in the editor after a mistake in it', async () => {
+  script('mistaken', write('m.txt', 'mine\n'));
+  const marked = join(root, 'marked');
+  // The first time the text becomes wrong; the second time the mistake is taken out of it.
+  const editor = `f() { if [ -e ${marked} ]; then sed -i 's/: \\[$/: theirs/' "$1"; else touch ${marked}; sed -i 's/^content:.*/content: [/; /^  mine/d' "$1"; fi; }; f`;
+  const { code, screen } = await callInTerminal(
+    ['run', 'Please mistaken', '--hold', 'write_file'],
+    { ...env, EDITOR: editor },
+    choose(3),
+    key('the editor opens with your text', ''),
+    choose(3),
+  );
+  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('neither YAML nor JSON') });
+  expect(screen).not.toContain('--help');
+  expect((await holdpoint('runs', 'cat', '@last', 'm.txt')).stdout).toBe('theirs');
+});
+
+it('moves no cursor on a terminal that cannot, and ends with the whole answer', async () => {
+  mock.on({ userMessage: 'dumbly' }, { content: `# All done\n\n${'word '.repeat(80)}LAST` });
+  const { code, screen } = await callInTerminal(['run', 'Please dumbly'], { ...env, TERM: 'dumb' });
+  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('word LAST') });
+  expect(screen).not.toContain('\u001b');
+});
+
+it('says at the end of the time what the run waits for', async () => {
+  script('timeout', write('t.txt', 't\n'));
+  const ended = await holdpoint(
+    'run',
+    'Please timeout',
+    '--hold',
+    'write_file',
+    '--follow',
+    '--wait',
+    '--timeout',
+    '8',
+  );
+  expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining('The run waits for a decision.\ndecide: ') });
   await holdpoint('runs', 'cancel', '@last');
 });
 

@@ -26,7 +26,7 @@ export const topCommand = (shell: Shell): Command =>
       const client = await shell.connect(url);
       const lines = async () => topText(await readTop(client), { width: shell.width, now: Date.now() });
       if (json) return shell.printJson(await readTop(client));
-      if (once || !shell.stdoutIsTerminal) {
+      if (once || !shell.redraws) {
         for (const line of await lines()) shell.print(line);
         return;
       }

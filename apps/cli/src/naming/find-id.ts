@@ -18,9 +18,20 @@ const latestRuns = 1000;
 /** A task is found through its run. */
 const runsWithTasks = 30;
 
+/** @throws CliError `unknown_id` when the text is an id of another kind */
+function refuseOther(kind: IdKind, text: string): string {
+  const other = Object.entries(idPrefixes).find(([, prefix]) => text.startsWith(`${prefix}_`))?.[0];
+  if (other === undefined || other === kind) return text;
+  throw new CliError('unknown_id', `${text} is the id of another kind (${other}), and the command takes a ${kind}.`, {
+    next: listOf(kind),
+  });
+}
+
 /** Whether a text is no whole id and may stand for one. */
 export const isShort = (kind: IdKind, text: string): boolean =>
-  (kind === 'run' && text.startsWith('@')) || shortIdIn(text, idPrefixes[kind]) !== undefined;
+  (kind === 'run' && text.startsWith('@')) ||
+  shortIdIn(text, idPrefixes[kind]) !== undefined ||
+  (/^[a-z]+_/.test(text) && !text.startsWith(`${idPrefixes[kind]}_`));
 
 /**
  * The id that a person means: the whole id, a few of its characters, or `@last` for the latest run that this caller submitted (`@last~1`:
@@ -35,7 +46,7 @@ export async function findId(client: Client, kind: IdKind, text: string): Promis
     throw new CliError('usage', `There is no ${text}.`, { next: 'Write @last, or @last~1 for the run before it.' });
   }
   const short = shortIdIn(text, idPrefixes[kind]);
-  if (short === undefined) return text;
+  if (short === undefined) return refuseOther(kind, text);
   const found = await fitting(client, kind, short);
   const [only, second] = found;
   if (only === undefined) {

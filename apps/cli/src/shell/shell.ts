@@ -16,6 +16,8 @@ export interface Shell {
   /** Both stdin and stdout are a terminal, so the command may ask questions. */
   interactive: boolean;
   stdoutIsTerminal: boolean;
+  /** Stdout is a terminal that moves its cursor (not TERM=dumb), so lines can be drawn again. */
+  redraws: boolean;
   /** Columns of stdout. */
   width: number;
   colors: Colors;

@@ -121,7 +121,7 @@ export async function typeInto(
   steps: readonly Typed[],
 ): Promise<{ code: number; screen: string }> {
   const child = spawn('python3', ['-c', typist, JSON.stringify(steps), ...program], {
-    env: environment({ ...env, TERM: 'xterm' }),
+    env: environment({ TERM: 'xterm', ...env }),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return JSON.parse(await text(child.stdout));

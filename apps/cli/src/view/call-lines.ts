@@ -1,6 +1,7 @@
-import type { StepSettled } from '@holdpoint/contract';
+import type { Payload, StepSettled } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
+import widthOf from 'fast-string-truncated-width';
 import { shortId } from '../naming/index.ts';
 import { argsInWords } from '../output/call-text.ts';
 import { fit, fold } from '../output/fit.ts';
@@ -13,13 +14,18 @@ export interface PlannedCall {
   tool: string;
   /** The tool and the argument that matters, safe for a terminal. */
   text: string;
+  args: Payload;
 }
 
-export function plannedCall({ tool, args, name }: Extract<RunEvent, { type: 'step.created' }>['data']): PlannedCall {
+export function plannedCall({
+  tool,
+  args,
+  name,
+}: Pick<Extract<RunEvent, { type: 'step.created' }>['data'], 'tool' | 'args' | 'name'>): PlannedCall {
   const { words, isPath } = argsInWords(payloadValue(args));
   const main = isPath ? nameText(words) : oneLine(codeText(words));
   const label = name === undefined ? nameText(tool) : `${oneLine(name)}: ${nameText(tool)}`;
-  return { tool, text: `${label} ${main}`.trim() };
+  return { tool, text: `${label} ${main}`.trim(), args };
 }
 
 export interface CallStyle {
@@ -31,7 +37,7 @@ export interface CallStyle {
 export function callLines(event: StepSettled, call: PlannedCall, style: CallStyle): string[] {
   const { colors, width } = style;
   const { value, error, duration_ms } = event.data;
-  const { summary, printed, patch } = callOutcome(value);
+  const { summary, printed, patch } = callOutcome(value, call.args);
   const isGood = event.type === 'step.succeeded';
   const ending = event.type.slice('step.'.length).replace('_', ' ');
   const trail = [
@@ -41,15 +47,19 @@ export function callLines(event: StepSettled, call: PlannedCall, style: CallStyl
     ...(duration_ms === undefined ? [] : [duration(duration_ms)]),
   ].join(' · ');
   const mark = isGood ? colors.green('✓') : (isOver(event) ? colors.yellow : colors.red)('✗');
-  const head = fit(call.text, Math.max(20, width - 5 - Math.min(trail.length, 40)));
+  // Beside the mark and the two spaces around it: the call, ` · `, and how it ended.
+  const room = width - 4 - (trail === '' ? 0 : 3);
+  const head = fit(call.text, Math.max(12, room - Math.min(trail.length, 40)));
   const note = `: ${commandLine('steps', 'show', shortId(event.run_id), shortId(event.step_id))}`;
   const limits = isGood ? folded.output : folded.failure;
-  const output = fold(printed.map(plain), { ...limits, note }).map((line) =>
-    colors.dim(`    │ ${fit(line, width - 6)}`),
-  );
+  // The line that names the command is never cut.
+  const output = fold(
+    printed.map((line) => fit(plain(line), width - 6)),
+    { ...limits, note },
+  ).map((line) => colors.dim(`    │ ${line}`));
   const diff = patch === undefined || patch === '' ? [] : foldedPatch(patch, { colors, width: width - 6, note });
   return [
-    `  ${mark} ${head}${trail === '' ? '' : colors.dim(` · ${fit(trail, width)}`)}`,
+    `  ${mark} ${head}${trail === '' ? '' : colors.dim(` · ${fit(trail, Math.max(12, room - widthOf(head).width))}`)}`,
     ...output,
     ...diff.map((line) => `    ${line}`),
   ];

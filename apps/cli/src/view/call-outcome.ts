@@ -1,6 +1,7 @@
 import type { Payload } from '@holdpoint/contract';
 import { z } from 'zod';
 import { payloadValue } from '../output/index.ts';
+import { bytes as sizeText } from '../output/units.ts';
 
 /** What a call did, as far as its value says: for a line, and below it. */
 export interface CallOutcome {
@@ -18,10 +19,15 @@ const commandSchema = z.looseObject({
 });
 const editSchema = z.looseObject({ diff: z.string() });
 const foundSchema = z.looseObject({ total: z.int() });
+const writtenSchema = z.looseObject({ created: z.boolean(), bytes: z.int() });
+const contentSchema = z.looseObject({ content: z.string() });
 const readSchema = z.looseObject({ total_lines: z.int() });
 
-/** @param value of a tool of any toolset; what it does not say is left out */
-export function callOutcome(value: Payload | undefined): CallOutcome {
+/**
+ * @param value of a tool of any toolset; what it does not say is left out
+ * @param args with which it ran: a new file is what they contain
+ */
+export function callOutcome(value: Payload | undefined, args: Payload): CallOutcome {
   const nothing: CallOutcome = { summary: '', printed: [], patch: undefined };
   if (value === undefined) return nothing;
   const given = payloadValue(value);
@@ -33,6 +39,14 @@ export function callOutcome(value: Payload | undefined): CallOutcome {
   }
   const edit = editSchema.safeParse(given).data;
   if (edit !== undefined) return { ...nothing, summary: countsOf(edit.diff), patch: edit.diff };
+  const written = writtenSchema.safeParse(given).data;
+  if (written !== undefined) {
+    const content = contentSchema.safeParse(payloadValue(args)).data?.content;
+    if (!written.created || content === undefined || content === '')
+      return { ...nothing, summary: `${written.created ? 'new' : 'replaced'}, ${sizeText(written.bytes)}` };
+    const lines = linesOf(content);
+    return { ...nothing, summary: `new, +${lines.length}`, patch: lines.map((line) => `+${line}`).join('\n') };
+  }
   const found = foundSchema.safeParse(given).data;
   if (found !== undefined) return { ...nothing, summary: `${found.total} found` };
   const read = readSchema.safeParse(given).data;

@@ -1,6 +1,7 @@
 import type { LiveFrame } from '@holdpoint/contract';
 import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { nameText, oneLine, plain } from '@holdpoint/readable';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import { clock, duration, eventText, fit, fold } from '../output/index.ts';
 import type { Colors } from '../shell/index.ts';
 import { type CallStyle, callLines, type PlannedCall, plannedCall } from './call-lines.ts';
@@ -77,15 +78,22 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
       case 'step.created':
         calls.set(one.step_id, plannedCall(one.data));
         break;
+      case 'step.queued': {
+        // A person has changed its arguments.
+        const call = calls.get(one.step_id);
+        if (call !== undefined && one.data.args !== undefined)
+          calls.set(one.step_id, plannedCall({ tool: call.tool, args: one.data.args }));
+        break;
+      }
       case 'step.started': {
-        const call = calls.get(one.step_id) ?? { tool: '', text: one.step_id };
+        const call = calls.get(one.step_id) ?? unknownCall(one.step_id);
         running.set(one.step_id, { ...call, since: at, output: new GrowingText() });
         waits = undefined;
         break;
       }
       case 'workspace.preparing': {
         const text = `prepare ${eventText(one, '')}`;
-        running.set(prepareKey, { tool: '', text, since: at, output: new GrowingText() });
+        running.set(prepareKey, { ...unknownCall(text), since: at, output: new GrowingText() });
         break;
       }
       case 'workspace.prepared':
@@ -151,7 +159,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
       case 'step.rejected':
       case 'step.expired':
       case 'step.canceled':
-        return callLines(one, calls.get(one.step_id) ?? { tool: '', text: one.step_id }, style);
+        return callLines(one, calls.get(one.step_id) ?? unknownCall(one.step_id), style);
       case 'approval.requested':
         if (asks) return [];
         return [
@@ -163,10 +171,10 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         return note(`» ${eventText(one, '')}`, colors.bold);
       case 'run.paused':
       case 'run.failed':
-        return note(
-          `${one.type.replace('.', ' ')}: ${eventText(one, '')}`,
-          one.type === 'run.failed' ? colors.red : colors.yellow,
-        );
+        // Why it stopped is said whole.
+        return wrapAnsi(oneLine(`${one.type.replace('.', ' ')}: ${eventText(one, '')}`, 2000), screen.width - 2)
+          .split('\n')
+          .map((line) => (one.type === 'run.failed' ? colors.red : colors.yellow)(`  ${line}`));
       case 'run.closing':
       case 'run.succeeded':
         return [];
@@ -255,6 +263,8 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
 
   return { event, frame, tick, end };
 }
+
+const unknownCall = (text: string): PlannedCall => ({ tool: '', text, args: { json: {} } });
 
 /** In the place of a step's id: one command of `prepare` runs at a time. */
 const prepareKey = 'prepare';

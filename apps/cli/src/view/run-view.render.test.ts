@@ -15,7 +15,7 @@ function terminal() {
   const lines: string[] = [];
   return {
     write(text: string) {
-      const [, up = '0', rest = text] = /^<up>\[(\d+)A<up>\[J(.*)$/s.exec(text.replaceAll('\u001b', '<up>')) ?? [];
+      const [, up = '0', rest = text] = /^<up>\[(\d+)F<up>\[J(.*)$/s.exec(text.replaceAll('\u001b', '<up>')) ?? [];
       lines.length -= Number(up);
       if (rest !== '') lines.push(...rest.replace(/\n$/, '').split('\n'));
     },
@@ -23,9 +23,9 @@ function terminal() {
   };
 }
 
-function followed(asks = false) {
+function followed({ asks = false, width = 80 } = {}) {
   const { write, lines } = terminal();
-  const screen = openScreen({ write, width: 80 });
+  const screen = openScreen({ write, width });
   let at = start;
   const view = openRunView({ screen, colors: colorsFor(false), asks, now: () => at });
   let seq = 0;
@@ -112,6 +112,54 @@ it('folds long thoughts, output and diffs, and says where the whole is', () => {
   expect(text).toContain('    … 31 more lines');
 });
 
+it('keeps the line of a call within a narrow terminal, and cuts no command that it names', () => {
+  const { lines, send, call } = followed({ width: 40 });
+  call('bash', { command: 'for i in 1 2 3 4 5 6 7 8; do echo line $i; done' });
+  send('step.succeeded', { attempt: 1, value: bash('x\n'.repeat(9)), duration_ms: 3200 }, step_id);
+  call('bash', { command: 'echo bad >&2; echo worse >&2; exit 3' });
+  send('step.failed', { attempt: 1, value: bash('', 3), duration_ms: 20 }, step_id);
+  const marked = lines.filter((line) => /^ {2}[✓✗]/.test(line));
+  expect(marked).toEqual(['  ✓ bash for i in 1 2 3 4 5 6 … · 3.2 s', '  ✗ bash echo ba… · exit code 3 · 20 ms']);
+  for (const line of marked) expect(line.length).toBeLessThan(40);
+  expect(lines.find((line) => line.includes('more lines'))).toMatch(/steps show 0000abcd 00000001$/);
+});
+
+it('shows what a new file contains, with the arguments that a person gave', () => {
+  const { lines, send, call } = followed();
+  call('write_file', { path: 'a.txt', content: 'asked\n' });
+  send(
+    'step.queued',
+    { reason: 'approved', args: { json: { path: 'b.txt', content: 'one\ntwo\u001b[2J\n' } } },
+    step_id,
+  );
+  send('step.succeeded', { attempt: 1, value: { json: { path: 'b.txt', created: true, bytes: 8 } } }, step_id);
+  expect(lines.slice(-4, -1)).toEqual(['  ✓ write_file b.txt · new, +2', '    +one', '    +two<U+001B>[2J']);
+  send('step.succeeded', { attempt: 1, value: { json: { path: 'b.txt', created: false, bytes: 8 } } }, step_id);
+  expect(lines.at(-2)).toBe('  ✓ write_file b.txt · replaced, 8 bytes');
+});
+
+it('says whole why a run is paused', () => {
+  const { lines, send } = followed({ width: 40 });
+  const message = 'the model answered 401 and said that the key is not the one that it knows';
+  send('run.paused', { reason: { code: 'EMODELAUTH', message } });
+  expect(lines.length).toBeGreaterThan(1);
+  expect(lines.map((line) => line.trim()).join(' ')).toBe(`run paused: EMODELAUTH: ${message}`);
+  for (const line of lines) expect(line.length).toBeLessThan(40);
+});
+
+it('draws again from the first column, behind what the terminal echoed', () => {
+  let written = '';
+  const screen = openScreen({
+    write: (text) => {
+      written += text;
+    },
+    width: 80,
+  });
+  screen.show(['one', 'two']);
+  screen.close();
+  expect(written).toBe('one\ntwo\n\u001b[2F\u001b[J');
+});
+
 it('prints the last text once, as the answer', () => {
   const { view, lines, send } = followed();
   send('turn.planned', { turn: 1, steps: [], message: '# Done' });
@@ -122,7 +170,7 @@ it('prints the last text once, as the answer', () => {
 });
 
 it('keeps lines while a question has the terminal', () => {
-  const { screen, lines, send } = followed(true);
+  const { screen, lines, send } = followed({ asks: true });
   send('run.created', begun);
   screen.hold();
   const before = [...lines];

@@ -21,7 +21,8 @@ export function openScreen({ write, width }: { write: (text: string) => void; wi
   const erased = (): string => {
     const up = drawn;
     drawn = 0;
-    return up === 0 ? '' : `\u001b[${up}A\u001b[J`;
+    // To the first column: the terminal may have echoed `^C` in this line.
+    return up === 0 ? '' : `\u001b[${up}F\u001b[J`;
   };
   const draw = (before: string): void => {
     drawn = shown.length;

@@ -106,7 +106,11 @@ export async function requestPublication(
 ): Promise<void> {
   const run = await getRun(deps, runId);
   if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
-  if (run.status !== 'succeeded') throw new EngineError('run_not_succeeded', `the run ${runId} ${run.status}`);
+  if (run.status !== 'succeeded')
+    throw new EngineError(
+      'run_not_succeeded',
+      `the run ${runId} ${run.status === 'failed' ? 'failed' : `is ${run.status}`}`,
+    );
   if (run.parent !== undefined) {
     throw new EngineError('run_not_publishable', `the run ${runId} is a sub-agent of ${run.parent.run_id}`);
   }

@@ -23,12 +23,15 @@ interface Asking {
   signal?: AbortSignal | undefined;
   /** Set when the approval was shown in short: the lines to show before it is approved, if any. */
   unseen?: readonly string[] | undefined;
+  /** What the person wrote in the editor. */
+  draft?: { text?: string };
 }
 
 /** Asks for the decision on an approval that was just shown, and makes it. Needs a terminal. */
 export async function askDecision(deps: Deps, approval: Approval, asking: Asking = {}): Promise<Answer> {
+  const draft = {};
   for (;;) {
-    const answer = await decideOnce(deps, approval, asking).catch((error: unknown) => {
+    const answer = await decideOnce(deps, approval, { ...asking, draft }).catch((error: unknown) => {
       // Another caller was faster, the call changed in between, or the new arguments are not valid.
       if (!(error instanceof ApiError) && !(error instanceof CliError)) throw error;
       const details =
@@ -116,7 +119,7 @@ async function askDetails(
   { shell, client }: Deps,
   decision: Decision,
   approval: Approval,
-  { signal, unseen }: Asking,
+  { signal, unseen, draft }: Asking,
 ): Promise<Details | undefined> {
   switch (decision) {
     case 'approve':
@@ -141,7 +144,7 @@ async function askDetails(
     }
     case 'edit': {
       if (approval.kind === 'conflict') return askResolutions(shell, approval);
-      const args = await editArgs(shell, approval);
+      const args = await editArgs(shell, approval, draft);
       if (args === undefined) log.warn('The arguments are unchanged: nothing was decided.');
       return args && { args };
     }

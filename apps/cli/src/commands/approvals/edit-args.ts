@@ -13,16 +13,22 @@ type Args = NonNullable<Decide['args']>;
 /**
  * Lets a person change the arguments of a call in `$VISUAL` or `$EDITOR`, as YAML; JSON is YAML, too.
  *
+ * @param draft the person's last text, which the editor shows again after a mistake
  * @returns undefined when nothing was changed
  * @throws CliError `usage` when the editor failed or its text is no mapping
  */
-export async function editArgs(shell: Shell, { action }: Pick<Approval, 'action'>): Promise<Args | undefined> {
+export async function editArgs(
+  shell: Shell,
+  { action }: Pick<Approval, 'action'>,
+  draft: { text?: string } = {},
+): Promise<Args | undefined> {
   const directory = await mkdtemp(join(tmpdir(), 'holdpoint-edit-'));
   const file = join(directory, 'arguments.yaml');
   try {
-    await writeFile(file, textOf(action.args), { mode: 0o600 });
+    await writeFile(file, draft.text ?? textOf(action.args), { mode: 0o600 });
     await openEditor(shell, file);
-    const args = argsIn(await readFile(file, 'utf8'));
+    draft.text = await readFile(file, 'utf8');
+    const args = argsIn(draft.text);
     return isDeepStrictEqual(args, action.args) ? undefined : args;
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -54,11 +60,13 @@ async function openEditor({ config }: Shell, file: string): Promise<void> {
   });
 }
 
+const nextOfEditor = 'Nothing was decided. Choose edit again: the editor opens with your text.';
+
 /** @throws CliError `usage` */
 function argsIn(text: string): Args {
   const read = readYaml(text);
-  if (!read.ok) throw new CliError('usage', `This is neither YAML nor JSON: ${read.detail}`);
+  if (!read.ok) throw new CliError('usage', `This is neither YAML nor JSON: ${read.detail}`, { next: nextOfEditor });
   const { value } = read;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Args;
-  throw new CliError('usage', 'The arguments are a mapping of names to values.');
+  throw new CliError('usage', 'The arguments are a mapping of names to values.', { next: nextOfEditor });
 }
