@@ -107,6 +107,14 @@ describe('a stream', () => {
     expect(await ids('?after=2', { 'last-event-id': '4' })).toEqual(all.slice(4));
   });
 
+  test('refuses the id of an event that the run does not have', async () => {
+    const run = await newRun();
+    await worker.drive(run.id);
+    const next = (await log(run.id)).length + 1;
+    const problem = await problemOf(await stream(`/v1/runs/${run.id}/events`, { 'last-event-id': String(next) }));
+    expect(problem).toMatchObject({ status: 422, errors: [{ pointer: 'Last-Event-ID' }] });
+  });
+
   test('that is open sends each event when it is appended, once and in order', async () => {
     const run = await newRun(5);
     const seen: RunEvent[] = [];

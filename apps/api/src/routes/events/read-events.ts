@@ -38,10 +38,12 @@ export function readEventsRoutes(app: App): void {
     },
     async (request, reply) => {
       const { deps } = request;
-      const { id } = await findRun(deps, request.params.id);
+      const { id, seq } = await findRun(deps, request.params.id);
       const { after, limit, live } = request.query;
       if (wantsStream(request)) {
-        const from = lastEventId(request) ?? after ?? 0;
+        const lastId = lastEventId(request);
+        if (lastId !== undefined && lastId > seq) throw unknownEventId(`the newest event of ${id} is ${seq}`);
+        const from = lastId ?? after ?? 0;
         await sendStream(deps, reply, (signal) => runFrames(deps, id, { after: from, live: live ?? false }, signal));
         return reply;
       }
@@ -99,6 +101,8 @@ function lastEventId({ headers }: FastifyRequest): number | undefined {
   // A browser sends an empty one before the first frame with an id.
   if (id === undefined || id === '') return undefined;
   if (typeof id === 'string' && /^\d{1,15}$/.test(id)) return Number(id);
-  const detail = 'expected the id of an event of this stream';
-  throw new ApiProblem('invalid_request', detail, { errors: [{ pointer: 'Last-Event-ID', detail }] });
+  throw unknownEventId('expected the id of an event of this stream');
 }
+
+const unknownEventId = (detail: string): ApiProblem =>
+  new ApiProblem('invalid_request', detail, { errors: [{ pointer: 'Last-Event-ID', detail }] });
