@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { type ReasoningEffort, reasoningEffortSchema } from '@holdpoint/contract';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { readYaml } from '@holdpoint/policy';
@@ -89,7 +88,7 @@ export async function goalOf(shell: Shell, prompt: string | undefined, options: 
     fallbacks: fallback,
     options: isAsked ? { max_output_tokens: maxOutputTokens, temperature, reasoning_effort: effort } : undefined,
     output_schema: outputSchema === undefined ? undefined : await readSchema(cwd, outputSchema),
-    images: image && (await Promise.all(image.map((file) => readImage(resolve(cwd, file))))),
+    images: image && (await Promise.all(image.map((file) => readImage(cwd, file)))),
   };
 }
 

@@ -1,16 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type { Image } from '@holdpoint/contract';
-import { CliError } from '../shell/index.ts';
+import { CliError, readGivenFile } from '../shell/index.ts';
 
 const mebibyte = 1024 * 1024;
 const largest = 5 * mebibyte;
 
 /** Reads an image of a prompt; its first bytes say what it is. @throws CliError `usage` */
-export async function readImage(file: string): Promise<Image> {
-  const bytes = await readFile(file).catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError('usage', `${file} cannot be read: ${reason}`, { cause });
-  });
+export async function readImage(cwd: string, file: string): Promise<Image> {
+  const bytes = await readGivenFile(cwd, file);
   if (bytes.length > largest) {
     throw new CliError('usage', `${file} has ${(bytes.length / mebibyte).toFixed(1)} MiB; an image has 5 MiB at most.`);
   }

@@ -1,8 +1,8 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseRemote } from '@holdpoint/contract';
 import type { CreateRun } from '@holdpoint/contract/wire';
-import { CliError } from '../shell/index.ts';
+import { CliError, readGivenFile } from '../shell/index.ts';
 
 export type Source = NonNullable<CreateRun['workspace']>['source'];
 
@@ -85,14 +85,10 @@ async function remoteSource(cwd: string, url: string, options: SourceOptions): P
   if (username !== undefined && secret === undefined)
     throw new CliError('usage', '--source-user needs --source-secret.');
   const credentials = secret === undefined ? undefined : { secret, username };
-  const known_hosts = knownHosts && (await readKeys(resolve(cwd, knownHosts)));
+  const next = 'Give a known_hosts file.';
+  const known_hosts = knownHosts && (await readGivenFile(cwd, knownHosts, { code: 'usage', next })).toString();
   return { type: 'git', url: remote.url, credentials, known_hosts, ref, history, include, exclude };
 }
-
-const readKeys = (path: string): Promise<string> =>
-  readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new CliError('usage', `${path} cannot be read.`, { next: 'Give a known_hosts file.', cause });
-  });
 
 const asWhat = { directory: 'a directory', archive: 'an archive' } as const;
 

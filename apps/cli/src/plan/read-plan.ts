@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { ApiError } from '@holdpoint/client';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
-import { CliError } from '../shell/index.ts';
+import { CliError, readGivenFile } from '../shell/index.ts';
 import { mistakeText } from '../words-for-people.ts';
 import { checkPlanFile, type PlanFile, type PlanMistake } from './plan-file.ts';
 
@@ -14,17 +12,8 @@ export async function readPlan(input: {
 }): Promise<ParsedPlan> {
   const { cwd, file, readInput } = input;
   if (file === '-') return parsePlan(await readInput(), 'standard input');
-  let text: string;
-  try {
-    text = await readFile(resolve(cwd, file), 'utf8');
-  } catch (cause) {
-    throw new CliError(
-      'bad_plan',
-      `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause, next: 'Give the path of a plan; examples/ has some.' },
-    );
-  }
-  return parsePlan(text, file);
+  const next = 'Give the path of a plan; examples/ has some.';
+  return parsePlan((await readGivenFile(cwd, file, { code: 'bad_plan', next })).toString(), file);
 }
 
 export interface ParsedPlan {

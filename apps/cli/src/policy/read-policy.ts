@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { type operatorPolicySchema, type Policy, policySchema } from '@holdpoint/contract';
 import { checkRules, type PolicyProblem, parsePolicy } from '@holdpoint/policy';
 import type { z } from 'zod';
-import { CliError } from '../shell/index.ts';
+import { CliError, readGivenFile } from '../shell/index.ts';
 import { catalogTools } from './catalog-tools.ts';
 
 type AnySchema = typeof policySchema | typeof operatorPolicySchema;
@@ -18,13 +16,8 @@ export interface PolicyFile {
 export async function readPolicy(of: PolicyFile): Promise<Policy>;
 export async function readPolicy<Schema extends AnySchema>(of: PolicyFile, schema?: Schema): Promise<z.output<Schema>>;
 export async function readPolicy({ file, environment }: PolicyFile, schema?: AnySchema): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(resolve(file), 'utf8');
-  } catch (cause) {
-    throw new CliError('no_policy', `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-  }
-  return checkPolicyText({ file, environment }, text, schema);
+  const content = await readGivenFile(process.cwd(), file, { code: 'no_policy' });
+  return checkPolicyText({ file, environment }, content.toString(), schema);
 }
 
 /** @param of.file for messages. @throws CliError `invalid_policy` */

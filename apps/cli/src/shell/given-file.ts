@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { CliError, type CliErrorCode } from './errors.ts';
+
+/**
+ * Reads a file that a person named, before anything is sent.
+ *
+ * @param file a path relative to `cwd`
+ * @throws CliError of the code, `usage` by default; it says in plain words why the file cannot be read
+ */
+export async function readGivenFile(
+  cwd: string,
+  file: string,
+  { code, next }: { code: CliErrorCode; next?: string } = { code: 'usage', next: 'Check the path; nothing was sent.' },
+): Promise<Buffer> {
+  return readFile(resolve(cwd, file)).catch((cause: NodeJS.ErrnoException) => {
+    const message = reasons[cause.code ?? '']?.(file) ?? `${file} cannot be read: ${cause.message}`;
+    throw new CliError(code, message, { cause, ...(next !== undefined && { next }) });
+  });
+}
+
+const reasons: Record<string, (file: string) => string> = {
+  ENOENT: (file) => `There is no file ${file}.`,
+  ENOTDIR: (file) => `There is no file ${file}.`,
+  EISDIR: (file) => `${file} is a folder, not a file.`,
+  EACCES: (file) => `You may not read ${file}.`,
+};
