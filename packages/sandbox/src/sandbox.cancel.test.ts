@@ -8,6 +8,7 @@ import { bootId, identify } from '@holdpoint/process';
 import { expect } from 'vitest';
 import { bwrapArguments } from './bubblewrap/command-line.ts';
 import { findHostTools } from './bubblewrap/host-tools.ts';
+import { findOrphans } from './bubblewrap/orphans.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { bwrapCandidates, processesWith, rejects, runLine, until, useTestHost } from './testing/host.ts';
 
@@ -190,6 +191,10 @@ for (const { stage, namespaces, argv0, called } of named) {
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(identify(waiting)).not.toBeNull();
+    const pidsOf = (uid: number) => findOrphans(uid).map(({ pid }) => pid);
+    expect(pidsOf(process.getuid?.() ?? 0)).toContain(waiting);
+    // A user who may not end it would fail.
+    expect(pidsOf(54_321)).not.toContain(waiting);
     await host.sandbox.killAll('run_unrelated');
     expect(identify(waiting)).toBeNull();
   });

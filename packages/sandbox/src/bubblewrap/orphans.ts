@@ -5,16 +5,19 @@ import { isBwrapCommandLine } from './command-line.ts';
 /**
  * First processes of sandboxes that have lost their bubblewrap. When bubblewrap is killed just after it made the namespaces, the first
  * process waits for it for ever and has run nothing. Such a process is garbage, whichever worker started it.
+ *
+ * @param uid whose: a user who is not root may end no others
  */
-export function findOrphans(): ProcessIdentity[] {
+export function findOrphans(uid = process.getuid?.() ?? 0): ProcessIdentity[] {
   const found = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && isBubblewrap(name) && isOrphan(name))
+    .filter((name) => /^\d+$/.test(name) && isBubblewrap(name) && isOrphan(name, uid))
     .map((name) => identify(Number(name)));
   return found.filter((identity) => identity !== null);
 }
 
-function isOrphan(pid: string): boolean {
+function isOrphan(pid: string, uid: number): boolean {
   const status = read(`/proc/${pid}/status`);
+  if (uid !== 0 && /^Uid:\t(\d+)/m.exec(status)?.[1] !== String(uid)) return false;
   const parent = /^PPid:\t(\d+)$/m.exec(status)?.[1];
   // The last number is the pid in the innermost namespace. A process of this namespace has only one.
   const isFirst = /^NSpid:(?:\t\d+)+\t1$/m.test(status);
