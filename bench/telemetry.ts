@@ -1,7 +1,7 @@
 /**
  * What telemetry costs a real system of API, worker and Redis, per sequential no-op step. `cost`: switched off against a build without it,
  * and with every trace, metric and line exported. `receivers`: a receiver in trouble against a good one.
- * `npm run bench -- telemetry cost | receivers` measures one of the two; ROUNDS and STEPS set the size. Each takes about eight minutes.
+ * `npm run bench -- telemetry cost | receivers` measures one of the two; ROUNDS and STEPS set the size. Each takes about ten minutes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
