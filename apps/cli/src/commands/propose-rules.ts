@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { RuleProposal } from '@holdpoint/client';
 import type { Command } from 'commander';
@@ -7,7 +6,7 @@ import { oneLine, plain } from '../output/index.ts';
 import { checkPolicyText, type PolicyFile } from '../policy/read-policy.ts';
 import { replaceFile } from '../policy/replace-file.ts';
 import { sinceOf } from '../policy/since.ts';
-import { type ApiOptions, apiCommand, CliError, count, type Shell } from '../shell/index.ts';
+import { type ApiOptions, apiCommand, CliError, count, readGivenFile, type Shell } from '../shell/index.ts';
 
 interface ProposeOptions extends ApiOptions {
   since: string;
@@ -50,11 +49,11 @@ function proposalsText(proposals: readonly RuleProposal[], width: number): strin
 async function addRules(of: PolicyFile, proposals: readonly RuleProposal[]): Promise<void> {
   const { file } = of;
   const path = resolve(file);
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return 'rules: []\n';
-    throw new CliError('no_policy', `${file}: ${error.message}`, { cause: error });
+  const text = await readGivenFile(process.cwd(), file, { code: 'no_policy' }).catch((error: CliError) => {
+    if ((error.cause as NodeJS.ErrnoException).code === 'ENOENT') return 'rules: []\n';
+    throw error;
   });
-  const document = parseDocument(text);
+  const document = parseDocument(text.toString());
   if (document.get('rules') === undefined) document.set('rules', []);
   const rules = document.get('rules');
   if (document.errors.length > 0 || !isSeq(rules)) {

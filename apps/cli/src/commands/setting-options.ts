@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { settingsSchema } from '@holdpoint/contract';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CliError } from '../shell/index.ts';
+import { CliError, readGivenFile } from '../shell/index.ts';
 
 type Settings = NonNullable<CreateRun['settings']>;
 
@@ -46,12 +44,8 @@ export async function settingsOf(
 /** @throws CliError `usage` */
 async function readSettings(given: string, cwd: string): Promise<Settings> {
   const isFile = !given.trimStart().startsWith('{');
-  const text = isFile ? await readFile(resolve(cwd, given), 'utf8').catch(() => undefined) : given;
-  if (text === undefined) {
-    throw new CliError('usage', `There is no file ${resolve(cwd, given)}.`, {
-      next: 'Give a JSON object in quotes, or a file with one.',
-    });
-  }
+  const next = 'Give a JSON object in quotes, or a file with one.';
+  const text = isFile ? (await readGivenFile(cwd, given, { code: 'usage', next })).toString() : given;
   const parsed = settingsSchema.safeParse(jsonOr(text));
   if (parsed.success) return parsed.data;
   throw new CliError('usage', `--settings is not a JSON object${isFile ? ` (${given})` : ''}.`, {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Shell } from '../shell/index.ts';
-import { findId, type IdKind, idKinds, isShort } from './find-id.ts';
+import { findId, type IdKind, idKinds, isShort, refuseOtherKind } from './find-id.ts';
 
 /**
  * Completes the ids that a command was given, before it begins: its arguments `<run>`, `<approval>` and `<task>`, and options such as
@@ -8,8 +8,10 @@ import { findId, type IdKind, idKinds, isShort } from './find-id.ts';
  */
 export async function completeIds(shell: Shell, command: Command): Promise<void> {
   const { url } = command.optsWithGlobals<{ url?: string }>();
-  const whole = async (kind: IdKind, text: string): Promise<string> =>
-    isShort(kind, text) ? findId(await shell.connect(url), kind, text) : text;
+  const whole = async (kind: IdKind, text: string): Promise<string> => {
+    refuseOtherKind(kind, text);
+    return isShort(kind, text) ? findId(await shell.connect(url), kind, text) : text;
+  };
   for (const [index, argument] of command.registeredArguments.entries()) {
     const kind = idKinds.find((one) => one === argument.name());
     const text: unknown = command.processedArgs[index];

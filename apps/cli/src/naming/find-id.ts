@@ -19,9 +19,9 @@ const latestRuns = 1000;
 const runsWithTasks = 30;
 
 /** @throws CliError `unknown_id` when the text is an id of another kind */
-function refuseOther(kind: IdKind, text: string): string {
+export function refuseOtherKind(kind: IdKind, text: string): void {
   const other = Object.entries(idPrefixes).find(([, prefix]) => text.startsWith(`${prefix}_`))?.[0];
-  if (other === undefined || other === kind) return text;
+  if (other === undefined || other === kind) return;
   throw new CliError('unknown_id', `${text} is the id of another kind (${other}), and the command takes a ${kind}.`, {
     next: listOf(kind),
   });
@@ -29,9 +29,7 @@ function refuseOther(kind: IdKind, text: string): string {
 
 /** Whether a text is no whole id and may stand for one. */
 export const isShort = (kind: IdKind, text: string): boolean =>
-  (kind === 'run' && text.startsWith('@')) ||
-  shortIdIn(text, idPrefixes[kind]) !== undefined ||
-  (/^[a-z]+_/.test(text) && !text.startsWith(`${idPrefixes[kind]}_`));
+  (kind === 'run' && text.startsWith('@')) || shortIdIn(text, idPrefixes[kind]) !== undefined;
 
 /**
  * The id that a person means: the whole id, a few of its characters, or `@last` for the latest run that this caller submitted (`@last~1`:
@@ -46,7 +44,7 @@ export async function findId(client: Client, kind: IdKind, text: string): Promis
     throw new CliError('usage', `There is no ${text}.`, { next: 'Write @last, or @last~1 for the run before it.' });
   }
   const short = shortIdIn(text, idPrefixes[kind]);
-  if (short === undefined) return refuseOther(kind, text);
+  if (short === undefined) return text;
   const found = await fitting(client, kind, short);
   const [only, second] = found;
   if (only === undefined) {

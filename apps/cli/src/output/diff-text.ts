@@ -28,8 +28,16 @@ export const patchLines = (patch: string, colors: Colors): string[] =>
 
 /** The lines of a patch below its heads, each cut to `width` columns; of a long one the beginning and the end. */
 export function foldedPatch(patch: string, { colors, width, note }: { colors: Colors; width: number; note: string }) {
-  const lines = patch.trimEnd().split('\n');
-  const changes = lines.filter((line) => !/^(diff |index |--- |\+\+\+ )/.test(line));
+  let isHead = /^@@/m.test(patch);
+  const changes = patch
+    .trimEnd()
+    .split('\n')
+    .filter((line) => {
+      // Below `@@` a line that begins with `--- ` or `+++ ` is a change of a line with `-- ` or `++ `.
+      if (line.startsWith('@@')) isHead = false;
+      if (line.startsWith('diff ')) isHead = true;
+      return !isHead;
+    });
   const shown = changes.map((line) => paint(line, colors)(fit(plain(line), width)));
   return fold(shown, { head: 24, tail: 6, note });
 }

@@ -3,6 +3,7 @@ import { oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
 import { describe, expect, it } from 'vitest';
 import { colorsFor } from '../shell/index.ts';
 import { shortArgs } from './call-text.ts';
+import { foldedPatch } from './diff-text.ts';
 import { table } from './layout.ts';
 import { publishPlanText } from './publish-text.ts';
 import { sandboxLine } from './system-text.ts';
@@ -137,4 +138,14 @@ it('lists what the sandbox enforces', () => {
   );
   expect(sandboxLine({ ...report, driver: 'none' })).toMatch(/NONE/);
   expect(sandboxLine(null)).toMatch(/unknown/);
+});
+
+it('folds a patch without its heads, and keeps changes that look like heads', () => {
+  const folded = (lines: string[]) =>
+    foldedPatch(`${lines.join('\n')}\n`, { colors: colorsFor(false), width: 80, note: '' });
+  const hunk = ['@@ -1,2 +1,2 @@', '--- old comment', '+++ new', ' kept'];
+  const heads = (name: string) => [`diff --git a/${name} b/${name}`, 'index 1..2', `--- a/${name}`, `+++ b/${name}`];
+  expect(folded([...heads('a'), ...hunk, ...heads('b'), ...hunk])).toEqual([...hunk, ...hunk]);
+  expect(folded(['--- a', '+++ b', ...hunk])).toEqual(hunk);
+  expect(folded(['+++ of a new file', '+x'])).toEqual(['+++ of a new file', '+x']);
 });
