@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { say } from './figures.ts';
+import { mean, say } from './figures.ts';
 import { inAnyOrder, openSystem, report, type Sample, type Samples, stepsPerRun } from './telemetry-system.ts';
 
 const troubles = ['hangs', 'drips', 'answers 503', 'answers garbage', 'is gone'] as const;
@@ -16,7 +16,9 @@ const receiver = spawn(process.execPath, [fileURLToPath(new URL('telemetry-recei
 });
 const [url] = (await once(receiver, 'message')) as [string];
 const everything = {
-  ...{ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_LOGS_EXPORTER: 'otlp', OTEL_METRIC_EXPORT_INTERVAL: '5000' },
+  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  OTEL_LOGS_EXPORTER: 'otlp',
+  OTEL_METRIC_EXPORT_INTERVAL: '5000',
 };
 const part = process.argv[3];
 if (part !== 'receivers') await measureCost(Number(process.env.ROUNDS ?? 10));
@@ -92,7 +94,5 @@ async function measureReceivers(rounds: number): Promise<void> {
 
 function together(samples: readonly Sample[]): Sample {
   const keys = ['ms', 'loop', 'cpu'] as const;
-  return Object.fromEntries(
-    keys.map((key) => [key, samples.reduce((sum, sample) => sum + (sample[key] ?? Number.NaN), 0) / samples.length]),
-  );
+  return Object.fromEntries(keys.map((key) => [key, mean(samples.map((sample) => sample[key] ?? Number.NaN))]));
 }

@@ -193,7 +193,7 @@ for (const { stage, namespaces, argv0, called } of named) {
     expect(identify(waiting)).not.toBeNull();
     const pidsOf = (uid: number) => findOrphans(uid).map(({ pid }) => pid);
     expect(pidsOf(process.getuid?.() ?? 0)).toContain(waiting);
-    // A user who may not end it would fail.
+    // A worker of another user may not end it.
     expect(pidsOf(54_321)).not.toContain(waiting);
     await host.sandbox.killAll('run_unrelated');
     expect(identify(waiting)).toBeNull();

@@ -5,8 +5,8 @@ import type { Redis } from 'ioredis';
  * Opens the backend of a queue on a connection that others use as well. A silent one wakes no worker that waits. BullMQ wakes one for each job
  * that is added, and one more for each that is taken: where the end of a job takes the one that was added right before it, they find nothing,
  * which costs two round trips and a write to the disk per job. So an add has to be followed by such an end, or by `wakeWaiting`. When the process
- * dies between the two, a waiting worker finds the job at its next look: after `drainDelay` (5 s), or after up to 10 s when it waits for the time
- * of a delayed job, which BullMQ bounds.
+ * dies between the two, a waiting worker finds the job at its next look: after `drainDelay` (5 s), or, when it waits until a delayed job is due, after
+ * 10 s at most: BullMQ lets no worker wait longer.
  */
 export function openBackend(
   redis: Redis,
