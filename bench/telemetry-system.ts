@@ -43,6 +43,11 @@ export async function openSystem(env: Record<string, string>) {
       const steps = runs * stepsPerRun;
       return { ms: mean(ms), loop: (after.loop - before.loop) / steps, cpu: (after.all - before.all) / steps };
     },
+    /** Leaves out, in the same process, what telemetry does while it is off; or no longer. */
+    async switchTelemetry(): Promise<void> {
+      process.kill(worker.pid, 'SIGWINCH');
+      await delay(20);
+    },
     /** Resident memory of the worker without garbage. To collect it also throws compiled code away, so this comes after the runs that count. */
     async weigh(): Promise<Sample> {
       process.kill(worker.pid, 'SIGUSR2');
@@ -78,10 +83,12 @@ export function report(samples: Samples, targets: Record<string, { base: string;
   for (const name of samples.keys()) {
     const typical = (key: Key, digits: number): string => median(of(name, key)).toFixed(digits);
     const times = `${typical('ms', 2)} ms per step; event loop ${typical('loop', 2)} ms, processor ${typical('cpu', 2)} ms`;
-    say(`  ${name.padEnd(18)} ${times}; ${typical('mb', 0)} MB`);
+    const memory = of(name, 'mb').length === 0 ? '' : `; ${typical('mb', 0)} MB`;
+    say(`  ${name.padEnd(18)} ${times}${memory}`);
   }
   for (const [name, { base, percent }] of Object.entries(targets)) {
-    const parts = (Object.keys(units) as Key[]).map((key) => {
+    const measured = (Object.keys(units) as Key[]).filter((key) => of(base, key).length > 0);
+    const parts = measured.map((key) => {
       const bases = of(base, key);
       const target = percent[key];
       const overheads = of(name, key).map((value, round) => (value / (bases[round] ?? Number.NaN) - 1) * 100);

@@ -1,7 +1,7 @@
 /**
- * What telemetry costs a real system of API, worker and Redis, per sequential no-op step. `cost`: switched off against a build without it,
- * and with every trace, metric and line exported. `receivers`: a receiver in trouble against a good one.
- * `npm run bench -- telemetry cost | receivers` measures one of the two; ROUNDS and STEPS set the size. Each takes about ten minutes.
+ * What telemetry costs a real system of API, worker and Redis, per sequential no-op step. `off`: configured for nothing, against the same
+ * process that leaves telemetry out. `cost`: with every trace, metric and line exported, against off. `receivers`: a receiver in trouble against a
+ * good one. `npm run bench -- telemetry off | cost | receivers` measures one of them; ROUNDS and STEPS set the size. Each takes five to ten minutes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,10 +21,33 @@ const everything = {
   OTEL_METRIC_EXPORT_INTERVAL: '5000',
 };
 const part = process.argv[3];
-if (part !== 'receivers') await measureCost(Number(process.env.ROUNDS ?? 10));
-if (part !== 'cost') await measureReceivers(Number(process.env.ROUNDS ?? 8));
+const rounds = (usual: number): number => Number(process.env.ROUNDS ?? usual);
+if (part === undefined || part === 'off') await measureOff(rounds(60));
+if (part === undefined || part === 'cost') await measureCost(rounds(10));
+if (part === undefined || part === 'receivers') await measureReceivers(rounds(8));
 receiver.kill();
 process.exit(0);
+
+/** One system in one process: see the preload. */
+async function measureOff(rounds: number): Promise<void> {
+  say(`off: ${rounds} rounds of ${stepsPerRun} steps of each, in turns; in brackets the 95 % interval`);
+  const names = ['without', 'without, again', 'off'];
+  const samples: Samples = new Map(names.map((name) => [name, []]));
+  const system = await openSystem({});
+  await system.run(4);
+  for (let round = 0; round < rounds; round++) {
+    for (const name of inAnyOrder(names)) {
+      if (name !== 'off') await system.switchTelemetry();
+      samples.get(name)?.push(await system.run(1));
+      if (name !== 'off') await system.switchTelemetry();
+    }
+  }
+  await system.end();
+  report(samples, {
+    'without, again': { base: 'without', percent: {} },
+    off: { base: 'without', percent: { ms: 1, cpu: 1 } },
+  });
+}
 
 /**
  * Two processes of the same program differ for as long as they live, by more than telemetry costs. So each round has systems of its own.
@@ -32,9 +55,8 @@ process.exit(0);
 async function measureCost(rounds: number): Promise<void> {
   const [warmUp, turns] = [2, 4];
   const variants: Record<string, Record<string, string>> = {
-    without: { BENCH_WITHOUT_TELEMETRY: '1' },
-    'without, again': { BENCH_WITHOUT_TELEMETRY: '1' },
     off: {},
+    'off, again': {},
     traces: { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_METRICS_EXPORTER: 'none' },
     everything,
   };
@@ -56,8 +78,7 @@ async function measureCost(rounds: number): Promise<void> {
     }
   }
   report(samples, {
-    'without, again': { base: 'without', percent: {} },
-    off: { base: 'without', percent: { ms: 1 } },
+    'off, again': { base: 'off', percent: {} },
     traces: { base: 'off', percent: { ms: 10 } },
     everything: { base: 'off', percent: {} },
   });
