@@ -133,6 +133,6 @@ async function end({ shell, client }: Deps, runId: string, { keep }: { keep: boo
   }
   const publication = await publish({ shell, client }, runId, { body: {}, timeout: undefined });
   if (publication.status === 'published') return;
-  shell.say(`Its changes are not published (${publication.status}): ${commandLine('runs', 'get', runId)}`);
+  shell.say(`Its changes are not published (${publication.status}): ${commandLine('runs', 'show', runId)}`);
   shell.exitCode = publication.status === 'parked' ? exitCodes.waiting : exitCodes.conflict;
 }

@@ -129,7 +129,7 @@ describe('a request that fails', () => {
   });
 
   it.each([
-    [['runs', 'get', 'run_nope'], 7],
+    [['runs', 'show', 'run_nope'], 7],
     [['approvals', 'show', 'apr_nope'], 7],
     [['run', 'a prompt', '--plan', 'x'], 2],
     [['run', '--source', source], 2],
@@ -154,7 +154,7 @@ describe('a request that fails', () => {
 
 it('completes the ids of runs and approvals', async () => {
   const { runId, approvalId } = await waitingRun();
-  expect((await holdpoint('__complete', '--', 'runs', 'get', 'run_')).stdout).toMatch(
+  expect((await holdpoint('__complete', '--', 'runs', 'show', 'run_')).stdout).toMatch(
     new RegExp(`^${runId}\\twaiting: `, 'm'),
   );
   const approvals = await holdpoint('__complete', '--', 'approvals', 'approve', approvalId.slice(0, -2));
@@ -167,7 +167,7 @@ it('takes a few characters of an id, and @last', async () => {
   const { runId, approvalId } = await waitingRun();
   const idOf = async (...args: string[]) => JSON.parse((await holdpoint(...args, '--json')).stdout).id;
   for (const short of [runId.slice(-6), runId.slice(-12, -4), '@last']) {
-    expect(await idOf('runs', 'get', short)).toBe(runId);
+    expect(await idOf('runs', 'show', short)).toBe(runId);
   }
   expect(await idOf('approvals', 'show', approvalId.slice(-5))).toBe(approvalId);
   const { stdout } = await holdpoint('approvals', 'list', '--run', runId.slice(-6), '--json');

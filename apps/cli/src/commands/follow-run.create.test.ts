@@ -161,7 +161,7 @@ it('reads the prompt from standard input or a file, with the options of the mode
     const { stdout, stderr } = await call(['run', ...args, '--detach', '--json'], env, input);
     expect(stderr).toBe('');
     const { id } = JSON.parse(stdout);
-    return JSON.parse((await holdpoint('runs', 'get', id, '--json')).stdout).request;
+    return JSON.parse((await holdpoint('runs', 'show', id, '--json')).stdout).request;
   };
   expect(await run(['-'], 'Please edit-words\n')).toMatchObject({ prompt: 'Please edit-words' });
   const png = Buffer.from('89504e470d0a1a0a', 'hex');

@@ -18,7 +18,7 @@ writeFileSync(plan, 'groups: [{ steps: [{ tool: write_file, args: { path: a.txt,
 /** Submits a run and returns it as the API shows it. */
 async function submitted(...args: string[]): Promise<RunDetail> {
   const { stdout } = await holdpoint('run', '--json', '--detach', ...args);
-  const shown = await holdpoint('runs', 'get', JSON.parse(stdout).id, '--json');
+  const shown = await holdpoint('runs', 'show', JSON.parse(stdout).id, '--json');
   expect(shown).toMatchObject({ code: 0 });
   return runDetailSchema.parse(JSON.parse(shown.stdout));
 }
@@ -72,7 +72,7 @@ it('resume --model continues a paused run with that model, and refuses a name th
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('openai-compatible');
   expect(await holdpoint('runs', 'resume', run.id, '--model', 'openai-compatible/other')).toMatchObject({ code: 0 });
-  const shown = await holdpoint('runs', 'get', run.id, '--json');
+  const shown = await holdpoint('runs', 'show', run.id, '--json');
   expect(runDetailSchema.parse(JSON.parse(shown.stdout)).model).toBe('openai-compatible/other');
   await holdpoint('runs', 'cancel', run.id);
 });

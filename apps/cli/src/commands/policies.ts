@@ -22,7 +22,8 @@ export function putPolicyCommand(shell: Shell): Command {
 }
 
 export function getPolicyCommand(shell: Shell): Command {
-  return apiCommand('get', 'print a stored policy as YAML')
+  return apiCommand('show', 'print a stored policy as YAML')
+    .alias('get')
     .argument('<name>', 'name of the policy')
     .option('--version <number>', 'this version (default: the newest)', count)
     .action(async (name: string, { url, json, version }: ApiOptions & { version?: number }) => {

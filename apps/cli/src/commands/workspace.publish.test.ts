@@ -200,7 +200,7 @@ describe('a publish', () => {
     const done = await holdpoint('runs', 'publish', run);
     expect(done).toMatchObject({ code: 0, stderr: expect.stringMatching(leftOut) });
     expect(done.stdout).toContain('(1 left out)');
-    expect((await holdpoint('runs', 'get', run)).stdout).toContain('(1 left out)');
+    expect((await holdpoint('runs', 'show', run)).stdout).toContain('(1 left out)');
   });
 
   it('includes ignored files when the plan says so', async () => {
@@ -223,7 +223,7 @@ describe('a publish', () => {
     expect((await holdpoint('approvals', 'approve', approval, '--digest', digestIn(shown.stdout))).code).toBe(0);
     expect((await holdpoint('watch', run, '--exit-status', '--timeout', '60')).code).toBe(0);
     expect(readFileSync(join(source, 'made.txt'), 'utf8')).toBe('new\n');
-    expect((await holdpoint('runs', 'get', run)).stdout).toMatch(/changes +published: /);
+    expect((await holdpoint('runs', 'show', run)).stdout).toMatch(/changes +published: /);
   });
 
   it('resolves conflicts file by file', async () => {
@@ -288,7 +288,7 @@ describe('beside and after a run', () => {
     const { stdout } = await holdpoint('run', '--plan', file, '--json', '--priority', 'high', '--max-steps', '9');
     const run = JSON.parse(stdout);
     expect(run.priority).toBe('high');
-    expect((await json('runs', 'get', run.id)).request.limits).toMatchObject({ max_steps: 9 });
+    expect((await json('runs', 'show', run.id)).request.limits).toMatchObject({ max_steps: 9 });
     let task = '';
     await expect
       .poll(
@@ -317,7 +317,7 @@ describe('beside and after a run', () => {
     const again = await holdpoint('runs', 'retry', run);
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('repeated: one step')]);
     expect((await holdpoint('watch', run, '--timeout', '60')).stdout).toContain('failed');
-    expect((await json('runs', 'get', run)).status).toBe('failed');
+    expect((await json('runs', 'show', run)).status).toBe('failed');
     expect((await holdpoint('runs', 'say', run, 'hello')).code).toBe(8);
     expect((await holdpoint('runs', 'say', run, ' ')).code).toBe(2);
     expect((await holdpoint('run', '--plan', file, '--max-tokens', 'many')).code).toBe(2);

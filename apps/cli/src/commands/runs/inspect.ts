@@ -47,7 +47,8 @@ function statuses(text: string): z.infer<typeof statusesSchema> {
 }
 
 export const getRunCommand = (shell: Shell): Command =>
-  apiCommand('get', 'show one run')
+  apiCommand('show', 'show one run')
+    .alias('get')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const run = await (await shell.connect(url)).getRun(runId);

@@ -132,7 +132,7 @@ function publicationText({ run_id: runId, status, published, approval_id: approv
     return { result: `${runId}: its publish waits for a decision`, next: howToDecide(approvalId) };
   }
   if (published === null) {
-    return { result: `${runId}: publication is ${status}`, next: [`look:     ${commandLine('runs', 'get', runId)}`] };
+    return { result: `${runId}: publication is ${status}`, next: [`look:     ${commandLine('runs', 'show', runId)}`] };
   }
   const result = `published: ${publishedText(published)}`;
   if (published.type === 'directory') return { result, next: [] };
