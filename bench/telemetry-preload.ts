@@ -28,9 +28,10 @@ const collect = runInNewContext('gc') as (options: object) => void;
 // The last resort gives free pages back, too.
 process.on('SIGUSR2', () => collect({ type: 'major', execution: 'sync', flavor: 'last-resort' }));
 
-const leavesOut: { benchLeavesTelemetryOut?: boolean } = globalThis;
+let isLeftOut = false;
 process.on('SIGWINCH', () => {
-  leavesOut.benchLeavesTelemetryOut = leavesOut.benchLeavesTelemetryOut !== true;
+  isLeftOut = !isLeftOut;
+  Reflect.set(globalThis, 'benchLeavesTelemetryOut', isLeftOut);
 });
 
 const missing = new Set(Object.keys(switched));
