@@ -5,7 +5,7 @@ export { layerRoot, rememberRoot } from './layer-root.ts';
 export { createLayers } from './layers.ts';
 export { asideOf, mountedTree, openMounted } from './mounted-tree.ts';
 export { isMountPoint, mountPointsIn, moveMount, unmountIn } from './mounts.ts';
-export { formerLayer, upperOf } from './overlay-record.ts';
+export { formerLayer, plainMark, upperOf } from './overlay-record.ts';
 export { defaultLayers, type Layers } from './port.ts';
 export { knownTree, readTree } from './read-tree.ts';
 export { removeTrees, renameTree } from './remove-trees.ts';

@@ -158,7 +158,8 @@ test('trees that nothing uses are unmounted when the workers have ended', async 
   const before = readTree(two.path);
   const open = openSync(one.path, 'r');
   // As a sandbox of a worker that was not started with the others.
-  const other = spawn('unshare', ['-m', 'sh', '-c', 'echo; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const line = 'mount --bind "$0" /mnt && echo && exec sleep 60';
+  const other = spawn('unshare', ['-m', 'sh', '-c', line, two.path], { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(other.stdout, 'data');
   const left = () => unmountTrees(t.dataDir, 2000);
   // A sandbox of another program has all mounts of the host while it starts.

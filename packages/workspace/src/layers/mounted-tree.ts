@@ -1,19 +1,20 @@
-import { fchmodSync, fstatSync, statSync, utimesSync } from 'node:fs';
+import { fchmodSync, fstatSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
 import { type Directory, openTop, openTree } from '../files/index.ts';
 import { requireRecord } from '../run/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { type Layer, layerFile, readLayer } from './layer.ts';
+import { createLayers } from './layers.ts';
 import { isMountPoint, mountOverlay, unmountIn } from './mounts.ts';
-import { overlayFile, readOverlay, upperOf, workOf } from './overlay-record.ts';
+import { overlayFile, plainMark, readOverlay, upperOf, workOf } from './overlay-record.ts';
 
 /**
  * Mounts the tree of a run unless it is mounted, or is a plain folder. Every use of a tree begins with this, so a mount point is never
  * read as an empty tree.
  *
  * @returns the layer that the tree stands on; undefined for a plain folder
- * @throws WorkspaceError `ELAYERLOST` when the layer is gone: the tree must be built again from the snapshot
+ * @throws WorkspaceError `ELAYERLOST` when the layer is gone or the tree cannot be mounted here: it must be built again from the snapshot
  */
 export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer | undefined> {
   const record = readOverlay(folder);
@@ -32,7 +33,8 @@ export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer 
     await unmountAside(folder);
     await mountOverlay({
       ...{ layer: layer.root, upper: upperOf(folder), work: workOf(folder), target: folder.tree, owner },
-    });
+      adoptWith: overlayFile(folder.overlay),
+    }).catch((error: unknown) => refuse(deps, folder, error));
     await boundMounts(deps);
   }
   return layer;
@@ -52,6 +54,18 @@ export function openMounted(folder: RunFolder, layer: Layer | undefined): Direct
   }
   if ((mode & 0o700) !== 0o700) fchmodSync(top.fd, (mode & 0o777) | 0o700);
   return top;
+}
+
+/**
+ * Workers can be in containers with mounts of their own. When another one has the tree mounted, the later trees of the run are plain folders, which
+ * all of them see. This host may also mount no longer what it has mounted before.
+ */
+async function refuse(deps: Deps, folder: RunFolder, error: unknown): Promise<never> {
+  if (!(error instanceof WorkspaceError)) throw error;
+  const isElsewhere = error.code === 'EWORKSPACEBUSY';
+  if (isElsewhere) writeFileSync(plainMark(folder), '', { mode: 0o600 });
+  else if ((await createLayers({ setting: 'auto', dataDir: deps.dataDir }).reason()) === undefined) throw error;
+  throw new WorkspaceError('ELAYERLOST', error.message, { cause: error });
 }
 
 /** Where a take-over builds the tree of an epoch. */

@@ -3,9 +3,9 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { deviceOf, openLook } from './bound-mounts.ts';
 import { createLayers } from './layers.ts';
 import { hostOptions, mountPointsIn } from './mounts.ts';
+import { deviceOf, devicesInUse } from './other-namespaces.ts';
 import type { Layers } from './port.ts';
 
 export { defaultLayers } from './port.ts';
@@ -27,11 +27,10 @@ const pauseMs = 100;
  */
 export async function unmountTrees(dataDir: string, waitMs = 5000): Promise<number> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 0;
-  const lookAtOthers = openLook();
   for (let left = waitMs; ; left -= pauseMs) {
     const points = treesIn(dataDir);
     if (points.length === 0) return 0;
-    const inUse = lookAtOthers();
+    const inUse = devicesInUse();
     const free = points.filter((point) => !inUse.has(deviceOf(point)));
     // Not lazily: the kernel refuses while a process of this mount namespace uses one.
     if (free.length > 0) await run('umount', ['-n', '--', ...free], hostOptions).catch(() => {});

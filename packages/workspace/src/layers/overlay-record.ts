@@ -31,5 +31,8 @@ export function formerLayer(folder: Pick<RunFolder, 'overlay'>): string | undefi
 
 export const overlayText = (record: OverlayRecord): string => JSON.stringify(overlaySchema.parse(record));
 
+/** Exists when every later tree of the run is to be a plain folder. */
+export const plainMark = ({ path }: Pick<RunFolder, 'path'>): string => join(path, 'plain-trees');
+
 export const upperOf = ({ overlay }: Pick<RunFolder, 'overlay'>): string => join(overlay, 'upper');
 export const workOf = ({ overlay }: Pick<RunFolder, 'overlay'>): string => join(overlay, 'work');
