@@ -5,7 +5,6 @@ import { type Directory, openTop, openTree } from '../files/index.ts';
 import { requireRecord } from '../run/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { type Layer, layerFile, readLayer } from './layer.ts';
-import { createLayers } from './layers.ts';
 import { isMountPoint, mountOverlay, unmountIn } from './mounts.ts';
 import { overlayFile, plainMark, readOverlay, upperOf, workOf } from './overlay-record.ts';
 
@@ -34,7 +33,7 @@ export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer 
     await mountOverlay({
       ...{ layer: layer.root, upper: upperOf(folder), work: workOf(folder), target: folder.tree, owner },
       adoptWith: overlayFile(folder.overlay),
-    }).catch((error: unknown) => refuse(deps, folder, error));
+    }).catch((error: unknown) => giveUp(folder, error));
     await boundMounts(deps);
   }
   return layer;
@@ -57,14 +56,13 @@ export function openMounted(folder: RunFolder, layer: Layer | undefined): Direct
 }
 
 /**
- * Workers can be in containers with mounts of their own. When another one has the tree mounted, the later trees of the run are plain folders, which
- * all of them see. This host may also mount no longer what it has mounted before.
+ * What was mounted once may be refused: a worker in a container has the tree in a mount namespace that this process does not see, the folders
+ * were copied to another place or brought back from a backup, or this worker may mount no longer. The later trees of the run are plain folders,
+ * which need no mount.
  */
-async function refuse(deps: Deps, folder: RunFolder, error: unknown): Promise<never> {
+function giveUp(folder: RunFolder, error: unknown): never {
   if (!(error instanceof WorkspaceError)) throw error;
-  const isElsewhere = error.code === 'EWORKSPACEBUSY';
-  if (isElsewhere) writeFileSync(plainMark(folder), '', { mode: 0o600 });
-  else if ((await createLayers({ setting: 'auto', dataDir: deps.dataDir }).reason()) === undefined) throw error;
+  writeFileSync(plainMark(folder), '', { mode: 0o600 });
   throw new WorkspaceError('ELAYERLOST', error.message, { cause: error });
 }
 
