@@ -15,6 +15,13 @@ const programs = [
   'packages/*/src/**/*.measure.test.ts',
 ];
 
+/** What depends on the form of trees: on layers where the host can mount them, and once more on copies. */
+const forms = [
+  'packages/workspace/src/{take-over.race,snapshot.create,restore.recover,inspect-tree.recover}.test.ts',
+  'packages/workspace/src/{fork,maintenance,prepared}/**/*.test.ts',
+  'tests/runs/{runs.fork,deterministic.create}.test.ts',
+];
+
 /** `npm run test:faults`, `test:crash`, `test:seeing` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded. */
 const longer = [
   '**/node_modules/**',
@@ -34,6 +41,10 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'programs', include: programs, exclude: longer, isolate: true },
+      },
+      {
+        extends: true,
+        test: { name: 'copies', include: forms, exclude: longer, isolate: true, env: { HOLDPOINT_TEST_LAYERS: 'copy' } },
       },
       {
         // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.
