@@ -1,6 +1,13 @@
-import { existsSync } from 'node:fs';
 import type { Deps, RunFolder, WorkspaceRecord } from './deps.ts';
-import { beginLayer, findLayer, type Layer, layerContent, plainMark, rememberRoot, takeLayer } from './layers/index.ts';
+import {
+  beginLayer,
+  findLayer,
+  type Layer,
+  layerContent,
+  rememberRoot,
+  staysPlain,
+  takeLayer,
+} from './layers/index.ts';
 import type { RunState } from './run/index.ts';
 import { startScan } from './snapshot.ts';
 import { checkoutTree, fileSystemClock, hashOnly, type LoadedSnapshot, loadSnapshot } from './tree/index.ts';
@@ -22,7 +29,7 @@ interface Input {
  */
 export async function chooseLayer(deps: Deps, input: Input): Promise<Layer | undefined> {
   const { folder, record, state, target, near } = input;
-  if (existsSync(plainMark(folder)) || !(await deps.layers.usable())) return undefined;
+  if (staysPlain(folder) || !(await deps.layers.usable())) return undefined;
   const former = near === undefined ? undefined : takeLayer(deps, near);
   if (former !== undefined) return former;
   const { tenant } = record;

@@ -39,7 +39,7 @@ const mountsOf = (path: string): number =>
     .split('\n')
     .filter((line) => line.includes(` ${path} `)).length;
 
-const layered = () => temporary({ layers: 'auto' });
+const layered = () => temporary({ layers: 'always' });
 
 test('a tree that another namespace has a copy of is unmounted, and mounted again with what the run wrote', async () => {
   using t = layered();

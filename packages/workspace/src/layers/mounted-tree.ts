@@ -1,4 +1,4 @@
-import { fchmodSync, fstatSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { fchmodSync, fstatSync, statSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
 import { type Directory, openTop, openTree } from '../files/index.ts';
@@ -6,7 +6,7 @@ import { requireRecord } from '../run/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { type Layer, layerFile, readLayer } from './layer.ts';
 import { isMountPoint, mountOverlay, unmountIn } from './mounts.ts';
-import { overlayFile, plainMark, readOverlay, upperOf, workOf } from './overlay-record.ts';
+import { keepPlain, overlayFile, readOverlay, upperOf, workOf } from './overlay-record.ts';
 
 /**
  * Mounts the tree of a run unless it is mounted, or is a plain folder. Every use of a tree begins with this, so a mount point is never
@@ -62,7 +62,7 @@ export function openMounted(folder: RunFolder, layer: Layer | undefined): Direct
  */
 function giveUp(folder: RunFolder, error: unknown): never {
   if (!(error instanceof WorkspaceError)) throw error;
-  writeFileSync(plainMark(folder), '', { mode: 0o600 });
+  keepPlain(folder);
   throw new WorkspaceError('ELAYERLOST', error.message, { cause: error });
 }
 

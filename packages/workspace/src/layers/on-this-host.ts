@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 import { createLayers } from './layers.ts';
 import { hostOptions, mountPointsIn } from './mounts.ts';
 import { deviceOf, devicesInUse } from './other-namespaces.ts';
-import type { Layers } from './port.ts';
+import type { LayersSetting } from './port.ts';
 
-export { defaultLayers } from './port.ts';
+export { defaultLayers, layersSettings } from './port.ts';
 
 const run = promisify(execFile);
 
 /** Why the trees of a data directory, which exists, are copies on this host; undefined when they stand on shared layers. */
-export const whyCopies = (input: { setting: Layers['setting']; dataDir: string }): Promise<string | undefined> =>
+export const whyCopies = (input: { setting: LayersSetting; dataDir: string }): Promise<string | undefined> =>
   createLayers(input).reason();
 
 /** Folders of the data directory that hold trees. */

@@ -12,7 +12,7 @@ import { unmountTrees } from './on-this-host.ts';
 const files = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', empty: null };
 
 const trial = temporary();
-const reason = await createLayers({ setting: 'auto', dataDir: trial.dataDir }).reason();
+const reason = await createLayers({ setting: 'always', dataDir: trial.dataDir }).reason();
 trial[Symbol.dispose]();
 const test = plainTest.skipIf(reason !== undefined);
 
@@ -20,8 +20,8 @@ const treeOf = async (of: Workspaces, epoch: number) => (await of.locate({ runId
 const look = (snapshot: string, epoch = 1) => ({ runId, epoch, writer: '', snapshot, isShared: false });
 
 test.each([
-  ['copy', 'auto'],
-  ['auto', 'copy'],
+  ['copy', 'always'],
+  ['always', 'copy'],
 ] as const)('a run that began with %s goes on with %s', async (first, second) => {
   using t = temporary({ layers: first });
   const { id, path } = await t.begin(t.source(files));
@@ -32,25 +32,25 @@ test.each([
   const changed = await other.snapshot({ runId, epoch: 1, parent: id, message: '' });
   expect(changed.files_changed).toBe(1);
   expect(await treeOf(other, 1)).toBe(path);
-  expect(isMountPoint(path)).toBe(first === 'auto');
+  expect(isMountPoint(path)).toBe(first === 'always');
   expect(readTree(path)).toEqual(before);
   await other.restore({ runId, epoch: 1, snapshot: id });
   await other.restore({ runId, epoch: 1, snapshot: changed.id });
   expect(readTree(path)).toEqual(before);
   await other.fork({ runId: 'run_2', from: { runId, snapshot: changed.id } });
   const forked = await other.locate({ runId: 'run_2', epoch: 1 });
-  expect(isMountPoint(forked.path)).toBe(second === 'auto');
+  expect(isMountPoint(forked.path)).toBe(second === 'always');
   expect(readTree(forked.path)).toEqual(before);
   await other.takeOver({ runId, epoch: 2, snapshot: changed.id });
   const taken = await treeOf(other, 2);
-  expect(isMountPoint(taken)).toBe(second === 'auto');
+  expect(isMountPoint(taken)).toBe(second === 'always');
   expect(readTree(taken)).toEqual(before);
   for (const run of [runId, 'run_2']) await other.discard(run);
   expect(existsSync(path)).toBe(false);
 });
 
 test('a data directory that is moved keeps its trees, also while they are mounted', async () => {
-  using t = temporary({ layers: 'auto' });
+  using t = temporary({ layers: 'always' });
   const { id, path } = await t.begin(t.source(files));
   writeFileSync(join(path, 'a.txt'), 'changed\n');
   const before = readTree(path);
@@ -65,7 +65,7 @@ test('a data directory that is moved keeps its trees, also while they are mounte
 });
 
 test('the trees of a data directory that was copied, or came back from a backup, are built again', async () => {
-  using t = temporary({ layers: 'auto' });
+  using t = temporary({ layers: 'always' });
   const { id, path } = await t.begin(t.source(files));
   writeFileSync(join(path, 'a.txt'), 'changed\n');
   const { id: changed } = await t.snapshot(id);
@@ -82,7 +82,7 @@ test('the trees of a data directory that was copied, or came back from a backup,
 });
 
 test('a worker that may mount no longer builds the tree again as a plain folder', async () => {
-  using t = temporary({ layers: 'auto' });
+  using t = temporary({ layers: 'always' });
   const { id, path } = await t.begin(t.source(files));
   writeFileSync(join(path, 'a.txt'), 'changed\n');
   const { id: changed } = await t.snapshot(id);
