@@ -1,5 +1,5 @@
 /** The default of HOLDPOINT_LAYERS. */
-export const defaultLayers = 'auto' satisfies Layers['setting'] as Layers['setting'];
+export const defaultLayers = 'copy' satisfies Layers['setting'] as Layers['setting'];
 
 /** Whether the trees of this host stand on layers. */
 export interface Layers {
