@@ -44,7 +44,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'layers', include: forms, exclude: longer, isolate: true, env: { HOLDPOINT_TEST_LAYERS: 'auto' } },
+        test: {
+          name: 'layers',
+          include: forms,
+          exclude: longer,
+          isolate: true,
+          env: { HOLDPOINT_TEST_LAYERS: 'auto' },
+        },
       },
       {
         // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.

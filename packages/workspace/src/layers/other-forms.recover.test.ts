@@ -22,7 +22,7 @@ const look = (snapshot: string, epoch = 1) => ({ runId, epoch, writer: '', snaps
 test.each([
   ['copy', 'auto'],
   ['auto', 'copy'],
-] as const)('a run that began with %s goes on with %s', async (first, second) => {
+] as const)('a run that began with %s continues with %s', async (first, second) => {
   using t = temporary({ layers: first });
   const { id, path } = await t.begin(t.source(files));
   writeFileSync(join(path, 'a.txt'), 'changed\n');
