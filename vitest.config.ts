@@ -15,7 +15,7 @@ const programs = [
   'packages/*/src/**/*.measure.test.ts',
 ];
 
-/** What depends on the form of trees: on layers where the host can mount them, and once more on copies. */
+/** What depends on the form of trees: as by default, where small trees are copies, and once more on layers where the host can mount them. */
 const forms = [
   'packages/workspace/src/{take-over.race,snapshot.create,restore.recover,inspect-tree.recover}.test.ts',
   'packages/workspace/src/{fork,maintenance,prepared}/**/*.test.ts',
@@ -44,7 +44,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'copies', include: forms, exclude: longer, isolate: true, env: { HOLDPOINT_TEST_LAYERS: 'copy' } },
+        test: {
+          name: 'layers',
+          include: forms,
+          exclude: longer,
+          isolate: true,
+          env: { HOLDPOINT_TEST_LAYERS: 'always' },
+        },
       },
       {
         // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.

@@ -7,7 +7,7 @@ import { killWithParent } from '@holdpoint/embedded-redis/testing';
 
 export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../..');
 
-/** HOLDPOINT_TEST_LAYERS=copy runs any suite on copies. */
+/** HOLDPOINT_TEST_LAYERS (`always` or `copy`) runs any suite with trees of this form. */
 export const layersEnv =
   process.env.HOLDPOINT_TEST_LAYERS === undefined ? {} : { HOLDPOINT_LAYERS: process.env.HOLDPOINT_TEST_LAYERS };
 

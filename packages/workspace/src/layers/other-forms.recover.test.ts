@@ -6,7 +6,7 @@ import type { Workspaces } from '../deps.ts';
 import { owner, readTree, runId, temporary } from '../testing/index.ts';
 import { environment, script } from '../testing/run-until-killed.ts';
 import { createLayers } from './layers.ts';
-import { isMountPoint } from './mounts.ts';
+import { isMountPoint, mountPointsIn } from './mounts.ts';
 import { unmountTrees } from './on-this-host.ts';
 
 const files = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', empty: null };
@@ -22,7 +22,7 @@ const look = (snapshot: string, epoch = 1) => ({ runId, epoch, writer: '', snaps
 test.each([
   ['copy', 'always'],
   ['always', 'copy'],
-] as const)('a run that began with %s goes on with %s', async (first, second) => {
+] as const)('a run that began with %s continues with %s', async (first, second) => {
   using t = temporary({ layers: first });
   const { id, path } = await t.begin(t.source(files));
   writeFileSync(join(path, 'a.txt'), 'changed\n');
@@ -100,4 +100,22 @@ test('a worker that may mount no longer builds the tree again as a plain folder'
   const second = await treeOf(t.workspaces, 2);
   expect(isMountPoint(second)).toBe(false);
   expect(readTree(second)).toEqual(before);
+});
+
+test('a take-over that fails leaves no mount', async () => {
+  let fails = false;
+  const onPoint = (point: string) => {
+    if (fails && point === 'take-over.grown') throw new Error('stop');
+  };
+  using t = temporary({ layers: 'always', onPoint });
+  const { id, path } = await t.begin(t.source(files));
+  const before = readTree(path);
+  fails = true;
+  await expect(t.workspaces.takeOver({ runId, epoch: 2, snapshot: id })).rejects.toThrow('stop');
+  expect(mountPointsIn(t.path)).toEqual([]);
+  fails = false;
+  await t.workspaces.takeOver({ runId, epoch: 3, snapshot: id });
+  const taken = await treeOf(t.workspaces, 3);
+  expect(mountPointsIn(t.path)).toEqual([taken]);
+  expect(readTree(taken)).toEqual(before);
 });

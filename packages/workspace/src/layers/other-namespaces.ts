@@ -12,7 +12,7 @@ export interface ForeignMount {
 }
 
 /**
- * Mounts in the mount namespaces of all processes that this one sees, without its own. A process that ends meanwhile, or that hides its
+ * Mounts in the mount namespaces of all processes that this one sees, without its own. A process that has ended, or that hides its
  * mounts, is left out.
  */
 export function foreignMounts(): ForeignMount[] {
