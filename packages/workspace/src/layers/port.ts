@@ -1,5 +1,5 @@
 /** The default of HOLDPOINT_LAYERS. */
-export const defaultLayers = 'auto' satisfies LayersSetting as LayersSetting;
+export const defaultLayers = 'copy' satisfies LayersSetting as LayersSetting;
 
 export const layersSettings = ['auto', 'always', 'copy'] as const;
 
