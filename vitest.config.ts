@@ -15,6 +15,13 @@ const programs = [
   'packages/*/src/**/*.measure.test.ts',
 ];
 
+/** What depends on the form of trees: as by default, where small trees are copies, and once more on layers where the host can mount them. */
+const forms = [
+  'packages/workspace/src/{take-over.race,snapshot.create,restore.recover,inspect-tree.recover}.test.ts',
+  'packages/workspace/src/{fork,maintenance,prepared}/**/*.test.ts',
+  'tests/runs/{runs.fork,deterministic.create}.test.ts',
+];
+
 /** `npm run test:faults`, `test:crash`, `test:seeing` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded. */
 const longer = [
   '**/node_modules/**',
@@ -34,6 +41,16 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'programs', include: programs, exclude: longer, isolate: true },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'layers',
+          include: forms,
+          exclude: longer,
+          isolate: true,
+          env: { HOLDPOINT_TEST_LAYERS: 'always' },
+        },
       },
       {
         // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { openWorkspaces } from '@holdpoint/workspace';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 import { judged, Ratios } from './ratios.ts';
 import { makeNoise, makeRealTree } from './real-tree.ts';
 
@@ -76,6 +77,7 @@ async function measure(): Promise<void> {
     row('longest stop of the event loop', `${longest.toFixed(0)} ms`, '50 ms', longest <= 50);
   } finally {
     for (const runId of runs) await workspaces.discard(runId);
+    unmountBelow(directory);
     rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -9,6 +9,7 @@ import { openGraphs } from '@holdpoint/code-graph';
 import type { Json } from '@holdpoint/contract';
 import { openSandbox } from '@holdpoint/sandbox';
 import { openWorkspaces } from '@holdpoint/workspace';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 
 const files = Number(process.env.FILES ?? 5000);
 const [edits, asks] = [20, 40];
@@ -86,6 +87,7 @@ const queries: [what: string, query: string, params: (n: number) => Record<strin
 try {
   await measure();
 } finally {
+  unmountBelow(directory);
   rmSync(directory, { recursive: true, force: true });
 }
 

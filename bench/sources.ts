@@ -9,6 +9,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openWorkspaces } from '@holdpoint/workspace';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 import { Ratios } from './ratios.ts';
 import { makeRealTree } from './real-tree.ts';
 
@@ -59,6 +60,7 @@ try {
   print(`load ${loadavg()[0]?.toFixed(2)} at the end`);
 } finally {
   for (const { of, runId } of runs) await of.discard(runId);
+  unmountBelow(directory);
   rmSync(directory, { recursive: true, force: true });
 }
 

@@ -21,6 +21,7 @@ import {
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openWorkspaces, type Workspaces } from '@holdpoint/workspace';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 
 interface Size {
   files: number;
@@ -53,6 +54,7 @@ try {
   for (const size of sizes) await measure(size);
   print(`load ${loadavg()[0]?.toFixed(2)} at the end`);
 } finally {
+  unmountBelow(directory);
   rmSync(directory, { recursive: true, force: true });
 }
 

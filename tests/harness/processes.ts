@@ -7,13 +7,16 @@ import { killWithParent } from '@holdpoint/embedded-redis/testing';
 
 export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../..');
 
+/** HOLDPOINT_TEST_LAYERS (`always` or `copy`) runs any suite with trees of this form. */
+export const layersEnv =
+  process.env.HOLDPOINT_TEST_LAYERS === undefined ? {} : { HOLDPOINT_LAYERS: process.env.HOLDPOINT_TEST_LAYERS };
+
 /** The environment of each process. The settings of the user who runs the tests are not in it. `up` uses the same compile cache. */
 export const appEnv = {
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
   NODE_COMPILE_CACHE: join(projectDir, '.cache/compiled'),
-  /** HOLDPOINT_TEST_LAYERS=auto runs any suite on layers. */
-  ...(process.env.HOLDPOINT_TEST_LAYERS !== undefined && { HOLDPOINT_LAYERS: process.env.HOLDPOINT_TEST_LAYERS }),
+  ...layersEnv,
 };
 
 export interface AppProcess {

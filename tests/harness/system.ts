@@ -101,6 +101,7 @@ export async function startSystem(
     stop,
     async end() {
       await endApps();
+      await unmountTrees(dataDir, 10_000);
       await (await startTestRedis(dataDir)).stop();
       await client.close();
     },

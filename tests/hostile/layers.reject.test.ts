@@ -36,7 +36,7 @@ describe.skipIf(roots.length === 0).each(roots)('a tree on a shared layer, worke
   let opened: RepositoryScene;
   let victim: RepositoryRun;
   beforeAll(async () => {
-    opened = await openRepositoryScene(user, { layers: 'auto' });
+    opened = await openRepositoryScene(user, { layers: 'always' });
     victim = await opened.open('run_victim');
   });
   afterAll(() => opened[Symbol.asyncDispose]());

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openWorkspaces, type WorkspacesOptions } from '@holdpoint/workspace';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const isRoot = process.getuid?.() === 0;
@@ -34,7 +35,10 @@ beforeEach(async () => {
   });
   victim = { shadow: join(dataDir, 'runs/run_victim/shadow.git'), snapshot: id };
 });
-afterEach(() => rmSync(top, { recursive: true, force: true }));
+afterEach(() => {
+  unmountBelow(top);
+  rmSync(top, { recursive: true, force: true });
+});
 
 const open = (options: Partial<WorkspacesOptions> = {}) =>
   openWorkspaces({ dataDir, allocateOwner: () => owner, ...options });

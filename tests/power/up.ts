@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, createClient } from '@holdpoint/client';
-import { projectDir } from '../harness/processes.ts';
+import { layersEnv, projectDir } from '../harness/processes.ts';
 
 /** `holdpoint up` as a user starts it: Redis, the API and one worker under one process. */
 export interface Up {
@@ -44,6 +44,7 @@ export function startUp({
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
       ...{ HOLDPOINT_DATA: dataDir, HOLDPOINT_PORT: '0', HOLDPOINT_BOOT_ID: bootId },
+      ...layersEnv,
       ...times,
       ...env,
     },

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 import { type System, startSystem } from '../harness/system.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -26,6 +27,7 @@ export async function openEnvironment(): Promise<Environment> {
     },
     async [Symbol.asyncDispose]() {
       await system[Symbol.asyncDispose]();
+      unmountBelow(root);
       await rm(root, { recursive: true, force: true });
     },
   };

@@ -2,7 +2,7 @@ import type { Ceilings, Retention } from '@holdpoint/engine';
 import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
-import type { Roots } from '@holdpoint/workspace';
+import type { Roots, WorkspacesOptions } from '@holdpoint/workspace';
 import type { KindDocument } from './agents/parse-kind.ts';
 import type { ProviderRates } from './model-gate/provider-rates.ts';
 
@@ -33,8 +33,8 @@ export interface RuntimeConfig {
   drainMs: number;
   /** All files of a source together may have at most this many bytes. */
   sourceBytes: number;
-  /** `auto`: trees stand on shared layers where overlay mounts work; `copy`: every tree is a copy. @default that of `openWorkspaces` */
-  layers?: 'auto' | 'copy' | undefined;
+  /** Which trees stand on shared layers where overlay mounts work. @default that of `openWorkspaces` */
+  layers?: WorkspacesOptions['layers'];
   /** What `prepare` made may take this many bytes in all, kept for later runs; 0: nothing is kept. */
   preparedBytes: number;
   /** What runs of the same source share may take this many bytes in all; 0: they share nothing. */

@@ -1,5 +1,13 @@
 import type { Deps, RunFolder, WorkspaceRecord } from './deps.ts';
-import { beginLayer, findLayer, type Layer, layerContent, rememberRoot, takeLayer } from './layers/index.ts';
+import {
+  beginLayer,
+  findLayer,
+  type Layer,
+  layerContent,
+  rememberRoot,
+  staysPlain,
+  takeLayer,
+} from './layers/index.ts';
 import type { RunState } from './run/index.ts';
 import { startScan } from './snapshot.ts';
 import { checkoutTree, fileSystemClock, hashOnly, type LoadedSnapshot, loadSnapshot } from './tree/index.ts';
@@ -16,12 +24,12 @@ interface Input {
 }
 
 /**
- * The layer on which a new tree at a snapshot is to stand; undefined when the trees of this host are plain folders. The one of the former
+ * The layer on which a new tree at a snapshot is to stand; undefined when the trees of this host, or of this run, are plain folders. The one of the former
  * tree, else the one of the source, else one that is made of the snapshot.
  */
 export async function chooseLayer(deps: Deps, input: Input): Promise<Layer | undefined> {
-  if (!(await deps.layers.usable())) return undefined;
   const { folder, record, state, target, near } = input;
+  if (staysPlain(folder) || !(await deps.layers.usable())) return undefined;
   const former = near === undefined ? undefined : takeLayer(deps, near);
   if (former !== undefined) return former;
   const { tenant } = record;

@@ -10,7 +10,7 @@ import { createDiffProcesses } from './host-git/diff-processes.ts';
 import { createGit } from './host-git/git.ts';
 import { admitWriter, inspectFiles, inspectTree } from './inspect-tree.ts';
 import { createRecovery } from './journal/index.ts';
-import { createLayers, defaultLayers, type Layers, mountedTree } from './layers/index.ts';
+import { createLayers, defaultLayers, type LayersSetting, mountedTree } from './layers/index.ts';
 import { configuredRepositories } from './left-out/changed-repositories.ts';
 import { collectObjects } from './maintenance/collect-objects.ts';
 import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
@@ -59,8 +59,8 @@ export interface WorkspacesOptions {
   /** Chooses the uid and gid that own a run's tree. Only a root host changes owners. */
   allocateOwner: (runId: string) => Promise<Owner> | Owner;
   limits?: Partial<Limits>;
-  /** `auto`: trees stand on shared layers where a trial mount works. @default `defaultLayers` */
-  layers?: Layers['setting'] | undefined;
+  /** Which trees stand on shared layers. @default `defaultLayers` */
+  layers?: LayersSetting | undefined;
   /** Where sources may lie and where a publish may write; some places are never allowed. @default everywhere else */
   roots?: Roots;
   /** Reads and writes remote repositories. @default remote sources cannot be used */

@@ -66,10 +66,20 @@ export async function buildTree(
   deps: Deps,
   input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; before?: TreePlace; check?: () => void },
 ): Promise<void> {
-  const { folder, before } = input;
-  const aside = asideOf(folder, nonce());
+  const aside = asideOf(input.folder, nonce());
   mkdirSync(dirname(aside), { recursive: true, mode: 0o700 });
   deps.states.drop(input.runId);
+  try {
+    await buildAside(deps, { ...input, aside });
+  } catch (error) {
+    // The next take-over removes it. Until then each mount costs every sandbox that starts.
+    await unmountIn(aside).catch(() => {});
+    throw error;
+  }
+}
+
+async function buildAside(deps: Deps, input: Parameters<typeof buildTree>[1] & { aside: string }): Promise<void> {
+  const { folder, before, aside } = input;
   const place = { ...folder, tree: aside, overlay: overlayOf(aside) };
   const layer = await fillTree(deps, { ...input, folder: place, near: before && formerLayer(before) });
   const skipped = before === undefined ? [] : await skippedIn(deps, { ...input, folder, from: before, to: place });

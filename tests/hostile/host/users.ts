@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findHostTools, planMountRemap, remapScript } from '@holdpoint/sandbox/testing';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 
 export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../../..');
 export const bwrapCandidate = join(projectDir, '.cache/bubblewrap/usr/bin/bwrap');
@@ -72,8 +73,9 @@ export function startAs(user: User, entry: string, args: readonly string[], opti
   return spawn(unshare, [...show, ...remap.sources, '--', ...drop, ...moved], options);
 }
 
-/** Removes a tree, including unreadable directories and paths over the maximum length, which Node's rm cannot remove. */
+/** Removes a folder, including mounted trees, unreadable directories and paths over the maximum length, which Node's rm cannot remove. */
 export function removeTree(path: string): void {
+  unmountBelow(path);
   execFileSync('chmod', ['-R', 'u+rwX', path]);
   execFileSync('rm', ['-rf', path]);
 }

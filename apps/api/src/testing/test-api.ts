@@ -14,6 +14,7 @@ import type { Secrets } from '@holdpoint/secrets';
 import { noSecrets } from '@holdpoint/secrets/testing';
 import type { MetricsSettings } from '@holdpoint/telemetry';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 import { type Logger, pino } from 'pino';
 import { expect } from 'vitest';
 import { type Pace, type RunningApi, startApi } from '../start.ts';
@@ -84,6 +85,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     await queues.close();
     await connections.close();
     await redis.stop();
+    unmountBelow(dataDir);
     await rm(dataDir, { recursive: true, force: true });
   };
   const running = await startApi(config, logger, pace).catch(async (error: unknown) => {

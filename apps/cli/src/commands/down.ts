@@ -11,6 +11,9 @@ export const downCommand = (shell: Shell): Command =>
     .option('--json', 'one JSON object')
     .action(({ json }: { json?: true }) => down(shell, json === true));
 
+const stayMounted = (trees: number): string =>
+  `${trees} ${trees === 1 ? 'tree stays' : 'trees stay'} mounted, because a process uses ${trees === 1 ? 'it' : 'them'}; \`holdpoint down\` unmounts once it has ended`;
+
 async function down(shell: Shell, json: boolean): Promise<void> {
   const { dataDir, drainMs } = shell.config;
   const record = readSystemRecord(dataDir);
@@ -22,12 +25,16 @@ async function down(shell: Shell, json: boolean): Promise<void> {
   // Left over only when `up` was killed.
   const left = record === undefined ? 0 : await endChildren(record, { graceMs: drainMs + drainMarginMs });
   const { unmountTrees } = await import('@holdpoint/workspace/trees');
-  await unmountTrees(dataDir);
+  const mounted = await unmountTrees(dataDir);
   if (record !== undefined) release(dataDir, record.pid);
   const { stopEmbeddedRedis } = await import('@holdpoint/embedded-redis');
   const redis = await stopEmbeddedRedis({ dataDir });
-  if (json)
-    return shell.printJson({ stopped: wasUp || left > 0 || redis, up: wasUp, left_over: left, left_over_redis: redis });
+  if (json) {
+    const stopped = wasUp || left > 0 || redis;
+    const rest = { left_over: left, left_over_redis: redis, mounted_trees: mounted };
+    return shell.printJson({ stopped, up: wasUp, ...rest });
+  }
+  if (mounted > 0) shell.say(stayMounted(mounted));
   if (!wasUp && left === 0 && !redis) return shell.print(`Nothing runs on ${dataDir}.`);
   if (left > 0) shell.say(`stopped ${left} leftover processes`);
   if (redis) shell.say('stopped the leftover embedded Redis');

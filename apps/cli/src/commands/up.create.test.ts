@@ -102,7 +102,13 @@ it('survives a killed `up` and API without a second set of processes', async () 
   await second.ended;
   const { children } = recorded();
   const down = await call(['down', '--json'], env);
-  expect(JSON.parse(down.stdout)).toEqual({ stopped: true, up: false, left_over: 2, left_over_redis: true });
+  expect(JSON.parse(down.stdout)).toEqual({
+    stopped: true,
+    up: false,
+    left_over: 2,
+    left_over_redis: true,
+    mounted_trees: 0,
+  });
   expect(children.filter(isAlive)).toEqual([]);
   await expect.poll(() => lives(redis), { timeout: 10_000 }).toBe(false);
 });
@@ -112,7 +118,13 @@ it('`down` stops a running system, and succeeds without one', async () => {
   env = { ...env, HOLDPOINT_KEY: 'hp_of_another_system' };
   const { ended, record } = await up();
   const down = await call(['down', '--json'], env);
-  expect(JSON.parse(down.stdout)).toEqual({ stopped: true, up: true, left_over: 0, left_over_redis: false });
+  expect(JSON.parse(down.stdout)).toEqual({
+    stopped: true,
+    up: true,
+    left_over: 0,
+    left_over_redis: false,
+    mounted_trees: 0,
+  });
   expect((await ended).code).toBe(0);
   expect(record.children.filter(isAlive)).toEqual([]);
   expect(await call(['down', '--json'], env)).toMatchObject({

@@ -148,7 +148,7 @@ describe.skipIf((await whyCopies({ setting: 'auto', dataDir: tmpdir() })) !== un
   };
 
   it.each(['down', 'kill, then down'])('%s leaves no unused tree mounted', async (end) => {
-    env.HOLDPOINT_LAYERS = 'auto';
+    env.HOLDPOINT_LAYERS = 'always';
     const source = join(root, 'source');
     mkdirSync(source);
     writeFileSync(join(source, 'a.txt'), 'a\n');

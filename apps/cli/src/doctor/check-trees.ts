@@ -8,7 +8,7 @@ export async function checkTrees({ environment, dataDir }: Pick<Config, 'environ
   if (!existsSync(dataDir)) return { name, level: 'ok', text: 'nothing yet' };
   const { defaultLayers, whyCopies } = await import('@holdpoint/workspace/trees');
   const { HOLDPOINT_LAYERS: asked = defaultLayers } = environment;
-  const reason = await whyCopies({ setting: asked === 'auto' ? 'auto' : 'copy', dataDir });
+  const reason = await whyCopies({ setting: asked === 'copy' ? 'copy' : 'auto', dataDir });
   const text = reason === undefined ? 'on shared layers, by overlay mounts' : `copies of the source: ${reason}`;
   return { name, level: 'ok', text, data: { layers: reason === undefined } };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitSource, PublishTarget } from '@holdpoint/contract';
 import type { Workspaces } from '@holdpoint/workspace';
-import { git, initRepository } from '@holdpoint/workspace/testing';
+import { git, initRepository, unmountBelow } from '@holdpoint/workspace/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type GitServer, startGitServer } from '../testing/git-server.ts';
 import { openRemoteWorkspaces, type RemoteWorkspaces, token } from '../testing/remote-workspaces.ts';
@@ -23,6 +23,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await opened[Symbol.asyncDispose]();
+  unmountBelow(root);
   rmSync(root, { recursive: true, force: true });
 });
 

@@ -3,7 +3,7 @@ import { chooseLayer } from '../choose-layer.ts';
 import type { Call, Deps, Materialised, SnapshotId } from '../deps.ts';
 import { fromPlain, openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
-import { formerLayer, type Layer, layerRoot, standOn } from '../layers/index.ts';
+import { formerLayer, keepPlain, type Layer, layerRoot, standOn, staysPlain } from '../layers/index.ts';
 import { describe } from '../materialise/materialise.ts';
 import { preparedSnapshot, writeMark } from '../prepared/mark.ts';
 import {
@@ -105,6 +105,7 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
   const owner = deps.isRoot ? input.owner : undefined;
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  if (staysPlain(input.from)) keepPlain(folder);
   const layer = await chooseLayer(deps, {
     ...{ folder, record: input.origin, state, target, near: formerLayer(input.from), signal },
   });

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Deps } from '../deps.ts';
 import { hostOptions, mountPointsIn } from './mounts.ts';
+import { deviceOf, devicesInUse } from './other-namespaces.ts';
 import { overlayFile } from './overlay-record.ts';
 
 const run = promisify(execFile);
@@ -18,7 +19,7 @@ const pauseMs = 500;
 /**
  * Unmounts the trees that were not used for the longest time: beyond 64, those unused for 10 minutes, and all that were not used for an
  * hour. The next use mounts them again. A tree that some process uses stays.
- * @param input.waitMs how long to look again and again for trees that only a starting sandbox has. @default one look
+ * @param input.waitMs how long to try again what the kernel refuses. @default one look
  */
 export async function boundMounts(
   deps: Pick<Deps, 'dataDir' | 'now' | 'isRoot'>,
@@ -26,11 +27,10 @@ export async function boundMounts(
 ): Promise<void> {
   if (!deps.isRoot || process.platform !== 'linux') return;
   const { waitMs = 0 } = input;
-  const lookAtOthers = openLook();
   for (let left = waitMs; ; left -= pauseMs) {
     const unused = unusedTrees(deps, input);
     if (unused.length === 0) return;
-    const inUse = lookAtOthers();
+    const inUse = devicesInUse();
     for (const { path, allowedMs } of unused) {
       // A worker may have begun to use it while the processes of the host were read.
       if (inUse.has(deviceOf(path)) || deps.now() - usedAt(path) <= allowedMs) continue;
@@ -56,46 +56,4 @@ function unusedTrees(
 function usedAt(tree: string): number {
   const overlay = join(dirname(dirname(tree)), 'overlays', basename(tree));
   return statSync(overlayFile(overlay), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
-
-/** As the kernel names a device in mountinfo. */
-export function deviceOf(path: string): string {
-  const { dev } = statSync(path, { bigint: true });
-  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
-  const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn);
-  return `${major}:${minor}`;
-}
-
-/**
- * Looks again and again for the devices that others use. A sandbox has all mounts of the host while it starts, which is no use: only mount
- * namespaces that were there at the first look count.
- */
-export function openLook(): () => Set<string> {
-  let lasting: string[] | undefined;
-  return () => {
-    const others = devicesOfOthers();
-    lasting = lasting?.filter((namespace) => others.has(namespace)) ?? [...others.keys()];
-    return new Set(lasting.flatMap((namespace) => [...(others.get(namespace) ?? [])]));
-  };
-}
-
-/**
- * Devices that are mounted in other mount namespaces, by namespace: sandboxes keep their own mount of a tree. The key has the first process of
- * the namespace, because the kernel gives the number of one that is gone to the next one.
- */
-function devicesOfOthers(): Map<string, Set<string>> {
-  const seen = new Set([readlinkSync('/proc/self/ns/mnt')]);
-  const others = new Map<string, Set<string>>();
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const namespace = readlinkSync(`/proc/${pid}/ns/mnt`);
-      if (seen.has(namespace)) continue;
-      const lines = readFileSync(`/proc/${pid}/mountinfo`, 'latin1').split('\n');
-      others.set(`${namespace} ${pid}`, new Set(lines.map((line) => line.split(' ')[2] ?? '')));
-      seen.add(namespace);
-    } catch {
-      // The process has ended.
-    }
-  }
-  return others;
 }

@@ -39,7 +39,7 @@ const files = {
   run: { executable: '#!/bin/sh\n' },
 };
 
-const layered = () => temporary({ layers: 'auto' });
+const layered = () => temporary({ layers: 'always' });
 let next = 20_100;
 const ownUid = () => ({ uid: ++next, gid: next });
 
@@ -57,7 +57,7 @@ plainTest('without overlay mounts, or when the operator says so, trees are copie
 });
 
 test('runs of a source share one layer, each with its own uid and its own changes', async () => {
-  using t = temporary({ layers: 'auto', allocateOwner: ownUid });
+  using t = temporary({ layers: 'always', allocateOwner: ownUid });
   const source = t.source(files);
   const one = await t.begin(source);
   const two = await t.begin(source, 'run_2');
@@ -69,6 +69,37 @@ test('runs of a source share one layer, each with its own uid and its own change
   expect(new Set(uids).size).toBe(2);
   await t.workspaces.discard(runId);
   expect(readTree(two.path)).toEqual(readTree(source));
+});
+
+test.each([
+  { type: 'directory', count: 3, isMounted: false },
+  { type: 'git', count: 3, isMounted: false },
+  { type: 'directory', count: 60, isMounted: true },
+  { type: 'git', count: 60, isMounted: true },
+] as const)('$count files of a $type: on a layer is $isMounted, also after a fork and a take-over', async (input) => {
+  const { type, count, isMounted } = input;
+  using t = temporary({ layers: 'auto', allocateOwner: ownUid });
+  const names = Array.from({ length: count }, (_, index) => [`folder/${index}.txt`, `${index}\n`] as const);
+  const path = t.source(Object.fromEntries(names), type);
+  const source = { type, path } as const;
+  for (const run of [runId, 'run_2']) {
+    const made = await t.begin(source, run);
+    expect(isMountPoint(made.path)).toBe(isMounted);
+    expect(readTree(join(made.path, 'folder'))).toEqual(readTree(join(path, 'folder')));
+    expect(statSync(join(made.path, 'folder/0.txt')).uid).toBe(next);
+    // What a run adds changes nothing of it.
+    for (let index = 0; index < 100; index++) writeFileSync(join(made.path, `new-${index}`), '');
+    const { id } = await t.snapshot(made.id, run);
+    const fork = `${run}_fork`;
+    await t.workspaces.fork({ runId: fork, from: { runId: run, snapshot: id } });
+    for (const taken of [run, fork]) {
+      await t.workspaces.takeOver({ runId: taken, epoch: 2, snapshot: id });
+      const { path: tree } = await t.workspaces.locate({ runId: taken, epoch: 2 });
+      expect(isMountPoint(tree)).toBe(isMounted);
+      expect(readdirSync(tree).filter((name) => name.startsWith('new-'))).toHaveLength(100);
+    }
+  }
+  expect(layersIn(t)).toHaveLength(isMounted ? 1 : 0);
 });
 
 test('tenants share no layer', async () => {
@@ -112,7 +143,7 @@ test('a tree that was unmounted after a look is busy, and its mount point is not
 
 test('a tree that nothing used for hours is mounted again, and stays mounted', async () => {
   const clock = { now: Date.now() };
-  using t = temporary({ layers: 'auto', now: () => clock.now });
+  using t = temporary({ layers: 'always', now: () => clock.now });
   const { id, path } = await t.begin(t.source(files));
   const before = readTree(path);
   clock.now += 5 * 3_600_000;
@@ -124,7 +155,7 @@ test('a tree that nothing used for hours is mounted again, and stays mounted', a
 
 test('the layer of a tree in the trash stays', async () => {
   const clock = { now: Date.now() };
-  using t = temporary({ layers: 'auto', limits: { layerBytes: 0 }, now: () => clock.now });
+  using t = temporary({ layers: 'always', limits: { layerBytes: 0 }, now: () => clock.now });
   const { path } = await t.begin(t.source(files));
   const before = readTree(path);
   clock.now += 2 * 3_600_000;
@@ -137,7 +168,7 @@ test('the layer of a tree in the trash stays', async () => {
 });
 
 test('the tree of a commit with a file that no snapshot can hold is a plain folder', async () => {
-  using t = temporary({ layers: 'auto', limits: { fileBytes: 100 } });
+  using t = temporary({ layers: 'always', limits: { fileBytes: 100 } });
   const path = t.source({ ...files, large: 'x'.repeat(200) }, 'git');
   const large = [{ path: 'large', reason: 'too_large' }];
   const first = await t.begin({ type: 'git', path });
@@ -158,7 +189,8 @@ test('trees that nothing uses are unmounted when the workers have ended', async 
   const before = readTree(two.path);
   const open = openSync(one.path, 'r');
   // As a sandbox of a worker that was not started with the others.
-  const other = spawn('unshare', ['-m', 'sh', '-c', 'echo; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const line = 'mount --bind "$0" /mnt && echo && exec sleep 60';
+  const other = spawn('unshare', ['-m', 'sh', '-c', line, two.path], { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(other.stdout, 'data');
   const left = () => unmountTrees(t.dataDir, 2000);
   // A sandbox of another program has all mounts of the host while it starts.
@@ -185,7 +217,7 @@ test('sandboxes of other programs that start one after the other keep no tree mo
 });
 
 test('maintenance unmounts an unused tree while other sandboxes start one after the other', async () => {
-  using t = temporary({ layers: 'auto', now: Date.now });
+  using t = temporary({ layers: 'always', now: Date.now });
   const { path } = await t.begin(t.source(files));
   const deps = { dataDir: t.dataDir, isRoot: true, now: () => Date.now() + 2 * 3_600_000 };
   await whileOthersStart(async () => {
@@ -252,7 +284,7 @@ test('a layer of an earlier boot is used only when it was synced', async () => {
 });
 
 test('maintenance removes layers that no tree stands on, and unmounts unused trees', async () => {
-  using t = temporary({ layers: 'auto', limits: { layerBytes: 0 }, now: Date.now });
+  using t = temporary({ layers: 'always', limits: { layerBytes: 0 }, now: Date.now });
   const source = t.source(files);
   const { id, path } = await t.begin(source);
   const later = t.reopen({ now: () => Date.now() + 2 * 3_600_000 });
@@ -375,6 +407,7 @@ test('every snapshot is what the tree holds, and a restore brings it back', asyn
 
 const layersIn = (t: Temporary): string[] => {
   const top = join(t.dataDir, 'layers');
+  if (!existsSync(top)) return [];
   return readdirSync(top).flatMap((tenant) => readdirSync(join(top, tenant)).map((key) => join(top, tenant, key)));
 };
 

@@ -74,7 +74,7 @@ my $kind = 'overlay';
 my $context = call('fsopen', $fsopen, $kind, 0);
 # index: the kernel refuses a second overlay with the same upper folder. volatile: no fsync, because a tree is not trusted after a power
 # failure. redirect_dir: a folder of the layer can be renamed.
-my %options = (redirect_dir => 'on', index => 'on', metacopy => 'off', xino => 'auto', lowerdir => "/proc/self/fd/$clone");
+my %options = (source => 'holdpoint', redirect_dir => 'on', index => 'on', metacopy => 'off', xino => 'auto', lowerdir => "/proc/self/fd/$clone");
 $options{$_} = '/proc/self/fd/' . fileno($open{$_}) for keys %open;
 for my $key (sort keys %options) {
   my ($name, $value) = ("$key", "$options{$key}");

@@ -6,14 +6,14 @@ import { requireRecord } from '../run/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { type Layer, layerFile, readLayer } from './layer.ts';
 import { isMountPoint, mountOverlay, unmountIn } from './mounts.ts';
-import { overlayFile, readOverlay, upperOf, workOf } from './overlay-record.ts';
+import { keepPlain, overlayFile, readOverlay, upperOf, workOf } from './overlay-record.ts';
 
 /**
  * Mounts the tree of a run unless it is mounted, or is a plain folder. Every use of a tree begins with this, so a mount point is never
  * read as an empty tree.
  *
  * @returns the layer that the tree stands on; undefined for a plain folder
- * @throws WorkspaceError `ELAYERLOST` when the layer is gone: the tree must be built again from the snapshot
+ * @throws WorkspaceError `ELAYERLOST` when the layer is gone or the tree cannot be mounted here: it must be built again from the snapshot
  */
 export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer | undefined> {
   const record = readOverlay(folder);
@@ -32,7 +32,8 @@ export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer 
     await unmountAside(folder);
     await mountOverlay({
       ...{ layer: layer.root, upper: upperOf(folder), work: workOf(folder), target: folder.tree, owner },
-    });
+      adoptWith: overlayFile(folder.overlay),
+    }).catch((error: unknown) => giveUp(folder, error));
     await boundMounts(deps);
   }
   return layer;
@@ -52,6 +53,17 @@ export function openMounted(folder: RunFolder, layer: Layer | undefined): Direct
   }
   if ((mode & 0o700) !== 0o700) fchmodSync(top.fd, (mode & 0o777) | 0o700);
   return top;
+}
+
+/**
+ * What was mounted once may be refused: a worker in a container has the tree in a mount namespace that this process does not see, the folders
+ * were copied to another place or brought back from a backup, or this worker may mount no longer. The later trees of the run are plain folders,
+ * which need no mount.
+ */
+function giveUp(folder: RunFolder, error: unknown): never {
+  if (!(error instanceof WorkspaceError)) throw error;
+  keepPlain(folder);
+  throw new WorkspaceError('ELAYERLOST', error.message, { cause: error });
 }
 
 /** Where a take-over builds the tree of an epoch. */

@@ -5,8 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Owner, WorkspaceError } from '../port.ts';
+import { foreignMounts } from './other-namespaces.ts';
+import { unescapeOctal } from './unescape-octal.ts';
 
-const script = fileURLToPath(new URL('mount-overlay.pl', import.meta.url));
+const mountScript = fileURLToPath(new URL('mount-overlay.pl', import.meta.url));
+const adoptScript = fileURLToPath(new URL('adopt-mount.pl', import.meta.url));
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 /** Options of the programs that mount and unmount. */
 export const hostOptions = { env, cwd: '/', timeout: 30_000 } as const;
@@ -20,6 +23,11 @@ export interface OverlayMount {
   work: string;
   target: string;
   owner: Owner;
+  /**
+   * File to lock, for a tree that was mounted before: when another mount namespace has kept its mount, which the kernel mounts once only, a
+   * copy of that mount is used. @default it is not looked for
+   */
+  adoptWith?: string;
   /** How often to try while the upper folder is part of another mount, with growing pauses. @default 40, which take 15 s */
   rounds?: number;
 }
@@ -29,12 +37,14 @@ export interface OverlayMount {
  * A sandbox that starts copies all mounts for a moment, so an unmounted tree can be busy for as long.
  * Throws EWORKSPACEBUSY while the upper folder is part of another mount.
  */
-export async function mountOverlay({ layer, upper, work, target, owner, rounds = 40 }: OverlayMount): Promise<void> {
+export async function mountOverlay(mount: OverlayMount): Promise<void> {
+  const { layer, upper, work, target, owner, adoptWith, rounds = 40 } = mount;
   for (let round = 1; !isMountPoint(target); round++) {
     // A volatile overlay marks its folder as unsafe after a power failure. Trees of another boot are never mounted.
     rmSync(join(work, 'work', 'incompat'), { recursive: true, force: true });
     const end = await startMount([layer, upper, work, target, String(owner.uid), String(owner.gid)]);
     if (end === undefined) return;
+    if (end.isBusy && adoptWith !== undefined && (await adoptMount(target, adoptWith))) return;
     if (round === rounds || !end.isBusy) {
       throw new WorkspaceError(end.isBusy ? 'EWORKSPACEBUSY' : 'EIO', `A tree could not be mounted: ${end.message}`);
     }
@@ -44,7 +54,7 @@ export async function mountOverlay({ layer, upper, work, target, owner, rounds =
 
 async function startMount(args: string[]): Promise<{ isBusy: boolean; message: string } | undefined> {
   try {
-    await run('perl', [script, ...args], hostOptions);
+    await run('perl', [mountScript, ...args], hostOptions);
     return undefined;
   } catch (error) {
     const { code, stderr, message } = error as { code?: unknown; stderr?: string; message: string };
@@ -54,6 +64,17 @@ async function startMount(args: string[]): Promise<{ isBusy: boolean; message: s
 
 /** Exit code of the script for EBUSY. */
 const busyExit = 16;
+
+/** A new mount namespace begins with all mounts of the host, and some keep them. @returns whether the tree is mounted */
+async function adoptMount(target: string, lock: string): Promise<boolean> {
+  for (const { pid, point } of foreignMounts()) {
+    if (point !== target) continue;
+    // The namespace may have ended, or be one that a user of the host has made.
+    await run('perl', [adoptScript, pid, target, lock], hostOptions).catch(() => {});
+    if (isMountPoint(target)) return true;
+  }
+  return false;
+}
 
 /** Whether something is mounted at a folder of the data directory. */
 export function isMountPoint(path: string): boolean {
@@ -75,13 +96,6 @@ export async function moveMount(source: string, target: string): Promise<void> {
   await run('mount', ['-n', '--bind', '--', source, target], hostOptions);
   await run('umount', ['-n', '-l', '--', source], hostOptions);
 }
-
-/** The kernel writes space, tab, newline and backslash as octal digits. */
-const unescapeOctal = (text: string): string =>
-  Buffer.from(
-    text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8))),
-    'latin1',
-  ).toString();
 
 /** Takes away every mount at or below a path. Processes that use one keep it. @param isWanted @default all of them */
 export async function unmountIn(path: string, isWanted: (point: string) => boolean = () => true): Promise<void> {

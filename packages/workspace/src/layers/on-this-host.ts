@@ -3,17 +3,17 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { deviceOf, openLook } from './bound-mounts.ts';
 import { createLayers } from './layers.ts';
 import { hostOptions, mountPointsIn } from './mounts.ts';
-import type { Layers } from './port.ts';
+import { deviceOf, devicesInUse } from './other-namespaces.ts';
+import type { LayersSetting } from './port.ts';
 
-export { defaultLayers } from './port.ts';
+export { defaultLayers, layersSettings } from './port.ts';
 
 const run = promisify(execFile);
 
 /** Why the trees of a data directory, which exists, are copies on this host; undefined when they stand on shared layers. */
-export const whyCopies = (input: { setting: Layers['setting']; dataDir: string }): Promise<string | undefined> =>
+export const whyCopies = (input: { setting: LayersSetting; dataDir: string }): Promise<string | undefined> =>
   createLayers(input).reason();
 
 /** Folders of the data directory that hold trees. */
@@ -27,11 +27,10 @@ const pauseMs = 100;
  */
 export async function unmountTrees(dataDir: string, waitMs = 5000): Promise<number> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 0;
-  const lookAtOthers = openLook();
   for (let left = waitMs; ; left -= pauseMs) {
     const points = treesIn(dataDir);
     if (points.length === 0) return 0;
-    const inUse = lookAtOthers();
+    const inUse = devicesInUse();
     const free = points.filter((point) => !inUse.has(deviceOf(point)));
     // Not lazily: the kernel refuses while a process of this mount namespace uses one.
     if (free.length > 0) await run('umount', ['-n', '--', ...free], hostOptions).catch(() => {});

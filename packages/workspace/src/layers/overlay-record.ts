@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readJson } from '../files/index.ts';
@@ -30,6 +31,13 @@ export function formerLayer(folder: Pick<RunFolder, 'overlay'>): string | undefi
 }
 
 export const overlayText = (record: OverlayRecord): string => JSON.stringify(overlaySchema.parse(record));
+
+/** Exists when every later tree of the run is to be a plain folder. */
+const plainMark = ({ path }: Pick<RunFolder, 'path'>): string => join(path, 'plain-trees');
+export const staysPlain = (folder: Pick<RunFolder, 'path'>): boolean => existsSync(plainMark(folder));
+export const keepPlain = (folder: Pick<RunFolder, 'path'>): void => {
+  writeFileSync(plainMark(folder), '', { mode: 0o600 });
+};
 
 export const upperOf = ({ overlay }: Pick<RunFolder, 'overlay'>): string => join(overlay, 'upper');
 export const workOf = ({ overlay }: Pick<RunFolder, 'overlay'>): string => join(overlay, 'work');

@@ -1,10 +1,16 @@
 /** The default of HOLDPOINT_LAYERS. */
-export const defaultLayers = 'copy' satisfies Layers['setting'] as Layers['setting'];
+export const defaultLayers = 'copy' satisfies LayersSetting as LayersSetting;
+
+export const layersSettings = ['auto', 'always', 'copy'] as const;
+
+/** Wherever a trial mount works, `always` lets every tree stand on a layer, `auto` those for which that is cheaper. */
+export type LayersSetting = (typeof layersSettings)[number];
 
 /** Whether the trees of this host stand on layers. */
 export interface Layers {
-  /** As configured: `auto` uses layers wherever a trial mount works. */
-  readonly setting: 'auto' | 'copy';
+  readonly setting: LayersSetting;
+  /** Trees with fewer files are plain folders. */
+  readonly leastFiles: number;
   /** Tries once per process. */
   usable(): Promise<boolean>;
   /** Why the trees are plain folders; undefined when they are not. */

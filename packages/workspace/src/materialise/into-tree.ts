@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import type { Deps, Owner } from '../deps.ts';
 import { openTop, setFolderOwner } from '../files/index.ts';
-import { beginLayer, type LayerContent, rememberRoot, standOn } from '../layers/index.ts';
+import { beginLayer, keepPlain, type LayerContent, rememberRoot, standOn } from '../layers/index.ts';
 import { createHead, makeTree } from '../run/index.ts';
 import type { Fill } from './fill.ts';
 import { giveTree } from './give-tree.ts';
@@ -24,8 +24,8 @@ interface Written {
 }
 
 /**
- * Has the files of a run's tree written: into a layer that the tree then stands on, or, where this host has plain trees or no layer can hold
- * all of the files, into a plain folder.
+ * Has the files of a run's tree written: into a layer that the tree then stands on, or, where this host has plain trees, no layer can hold
+ * all of the files or there are few, into a plain folder.
  */
 export async function intoTree<Result extends Written>(
   deps: Deps,
@@ -42,8 +42,8 @@ export async function intoTree<Result extends Written>(
   }
   const written = await write({ to: build.root, owner: undefined, isLayer: true });
   const { copied, content, isStored } = written;
-  if (isStored) {
-    const { files, bytes } = copied;
+  const { files, bytes } = copied;
+  if (isStored && files >= deps.layers.leastFiles) {
     const layer = await build.place({ tenant, ...content, counts: { files, bytes } });
     rememberRoot(layer, copied.root);
     await standOn(deps, { folder, owner, layer });
@@ -52,6 +52,7 @@ export async function intoTree<Result extends Written>(
     renameSync(build.root, folder.tree);
     await giveTree(folder.tree, owner);
     createHead(folder, deps.holder);
+    if (isStored) keepPlain(folder);
   }
   return written;
 }

@@ -254,31 +254,27 @@ describe('a source that cannot be used', () => {
 });
 
 describe('a killed materialise', () => {
-  test.for(['git', 'directory', 'archive'] as const)(
-    'is completed by the next call (%s)',
-    { timeout: 30_000 },
-    async (type, { t }) => {
-      const folder = t.source({ 'a.txt': 'a\n', 'dir/run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
-      const archive = join(t.path, 'source.tar.gz');
-      execFileSync('tar', ['-C', folder, '-czf', archive, '.']);
-      if (type === 'git') initRepository(folder);
-      const wanted = { type, path: type === 'archive' ? archive : folder } as const;
-      const whole = await t.workspaces.materialise({ runId: 'run_whole', source: wanted });
-      const before = stamps(folder);
-      let killed = 0;
-      for (let dieAt = 1; ; dieAt += stride) {
-        const id = `run_${dieAt}`;
-        const act = { verb: 'materialise', source: wanted };
-        if (!runUntilKilled({ dataDir: t.dataDir, runId: id, dieAt, act })) break;
-        killed += 1;
-        expect(await t.workspaces.materialise({ runId: id, source: wanted })).toEqual(whole);
-        expect(readTree(await t.tree(id))).toEqual(readTree(folder, { ignore: ['.git'] }));
-      }
-      // Three entries, and the steps before and after.
-      expect(killed).toBeGreaterThanOrEqual(tried(8));
-      expect(stamps(folder)).toBe(before);
-    },
-  );
+  test.for(['git', 'directory', 'archive'] as const)('is completed by the next call (%s)', async (type, { t }) => {
+    const folder = t.source({ 'a.txt': 'a\n', 'dir/run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
+    const archive = join(t.path, 'source.tar.gz');
+    execFileSync('tar', ['-C', folder, '-czf', archive, '.']);
+    if (type === 'git') initRepository(folder);
+    const wanted = { type, path: type === 'archive' ? archive : folder } as const;
+    const whole = await t.workspaces.materialise({ runId: 'run_whole', source: wanted });
+    const before = stamps(folder);
+    let killed = 0;
+    for (let dieAt = 1; ; dieAt += stride) {
+      const id = `run_${dieAt}`;
+      const act = { verb: 'materialise', source: wanted };
+      if (!runUntilKilled({ dataDir: t.dataDir, runId: id, dieAt, act })) break;
+      killed += 1;
+      expect(await t.workspaces.materialise({ runId: id, source: wanted })).toEqual(whole);
+      expect(readTree(await t.tree(id))).toEqual(readTree(folder, { ignore: ['.git'] }));
+    }
+    // Three entries, and the steps before and after.
+    expect(killed).toBeGreaterThanOrEqual(tried(8));
+    expect(stamps(folder)).toBe(before);
+  });
 });
 
 describe('discard', () => {

@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { unescapeOctal } from './unescape-octal.ts';
+
+/** A mount in another mount namespace. */
+export interface ForeignMount {
+  /** A process of the namespace. */
+  pid: string;
+  /** As the kernel names a device in mountinfo. */
+  device: string;
+  /** Path below the root of the process. */
+  point: string;
+}
+
+/**
+ * Mounts in the mount namespaces of all processes that this one sees, without its own. A process that has ended, or that hides its
+ * mounts, is left out.
+ */
+export function foreignMounts(): ForeignMount[] {
+  const seen = new Set([readlinkSync('/proc/self/ns/mnt')]);
+  const found: ForeignMount[] = [];
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const namespace = readlinkSync(`/proc/${pid}/ns/mnt`);
+      if (seen.has(namespace)) continue;
+      const lines = readFileSync(`/proc/${pid}/mountinfo`, 'latin1').split('\n');
+      for (const line of lines) {
+        const [, , device, , point] = line.split(' ');
+        if (device !== undefined && point !== undefined) found.push({ pid, device, point: unescapeOctal(point) });
+      }
+      seen.add(namespace);
+    } catch {
+      // The process has ended.
+    }
+  }
+  return found;
+}
+
+/** Where the tree of a run, or one that was retired, lies in a data directory. */
+const placeOfTree = /\/[^/]+\/(trees|retired)\/[^/]+$/;
+
+/**
+ * Devices of trees that other namespaces use. A sandbox has its tree at another place than the data directory. A tree at its own place is a
+ * copy of the table of mounts, which every new mount namespace begins with and some keep: nothing there reads it.
+ */
+export const devicesInUse = (): Set<string> =>
+  new Set(
+    foreignMounts()
+      .filter(({ point }) => !placeOfTree.test(point))
+      .map(({ device }) => device),
+  );
+
+/** As the kernel names a device in mountinfo. */
+export function deviceOf(path: string): string {
+  const { dev } = statSync(path, { bigint: true });
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
+  const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn);
+  return `${major}:${minor}`;
+}
