@@ -12,12 +12,12 @@ const preload = new URL('../chaos/faults/shift-clock.ts', import.meta.url).href;
 const hour = 3_600_000;
 
 test.each([3 * hour, -10 * 60_000])(
-  'a worker whose clock is off by %i ms since its start ends no wait early, and repairs nothing',
+  'a worker whose clock is off by %i ms ends no wait of another worker early, and repairs nothing',
   async (shift) => {
     const { client } = system;
     const clock = join(system.directory, `clock${shift}`);
     writeFileSync(clock, String(shift));
-    const worker = await system.startWorker({ CHAOS_CLOCK: clock }, preload);
+    const first = await system.startWorker();
     const held = async (rule: object) => {
       const rules = [{ match: { tool: 'bash' }, action: 'hold' as const, ...rule }];
       const body = { plan: plan([bash('echo made >> made')]), policy: { rules, approval_timeout_s: 600 } };
@@ -25,6 +25,8 @@ test.each([3 * hour, -10 * 60_000])(
     };
     const runs = [await held({}), await held({ on_expiry: 'allow' })];
     await until('both wait', async () => (await client.listApprovals()).data.length === runs.length);
+    await first.signal('SIGTERM');
+    const worker = await system.startWorker({ CHAOS_CLOCK: clock }, preload);
     const redis = new Redis(system.redis.address);
     const deliveries = async () =>
       Promise.all(
