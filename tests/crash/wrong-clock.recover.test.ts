@@ -35,7 +35,7 @@ test.each([3 * hour, -10 * 60_000])(
           return Number(await redis.hget(`${queuePrefix}:${queueNames.steps}:${step?.id}`, 'ats'));
         }),
       );
-    // Several sweeps, each of which looks at what is due.
+    // Several sweeps look at what is due.
     await pause(4000);
     for (const runId of runs) {
       expect(await client.getRun(runId)).toMatchObject({ status: 'waiting', pending_approvals: 1 });
