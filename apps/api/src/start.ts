@@ -5,11 +5,11 @@ import {
   type EngineDeps,
   newId,
   openBlobStore,
-  openClock,
   openEngine,
   openOperatorPolicy,
   openOutputStore,
   openQueues,
+  openSharedClock,
   readPolicyFile,
   TraceIds,
   watchLogLevel,
@@ -83,7 +83,8 @@ export async function startApi(
   const connections = await openRedis({ address: await findRunningRedis(config) }, logger);
   const { installation, firstKey } = await openData({ redis: connections.state, dataDir: config.dataDir }, connections);
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
-  const now = openClock();
+  const clock = await openSharedClock(connections.state);
+  const { now } = clock;
   const operator = await openOperatorPolicy({ redis: connections.state, logger }, { file: config.policyFile, tools });
   const service = { name: 'holdpoint-api', version: manifest.version };
   const thread = given ?? openTelemetryThread({ service, traces: config.traces, metrics: config.metrics?.otlp });
@@ -172,6 +173,7 @@ export async function startApi(
     await app.close();
     clearTimeout(deadline);
     await queues.close();
+    clock.stop();
     await connections.close();
     await Promise.all([traces?.stop(), metrics.stop()]);
     if (given === undefined) await thread.stop();

@@ -12,7 +12,6 @@ export {
 } from './approvals/index.ts';
 export { openBlobStore } from './blobs/blob-store.ts';
 export { ceilingsFrom } from './ceilings-from.ts';
-export { openClock } from './clock.ts';
 export type { Idempotency } from './commands/index.ts';
 export type { EngineDeps, Retention } from './deps.ts';
 export { noUsage } from './domain/agent-report.ts';
@@ -47,6 +46,7 @@ export { setLogLevel, watchLogLevel } from './processes/log-level.ts';
 export type { Attempt, NumberedStep, RunSnapshot, StepsQuery, WaitingCall } from './queries/index.ts';
 export { TraceIds } from './queries/trace-ids.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
+export { openSharedClock } from './shared-clock.ts';
 export {
   addEvent,
   openSpans,

@@ -4,10 +4,10 @@ import { openGraphs } from '@holdpoint/code-graph';
 import {
   newId,
   openBlobStore,
-  openClock,
   openOperatorPolicy,
   openOutputStore,
   openQueues,
+  openSharedClock,
   readPolicyFile,
   type TraceIds,
   watchLogLevel,
@@ -95,7 +95,8 @@ export async function startWorkers(
   const onDropped = (spans: number, reason: string): void =>
     metrics.count('dropped', { signal: 'spans', reason }, spans);
   const traces = await startTraces({ thread, service, logger, onDropped }, config.traces);
-  const now = openClock();
+  const clock = await openSharedClock(connections.state);
+  const { now } = clock;
   const queues = openQueues(connections.state, now, traces?.queues);
   let checkSpace = (): void => {};
   const traced = openWorkerTraces(connections.state, traces);
@@ -266,6 +267,7 @@ export async function startWorkers(
     await graphs.close();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
+    clock.stop();
     await connections.close();
     await served?.close();
     await Promise.all([traces?.stop(), metrics.stop()]);

@@ -79,6 +79,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const aborted = [signal, command.stop].find((one) => one?.aborted);
   if (aborted) return settle(killedBy(aborted));
 
+  let hasBegun = false;
   const request: TreeRequest = {
     workspace: command.workspace,
     label: command.label ?? null,
@@ -90,7 +91,10 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     stdin: command.stdin ?? null,
     hostFiles: null,
     tmpBytes: command.tmp_bytes,
-    onBegun: command.onBegun,
+    onBegun() {
+      hasBegun = true;
+      command.onBegun?.();
+    },
   };
   const start = () => startTree(deps.driver, request);
   const starting = deps.stillStart?.(command.workspace, start) ?? start();
@@ -104,11 +108,13 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   let grace: NodeJS.Timeout | undefined;
+  let isAsked = false;
   const onStop = () => {
     if (cause !== null || command.stop === undefined) return;
-    cause = killedBy(command.stop);
-    tree.terminate();
-    grace = setTimeout(() => tree.kill(), graceMs);
+    const stopped = killedBy(command.stop);
+    isAsked = tree.terminate();
+    if (isAsked) cause = stopped;
+    grace = setTimeout(() => kill(stopped), graceMs);
   };
   command.stop?.addEventListener('abort', onStop, { once: true });
   if (command.stop?.aborted) onStop();
@@ -164,8 +170,12 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     const end = await tree.ended;
     for (const flush of flushes) flush();
     if (broken !== undefined) throw broken.error;
-    const breach = cause ? null : await watching.end(end);
-    const how = cause ?? breach ?? judge(end, { limits, elapsed: deps.now() - started, stderr });
+    // It ended by itself, and the worker saw that after it sent the kill: one that SIGKILL ends has a signal.
+    const isOwnEnd = hasBegun && !isAsked && end.status === 'exited' && end.signal === null;
+    const isTooLate = isOwnEnd && (cause?.status === 'killed' || cause?.status === 'timed_out');
+    const killed = isTooLate ? null : cause;
+    const breach = killed ? null : await watching.end(end);
+    const how = killed ?? breach ?? judge(end, { limits, elapsed: deps.now() - started, stderr });
     return settle(how, watching.used());
   } finally {
     leave();

@@ -48,8 +48,8 @@ export interface Tree {
   usage(): Usage | null;
   /** Host pids of the known processes. */
   processes(): number[];
-  /** SIGTERM to all processes. Kills a tree whose program has not begun. */
-  terminate(): void;
+  /** SIGTERM to all processes. Kills a tree whose program has not begun. @returns false when nothing was left to end */
+  terminate(): boolean;
   /** SIGKILL to all processes. Harmless after the end. */
   kill(): void;
   /** Resolves when the set-up is complete, or will not be. */

@@ -92,33 +92,49 @@ export async function requestResume(
  * Requests a publish of the change set.
  * @param request.snapshot the snapshot that was reviewed; another one now → `snapshot_changed`
  * @param request.message default: the run's title. Fields that are absent do not conflict with a publish that is under way
- * @throws EngineError `run_not_found`, `run_not_finished`, `run_not_succeeded`, `snapshot_changed`, `publication_closed`, `publication_pending`
+ * @throws EngineError `run_not_found`, `run_not_finished`, `run_not_succeeded`, `snapshot_changed`, `publication_closed`, `publication_pending`,
+ * `contended`
  */
 export async function requestPublication(
   deps: EngineDeps,
   runId: string,
-  {
-    snapshot,
-    by,
-    include_ignored: asked,
-    ...options
-  }: Omit<Partial<PublishOptions>, 'include_ignored'> & { by: string; snapshot?: string; include_ignored?: boolean },
+  request: Omit<Partial<PublishOptions>, 'include_ignored'> & {
+    by: string;
+    snapshot?: string;
+    include_ignored?: boolean;
+  },
 ): Promise<void> {
-  const run = await getRun(deps, runId);
-  if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
+  await retryWhileContended(runId, async () => {
+    const run = await getRun(deps, runId);
+    const transition = await publication(deps, run, request);
+    return transition === undefined || recordRequest(deps, run, transition);
+  });
+}
+
+/** @returns undefined: the same publish is under way, or done */
+async function publication(
+  deps: EngineDeps,
+  run: RunState,
+  { snapshot, by, include_ignored: asked, ...options }: Parameters<typeof requestPublication>[2],
+): Promise<Transition | undefined> {
+  const { id } = run;
+  if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${id} is ${run.status}`);
   if (run.status !== 'succeeded')
     throw new EngineError(
       'run_not_succeeded',
-      `the run ${runId} ${run.status === 'failed' ? 'failed' : `is ${run.status}`}`,
+      `the run ${id} ${run.status === 'failed' ? 'failed' : `is ${run.status}`}`,
     );
   if (run.parent !== undefined) {
-    throw new EngineError('run_not_publishable', `the run ${runId} is a sub-agent of ${run.parent.run_id}`);
+    throw new EngineError('run_not_publishable', `the run ${id} is a sub-agent of ${run.parent.run_id}`);
   }
-  if (run.header.dry_run) throw new EngineError('dry_run', `the run ${runId} is a dry run: it publishes nothing`);
+  if (run.header.dry_run) throw new EngineError('dry_run', `the run ${id} is a dry run: it publishes nothing`);
   if (snapshot !== undefined && snapshot !== run.snapshot) {
     throw new EngineError('snapshot_changed', `the run's final snapshot is ${run.snapshot}`);
   }
   const { publication, publish_request: before } = run;
+  if (publication === 'discarding' || publication === 'discarded') {
+    throw new EngineError('publication_closed', `the change set of ${id} is ${publication}`);
+  }
   const includeIgnored = asked ?? (await readSpec(deps, run)).publish.include_ignored;
   const isUnderWay = publication === 'requested' || publication === 'parked';
   const isAlike = (before?.include_ignored === true) === includeIgnored;
@@ -127,29 +143,31 @@ export async function requestPublication(
   );
   if (publication === 'published' && before?.branch === options.branch && isAlike) return;
   if (isUnderWay && isSame && isAlike) return;
-  if (isUnderWay) throw new EngineError('publication_pending', `a publish of ${runId} is ${publication} already`);
+  if (isUnderWay) throw new EngineError('publication_pending', `a publish of ${id} is ${publication} already`);
   const ignored = includeIgnored ? { include_ignored: true as const } : {};
-  const request = requestPublish(run, { message: run.header.title, ...options, ...ignored, by });
-  await recordRequest(deps, run, 'requested', request);
+  return requestPublish(run, { message: run.header.title, ...options, ...ignored, by });
 }
 
 /**
  * Removes the workspace of a run that has ended. A publish that waits for a decision ends with it; one under way may change the source at any
  * moment, so it has to end first.
- * @throws EngineError `run_not_found`, `run_not_finished`, `publication_pending`, `publication_closed`, `fork_pending`
+ * @throws EngineError `run_not_found`, `run_not_finished`, `publication_pending`, `fork_pending`, `contended`
  */
 export async function requestDiscarding(deps: EngineDeps, runId: string, by: string): Promise<void> {
-  const run = await getRun(deps, runId);
-  if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
-  if (run.publication === 'discarding' || run.publication === 'discarded') return;
-  if (run.publication === 'requested')
-    throw new EngineError('publication_pending', `a publish of ${runId} is under way`);
-  const waiting = await forksWithoutWorkspace(deps, run);
-  if (waiting.length > 0) {
-    throw new EngineError('fork_pending', `${waiting.join(', ')} did not take a copy of ${runId} yet`);
-  }
-  await recordRequest(deps, run, 'discarding', requestDiscard(run, by));
-  if (run.publish_approval !== undefined) await untrackApproval(deps.redis, run.publish_approval);
+  await retryWhileContended(runId, async () => {
+    const run = await getRun(deps, runId);
+    if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
+    if (run.publication === 'discarding' || run.publication === 'discarded') return true;
+    if (run.publication === 'requested')
+      throw new EngineError('publication_pending', `a publish of ${runId} is under way`);
+    const waiting = await forksWithoutWorkspace(deps, run);
+    if (waiting.length > 0) {
+      throw new EngineError('fork_pending', `${waiting.join(', ')} did not take a copy of ${runId} yet`);
+    }
+    if (!(await recordRequest(deps, run, requestDiscard(run, by)))) return false;
+    if (run.publish_approval !== undefined) await untrackApproval(deps.redis, run.publish_approval);
+    return true;
+  });
 }
 
 /** Forks that still need the workspace of the run they come from. */
@@ -167,21 +185,14 @@ async function forksWithoutWorkspace(deps: EngineDeps, run: RunState): Promise<s
   return children.filter((_, index) => needs[index]);
 }
 
-async function recordRequest(
-  deps: EngineDeps,
-  run: RunState,
-  asked: 'requested' | 'discarding',
-  transition: Transition,
-): Promise<void> {
+/** @returns false: the run has changed since it was read */
+async function recordRequest(deps: EngineDeps, run: RunState, transition: Transition): Promise<boolean> {
   await trackActive(deps.redis, run.id);
-  const appended = await append(deps, run.id, transition);
-  // Another caller requested the same at the same time: then it is requested.
-  if (!appended.ok && (await getRun(deps, run.id)).publication !== asked) {
-    throw new EngineError('publication_closed', `the change set of ${run.id} is ${appended.actual ?? 'gone'}`);
-  }
+  if (!(await append(deps, run.id, transition)).ok) return false;
   // Again: a worker that just finished with the run may have removed it from the index of active runs in between.
   await trackActive(deps.redis, run.id);
   await deps.queues.wakeWorkspace(run.id).catch((error: unknown) => {
     deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
   });
+  return true;
 }

@@ -1,21 +1,10 @@
 import type { WorkerDeps } from '../deps.ts';
-import { nextNotice, noticesGiven, type RunState, recordRepair } from '../domain/index.ts';
-import {
-  activeIndex,
-  append,
-  countRepair,
-  ensureFacets,
-  idsAfter,
-  lookIndex,
-  readApproval,
-  readRun,
-  readStep,
-  restKey,
-  trackApproval,
-} from '../log/index.ts';
-import { diagnose, type Finding } from '../reconcile/diagnose.ts';
+import { type RunState, recordRepair } from '../domain/index.ts';
+import { activeIndex, append, countRepair, idsAfter, lookIndex, readRun, restKey } from '../log/index.ts';
+import { diagnose, type Finding, hasOrphanedTurn } from '../reconcile/diagnose.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { findRestless, readOutlook } from '../reconcile/rest.ts';
+import { listApproval, unlistedApprovals } from '../reconcile/unlisted-approvals.ts';
 import { nextSlice, type Pace } from './rounds.ts';
 
 const page = 200;
@@ -89,7 +78,7 @@ return 1`;
 
 /**
  * Sends the wake-ups that a run requires. Each stuck part is recorded in its log, unless the run changed during the look: a job that was not found
- * may have done its work since its step was read.
+ * may have done its work since its step was read. What was not recorded is repaired as well, so a run that keeps changing waits for no other look.
  */
 async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   const run = await readRun(deps.redis, runId);
@@ -97,21 +86,13 @@ async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Pro
   for (const finding of run ? await diagnose(deps, run) : []) {
     seen = seen && (await report(deps, seen, finding));
     if (seen === undefined) break;
-    if (finding.class === 'orphaned_delayed_job') await deps.queues.wakeTurn(seen, seen.turn + 1);
-    if (finding.class === 'approval_not_indexed') await listApproval(deps, runId, finding.subject);
+  }
+  const now = await readRun(deps.redis, runId);
+  if (now !== undefined) {
+    if (await hasOrphanedTurn(deps, now)) await deps.queues.wakeTurn(now, now.turn + 1);
+    for (const { id } of await unlistedApprovals(deps, now)) await listApproval(deps, runId, id);
   }
   await reconcile(deps, runId, signal);
-}
-
-/** Lists an approval again that a sweeper removed as abandoned: the sweeper's clock was ahead of the one that made the id. */
-async function listApproval(deps: WorkerDeps, runId: string, stepId: string | undefined): Promise<void> {
-  const found = stepId === undefined ? undefined : await readStep(deps.redis, runId, stepId);
-  const id = found?.step.approval;
-  const approval = id === undefined ? undefined : await readApproval(deps.redis, runId, id);
-  if (approval === undefined) return;
-  const noticeAt = nextNotice(approval.request, noticesGiven(approval));
-  await trackApproval(deps.redis, approval.id, runId, noticeAt);
-  await ensureFacets(deps.redis, runId, approval.id);
 }
 
 /** @returns the run as it is now; undefined: it has changed since it was read, so the finding may be over, and nothing is recorded */

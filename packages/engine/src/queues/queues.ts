@@ -131,7 +131,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   const nextSteps = new Queue<StepJob>(
     queueNames.steps,
     options,
-    openBackend(redis, { prefix: queuePrefix, isSilent: true }),
+    openBackend(redis, { prefix: queuePrefix, silent: 'adds' }),
   );
   const workspaces = new Queue<WorkspaceJob>(queueNames.workspaces, options);
   const tasks = new Queue<TaskJob>(queueNames.tasks, options);

@@ -9,19 +9,11 @@ import {
   type StepState,
   stepField,
 } from '../domain/index.ts';
-import {
-  isApprovalListed,
-  lastEventAt,
-  readApproval,
-  readStep,
-  readTask,
-  readTasks,
-  readTurnSteps,
-  stateKey,
-} from '../log/index.ts';
+import { lastEventAt, readApproval, readStep, readTask, readTasks, readTurnSteps, stateKey } from '../log/index.ts';
 import { isInBackoff, jobIds, longestNapMs, type StepJob } from '../queues/queues.ts';
 import { isDue } from './ensure-tasks.ts';
 import { isWorkspaceDue } from './release-run.ts';
+import { unlistedApprovals } from './unlisted-approvals.ts';
 import { isWaitOver } from './wait-over.ts';
 
 export type Finding = EventOf<'run.repaired'>['data'];
@@ -41,9 +33,12 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
     const isAtRest = run.closing !== undefined || run.awaits_calls !== undefined;
     if (run.open === 0 && !isAtRest) {
       if (!(await hasTurnJob(deps, run))) found.push({ class: 'turn_without_successor' });
-      else if (await sleepsWithoutReason(deps, run)) found.push({ class: 'orphaned_delayed_job' });
+      else if (await hasOrphanedTurn(deps, run)) found.push({ class: 'orphaned_delayed_job' });
     }
     for (const step of await readTurnSteps(deps.redis, run)) found.push(...(await lookAtStep(deps, run, step)));
+  }
+  for (const { stepId } of await unlistedApprovals(deps, run)) {
+    found.push({ class: 'approval_not_indexed', subject: stepId });
   }
   if (run.open_tasks > 0 && run.status !== 'paused') {
     for (const task of await readTasks(deps.redis, run.id)) {
@@ -68,9 +63,11 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
 const hasTurnJob = async (deps: WorkerDeps, run: RunState): Promise<boolean> =>
   (await deps.queues.turns.getJob(jobIds.turn(run.id, run.turn + 1))) !== undefined;
 
-/** A job that a rewound run left asleep has the id of a turn that is due now. A nap ends by itself. */
-async function sleepsWithoutReason({ queues }: WorkerDeps, run: RunState): Promise<boolean> {
-  if (isWaitingForModel(run)) return false;
+/** Whether the job of the turn that is due sleeps: a rewound run left it, or a wake-up was lost. A nap ends by itself. */
+export async function hasOrphanedTurn({ queues }: WorkerDeps, run: RunState): Promise<boolean> {
+  const isOpen = run.status === 'running' || run.status === 'waiting';
+  const isAtRest = run.closing !== undefined || run.awaits_calls !== undefined || isWaitingForModel(run);
+  if (!isOpen || run.restore === 'due' || run.open > 0 || isAtRest) return false;
   const job = await queues.turns.getJob(jobIds.turn(run.id, run.turn + 1));
   if (job === undefined || !(await isAsleep(job))) return false;
   return job.delay > longestNapMs;
@@ -95,7 +92,6 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
       if (!job) return [{ class: 'queued_without_job', subject }];
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
       if (approval?.status !== 'pending') return [];
-      if (!(await isApprovalListed(deps.redis, approval.id))) return [{ class: 'approval_not_indexed', subject }];
       const expires = Date.parse(approval.request.expires_at);
       // A job that is awake waits for a worker: all of them may be busy.
       return expires < deps.now() - graceMs && (await isAsleep(job)) ? [{ class: 'expired', subject }] : [];

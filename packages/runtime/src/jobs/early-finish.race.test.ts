@@ -113,6 +113,36 @@ test('a job that the end of another one takes wakes no waiting worker', async ()
   expect(left).toBe(0);
 });
 
+/** Adds the job of a step of another run, delayed until it is due, and lets the worker that waits for that time die. */
+async function dueWithoutWatcher(deps: WorkerDeps): Promise<string> {
+  const { runs } = openEngine(deps).as({ name: 'ann', kind: 'person', tenant: 'default' });
+  const { runId } = await runs.submit({ spec: specOf([[{ args: { effect: 'read' } }]]) });
+  await handleTurn(deps, { run_id: runId, turn: 1 }, context());
+  const stepId = (await listSteps(deps, runId)).steps[0]?.id ?? '';
+  await (await deps.queues.steps.getJob(stepId))?.remove();
+  await deps.queues.addStep({ id: runId, header: {} }, stepId, Date.now() + 2);
+  await expect.poll(() => Date.now()).toBeGreaterThan((await scoreOf(deps, stepId)) / 0x1000 + 1);
+  return stepId;
+}
+const scoreOf = async ({ queues, redis }: WorkerDeps, stepId: string): Promise<number> =>
+  Number(await redis.zscore(queues.steps.toKey('delayed'), stepId));
+
+test('the end of a job that promotes a due delayed job wakes a waiting worker', async () => {
+  const { deps } = inMemoryWorker(engine);
+  await planned(deps, 1);
+  const found: unknown[] = [];
+  let jobs = 0;
+  await handleJobs(deps, 3, async (...[one, job, context]) => {
+    if (++jobs > 1) return handleStep(one, job, context);
+    const delayed = await dueWithoutWatcher(one);
+    await one.redis.del(markerOf(one));
+    const end = await handleStep(one, job, context);
+    found.push(await (await one.queues.steps.getJob(delayed))?.getState(), await one.redis.exists(markerOf(one)));
+    return end;
+  });
+  expect(found).toEqual(['prioritized', 1]);
+});
+
 test('when the end of a job takes no other, because its lock is lost, a waiting worker is woken for the job that was added', async () => {
   const { deps } = inMemoryWorker(engine);
   await planned(deps, 1);

@@ -82,7 +82,8 @@ export class EarlyFinish {
   /** The backend of the worker, on the other connection. */
   #openBackend(): IQueueBackend {
     const { name, opts } = this.#worker();
-    this.#backend ??= openBackend(this.#redis, { prefix: queuePrefix, isSilent: this.#isSilent })(name, opts);
+    const silent = this.#isSilent ? 'ends' : undefined;
+    this.#backend ??= openBackend(this.#redis, { prefix: queuePrefix, silent })(name, opts);
     return this.#backend;
   }
 }

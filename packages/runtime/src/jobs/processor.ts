@@ -62,7 +62,8 @@ export function processor<Data extends { run_id: string }>(
       if (end.seen !== undefined) options.seen.set(job, end.seen);
       return;
     }
-    await job.moveToDelayed(deps.now() + capDelay(end.until - deps.now()), token);
+    // BullMQ compares with the wall clock of this process, which may be wrong: one that is ahead would bring the job back at once.
+    await job.moveToDelayed(Date.now() + capDelay(end.until - deps.now()), token);
     if (mayStillSleep && !(await mayStillSleep(deps, job.data, end))) {
       await job.promote().catch((error: unknown) => deps.logger.debug({ job: job.id, err: error }, 'already awake'));
     }
@@ -76,7 +77,7 @@ export function processor<Data extends { run_id: string }>(
       // The job lost its lock and came again to the same worker, which renews one lock and aborts one signal per id: side by side, each
       // handler would take the other's lock and its work away.
       former.leave.abort('lock-lost' satisfies AbortReason);
-      await job.moveToDelayed(deps.now() + leavingMs, token);
+      await job.moveToDelayed(Date.now() + leavingMs, token);
       throw new DelayedError();
     }
     const mine = { job, leave: new AbortController() };

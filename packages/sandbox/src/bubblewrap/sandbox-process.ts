@@ -165,10 +165,12 @@ export class SandboxProcess {
     this.#kill({ kind: 'killed' });
   }
 
-  terminate(): void {
+  terminate(): boolean {
     this.#isTerminated = true;
-    if (this.#firstProcess && this.#state === 'running') terminateDescendants(this.#firstProcess);
-    else this.kill();
+    if (this.#firstProcess && this.#state === 'running') return terminateDescendants(this.#firstProcess);
+    const isOver = this.#state === 'killed' || this.#state === 'ended';
+    this.kill();
+    return !isOver;
   }
 
   processes(): number[] {

@@ -38,9 +38,11 @@ export function thawDescendants(roots: readonly ProcessIdentity[]): void {
   for (const pid of roots.flatMap((root) => [...descendants(root.pid)])) sendSignal(pid, 'SIGCONT');
 }
 
-/** Sends SIGTERM to the present descendants of a process. */
-export function terminateDescendants({ pid }: ProcessIdentity): void {
-  for (const process of [...descendants(pid)]) sendSignal(process, 'SIGTERM');
+/** Sends SIGTERM to the present descendants of a process. @returns whether one of them had not ended yet */
+export function terminateDescendants({ pid }: ProcessIdentity): boolean {
+  const present = [...descendants(pid)].filter((one) => !'ZX'.includes(stateIn(`/proc/${one}`) ?? 'X'));
+  for (const process of present) sendSignal(process, 'SIGTERM');
+  return present.length > 0;
 }
 
 /**
@@ -89,11 +91,15 @@ function hasStopped(pid: number): boolean {
 }
 
 function isThreadStopped(directory: string): boolean {
-  const stat = read(`${directory}/stat`);
-  if (stat === null) return true; // the thread has ended
-  const state = stat.charAt(stat.lastIndexOf(')') + 2);
-  if ('TtZX'.includes(state)) return true;
+  const state = stateIn(directory);
+  if (state === null || 'TtZX'.includes(state)) return true;
   return state === 'D' && forkCalls.includes(Number.parseInt(read(`${directory}/syscall`) ?? '', 10));
+}
+
+/** The state of a process or thread as /proc shows it. Null when it has ended. */
+function stateIn(directory: string): string | null {
+  const stat = read(`${directory}/stat`);
+  return stat === null ? null : stat.charAt(stat.lastIndexOf(')') + 2);
 }
 
 function threadsOf(pid: number): string[] {

@@ -99,7 +99,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
       stdout,
       stderr,
       ...uncounted,
-      terminate: () => {},
+      terminate: () => false,
       kill: () => {},
       settled: Promise.resolve(),
       ended: detail.then((text) => ({ status: 'setup_failed', detail: text })),
@@ -145,7 +145,11 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     stdout,
     stderr,
     ...uncounted,
-    terminate: () => sendSignal(-pid, 'SIGTERM'),
+    terminate() {
+      const isRunning = identity !== null && isAlive(identity);
+      sendSignal(-pid, 'SIGTERM');
+      return isRunning;
+    },
     kill: () => killGroup(pid),
     settled: Promise.resolve(),
     ended: finish(),

@@ -1,0 +1,46 @@
+import type { WorkerDeps } from '../deps.ts';
+import { nextNotice, noticesGiven, type RunState } from '../domain/index.ts';
+import {
+  ensureFacets,
+  isApprovalListed,
+  readApproval,
+  readTurnSteps,
+  trackApproval,
+  untrackApproval,
+} from '../log/index.ts';
+
+/**
+ * The pending approvals of a run that no list has, and their steps; that of a publish has none. A sweeper removed them as abandoned, because its
+ * clock was ahead of the one that made their ids, or Redis lost them.
+ */
+export async function unlistedApprovals(
+  { redis }: WorkerDeps,
+  run: RunState,
+): Promise<{ id: string; stepId?: string }[]> {
+  if (run.parked === 0) return [];
+  const steps = run.open === 0 ? [] : await readTurnSteps(redis, run);
+  const asked = steps.flatMap(({ id, status, approval }) =>
+    approval !== undefined && (status === 'parked' || status === 'indeterminate') ? [{ id: approval, stepId: id }] : [],
+  );
+  const ofPublish =
+    run.publication === 'parked' && run.publish_approval !== undefined ? [{ id: run.publish_approval }] : [];
+  const found = await Promise.all(
+    [...asked, ...ofPublish].map(async (one) => {
+      if (await isApprovalListed(redis, one.id)) return [];
+      return (await isPending(redis, run.id, one.id)) ? [one] : [];
+    }),
+  );
+  return found.flat();
+}
+
+export async function listApproval({ redis }: WorkerDeps, runId: string, id: string): Promise<void> {
+  const approval = await readApproval(redis, runId, id);
+  if (approval?.status !== 'pending') return;
+  await trackApproval(redis, id, runId, nextNotice(approval.request, noticesGiven(approval)));
+  await ensureFacets(redis, runId, id);
+  // It may have been decided while it was listed.
+  if (!(await isPending(redis, runId, id))) await untrackApproval(redis, id);
+}
+
+const isPending = async (redis: WorkerDeps['redis'], runId: string, id: string): Promise<boolean> =>
+  (await readApproval(redis, runId, id))?.status === 'pending';

@@ -1,0 +1,38 @@
+import type { Redis } from 'ioredis';
+import { openClock } from './clock.ts';
+import { timeOf } from './handlers/periodic-work.ts';
+
+/** Clocks of computers drift by less than a millisecond in that time. */
+const everyMs = 10_000;
+/** An answer that took longer says little of when Redis read its clock. */
+const mostMs = 250;
+
+/** The time of day in this process: milliseconds since the epoch by the clock of Redis, which judges deadlines as well. */
+export interface SharedClock {
+  now: () => number;
+  stop(): void;
+}
+
+/**
+ * Follows the clock of Redis, so that all processes agree on when a wait is over, and a process whose wall clock is wrong ends none early. Between
+ * two looks the process counts on by itself. When Redis shows another time, that is believed once it stays so for half a minute (`openClock`).
+ */
+export async function openSharedClock(redis: Redis): Promise<SharedClock> {
+  let offset = (await offsetOf(redis)).offset;
+  const look = async (): Promise<void> => {
+    const seen = await offsetOf(redis);
+    if (seen.tookMs <= mostMs) offset = seen.offset;
+  };
+  // Without Redis the process counts on.
+  const timer = setInterval(() => void look().catch(() => undefined), everyMs).unref();
+  const monotonic = () => performance.now();
+  return { now: openClock({ wall: () => monotonic() + offset, monotonic }), stop: () => clearInterval(timer) };
+}
+
+/** What the clock of Redis is ahead of this process's monotonic one. */
+async function offsetOf(redis: Redis): Promise<{ offset: number; tookMs: number }> {
+  const sent = performance.now();
+  const time = await timeOf(redis);
+  const answered = performance.now();
+  return { offset: time - (sent + answered) / 2, tookMs: answered - sent };
+}
