@@ -194,6 +194,17 @@ describe('a program of the set-up', () => {
   });
 });
 
+test('a program of the set-up that fails says why, without its stack', async () => {
+  const said =
+    'npm error FetchError: refused\\nnpm error     at emit (node:events:1:2)\\n    at f (/a/b.js:3:4)\\nnpm error code E';
+  const failing = run({ root }, ['sh', '-c', `printf '${said}' >&2; exit 1`], {
+    ...{ cwd: root, env: process.env, what: 'npm failed', next: 'Look.' },
+  });
+  await expect(failing).rejects.toMatchObject({
+    message: 'npm failed (exit 1)\nnpm error FetchError: refused\nnpm error code E',
+  });
+});
+
 /** Archives and a fake apt, for which one of the packages is being installed by another apt. */
 describe.runIf(existsSync('/usr/bin/dpkg-deb'))('packages while another apt works', () => {
   const script = (name: string, text: string) => {
@@ -251,6 +262,16 @@ esac`,
     });
     expect(said).toEqual([expect.stringContaining('trying once more')]);
     expect(readFileSync(path.join(root, 'downloads'), 'utf8')).toBe('x\nx\n');
+  });
+
+  test.each([
+    ['W: Failed to fetch http://deb.example/InRelease  Could not connect', 'cannot be reached: check the network'],
+    ['N: all is well', 'none of these packages is in the sources'],
+  ])('that no source has are an error with the cause: %s', async (update, message) => {
+    const none = fakeApt('exit 100');
+    script('apt-cache', 'echo "  Candidate: (none)"');
+    script('apt-get', `case "$*" in *update*) echo "${update}" ;; esac`);
+    await expect(unpackPackage(none, options())).rejects.toMatchObject({ message: expect.stringContaining(message) });
   });
 
   test('that lack the program are an error with what to do', async () => {

@@ -191,3 +191,26 @@ it('puts pieces of a text together', () => {
   add(0, 'n', 'another time');
   expect(text.text).toBe('n');
 });
+
+it('says since when the API does not answer, instead of what it last knew', () => {
+  const run = followed();
+  run.send('run.created', begun);
+  run.call('bash', { command: 'make' });
+  run.view.lost(start);
+  expect(run.lines.at(-1)).toMatch(/^· no answer from the API since \d\d:\d\d:\d\d, trying again$/);
+  run.view.lost(undefined);
+  expect(run.lines.at(-1)).toContain('bash make');
+});
+
+it('says whole why a run stopped, with the lines that a command printed', () => {
+  const run = followed();
+  run.send('run.created', begun);
+  run.send('run.paused', {
+    reason: { code: 'prepare_failed', message: 'It failed: npm ci\nno network\n\u001b[31mred' },
+  });
+  expect(run.lines.slice(-3)).toEqual([
+    '  run paused: prepare_failed: It failed: npm ci',
+    '  no network',
+    '  <U+001B>[31mred',
+  ]);
+});
