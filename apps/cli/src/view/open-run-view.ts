@@ -51,6 +51,8 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
   let model = '';
   let isOver = false;
   let lostAt: number | undefined;
+  /** Why the model could not be asked, as it was last said. */
+  let retried: string | undefined;
   let turn = 0;
 
   const print = (...lines: string[]): void => screen.print(lines);
@@ -111,6 +113,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         used.cost_usd += (usage?.cost_micros ?? 0) / 1e6;
         held = one.data.message;
         waits = undefined;
+        retried = undefined;
         turn = one.data.turn;
         break;
       }
@@ -172,6 +175,17 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         return note(decidedText(one.data, callOf(one)));
       case 'message.received':
         return note(`» ${eventText(one, '')}`, colors.bold);
+      case 'model.retrying': {
+        // Said whole, and again only when the cause changes: the last line shows until when it waits.
+        const { code, message } = one.data.reason;
+        const cause = `${one.data.model}: ${code}: ${message}`;
+        if (cause === retried) return [];
+        retried = cause;
+        const text = `model retrying: ${cause}. ${nameText(one.data.next)} is asked at ${clock(one.data.until)}, and later again`;
+        return wrapAnsi(oneLine(text, 1000), screen.width - 2)
+          .split('\n')
+          .map((line) => colors.yellow(`  ${line}`));
+      }
       case 'run.paused':
       case 'run.failed':
         // Why it stopped is said whole, with the lines that a command printed.

@@ -214,3 +214,25 @@ it('says whole why a run stopped, with the lines that a command printed', () => 
     '  <U+001B>[31mred',
   ]);
 });
+
+it('says once and whole why the model is asked again, and then until when it waits', () => {
+  const run = followed({ width: 60 });
+  run.send('run.created', begun);
+  const retry = (message: string, failures: number, until: string) =>
+    run.send('model.retrying', {
+      model: 'a/b',
+      next: 'a/b',
+      failures,
+      until,
+      reason: { code: 'EMODELUNAVAILABLE', message },
+    });
+  retry('a/b answered 503: the service is overloaded today', 1, '2026-01-01T00:00:02.000Z');
+  const said = () => run.lines.join('\n').replaceAll('\n ', '');
+  expect(said()).toContain('EMODELUNAVAILABLE: a/b answered 503: the service is overloaded today. a/b is asked at');
+  const before = run.lines.length;
+  retry('a/b answered 503: the service is overloaded today', 2, '2026-01-01T00:05:00.000Z');
+  expect(run.lines).toHaveLength(before);
+  expect(run.lines.at(-1)).toMatch(/^· waits for a\/b until \d\d:05:00/);
+  retry('the network is gone', 3, '2026-01-01T00:10:00.000Z');
+  expect(said()).toContain('the network is gone');
+});
