@@ -82,15 +82,15 @@ describe('a lost connection', () => {
     await expect(followed(Number.POSITIVE_INFINITY, { patienceMs: 20 })).rejects.toThrow(ConnectionError);
   });
 
-  test('is told with the time of its first failure, and so is its end', async () => {
-    const told: (number | 'found')[] = [];
+  test('is reported with the time of its first failure, and so is its end', async () => {
+    const reported: (number | 'found')[] = [];
     const onLost = (error: Error, since: number) => {
       expect(error).toBeInstanceOf(ConnectionError);
-      told.push(since);
+      reported.push(since);
     };
-    await followed(4, { patienceMs: 600_000, onLost, onFound: () => told.push('found') });
+    await followed(4, { patienceMs: 600_000, onLost, onFound: () => reported.push('found') });
     // The cut of the first stream, then four refusals.
-    expect(told).toEqual([...Array.from({ length: 5 }, () => told[0]), 'found']);
+    expect(reported).toEqual([...Array.from({ length: 5 }, () => reported[0]), 'found']);
   });
 
   test('ends at once with what the server refuses', async () => {
