@@ -57,5 +57,9 @@ for group in "$@"; do
 done
 
 tail -n 4 "$state/update.log" >&2
-echo "none of these packages is in the sources of this system: $*" >&2
+if grep -q '^[EW]: Failed to fetch' "$state/update.log"; then
+  echo "the package sources of this system cannot be reached: check the network and the proxy (apt-config dump Acquire::http::Proxy)" >&2
+else
+  echo "none of these packages is in the sources of this system: $*" >&2
+fi
 exit 3

@@ -165,11 +165,12 @@ describe('after a set-up that was killed', () => {
     const said: string[] = [];
     noteRunning(root, program.pid);
     const progress = (text: string) => {
-      said.push(text);
-      program.kill('SIGKILL');
+      if (said.push(text) === 3) program.kill('SIGKILL');
     };
-    await waitForLeftRunning({ root, progress });
-    expect(said).toEqual([expect.stringContaining(String(program.pid))]);
+    await waitForLeftRunning({ root, progress }, { everyMs: 1 });
+    expect(said.length).toBeGreaterThanOrEqual(3);
+    expect(said[0]).toMatch(new RegExp(`left running \\(${program.pid}@[^)]*\\)$`));
+    expect(said[1]).toMatch(/\d s so far$/);
     expect(program.signalCode).toBe('SIGKILL');
   });
 
@@ -191,6 +192,17 @@ describe('a program of the set-up', () => {
     const texts = { doing: 'waiting', what: 'failed', next: 'Look.' };
     await run({ root, progress }, ['sh', '-c', line], { cwd: root, env: process.env, ...texts, everyMs: 5 });
     expect(said[0]).toBe('waiting: 0 s so far');
+  });
+});
+
+test('a program of the set-up that fails says why, without its stack', async () => {
+  const said =
+    'npm error FetchError: refused\\nnpm error     at emit (node:events:1:2)\\n    at f (/a/b.js:3:4)\\nnpm error code E';
+  const failing = run({ root }, ['sh', '-c', `printf '${said}' >&2; exit 1`], {
+    ...{ cwd: root, env: process.env, what: 'npm failed', next: 'Look.' },
+  });
+  await expect(failing).rejects.toMatchObject({
+    message: 'npm failed (exit 1)\nnpm error FetchError: refused\nnpm error code E',
   });
 });
 
@@ -251,6 +263,16 @@ esac`,
     });
     expect(said).toEqual([expect.stringContaining('trying once more')]);
     expect(readFileSync(path.join(root, 'downloads'), 'utf8')).toBe('x\nx\n');
+  });
+
+  test.each([
+    ['W: Failed to fetch http://deb.example/InRelease  Could not connect', 'cannot be reached: check the network'],
+    ['N: all is well', 'none of these packages is in the sources'],
+  ])('that no source has are an error with the cause: %s', async (update, message) => {
+    const none = fakeApt('exit 100');
+    script('apt-cache', 'echo "  Candidate: (none)"');
+    script('apt-get', `case "$*" in *update*) echo "${update}" ;; esac`);
+    await expect(unpackPackage(none, options())).rejects.toMatchObject({ message: expect.stringContaining(message) });
   });
 
   test('that lack the program are an error with what to do', async () => {

@@ -29,6 +29,8 @@ async function setUp(machine) {
   if (parts.every((part) => part.isReady(machine))) return;
   await withLock({ path: path.join(machine.root, '.cache/setup.lock'), progress: machine.progress }, async () => {
     await waitForLeftRunning(machine);
+    // Those of an interrupted set-up may be old, or half there.
+    removeLists(machine);
     // Checked again under the lock: another set-up may have done the work. The parts are independent and mostly wait
     // for the network, so they run in parallel.
     const results = await Promise.allSettled(

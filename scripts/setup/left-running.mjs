@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isAlive } from './process.mjs';
+import { createReminder } from './reminder.mjs';
 
 const pollMs = 200;
 /** No download takes longer. An older record names a process id that another process may have by now. */
@@ -27,16 +28,16 @@ export function noteRunning(root, pid) {
  * Waits until no program of an earlier set-up runs. Call it under the lock.
  *
  * @param {{root: string, progress: (text: string) => void}} machine
+ * @param {{everyMs?: number}} [options] how often it says that it waits
  */
-export async function waitForLeftRunning({ root, progress }) {
-  let reported = false;
+export async function waitForLeftRunning({ root, progress }, { everyMs } = {}) {
+  const remind = createReminder(progress, everyMs);
   for (;;) {
     const running = fs.existsSync(notesOf(root))
       ? fs.readdirSync(notesOf(root)).filter((name) => runs(root, name))
       : [];
     if (running.length === 0) break;
-    if (!reported) progress(`waiting for programs that an interrupted set-up left running (${running.join(', ')})`);
-    reported = true;
+    remind(`waiting for programs that an interrupted set-up left running (${running.join(', ')})`);
     await setTimeout(pollMs);
   }
   fs.rmSync(notesOf(root), { recursive: true, force: true });

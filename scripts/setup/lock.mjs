@@ -5,6 +5,7 @@ import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { SetupError } from './error.mjs';
 import { codeOf, isAlive } from './process.mjs';
+import { createReminder } from './reminder.mjs';
 
 const pollMs = 200;
 const refreshMs = 20_000;
@@ -21,11 +22,10 @@ const staleMs = 5 * 60_000;
  * @returns {Promise<T>}
  */
 export async function withLock({ path: lock, progress }, work) {
-  let reported = false;
+  const remind = createReminder(progress);
   while (!take(lock)) {
     if (breakStale(lock)) continue;
-    if (!reported) progress(`another set-up is running (${readOwner(lock) ?? 'just ended'}); waiting for it`);
-    reported = true;
+    remind(`another set-up is running (${readOwner(lock) ?? 'just ended'}); waiting for it`);
     await setTimeout(pollMs);
   }
   const refresh = setInterval(() => {

@@ -42,11 +42,14 @@ export function run({ root, progress }, [program = '', ...args], { cwd, env, doi
 }
 
 /**
- * The cause is in the first lines or in the last.
+ * The cause is in the first lines or in the last, and never in the stack of the program.
  *
  * @param {string} text
  */
 function shorten(text) {
-  const lines = text.trimEnd().split('\n');
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !/^(npm error)?\s+at .*:\d+:\d+\)?$/.test(line));
   return (lines.length <= 16 ? lines : [...lines.slice(0, 8), '…', ...lines.slice(-8)]).join('\n');
 }

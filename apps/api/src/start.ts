@@ -51,7 +51,7 @@ export interface RunningApi {
 }
 
 export interface Pace
-  extends Partial<Pick<ServerDeps, 'heartbeatMs' | 'publicationWaitMs' | 'mostConnections' | 'requestMs'>> {
+  extends Partial<Pick<ServerDeps, 'heartbeatMs' | 'publicationWaitMs' | 'mostConnections' | 'requestMs' | 'now'>> {
   /** Milliseconds that clients have to read the rest of their answers when the server closes. @default 5000 */
   closeGraceMs?: number;
   /** Called when Redis is not the one of this installation any more. @default ends the process */

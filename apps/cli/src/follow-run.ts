@@ -1,4 +1,4 @@
-import type { Client, LiveText } from '@holdpoint/client';
+import { type Client, ConnectionError, type LiveText } from '@holdpoint/client';
 import { isTerminal } from '@holdpoint/contract';
 import type { Run, RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { openApprovalDesk } from './commands/approvals/approval-desk.ts';
@@ -13,6 +13,7 @@ import {
   type Shell,
 } from './shell/index.ts';
 import { openRunView, openScreen } from './view/index.ts';
+import { adviceText } from './words-for-people.ts';
 
 export interface FollowInput {
   runId: string;
@@ -29,11 +30,11 @@ interface Deps {
 }
 
 /**
- * Follows a run from its first event until it ends or pauses, and asks for open approvals on a terminal. Ctrl-C stops the following, not
- * the run.
+ * Follows a run from its first event until it ends, pauses, or waits for a paused sub-agent, and asks for open approvals on a terminal. Ctrl-C
+ * stops the following, not the run. An API that goes away is waited for.
  *
  * @returns the run as it is then
- * @throws Interrupted; CliError `timeout`, `stream_ended`; ApiError, ConnectionError
+ * @throws Interrupted; CliError `timeout`, `stream_ended`, `api_gone`; ApiError, ConnectionError
  */
 export async function followRun(deps: Deps, input: FollowInput): Promise<RunDetail> {
   const { shell, client } = deps;
@@ -45,7 +46,9 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
   const reader = readerFor(deps, input, left);
   let last: RunEvent | undefined;
   try {
-    for await (const event of reader.open(signal)) {
+    // Without a server this fails at once.
+    await client.getRun(runId, { signal });
+    for await (const event of reader.open({ signal, patienceMs, onLost: reader.lost, onFound: reader.found })) {
       if (event.type === 'live') {
         reader.frame(event);
         continue;
@@ -65,6 +68,13 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
       throw interrupted.reason instanceof Error ? interrupted.reason : new Interrupted('SIGINT');
     }
     if (left.signal.aborted) throw left.signal.reason;
+    if (last !== undefined && error instanceof ConnectionError) {
+      const next = [
+        'The run does not need the API: its workers continue.',
+        ...whatContinues(last, runId).slice(1),
+      ].join('\n');
+      throw new CliError('api_gone', error.message, { next, cause: error });
+    }
     if (!signal.aborted) throw error;
     throw new CliError('timeout', `${runId} has not ended within ${(timeoutMs ?? 0) / 1000} s.`, {
       next: whatContinues(last, runId).join('\n'),
@@ -72,9 +82,18 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
   }
 }
 
+/** How long a follower waits for an API that is gone: longer than a restart of its machine. */
+const patienceMs = 600_000;
+/** A restart of the API alone is not worth a word. */
+const quietMs = 3000;
+
+type Opening = NonNullable<Parameters<Client['events']>[1]>;
+
 /** What is done with the events of a run. */
 interface Reader {
-  open(signal: AbortSignal): AsyncGenerator<RunEvent | LiveText>;
+  open(options: Opening): AsyncGenerator<RunEvent | LiveText>;
+  lost: NonNullable<Opening['onLost']>;
+  found(): void;
   frame(frame: LiveText): void;
   event(event: RunEvent): void;
   end(run: RunDetail): Promise<RunDetail>;
@@ -86,8 +105,18 @@ function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reade
   const { shell, client } = deps;
   if (shell.redraws && !input.json) return openViewer(deps, input, left);
   const lines = timeline({ colors: shell.colors, width: shell.width, howToDecide });
+  let isLost = false;
   return {
-    open: (signal) => client.events(input.runId, { signal }),
+    open: (options) => client.events(input.runId, options),
+    lost(error, since) {
+      if (isLost || Date.now() - since < quietMs) return;
+      isLost = true;
+      shell.say(`${plain(error.message)}; trying again for ${patienceMs / 60_000} minutes.`);
+    },
+    found() {
+      if (isLost) shell.say('The API answers again.');
+      isLost = false;
+    },
     frame: () => undefined,
     event(event) {
       if (input.json) shell.printJson(event);
@@ -127,7 +156,9 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
     screen.close();
   };
   return {
-    open: (signal) => client.liveEvents(runId, { signal }),
+    open: (options) => client.liveEvents(runId, options),
+    lost: (_, since) => view.lost(Date.now() - since < quietMs ? undefined : since),
+    found: () => view.lost(undefined),
     frame: view.frame,
     event(event) {
       view.event(event);
@@ -179,7 +210,7 @@ export const howToDecide = (approvalId: string): string[] => [
 
 const mayStop = (event: RunEvent, wait: boolean | undefined): boolean => {
   if (wait === true) return false;
-  if (event.type === 'run.paused') return true;
+  if (event.type === 'run.paused' || (event.type === 'run.waiting' && event.data.for === 'task')) return true;
   const needsPerson =
     (event.type === 'run.waiting' && event.data.for !== 'model') ||
     (event.type === 'approval.requested' && event.step_id === undefined);
@@ -196,8 +227,12 @@ async function runIfStopped(
   const { status, publication } = run;
   const needsPerson = (status === 'waiting' && run.model_wait === null) || publication.status === 'parked';
   const isWaiting = wait === false && needsPerson;
-  return status === 'paused' || isWaiting ? run : undefined;
+  return status === 'paused' || isWaiting || waitsForPaused(run) ? run : undefined;
 }
+
+/** Only a resume continues it. With an open approval beneath, the person who follows is asked for that one first. */
+const waitsForPaused = ({ status, pending_approvals, paused_agents }: RunDetail): boolean =>
+  status === 'waiting' && pending_approvals === 0 && paused_agents > 0;
 
 /** How a run ended, for scripts. */
 export function exitCodeOf(run: Pick<Run, 'status' | 'reason' | 'publication'>): ExitCode {
@@ -225,7 +260,7 @@ export function exitCodeOf(run: Pick<Run, 'status' | 'reason' | 'publication'>):
 function waitingSteps(run: RunDetail): string[] {
   const isPaused = run.waiting_for.some(({ status }) => status === 'paused');
   const reasons = run.waiting_for.flatMap(({ reason }) =>
-    reason?.next === undefined ? [] : [oneLine(reason.next, 200)],
+    reason?.next === undefined ? [] : [oneLine(adviceText(reason.next), 200)],
   );
   return [
     ...run.waiting_for.map((one) => `waits:    ${waitingText(one)}`),
@@ -235,6 +270,10 @@ function waitingSteps(run: RunDetail): string[] {
     ...(isPaused ? [`resume:   ${commandLine('runs', 'resume', run.id)}`] : []),
   ];
 }
+
+/** Whether the advice to a paused run is to lead its model elsewhere. */
+const asksForMessage = ({ planner, reason }: RunDetail): boolean =>
+  planner === 'model' && /\bsend (it )?a message\b/i.test(reason?.next ?? '');
 
 /** The commands to try next on a run. */
 export function nextSteps(run: RunDetail): string[] {
@@ -256,7 +295,8 @@ export function nextSteps(run: RunDetail): string[] {
       return waitingSteps(run);
     case 'paused':
       return [
-        ...(run.reason?.next === undefined ? [] : [plain(run.reason.next)]),
+        ...(run.reason?.next === undefined ? [] : [plain(adviceText(run.reason.next))]),
+        ...(asksForMessage(run) ? [`say:      ${commandLine('runs', 'say', run.id)} "…"`] : []),
         `resume:   ${commandLine('runs', 'resume', run.id)}`,
       ];
     case 'queued':

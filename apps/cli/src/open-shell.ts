@@ -8,6 +8,7 @@ export function openShell(config: Config, terminal: Terminal): Shell {
   const { stdout, stderr, stdin } = terminal;
   const clients: Client[] = [];
   let outlives = false;
+  const say = (text: string): void => void stderr.write(`${text}\n`);
   return {
     config,
     interactive: stdin.isTTY === true && stdout.isTTY === true,
@@ -28,7 +29,7 @@ export function openShell(config: Config, terminal: Terminal): Shell {
     },
     print: (text) => stdout.write(`${text}\n`),
     printJson: (value) => stdout.write(`${plainJson(value)}\n`),
-    say: (text) => stderr.write(`${text}\n`),
+    say,
     outliveTerminal() {
       outlives = true;
     },
@@ -37,6 +38,7 @@ export function openShell(config: Config, terminal: Terminal): Shell {
     },
     async readInput() {
       let text = '';
+      if (stdin.isTTY) say('Type it here, then press Ctrl-D on an empty line.');
       stdin.setEncoding('utf8');
       for await (const chunk of stdin) text += chunk;
       return text;

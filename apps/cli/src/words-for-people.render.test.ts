@@ -16,6 +16,8 @@ it.each([
     'Read the whole with GET /v1/approvals/{id}/content, and send its content_digest with the decision.',
     `Read the whole with \`${commandName} approvals content <approval>\`, and pass its digest with --content.`,
   ],
+  ['Read `conflicts`, bring the source to a state that fits.', 'Bring the source to a state that fits.'],
+  ['Submit it with the host in `prepare.network.allow`.', 'Submit it with the host in --prepare-allow.'],
   ['Run `holdpoint migrate --yes` again: it continues.', `Run \`${commandName} migrate --yes\` again: it continues.`],
 ])('names no request: %s', (advice, shown) => expect(adviceText(advice)).toBe(shown));
 

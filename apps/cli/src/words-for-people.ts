@@ -26,6 +26,8 @@ const commands: readonly (readonly [request: RegExp, words: () => string])[] = [
   [/Correct what `errors` names[:;] /g, () => ''],
   [/Correct the (steps|rules) that `errors` names/g, () => 'Correct them'],
   [/, or send the document\b/g, () => ', or give a file'],
+  [/Read `conflicts`, bring\b/g, () => 'Bring'],
+  [/`prepare\.network\.allow`/g, () => '--prepare-allow'],
   [/\bit was not 2xx\b/g, () => 'it was refused'],
 ];
 

@@ -1,18 +1,17 @@
 import { type LiveFrame, liveFrameSchema } from '@holdpoint/contract';
 import { endOfStream, liveEvent, type RunEvent, runEventSchema } from '@holdpoint/contract/wire';
 import { read, type Transport } from './request.ts';
-import { follow } from './stream.ts';
+import { follow, type Reconnecting } from './stream.ts';
 
 /** A piece of what a model writes or a command prints at this time. */
 export interface LiveText extends LiveFrame {
   type: 'live';
 }
 
-interface Following {
+interface Following extends Reconnecting {
   path: string;
   /** The sequence number of the last event that is known. */
   after: number;
-  signal: AbortSignal | undefined;
 }
 
 /** The events of a run, each once and in order, past lost connections, until the last one. */
@@ -26,11 +25,11 @@ export const followLive = (transport: Transport, { path, ...following }: Followi
 
 async function* followAll(
   transport: Transport,
-  { path, after, signal }: Following,
+  { path, after, ...reconnecting }: Following,
 ): AsyncGenerator<RunEvent | LiveText> {
   let seen = after;
   const requestFor = () => ({ path, headers: { 'last-event-id': String(seen) } });
-  for await (const { event, data } of follow(transport, requestFor, signal)) {
+  for await (const { event, data } of follow(transport, requestFor, reconnecting)) {
     if (event === endOfStream) return;
     if (event === '') continue;
     if (event === liveEvent) {

@@ -3,9 +3,22 @@ import { ApiError, ConnectionError } from './errors.ts';
 import type { Request, Transport } from './request.ts';
 
 /** Pauses between tries to reconnect, ms. A server restarts within their sum. */
-const pauses = [100, 250, 500, 1000, 2000, 4000, 4000, 4000, 4000, 4000];
+const usualPauses = [100, 250, 500, 1000, 2000, 4000, 4000, 4000, 4000, 4000];
 /** Where the pauses begin again after a stream that opened and sent nothing: a server that cuts each one is asked twice a second. */
 const afterOpening = 2;
+
+/** How a stream lives through a lost connection. */
+export interface Reconnecting {
+  signal?: AbortSignal | undefined;
+  /** Milliseconds without an open stream after which it gives up. @default about 24 s */
+  patienceMs?: number | undefined;
+  /** Pauses between tries; the last one repeats while there is patience. @default up to 4 s */
+  pausesMs?: readonly number[] | undefined;
+  /** Called with each failure, before the pause. @param since milliseconds since the epoch, of the first one in a row */
+  onLost?: ((error: Error, since: number) => void) | undefined;
+  /** Called when the stream is open again. */
+  onFound?: (() => void) | undefined;
+}
 
 /**
  * Server-sent events that continue after a lost connection. Ends when the consumer stops.
@@ -15,13 +28,16 @@ const afterOpening = 2;
 export async function* follow(
   transport: Transport,
   requestFor: () => Request,
-  signal: AbortSignal | undefined,
+  { signal, patienceMs, pausesMs: pauses = usualPauses, onLost, onFound }: Reconnecting = {},
 ): AsyncGenerator<ServerSentEvent> {
   let failures = 0;
+  let lostAt: number | undefined;
   for (;;) {
     try {
       const onOpen = () => {
         failures = Math.min(failures, afterOpening);
+        if (lostAt !== undefined) onFound?.();
+        lostAt = undefined;
       };
       for await (const event of open(transport, requestFor(), signal, onOpen)) {
         failures = 0;
@@ -31,8 +47,10 @@ export async function* follow(
       throw transport.lost(new Error('the stream was cut off'));
     } catch (error) {
       if (!mayReconnect(error)) throw error;
-      const pause = pauses[failures++];
-      if (pause === undefined) throw error;
+      lostAt ??= Date.now();
+      const pause = pauses[failures++] ?? (patienceMs === undefined ? undefined : pauses.at(-1));
+      if (pause === undefined || Date.now() - lostAt > (patienceMs ?? Number.POSITIVE_INFINITY)) throw error;
+      onLost?.(error, lostAt);
       await delay(pause, undefined, signal === undefined ? {} : { signal });
     }
   }
@@ -77,7 +95,7 @@ async function* guarded(
   }
 }
 
-const mayReconnect = (error: unknown): boolean =>
+const mayReconnect = (error: unknown): error is Error =>
   error instanceof ConnectionError || (error instanceof ApiError && error.retryable);
 
 /** One server-sent event. Without a name and data: only an id, from which a stream continues. */

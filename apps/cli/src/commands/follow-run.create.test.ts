@@ -129,16 +129,9 @@ it('moves no cursor on a terminal that cannot, and ends with the whole answer', 
 
 it('says at the end of the time what the run waits for', async () => {
   script('timeout', write('t.txt', 't\n'));
-  const ended = await holdpoint(
-    'run',
-    'Please timeout',
-    '--hold',
-    'write_file',
-    '--follow',
-    '--wait',
-    '--timeout',
-    '8',
-  );
+  // A run that waits already: on a busy machine it may take longer than the timeout to get there.
+  await holdpoint('run', 'Please timeout', '--hold', 'write_file', '--follow', '--no-wait');
+  const ended = await holdpoint('watch', '@last', '--wait', '--timeout', '4');
   expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining('The run waits for a decision.\ndecide: ') });
   await holdpoint('runs', 'cancel', '@last');
 });
@@ -207,4 +200,20 @@ it.each([
   const refused = await holdpoint('run', ...args);
   expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
   expect(await ids()).toEqual(before);
+});
+
+it('ends where the run waits for a paused sub-agent, and says what continues it', async () => {
+  const ask = { name: 'task', arguments: JSON.stringify({ description: 'quiet one', prompt: 'hush-words' }) };
+  // The model has no answer for the sub-agent.
+  script('deleg-words', ask);
+  const { code, stdout, stderr } = await holdpoint('run', 'Please deleg-words', '--follow');
+  expect({ code, stderr }).toMatchObject({ code: 5, stderr: expect.stringContaining('runs resume run_') });
+  expect(stderr).toContain('(quiet one) paused: EMODELREQUEST');
+  expect(stdout).toContain('task.waiting');
+});
+
+it('says on a terminal that it reads the prompt there', async () => {
+  mock.on({ userMessage: 'typed-words' }, { content: 'Read.' });
+  const { code, screen } = await callInTerminal(['run', '-'], env, key('Ctrl-D', 'Please typed-words\n\u0004'));
+  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('Read.') });
 });

@@ -6,6 +6,7 @@ import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow
 import { withGoalOptions } from './goal-options.ts';
 import { withGrantOptions } from './grant-options.ts';
 import { withLimitOptions } from './limit-options.ts';
+import { nameOptions } from './name-options.ts';
 import { withPolicyOptions } from './policy-options.ts';
 import { type BodyOptions, bodyOf, fieldsOfFile } from './run-body.ts';
 import { secretHeader, secretVariable } from './secret-options.ts';
@@ -74,7 +75,8 @@ export function runCommand(shell: Shell): Command {
     const client = await shell.connect(options.url);
     const { idempotencyKey } = options;
     const submitted = await client.createRun(body, { idempotencyKey }).catch((error: unknown) => {
-      throw placeInPlan(error, plan, fieldsOfFile(plan, options));
+      const fromFile = fieldsOfFile(plan, options);
+      throw nameOptions(placeInPlan(error, plan, fromFile), plan === undefined ? [] : fromFile);
     });
     await followSubmitted({ shell, client }, submitted, options);
   });

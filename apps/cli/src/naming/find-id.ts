@@ -100,7 +100,7 @@ async function lastRun(client: Client, before: number): Promise<string> {
   for await (const { id, created_by, parent } of walkRuns(client)) {
     if (created_by === name && parent === null && left-- === 0) return id;
   }
-  const which = before === 0 ? 'no run' : `no ${before + 1} runs`;
+  const which = before === 0 ? 'no run' : `fewer than ${before + 1} runs`;
   throw new CliError('unknown_id', `${name} has submitted ${which} among the latest ${latestRuns}.`, {
     next: listOf('run'),
   });

@@ -13,11 +13,16 @@ export function diffStat(diff: Diff, colors: Colors): string[] {
     file.status,
     nameText(file.path),
     file.binary ? 'binary' : `${colors.green(`+${file.additions}`)} ${colors.red(`-${file.deletions}`)}`,
+    modeText(file),
   ]);
   const files = diff.files.length === 1 ? '1 file' : `${diff.files.length} files`;
-  const [, ...lines] = table(['', '', ''], rows);
+  const [, ...lines] = table(['', '', '', ''], rows);
   return [...lines, `${files}, +${diff.additions} -${diff.deletions}`, ...leftOut];
 }
+
+/** What a count of lines does not show. */
+const modeText = ({ old_mode, new_mode }: Diff['files'][number]): string =>
+  old_mode === null || new_mode === null || old_mode === new_mode ? '' : `mode ${old_mode} → ${new_mode}`;
 
 /** A patch that is safe for a terminal, with coloured lines. */
 export const patchLines = (patch: string, colors: Colors): string[] =>

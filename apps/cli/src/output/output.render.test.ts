@@ -3,7 +3,7 @@ import { oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
 import { describe, expect, it } from 'vitest';
 import { colorsFor } from '../shell/index.ts';
 import { shortArgs } from './call-text.ts';
-import { foldedPatch } from './diff-text.ts';
+import { diffStat, foldedPatch } from './diff-text.ts';
 import { table } from './layout.ts';
 import { publishPlanText } from './publish-text.ts';
 import { sandboxLine } from './system-text.ts';
@@ -148,4 +148,19 @@ it('folds a patch without its heads, and keeps changes that look like heads', ()
   expect(folded([...heads('a'), ...hunk, ...heads('b'), ...hunk])).toEqual([...hunk, ...hunk]);
   expect(folded(['--- a', '+++ b', ...hunk])).toEqual(hunk);
   expect(folded(['+++ of a new file', '+x'])).toEqual(['+++ of a new file', '+x']);
+});
+
+it('shows a change of mode, which a count of lines does not', () => {
+  const file = (path: string, old_mode: string | null, new_mode: string | null) => ({
+    ...{ path, status: 'modified' as const, binary: false, additions: 0, deletions: 0, hunks: [], old_mode, new_mode },
+  });
+  const files = [file('a.sh', '100644', '100755'), file('b', '100644', '100644'), file('c', null, '100644')];
+  const sums = { additions: 0, deletions: 0, left_out: [] };
+  const lines = diffStat({ run_id: 'run_a', dry_run: false, from: 'a', to: 'b', files, ...sums }, colorsFor(false));
+  expect(lines.map((line) => line.trimEnd())).toEqual([
+    'modified  a.sh  +0 -0  mode 100644 → 100755',
+    'modified  b     +0 -0',
+    'modified  c     +0 -0',
+    '3 files, +0 -0',
+  ]);
 });

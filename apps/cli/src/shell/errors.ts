@@ -42,7 +42,7 @@ const registry = {
   unknown_id: { exit: exitCodes.not_found, next: 'List what there is, and copy its id.' },
   ambiguous_id: { exit: exitCodes.usage, next: 'Give more characters, or the whole id.' },
   no_policy: { exit: exitCodes.usage, next: 'Give the file of a policy, in YAML or JSON.' },
-  invalid_policy: { exit: exitCodes.usage, next: 'Correct the policy. The one that is in force stays in force.' },
+  invalid_policy: { exit: exitCodes.usage, next: 'Correct the policy; nothing was submitted or changed.' },
   no_key: { exit: exitCodes.auth, next: 'Start the system on this machine with `npm start`, or set HOLDPOINT_KEY.' },
   key_file_open: { exit: exitCodes.auth, next: 'Close the file to other users (chmod 600), or set HOLDPOINT_KEY.' },
   timeout: { exit: exitCodes.timeout, next: 'Nothing is lost. Look again, or allow more time.' },
@@ -56,6 +56,7 @@ const registry = {
   child_failed: { exit: exitCodes.failed, next: 'Read the log.' },
   does_not_end: { exit: exitCodes.failed, next: 'Look at the process and end it by hand.' },
   cannot_write: { exit: exitCodes.failed, next: 'Give another file with --output.' },
+  api_gone: { exit: exitCodes.failed, next: 'Follow the run again when the API is back.' },
   stream_ended: { exit: exitCodes.failed, next: 'Follow the run again; it continues by itself.' },
 } as const;
 export type CliErrorCode = keyof typeof registry;

@@ -23,6 +23,8 @@ export interface RunViewOptions {
 export interface RunView {
   event(event: RunEvent): void;
   frame(frame: LiveFrame): void;
+  /** @param since when the API stopped to answer, in milliseconds since the epoch; undefined: it answers */
+  lost(since: number | undefined): void;
   /** Draws the lines that change with the time. */
   tick(): void;
   /** Prints the answer and what was used. */
@@ -48,6 +50,9 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
   let waits: string | undefined;
   let model = '';
   let isOver = false;
+  let lostAt: number | undefined;
+  /** Why the model could not be asked, as it was last said. */
+  let retried: string | undefined;
   let turn = 0;
 
   const print = (...lines: string[]): void => screen.print(lines);
@@ -108,6 +113,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         used.cost_usd += (usage?.cost_micros ?? 0) / 1e6;
         held = one.data.message;
         waits = undefined;
+        retried = undefined;
         turn = one.data.turn;
         break;
       }
@@ -169,10 +175,24 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         return note(decidedText(one.data, callOf(one)));
       case 'message.received':
         return note(`» ${eventText(one, '')}`, colors.bold);
+      case 'model.retrying': {
+        // Said whole, and again only when the cause changes: the last line shows until when it waits.
+        const { code, message } = one.data.reason;
+        const cause = `${one.data.model}: ${code}: ${message}`;
+        if (cause === retried) return [];
+        retried = cause;
+        const text = `model retrying: ${cause}. ${nameText(one.data.next)} is asked at ${clock(one.data.until)}, and later again`;
+        return wrapAnsi(oneLine(text, 1000), screen.width - 2)
+          .split('\n')
+          .map((line) => colors.yellow(`  ${line}`));
+      }
       case 'run.paused':
       case 'run.failed':
-        // Why it stopped is said whole.
-        return wrapAnsi(oneLine(`${one.type.replace('.', ' ')}: ${eventText(one, '')}`, 2000), screen.width - 2)
+        // Why it stopped is said whole, with the lines that a command printed.
+        return wrapAnsi(
+          plain(`${one.type.replace('.', ' ')}: ${eventText(one, '')}`.slice(0, 4000)).trimEnd(),
+          screen.width - 2,
+        )
           .split('\n')
           .map((line) => (one.type === 'run.failed' ? colors.red : colors.yellow)(`  ${line}`));
       case 'run.closing':
@@ -224,6 +244,11 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
     tick();
   }
 
+  function lost(since: number | undefined): void {
+    lostAt = since;
+    tick();
+  }
+
   function tick(): void {
     screen.show(isOver ? [] : [...growing(), status()], colors.dim);
   }
@@ -243,13 +268,15 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
     const total = usageText(used);
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     const doing =
-      waits !== undefined
-        ? `waits ${waits}`
-        : first !== undefined
-          ? `${fit(first.text, Math.max(16, screen.width - total.length - 30))}${more} · ${since(first.since)}`
-          : asked !== undefined && asked.model !== ''
-            ? `asking ${nameText(asked.model)} · ${since(asked.since)}`
-            : 'working';
+      lostAt !== undefined
+        ? `no answer from the API since ${clock(new Date(lostAt).toISOString())}, trying again`
+        : waits !== undefined
+          ? `waits ${waits}`
+          : first !== undefined
+            ? `${fit(first.text, Math.max(16, screen.width - total.length - 30))}${more} · ${since(first.since)}`
+            : asked !== undefined && asked.model !== ''
+              ? `asking ${nameText(asked.model)} · ${since(asked.since)}`
+              : 'working';
     return ['·', doing, ...(total === '' ? [] : [`· ${total}`])].join(' ');
   }
 
@@ -261,7 +288,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
     print('', colors.dim(runUsageText(run)));
   }
 
-  return { event, frame, tick, end };
+  return { event, frame, lost, tick, end };
 }
 
 const unknownCall = (text: string): PlannedCall => ({ tool: '', text, args: { json: {} } });

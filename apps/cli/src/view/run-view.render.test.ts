@@ -191,3 +191,48 @@ it('puts pieces of a text together', () => {
   add(0, 'n', 'another time');
   expect(text.text).toBe('n');
 });
+
+it('says since when the API does not answer, instead of what it last knew', () => {
+  const run = followed();
+  run.send('run.created', begun);
+  run.call('bash', { command: 'make' });
+  run.view.lost(start);
+  expect(run.lines.at(-1)).toMatch(/^· no answer from the API since \d\d:\d\d:\d\d, trying again$/);
+  run.view.lost(undefined);
+  expect(run.lines.at(-1)).toContain('bash make');
+});
+
+it('says whole why a run stopped, with the lines that a command printed', () => {
+  const run = followed();
+  run.send('run.created', begun);
+  run.send('run.paused', {
+    reason: { code: 'prepare_failed', message: 'It failed: npm ci\nno network\n\u001b[31mred' },
+  });
+  expect(run.lines.slice(-3)).toEqual([
+    '  run paused: prepare_failed: It failed: npm ci',
+    '  no network',
+    '  <U+001B>[31mred',
+  ]);
+});
+
+it('says once and whole why the model is asked again, and then until when it waits', () => {
+  const run = followed({ width: 60 });
+  run.send('run.created', begun);
+  const retry = (message: string, failures: number, until: string) =>
+    run.send('model.retrying', {
+      model: 'a/b',
+      next: 'a/b',
+      failures,
+      until,
+      reason: { code: 'EMODELUNAVAILABLE', message },
+    });
+  retry('a/b answered 503: the service is overloaded today', 1, '2026-01-01T00:00:02.000Z');
+  const said = () => run.lines.join('\n').replaceAll('\n ', '');
+  expect(said()).toContain('EMODELUNAVAILABLE: a/b answered 503: the service is overloaded today. a/b is asked at');
+  const before = run.lines.length;
+  retry('a/b answered 503: the service is overloaded today', 2, '2026-01-01T00:05:00.000Z');
+  expect(run.lines).toHaveLength(before);
+  expect(run.lines.at(-1)).toMatch(/^· waits for a\/b until \d\d:05:00/);
+  retry('the network is gone', 3, '2026-01-01T00:10:00.000Z');
+  expect(said()).toContain('the network is gone');
+});

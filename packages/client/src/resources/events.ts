@@ -12,7 +12,7 @@ import {
 } from '@holdpoint/contract/wire';
 import { followLive, followRun, type LiveText } from '../follow-run.ts';
 import { read, type Transport } from '../request.ts';
-import { follow } from '../stream.ts';
+import { follow, type Reconnecting } from '../stream.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
 import { runRequests } from './runs.ts';
 
@@ -39,8 +39,8 @@ export function eventRequests(transport: Transport) {
      * A run's events from `after` on, each exactly once and in order, past lost connections. Ends when the run has ended and no
      * publication is under way.
      */
-    events(runId: string, { after = 0, signal }: Options & { after?: number } = {}): AsyncGenerator<RunEvent> {
-      return followRun(transport, { path: at('runs', runId, '/events'), after, signal });
+    events(runId: string, { after = 0, ...options }: Reconnecting & { after?: number } = {}): AsyncGenerator<RunEvent> {
+      return followRun(transport, { path: at('runs', runId, '/events'), after, ...options });
     },
 
     /**
@@ -50,9 +50,9 @@ export function eventRequests(transport: Transport) {
      */
     liveEvents(
       runId: string,
-      { after = 0, signal }: Options & { after?: number } = {},
+      { after = 0, ...options }: Reconnecting & { after?: number } = {},
     ): AsyncGenerator<RunEvent | LiveText> {
-      return followLive(transport, { path: at('runs', runId, '/events'), after, signal });
+      return followLive(transport, { path: at('runs', runId, '/events'), after, ...options });
     },
 
     /**
@@ -75,7 +75,7 @@ export function eventRequests(transport: Transport) {
         path: '/v1/events',
         headers: { accept: 'text/event-stream', 'last-event-id': last },
       });
-      for await (const { id, event, data } of follow(transport, requestFor, signal)) {
+      for await (const { id, event, data } of follow(transport, requestFor, { signal })) {
         last = id ?? last;
         if (event === runChanged) yield read(runSchema, data, 200);
       }

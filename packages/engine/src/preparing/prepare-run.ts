@@ -195,7 +195,7 @@ function commandFailed({
   const tail = output.trimEnd().slice(-longestShown);
   return {
     code: 'prepare_failed',
-    message: `The command ${number} of prepare failed (${how}): ${command}${tail === '' ? '' : `\n${tail}`}`,
+    message: `Command ${number} of prepare failed (${how}): ${command}${tail === '' ? '' : `\n${tail}`}`,
     next: 'When the cause lies outside (a registry, the network), resume the run: the command runs again. Otherwise cancel it and submit it with other commands, or with the host in `prepare.network.allow`.',
   };
 }

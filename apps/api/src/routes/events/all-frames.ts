@@ -4,8 +4,11 @@ import type { ApiDeps } from '../../deps.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 import { toRun } from '../runs/run-view.ts';
 
-/** How far the clocks of the workers, which time the events, and of the API may be apart. */
+/** How far apart the clocks may be: of the workers, which time the events, and of API processes, whose times are the ids of the stream. */
 const skewMs = 60_000;
+
+/** Whether no API process can have given this id yet: a reader that continues from there would miss every change until then. */
+export const isYetToCome = (id: number, now: number): boolean => id > now + skewMs;
 
 /**
  * Each run of the tenant that changes, in its state at the time of the frame. A slow reader gets fewer frames and no outdated ones: the server keeps

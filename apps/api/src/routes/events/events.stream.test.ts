@@ -10,8 +10,11 @@ import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
 
 let api: TestApi;
 let worker: TestWorker;
+const hour = 3_600_000;
+/** Milliseconds by which the clock of the API is ahead of that of the engine. */
+let ahead = 0;
 beforeAll(async () => {
-  api = await startTestApi({ heartbeatMs: 200, closeGraceMs: 300 });
+  api = await startTestApi({ heartbeatMs: 200, closeGraceMs: 300, now: () => Date.now() + ahead });
   worker = testWorker(api.engine, api.dataDir);
 });
 afterAll(() => api.stop());
@@ -374,17 +377,27 @@ describe('the stream of all runs', () => {
 
   test('does not send again what has not changed for long', async () => {
     const old = await newRun();
-    const hour = 3_600_000;
+    ahead = hour;
     const { id } = await readFrames(/open/);
-    const later = String(Number(id) + hour);
-    const run = newRun();
-    const { runs } = await readFrames(/still here/, { 'last-event-id': later });
+    const { runs } = await readFrames(/still here/, { 'last-event-id': id });
+    ahead = 0;
     expect(runs.map((one) => one.id)).not.toContain(old.id);
-    await run;
   });
 
-  test('refuses an id that it never gave', async () => {
-    for (const id of ['zzz', '-1', '1.5']) {
+  test('continues from an id of another API process, whose clock is ahead by less than a minute', async () => {
+    ahead = 50_000;
+    const { id } = await readFrames(/open/);
+    ahead = 0;
+    const run = await newRun();
+    const { runs } = await readFrames(new RegExp(`"id":"${run.id}".*\n`), { 'last-event-id': id });
+    expect(runs.map((one) => one.id)).toContain(run.id);
+  });
+
+  test('refuses an id that it never gave, or of a time to come', async () => {
+    ahead = hour;
+    const { id: later } = await readFrames(/open/);
+    ahead = 0;
+    for (const id of ['zzz', '-1', '1.5', later]) {
       const problem = await problemOf(await stream('/v1/events', { 'last-event-id': id }));
       expect(problem).toMatchObject({ status: 422, errors: [{ pointer: 'Last-Event-ID' }] });
     }

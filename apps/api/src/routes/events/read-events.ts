@@ -10,7 +10,7 @@ import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { sendStream } from '../../live/stream.ts';
 import { findRun } from '../runs/find-run.ts';
-import { allFrames } from './all-frames.ts';
+import { allFrames, isYetToCome } from './all-frames.ts';
 import { runFrames } from './run-frames.ts';
 
 export function readEventsRoutes(app: App): void {
@@ -82,6 +82,7 @@ export function readEventsRoutes(app: App): void {
       const { deps, query } = request;
       if (wantsStream(request)) {
         const lastId = lastEventId(request);
+        if (lastId !== undefined && isYetToCome(lastId, deps.now())) throw unknownEventId('it is a time to come');
         await sendStream(deps, reply, (signal) => allFrames(deps, lastId, signal));
         return reply;
       }

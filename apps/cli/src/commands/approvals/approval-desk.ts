@@ -1,5 +1,5 @@
 import { text as ask, isCancel, log } from '@clack/prompts';
-import { ApiError, type Client } from '@holdpoint/client';
+import { ApiError, type Client, ConnectionError } from '@holdpoint/client';
 import type { Approval, RunEvent } from '@holdpoint/contract/wire';
 import { briefApproval, fold, plain } from '../../output/index.ts';
 import type { Shell } from '../../shell/index.ts';
@@ -130,8 +130,8 @@ async function askAnswer({ client }: Deps, approval: Approval, signal: AbortSign
     await client.decideApproval(id, { decision: 'respond', action_digest, message });
     return 'decided';
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
     log.error(plain(`${error.message}\n${error.next}`));
-    return 'later';
+    return error instanceof ConnectionError ? 'menu' : 'later';
   }
 }

@@ -1,5 +1,5 @@
 import { text as ask, isCancel, log, type SelectOptions, select } from '@clack/prompts';
-import { ApiError, type Client } from '@holdpoint/client';
+import { ApiError, type Client, ConnectionError } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import { approvalText, isAboutPublish, oneLine, plain } from '../../output/index.ts';
@@ -33,7 +33,7 @@ export async function askDecision(deps: Deps, approval: Approval, asking: Asking
   for (;;) {
     const answer = await decideOnce(deps, approval, { ...asking, draft }).catch((error: unknown) => {
       // Another caller was faster, the call changed in between, or the new arguments are not valid.
-      if (!(error instanceof ApiError) && !(error instanceof CliError)) throw error;
+      if (!(error instanceof ApiError || error instanceof CliError || error instanceof ConnectionError)) throw error;
       const details =
         error instanceof ApiError ? error.errors.map(({ pointer, detail }) => `\n${pointer}: ${detail}`) : [];
       log.error(plain(`${error.message}${details.join('')}\n${error.next}`));
@@ -43,9 +43,10 @@ export async function askDecision(deps: Deps, approval: Approval, asking: Asking
   }
 }
 
-/** Wrong arguments change nothing: the approval is still open. */
-const mayAskAgain = (error: ApiError | CliError): boolean =>
-  error instanceof CliError ? error.code === 'usage' : error.status === 422 || error.status === 400;
+/** Wrong arguments change nothing: the approval is still open. A decision that got no answer may be sent again. */
+const mayAskAgain = (error: ApiError | CliError | ConnectionError): boolean =>
+  error instanceof ConnectionError ||
+  (error instanceof CliError ? error.code === 'usage' : error.status === 422 || error.status === 400);
 
 async function decideOnce(deps: Deps, approval: Approval, asking: Asking): Promise<Answer | 'again'> {
   const { client } = deps;
