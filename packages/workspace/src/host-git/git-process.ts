@@ -14,7 +14,7 @@ export interface Launch {
   hasInput: boolean;
 }
 
-export interface Exit {
+interface Exit {
   code: number | null;
   /** What is thrown for it is built on this: the failed start, or the exit. */
   cause: Error;
@@ -45,7 +45,7 @@ class ProcessExit extends Error {
   }
 }
 
-/** Of what git says, an error shows the beginning. */
+/** An error shows the beginning of what git says. */
 const stderrBytes = 64 * 1024;
 
 const running = new Set<ChildProcess>();
