@@ -1,5 +1,7 @@
+import { createRequire } from 'node:module';
 import { z } from 'zod';
-import { zodToJsonSchema } from 'zod-to-json-schema';
+
+const require = createRequire(import.meta.url);
 
 /** The part of a zod 3 schema that this package uses; every copy of zod 3 has it. */
 export interface Zod3Schema<Output = unknown> {
@@ -35,6 +37,8 @@ export function isZod4(schema: z.ZodType | Zod3Schema): schema is z.ZodType {
 }
 
 function fromZod3Schema(schema: Zod3Schema): JsonSchema {
+  // Loaded here, because hardly any process meets a schema of zod 3.
+  const { zodToJsonSchema }: typeof import('zod-to-json-schema') = require('zod-to-json-schema');
   // The converter's parameter type is the class of zod/v3. Users pass the same class from their own copy of zod 3.
   const convertible = schema as Parameters<typeof zodToJsonSchema>[0];
   return {

@@ -1,9 +1,8 @@
 import type { Json } from '@holdpoint/contract';
-import { Ajv, type ErrorObject } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formatsPlugin from 'ajv-formats';
+import type { ErrorObject } from 'ajv';
 import type { z } from 'zod';
 import type { JsonSchema } from '../json-schema.ts';
+import { openAjv } from '../open-ajv.ts';
 import { adaptedSchema } from './adapted-schema.ts';
 
 /**
@@ -12,10 +11,7 @@ import { adaptedSchema } from './adapted-schema.ts';
  */
 export function fromJsonSchema(schema: JsonSchema): z.ZodType<Json> {
   const { $schema, ...jsonSchema } = schema;
-  const Validator = String($schema ?? '').includes('draft-07') ? Ajv : Ajv2020;
-  const ajv = new Validator({ allErrors: true, useDefaults: true, strictTypes: false, strictRequired: false });
-  // CommonJS: the plugin is the default of the default.
-  formatsPlugin.default(ajv);
+  const ajv = openAjv($schema, { allErrors: true, useDefaults: true, strictTypes: false, strictRequired: false });
   const validate = ajv.compile<Json>({ ...jsonSchema, $async: undefined });
   return adaptedSchema(jsonSchema, (input) => {
     // Defaults are written into the value.

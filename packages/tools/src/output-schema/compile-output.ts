@@ -1,7 +1,6 @@
 import type { Json } from '@holdpoint/contract';
-import { Ajv, type ErrorObject } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formatsPlugin from 'ajv-formats';
+import type { ErrorObject } from 'ajv';
+import { openAjv } from '../open-ajv.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -11,10 +10,7 @@ type Schema = Record<string, unknown>;
  */
 export function compileOutput(schema: Schema): (value: Json) => string[] {
   const { $schema, ...jsonSchema } = schema;
-  const Validator = String($schema ?? '').includes('draft-07') ? Ajv : Ajv2020;
-  const ajv = new Validator({ allErrors: true, strictTypes: false, strictRequired: false, strictTuples: false });
-  // CommonJS: the plugin is the default of the default.
-  formatsPlugin.default(ajv);
+  const ajv = openAjv($schema, { allErrors: true, strictTypes: false, strictRequired: false, strictTuples: false });
   const validate = ajv.compile<Json>({ ...jsonSchema, $async: undefined });
   return (value) => (validate(value) ? [] : (validate.errors ?? []).map(worded));
 }

@@ -6,5 +6,5 @@ export { createObjectWriter, largeBlobBytes, type ObjectWriter } from './object-
 export { commitPack, layOut, newPackPaths, type PackedObject, writePack } from './pack.ts';
 export { objectsIn } from './pack-index.ts';
 export { PackStream } from './pack-stream.ts';
-export { writeRef } from './ref-file.ts';
+export { hasRef, writeRef } from './ref-file.ts';
 export { openStoredPack } from './stored-pack.ts';

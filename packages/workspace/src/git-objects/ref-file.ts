@@ -12,3 +12,6 @@ export async function writeRef(gitDir: string, ref: string, oid: string): Promis
   }
   await writeDurably(path, `${oid}\n`, 0o644);
 }
+
+/** Whether `writeRef` has written this ref. */
+export const hasRef = (gitDir: string, ref: string): boolean => existsSync(join(gitDir, ref));

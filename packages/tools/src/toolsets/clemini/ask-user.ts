@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { ToolsError } from '../../errors.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
 const input = z.strictObject({
   question: z.string().trim().min(1).max(4000).describe('The whole question'),
@@ -12,7 +12,7 @@ const input = z.strictObject({
     .describe('Answers to choose from; the person may give another'),
 });
 
-export const askUser = defineTool({
+export const askUser = builtInTool({
   name: 'ask_user',
   description: 'Ask the person a question and wait for the answer. Ask rather than guess. Returns: {answer}',
   effect: 'read',

@@ -1,12 +1,12 @@
 import type { CommandResult, Json, Problem, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { commandArgument, previewCommand, titleOf } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { type Failure, failure } from '../../operations/failure.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { asJson } from '../../registry/as-json.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 import { settingsOf } from './settings.ts';
 
@@ -31,7 +31,7 @@ const input = z.strictObject({
 });
 type Args = z.output<typeof input>;
 
-export const bash = defineTool({
+export const bash = builtInTool({
   name: 'bash',
   description:
     'Run a command with bash. Each call has a new shell; there is no terminal and no input. An exit code that is not 0 is a result, not an error. A command that may do harm has to be confirmed: it is flagged first, then repeated with confirmed. Returns: {stdout?, stderr?, exit_code?, task_id?, status?}',

@@ -1,6 +1,5 @@
 import { FileError, type ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { changedPaths } from '../../operations/changed-paths.ts';
 import { editFile, type FileEdit, previewEdit } from '../../operations/edit-file.ts';
 import { type Failure, failure } from '../../operations/failure.ts';
@@ -10,6 +9,7 @@ import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite } from '../../operations/write-file.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 
 const input = z
@@ -32,7 +32,7 @@ const input = z
     error: 'is missing: only create_if_not_exists can do without it',
   });
 
-export const edit = defineTool({
+export const edit = builtInTool({
   name: 'edit',
   description:
     'Replace a text in a file; every other byte stays as it is. old_string must be exactly as in the file, without the line numbers of read_file, and occur once unless replace_all is set. Returns: {success, replacements, file_size, created?}',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { failure } from '../../operations/failure.ts';
 import { findFiles } from '../../operations/find-files.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 import { leftOut } from './left-out.ts';
 
@@ -11,7 +11,7 @@ import { leftOut } from './left-out.ts';
 const mostListed = 10_000;
 const orders = { name: 'path', modified: 'newest', size: 'largest' } as const;
 
-export const glob = defineTool({
+export const glob = builtInTool({
   name: 'glob',
   description: `Find files by a glob pattern, such as **/*.rs. Hidden files are found; ${leftOut.join(', ')} are left out. No match is an empty list. Returns: {matches, count, total_found, truncated}`,
   effect: 'read',

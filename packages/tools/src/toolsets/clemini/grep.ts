@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { searchFiles } from '../../operations/search-files.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 import { ripgrepType } from './file-type.ts';
 import { leftOut } from './left-out.ts';
@@ -45,7 +45,7 @@ const line = z.strictObject({
   after: z.array(z.string()).optional(),
 });
 
-export const grep = defineTool({
+export const grep = builtInTool({
   name: 'grep',
   description: `Search the contents of text files by a regular expression. matches has {file, line, content, before?, after?}, or paths, or {file, count}, by output_mode. Binary files and ${leftOut.join(', ')} are left out. No match is an empty list. Returns: {matches, count, total_found, truncated?}`,
   effect: 'read',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { isOver, noSuchTask } from '../../operations/describe-task.ts';
 import { failure } from '../../operations/failure.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
-export const killShell = defineTool({
+export const killShell = builtInTool({
   name: 'kill_shell',
   description:
     'End a background task with everything it started. status is killed, or already_completed. Returns: {task_id, status, success}',

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { failure } from '../../operations/failure.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { readTextFile } from '../../operations/read-text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { wholeCharacters } from '../../operations/whole-characters.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 
 /** UTF-8 bytes of lines in one result. */
 const maxBytes = 256 * 1024;
 
-export const readFile = defineTool({
+export const readFile = builtInTool({
   name: 'read_file',
   description:
     'Read a text file. Each line comes as "<number>: <line>"; the number and the colon are no part of the file. Continue a truncated result with offset. Returns: {contents, total_lines, truncated?}',

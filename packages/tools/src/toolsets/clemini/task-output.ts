@@ -1,12 +1,12 @@
 import type { TaskView } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { isOver, noSuchTask } from '../../operations/describe-task.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { agentEnd } from './agent-end.ts';
 import { settingsOf } from './settings.ts';
 
-export const taskOutput = defineTool({
+export const taskOutput = builtInTool({
   name: 'task_output',
   description:
     'Read what a background task has printed. status is running or completed; killed, or lost, when it did not end by itself, and reason says why. Returns: {task_id, status, exit_code?, stdout, stderr, reason?}',

@@ -1,9 +1,9 @@
 import type { TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { titleOf } from '../../operations/command-argument.ts';
 import { isOver, tooDeep } from '../../operations/describe-task.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { agentEnd } from './agent-end.ts';
 
 const maxWaitMs = 24 * 60 * 60 * 1000;
@@ -17,7 +17,7 @@ const input = z.strictObject({
   background: z.boolean().default(false).describe('Return a task_id at once (default: false)'),
 });
 
-export const task = defineTool({
+export const task = builtInTool({
   name: 'task',
   description:
     'Give a job to a sub-agent, which works on a copy of the workspace with the same tools but ask_user. When it succeeds its changes are merged; when they conflict with others, or it cannot continue, it has failed and nothing of it is here. In the background, read it with task_output. Returns: {status, stdout?, stderr?, exit_code?, task_id?, prompt?}',

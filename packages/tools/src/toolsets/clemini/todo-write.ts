@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
-export const todoWrite = defineTool({
+export const todoWrite = builtInTool({
   name: 'todo_write',
   description:
     'Replace the whole list of todos, which shows the person what you do. For work of several steps write the list first. Returns: {success, count}',

@@ -1,6 +1,5 @@
 import { FileError } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { changedPaths } from '../../operations/changed-paths.ts';
 import { failure } from '../../operations/failure.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
@@ -8,12 +7,13 @@ import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite } from '../../operations/write-file.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 
 const mebibyte = 1024 * 1024;
 const maxBackup = 32 * mebibyte;
 
-export const writeFile = defineTool({
+export const writeFile = builtInTool({
   name: 'write_file',
   description:
     'Write a whole file; missing directories are made. Use it for new files and complete rewrites; to change a part of a file use edit. Returns: {success, bytes_written, created?, overwritten?, backup_created?}',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { success } from './result.ts';
 
-export const createDirectory = defineTool({
+export const createDirectory = builtInTool({
   name: 'create_directory',
   description: 'Create a directory with its missing parents. A directory that exists is a success.',
   effect: 'workspace',

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { changedPaths } from '../../operations/changed-paths.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite } from '../../operations/write-file.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { refused } from './result.ts';
 
 const maxBytes = 10 * 1024 * 1024;
 
-export const createFile = defineTool({
+export const createFile = builtInTool({
   name: 'create_file',
   description:
     'Create a new file with the given content. Missing parent directories are created. Fails if the file exists.',

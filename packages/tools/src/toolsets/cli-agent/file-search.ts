@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { success } from './result.ts';
 
 const mostShown = 1000;
 const deepest = 20;
 
-export const fileSearch = defineTool({
+export const fileSearch = builtInTool({
   name: 'file_search',
   description: 'Find files by a glob pattern. `*` and `?` stay within a directory, `**` does not.',
   effect: 'read',

@@ -1,8 +1,8 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { parseMatches } from '../../operations/grep-output.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { refused, success } from './result.ts';
 
 const wallMs = 30_000;
@@ -23,7 +23,7 @@ const input = z.strictObject({
 });
 type Args = z.output<typeof input>;
 
-export const grepSearch = defineTool({
+export const grepSearch = builtInTool({
   name: 'grep_search',
   description: 'Search the contents of text files for a text or a regular expression. Binary files are skipped.',
   effect: 'read',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { success } from './result.ts';
 
 const mostShown = 1000;
 
-export const listDir = defineTool({
+export const listDir = builtInTool({
   name: 'list_dir',
   description: 'List the entries of a directory. Directories end in "/".',
   effect: 'read',

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { refused, success } from './result.ts';
 
 const maxBytes = 10 * 1024 * 1024;
 const shownBytes = 1024;
 
-export const readFile = defineTool({
+export const readFile = builtInTool({
   name: 'read_file',
   description: 'Read a text file, or a range of its lines. Lines are counted from 1, and the range includes both ends.',
   effect: 'read',

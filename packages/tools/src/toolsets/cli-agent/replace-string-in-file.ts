@@ -1,12 +1,12 @@
 import { FileError, type ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { changedPaths } from '../../operations/changed-paths.ts';
 import { previewEdit } from '../../operations/edit-file.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { refused } from './result.ts';
 
 const maxBytes = 10 * 1024 * 1024;
@@ -21,7 +21,7 @@ const input = z.strictObject({
 });
 type Args = z.output<typeof input>;
 
-export const replaceStringInFile = defineTool({
+export const replaceStringInFile = builtInTool({
   name: 'replace_string_in_file',
   description: 'Replace the first occurrence of an exact text in a file. Both texts are literal, not patterns.',
   effect: 'workspace',

@@ -1,12 +1,12 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { commandArgument, previewCommand } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { refused, success } from './result.ts';
 import { settingsOf } from './settings.ts';
 
-export const runInTerminal = defineTool({
+export const runInTerminal = builtInTool({
   name: 'run_in_terminal',
   description: 'Run a shell command in the working directory and return its output.',
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),

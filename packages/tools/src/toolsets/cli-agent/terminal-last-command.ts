@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { refused, success } from './result.ts';
 
-export const terminalLastCommand = defineTool({
+export const terminalLastCommand = builtInTool({
   name: 'terminal_last_command',
   description: 'Show the last command of run_in_terminal in this session, with its output and exit code.',
   effect: 'read',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { ToolsError } from '../../errors.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
-export const askUser = defineTool({
+export const askUser = builtInTool({
   name: 'ask_user',
   description: `Asks the person who started this run a question and waits for the answer, which is the result. Use it when the files do not answer the question: a choice of behaviour, a missing requirement. The wait may be long, so ask once and completely; offer options when there are few.`,
   effect: 'read',

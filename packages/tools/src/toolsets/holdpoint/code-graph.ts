@@ -1,8 +1,8 @@
 import type { Json } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { ownQueries } from '../../graph/own-graph.ts';
 import { askGraph } from '../../operations/ask-graph.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
 const input = z.strictObject({
   query: z.string().min(1).max(100).describe('What is asked, such as symbols or references'),
@@ -12,7 +12,7 @@ const input = z.strictObject({
 
 const bounds = { timeout_ms: 110_000, max_bytes: 1024 * 1024 };
 
-export const codeGraph = defineTool({
+export const codeGraph = builtInTool({
   name: 'code_graph',
   description: `Asks the graph of the code in the workspace: its files, symbols, imports and references, by syntax, as of the last step. Use it to find where a name is declared or used, or what a file depends on; use grep for text. Returns {results, cursor?}; cursor asks for the next page. ${ownQueries}`,
   effect: 'read',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
-export const listDirectory = defineTool({
+export const listDirectory = builtInTool({
   name: 'list_directory',
   description: `Lists one directory of the workspace, hidden entries included, sorted by name.
 Returns {path, entries: [{name, type, bytes}], total, truncated}; type is file, directory, symlink or other. To find files in a whole tree use glob.`,
@@ -25,7 +25,7 @@ Returns {path, entries: [{name, type, bytes}], total, truncated}; type is file, 
 
 const pattern = z.string().min(1).max(1000);
 
-export const glob = defineTool({
+export const glob = builtInTool({
   name: 'glob',
   description: `Finds files by name, e.g. "**/*.ts" or "src/{a,b}/*.test.js". Returns {paths, total, truncated}; paths are relative to the workspace root and sorted. Symbolic links are not followed. To search the contents of files use grep.`,
   effect: 'read',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { editFile, previewEdit } from '../../operations/edit-file.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
 /** Characters. Longer texts are written with `write_file`. */
 const maxOld = 200_000;
@@ -23,7 +23,7 @@ const input = z
     path: ['new_string'],
     error: 'equals old_string, so that nothing would change',
   });
-export const edit = defineTool({
+export const edit = builtInTool({
   name: 'edit',
   description: `Replaces text in a file of the workspace; every other byte stays as it is. Returns {path, replacements, lines, bytes, sha256, diff, diff_truncated}.
 old_string must occur exactly once: include enough of the lines around it, or set replace_all. Copy it from read_file's content (no line numbers). ENOMATCH names the nearest line of the file and says when only whitespace or line endings differ; EMULTIPLE lists the line numbers. Create new files with write_file.`,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { searchText } from '../../operations/search-text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
 const withoutNul = z.string().refine((text) => !text.includes('\0'), 'has a NUL byte');
 
@@ -27,7 +27,7 @@ const input = z.strictObject({
   include_ignored: z.boolean().default(false).describe('Also search hidden files and files that .gitignore names'),
 });
 
-export const grep = defineTool({
+export const grep = builtInTool({
   name: 'grep',
   description: `Searches the contents of files by regular expression with ripgrep. By output_mode it returns {matches: [{path, line, text, before?, after?}]}, {files: [path]} or {counts: [{path, matches}]}, each with total (null when unknown) and truncated. Paths are relative to the workspace root and sorted.
 No match is an empty list, not an error. Long lines are cut. Hidden files and files that .gitignore names are skipped unless include_ignored is set. Binary files are never shown; binary_files names those that match. Escape ( ) [ ] { } . * + ? | ^ $ \\ to find them literally.`,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { failure } from '../../operations/failure.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
-export const taskMerge = defineTool({
+export const taskMerge = builtInTool({
   name: 'task_merge',
   description: `Brings the changes of a sub-agent into this workspace, by a three-way merge with the changes made here since: all of them or none. Returns {task_id, paths}, and in left_out the sockets, pipes and devices of the copy, which cannot be merged. ECONFLICT names the files that both sides changed in the same place; resolve them here, or give the work to a new sub-agent on the current workspace.`,
   effect: 'workspace',

@@ -1,12 +1,12 @@
 import type { OutputPage, TaskView } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { describeTask, isOver, noSuchTask } from '../../operations/describe-task.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
 const cursor = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 
-export const taskOutput = defineTool({
+export const taskOutput = builtInTool({
   name: 'task_output',
   description: `Returns the status and output of a background task. Returns {task_id, kind, title, status, exit_code, stdout, stderr}; status is queued, running, completed (exit code 0), failed, killed, timed_out or lost (it died with its worker, and its progress is unknown). stdout and stderr are {text, next_cursor, total_bytes, omitted_bytes}: pass next_cursor to continue there. The first and last MiB of each are kept. A sub-agent has no output except message, its final message.
 With wait_s the call returns when the task is over, or after that many seconds.`,

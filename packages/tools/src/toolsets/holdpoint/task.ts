@@ -1,9 +1,9 @@
 import type { AgentGoal, AgentKind, KindBounds, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { describeTask, isOver, noSuchTask, tooDeep } from '../../operations/describe-task.ts';
 import { failure } from '../../operations/failure.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
 const input = z
   .strictObject({
@@ -60,7 +60,7 @@ const input = z
   });
 type Args = z.output<typeof input>;
 
-export const task = defineTool({
+export const task = builtInTool({
   name: 'task',
   description: `Gives a part of the work to a sub-agent: a separate run on a private copy of the current workspace, with the same tools except questions to a person. Returns {task_id, status, message, run_id}; message is its final message. Its changes stay in its copy until task_merge brings them over.
 Several calls in one turn run at the same time. With run_in_background the result is only the task_id: follow it with task_output, end it with kill_shell.`,

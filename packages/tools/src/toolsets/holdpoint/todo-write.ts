@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
 const todo = z.strictObject({
   content: z.string().trim().min(1).max(500).describe('The work to do'),
   status: z.enum(['pending', 'in_progress', 'completed']),
 });
 
-export const todoWrite = defineTool({
+export const todoWrite = builtInTool({
   name: 'todo_write',
   description: `Records the plan of longer work, which the person sees. Pass the whole list every time; it replaces the previous one. Keep exactly one item in_progress while you work, and mark an item completed as soon as it is done. Returns {todos, counts}.`,
   effect: 'read',

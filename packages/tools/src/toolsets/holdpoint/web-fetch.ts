@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { fetchPage } from '../../operations/fetch-page.ts';
 import { touchedHost, webTarget } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
 const input = z.strictObject({
   url: z.string().min(1).max(4096).describe('Address to fetch, with http:// or https://'),
@@ -14,7 +14,7 @@ const input = z.strictObject({
   start_char: z.int().min(0).max(100_000_000).default(0).describe('First character to return, counted from 0'),
 });
 
-export const webFetch = defineTool({
+export const webFetch = builtInTool({
   name: 'web_fetch',
   description: `Fetches a page or text file from the web with GET. Hosts on the run's network allowlist can be reached; for another host a person is asked first.
 Returns {url, final_url, status, content_type, title?, content, total_chars, truncated}. HTML comes as Markdown of its main part, with absolute links; JSON, plain text and similar types come as they are. When truncated is true, continue with start_char = next_start; the page is fetched again. incomplete: the page was too large, and its end is missing from total_chars too. Binary files are refused.

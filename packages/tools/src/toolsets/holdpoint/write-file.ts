@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite, writeWholeFile } from '../../operations/write-file.ts';
+import { builtInTool } from '../built-in-tool.ts';
 
 /** One character becomes at most three bytes of UTF-8. */
 const maxChars = 3_000_000;
@@ -17,7 +17,7 @@ const input = z.strictObject({
     .describe('Fail with EEXIST when the file already exists, instead of replacing it'),
 });
 
-export const writeFile = defineTool({
+export const writeFile = builtInTool({
   name: 'write_file',
   description: `Creates a file or replaces its whole content. Returns {path, created, bytes, sha256}.
 To change a part of an existing file use edit: it is safer and shorter. Set create_only when the file is meant to be new.`,

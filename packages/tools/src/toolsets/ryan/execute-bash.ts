@@ -1,12 +1,12 @@
 import type { CommandResult, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { commandArgument, previewCommand, titleOf } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { isOver } from '../../operations/describe-task.ts';
 import { type Failure, failure } from '../../operations/failure.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { isAllowed, notAllowed } from './allowed-directory.ts';
 import { besideLine, refusedDirectory } from './beside-line.ts';
 import { type RyanSettings, settingsOf } from './settings.ts';
@@ -24,7 +24,7 @@ const input = z.strictObject({
 });
 type Args = z.output<typeof input>;
 
-export const executeBash = defineTool({
+export const executeBash = builtInTool({
   name: 'execute_bash',
   description:
     'Executes a bash command in the workspace and returns its combined output. Dangerous commands are refused, and a command that runs too long is ended.',

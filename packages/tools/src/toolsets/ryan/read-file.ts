@@ -1,15 +1,15 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { failure } from '../../operations/failure.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { isAllowed, notAllowed } from './allowed-directory.ts';
 import { settingsOf } from './settings.ts';
 
 const lineNumber = z.number().refine(Number.isSafeInteger, 'is not a whole number');
 
-export const readFile = defineTool({
+export const readFile = builtInTool({
   name: 'read_file',
   description: 'Reads a text file of the workspace, all of it or a range of its lines, and returns it unchanged.',
   effect: 'read',

@@ -1,12 +1,12 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { previewCommand } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { failure } from '../../operations/failure.ts';
 import { textArgument } from '../../operations/text.ts';
 import { placeholder } from '../../registry/fill-placeholders.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { type SageSettings, settingsOf, timeoutOf } from './settings.ts';
 
 /** Linux refuses a single argument of 128 KiB or more. */
@@ -30,7 +30,7 @@ const input = z
   });
 type Args = z.output<typeof input>;
 
-export const bash = defineTool({
+export const bash = builtInTool({
   name: 'Bash',
   description: `Runs a program in an isolated sandbox, in the workspace and without a network. With args, the program gets exactly these arguments, and no shell reads them. Without, command is a line for bash, and every command in it has to be on the list of allowed programs.
 Returns {stdout, stderr, exitCode}; every exit code is a result. There is no standard input. In a dry run nothing runs, and exitCode is null.`,

@@ -1,11 +1,11 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { checkPatch, patchFile, previewPatch } from '../../operations/patch-file.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { settingsOf } from './settings.ts';
 
 const input = z.strictObject({
@@ -18,7 +18,7 @@ const input = z.strictObject({
 });
 type Args = z.output<typeof input>;
 
-export const edit = defineTool({
+export const edit = builtInTool({
   name: 'Edit',
   description: `Applies a unified diff to a text file, whole or not at all. Returns {applied, diff}; diff is the change against the file as it is now. The context of each hunk has to be in the file exactly, white space and line endings included; line numbers may be off. The header --- /dev/null makes a file, and +++ /dev/null deletes it.
 With the strategy check, and in a dry run, nothing changes: applied is false, and diff shows what would change. A patch that does not apply is an error.`,

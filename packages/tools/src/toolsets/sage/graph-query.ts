@@ -1,11 +1,11 @@
 import type { Json } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { ownQueries } from '../../graph/own-graph.ts';
 import type { GraphPort } from '../../graph/port.ts';
 import { askGraph } from '../../operations/ask-graph.ts';
 import { textArgument } from '../../operations/text.ts';
 import type { Tool } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { settingsOf, timeoutOf } from './settings.ts';
 
 const input = z.strictObject({
@@ -18,7 +18,7 @@ const input = z.strictObject({
 export function createGraphQuery(graph: GraphPort | undefined): Tool<typeof input> {
   const about =
     'Asks the graph of the code: its files and symbols, and how they depend on each other. Returns {results, cursor?}.';
-  return defineTool({
+  return builtInTool({
     name: 'GraphQuery',
     description: graph === undefined ? `${about} ${ownQueries}` : about,
     version: '1.1.0',

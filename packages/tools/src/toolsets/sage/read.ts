@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { failure } from '../../operations/failure.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { wholeText } from '../../operations/whole-text.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { settingsOf } from './settings.ts';
 
-export const read = defineTool({
+export const read = builtInTool({
   name: 'Read',
   description:
     'Reads a text file of the workspace. Returns {content}: the exact text, with its line endings and its byte order mark.',

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { failure } from '../../operations/failure.ts';
 import { maxDiff } from '../../operations/patch-file.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite, writeWholeFile } from '../../operations/write-file.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { settingsOf } from './settings.ts';
 
-export const write = defineTool({
+export const write = builtInTool({
   name: 'Write',
   description:
     'Creates a file with exactly this content, or replaces the whole content of one. Missing directories are made. Returns {written}. In a dry run nothing is written, and diff shows what would change.',

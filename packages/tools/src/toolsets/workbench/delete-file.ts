@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { workspacePath } from './arguments.ts';
 
-export const deleteFile = defineTool({
+export const deleteFile = builtInTool({
   name: 'delete_file',
   description: `Deletes a file, a link (never its target) or a directory. A directory with content needs recursive. Returns {deleted}, the paths of everything that was deleted. A person is always asked first.
 A list of more than 10,000 paths is cut, and total counts all of them.`,

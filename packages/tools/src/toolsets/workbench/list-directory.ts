@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { workspacePath } from './arguments.ts';
 
-export const listDirectory = defineTool({
+export const listDirectory = builtInTool({
   name: 'list_directory',
   description: `Lists a directory of the workspace, sorted by name. Returns {entries: [{name, type, size, modified}]}; type is file, directory or symlink. A recursive list goes into directories, and name is then the path below the listed directory. Links are listed and never followed. Hidden entries begin with a dot.
 A list of more than 10,000 entries is cut, and total counts all of them.`,

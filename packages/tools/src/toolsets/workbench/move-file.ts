@@ -1,12 +1,12 @@
 import { FileError } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { relativePath } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import type { LookContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { workspacePath } from './arguments.ts';
 
-export const moveFile = defineTool({
+export const moveFile = builtInTool({
   name: 'move_file',
   description: `Moves or renames a file, a link (never its target) or a directory. Returns {from, to}. The directory of the target must exist. An existing target is refused, unless overwrite is set; then a person is asked first.`,
   effect: 'workspace',

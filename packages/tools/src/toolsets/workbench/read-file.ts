@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { failure } from '../../operations/failure.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { wholeText } from '../../operations/whole-text.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { contentEncoding, workspacePath } from './arguments.ts';
 import { workbenchSettings } from './settings.ts';
 
-export const readFile = defineTool({
+export const readFile = builtInTool({
   name: 'read_file',
   description: `Reads a whole file of the workspace. Returns {content, size, modified}; size is the file's bytes. content is the exact text, with its line endings and its byte order mark. Read a binary file with encoding base64.`,
   effect: 'read',

@@ -1,11 +1,11 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { previewCommand } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { failure } from '../../operations/failure.ts';
 import { textArgument } from '../../operations/text.ts';
 import type { ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { workbenchSettings } from './settings.ts';
 
 const withoutNul = textArgument.refine((text) => !text.includes('\0'), 'expected no NUL byte');
@@ -39,7 +39,7 @@ const words = (args: readonly string[], env: Readonly<Record<string, string>>): 
     0,
   );
 
-export const runCode = defineTool({
+export const runCode = builtInTool({
   name: 'run_code',
   description: `Runs a program in Python or bash in an isolated sandbox. It starts in the workspace and sees its files and the system's programs. Returns {stdout, stderr, exitCode, duration}; duration is in milliseconds. Every exit code is a result. There is no standard input, and no network unless the run's settings open it.`,
   // Without its settings, the code of a run with a network may reach it.

@@ -1,6 +1,5 @@
 import { FileError, type ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../../define-tool.ts';
 import { changedPaths } from '../../operations/changed-paths.ts';
 import { relativePath } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
@@ -8,6 +7,7 @@ import { touchedPaths } from '../../operations/touched.ts';
 import { wholeText } from '../../operations/whole-text.ts';
 import { previewWrite } from '../../operations/write-file.ts';
 import type { LookContext, ToolContext } from '../../tool.ts';
+import { builtInTool } from '../built-in-tool.ts';
 import { contentEncoding, decodeBase64, workspacePath } from './arguments.ts';
 
 const input = z
@@ -22,7 +22,7 @@ const input = z
     message: 'not base64 with padding and without white space',
   });
 
-export const writeFile = defineTool({
+export const writeFile = builtInTool({
   name: 'write_file',
   description: `Creates a file with exactly this content, or replaces the whole content of one. Returns {path, size}. A person is asked before an existing file is replaced. With encoding base64, content is decoded first.`,
   effect: 'workspace',

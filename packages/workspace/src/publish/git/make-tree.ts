@@ -1,6 +1,7 @@
 import type { Conflict, LeftOut } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, SnapshotId } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
+import { hasRef } from '../../git-objects/index.ts';
 import { createSelection } from '../../materialise/selection.ts';
 import { commitTree } from '../../snapshot.ts';
 import { assertUnchanged, type Repository } from '../../source-repository/repository.ts';
@@ -168,9 +169,12 @@ async function fetchTip(
   { tip, source }: { tip: string; source: Repository },
 ): Promise<SourceTree> {
   const ref = `refs/holdpoint/tips/${tip}`;
-  const repository = source.remote?.tip ?? source;
-  await takeCommit(deps.git, { folder: input.folder, repository, commit: tip, ref });
-  await assertUnchanged(deps, repository);
+  // The ref is written when the objects are on disk. A publish plans again what its plan has fetched.
+  if (!hasRef(input.folder.shadow, ref)) {
+    const repository = source.remote?.tip ?? source;
+    await takeCommit(deps.git, { folder: input.folder, repository, commit: tip, ref });
+    await assertUnchanged(deps, repository);
+  }
   return treeOf(deps, input, tip);
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineTool } from '../../../define-tool.ts';
 import { failure } from '../../../operations/failure.ts';
 import { pathArgument } from '../../../operations/path-argument.ts';
 import { touchedPaths } from '../../../operations/touched.ts';
+import { builtInTool } from '../../built-in-tool.ts';
 import { firstWithMark } from './find-program.ts';
 import { outputOf, runProgram } from './run-program.ts';
 
@@ -19,7 +19,7 @@ const input = z.strictObject({
   paths: z.array(pathArgument).min(1).max(500).describe('Files to format'),
 });
 
-export const formatCode = defineTool({
+export const formatCode = builtInTool({
   name: 'format_code',
   description:
     'Formats files with the formatter of the project: biome, prettier, gofmt, rustfmt or black. Returns {command, exitCode, stdout, stderr, truncated}.',

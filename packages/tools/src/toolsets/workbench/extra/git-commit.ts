@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineTool } from '../../../define-tool.ts';
 import { pathArgument } from '../../../operations/path-argument.ts';
+import { builtInTool } from '../../built-in-tool.ts';
 import { type Argv, gitEnvironment, runProgram } from './run-program.ts';
 
 const input = z.strictObject({
@@ -15,7 +15,7 @@ const commitArgv = ({ message }: z.output<typeof input>): Argv => [
   ...['commit', '--quiet', '--message', message],
 ];
 
-export const gitCommit = defineTool({
+export const gitCommit = builtInTool({
   name: 'git_commit',
   description:
     'Commits changes in the repository of the workspace. Returns {commit}, the id of the commit. Nothing to commit is an error.',

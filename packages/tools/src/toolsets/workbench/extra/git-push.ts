@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineTool } from '../../../define-tool.ts';
 import { touchedHost } from '../../../operations/touched.ts';
+import { builtInTool } from '../../built-in-tool.ts';
 import { type Argv, gitEnvironment, runProgram } from './run-program.ts';
 
 /** Neither an option of git nor one of its helper programs (`ext::…`). */
@@ -26,7 +26,7 @@ const argvOf = ({ remote, branch }: z.output<typeof input>): Argv => [
   ...[remote, `HEAD:refs/heads/${branch}`],
 ];
 
-export const gitPush = defineTool({
+export const gitPush = builtInTool({
   name: 'git_push',
   description:
     'Pushes the current commit of the workspace to a branch of another repository. A person is always asked first.',

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { defineTool } from '../../../define-tool.ts';
+import { builtInTool } from '../../built-in-tool.ts';
 import { type Argv, gitEnvironment, runProgram } from './run-program.ts';
 
 const argv: Argv = ['git', 'status', '--porcelain=v1', '-z', '--branch'];
 const most = 1000;
 
-export const gitStatus = defineTool({
+export const gitStatus = builtInTool({
   name: 'git_status',
   description:
     'Shows the branch of the workspace and the files that differ from its last commit. Returns {branch, clean, files: [{path, index, worktree}], truncated}; index and worktree are letters of git: M, A, D, R, ? or a space.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineTool } from '../../../define-tool.ts';
+import { builtInTool } from '../../built-in-tool.ts';
 import { type Argv, outputOf, runProgram } from './run-program.ts';
 
 const input = z.strictObject({
@@ -36,7 +36,7 @@ function argvOf({ name, version, manager }: z.output<typeof input>): Argv {
   ];
 }
 
-export const installPackage = defineTool({
+export const installPackage = builtInTool({
   name: 'install_package',
   description:
     'Installs a package of a registry into the workspace, with npm or pip. A person is always asked first, and the run needs a network that reaches the registry.',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineTool } from '../../../define-tool.ts';
 import { failure } from '../../../operations/failure.ts';
+import { builtInTool } from '../../built-in-tool.ts';
 import { firstWithMark } from './find-program.ts';
 import { type Argv, outputOf, runProgram } from './run-program.ts';
 
@@ -13,7 +13,7 @@ const runners: readonly { marks: readonly string[]; argv: Argv }[] = [
   { marks: ['Makefile'], argv: ['make', 'test'] },
 ];
 
-export const runTests = defineTool({
+export const runTests = builtInTool({
   name: 'run_tests',
   description:
     'Runs the tests of the project in the workspace: npm, go, cargo, pytest or make, by the files that it has. Returns {command, passed, exitCode, stdout, stderr, truncated}; tests that fail are a result, not an error.',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineTool } from '../../../define-tool.ts';
 import { pathArgument } from '../../../operations/path-argument.ts';
 import { searchText } from '../../../operations/search-text.ts';
 import { touchedPaths } from '../../../operations/touched.ts';
+import { builtInTool } from '../../built-in-tool.ts';
 
 const withoutNul = z
   .string()
@@ -17,7 +17,7 @@ const input = z.strictObject({
   maxResults: z.int().min(1).max(1000).default(100),
 });
 
-export const searchCode = defineTool({
+export const searchCode = builtInTool({
   name: 'search_code',
   description:
     'Searches files by regular expression. Returns {matches: [{path, line, text}], total, truncated}. Hidden and ignored files are skipped.',
