@@ -12,7 +12,7 @@ test('an aborted call kills git and throws the reason', async () => {
   const mark = `aborted-${process.pid}`;
   const abort = new AbortController();
   const run = git.run(waiting(mark), { signal: abort.signal });
-  const stream = git.stream(['hash-object', '--stdin'], { signal: abort.signal });
+  const stream = git.stream(['cat-file', '--batch'], { signal: abort.signal });
   await expect.poll(() => isRunning(mark)).toBe(true);
   abort.abort(new Error('no longer needed'));
   await expect(run).rejects.toThrow('no longer needed');
