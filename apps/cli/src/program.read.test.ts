@@ -19,5 +19,5 @@ it('a short command loads neither the tools nor what speaks to Redis: they take 
   expect(status).toBe(0);
   const loaded = stderr.split('\n').map((url) => /\/(?:packages|node_modules)\/(@?[^/]+)/.exec(url)?.[1]);
   expect(loaded).toContain('contract');
-  for (const name of ['tools', 'runtime', 'ioredis', 'bullmq', 'ajv']) expect(loaded).not.toContain(name);
+  for (const name of ['tools', 'runtime', 'ioredis', 'bullmq', 'execa', 'ajv']) expect(loaded).not.toContain(name);
 });

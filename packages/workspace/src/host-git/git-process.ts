@@ -14,7 +14,7 @@ export interface Launch {
   hasInput: boolean;
 }
 
-interface Exit {
+export interface Exit {
   code: number | null;
   /** What is thrown for it is built on this: the failed start, or the exit. */
   cause: Error;
@@ -45,7 +45,7 @@ class ProcessExit extends Error {
   }
 }
 
-/** An error shows the beginning of what git says. */
+/** Of what git says, an error shows the beginning. */
 const stderrBytes = 64 * 1024;
 
 const running = new Set<ChildProcess>();

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,9 +48,13 @@ async function openEditor({ config }: Shell, file: string): Promise<void> {
   const { VISUAL, EDITOR } = config.environment;
   const editor = VISUAL ?? EDITOR ?? 'vi';
   // As git does: the variable is a command line.
-  const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], { stdio: 'inherit', cwd: config.cwd });
-  const [exitCode]: (number | null)[] = await once(child, 'close').catch(() => []);
-  if (exitCode === 0) return;
+  const { execa } = await import('execa');
+  const { failed, exitCode } = await execa('sh', ['-c', `${editor} "$@"`, editor, file], {
+    stdio: 'inherit',
+    reject: false,
+    cwd: config.cwd,
+  });
+  if (!failed) return;
   throw new CliError('usage', `The editor ${editor} ended with ${exitCode ?? 'a signal'}: nothing was decided.`, {
     next: 'Set EDITOR to a command that edits a file, such as nano.',
   });
