@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { constants, readFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { findToolchains } from '@holdpoint/sandbox';
+import { execa } from 'execa';
 import type { Config } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
@@ -25,9 +24,14 @@ async function checkPython({ path }: Config): Promise<Finding> {
 }
 
 async function versionOf(program: string, path: string): Promise<string | undefined> {
-  const options = { timeout: 10_000, env: { PATH: path } };
-  const ran = await promisify(execFile)(program, ['--version'], options).catch(() => undefined);
-  return ran?.stdout.split('\n')[0];
+  const { failed, stdout } = await execa(program, ['--version'], {
+    reject: false,
+    timeout: 10_000,
+    env: { PATH: path },
+    extendEnv: false,
+    stdin: 'ignore',
+  });
+  return failed ? undefined : stdout.split('\n')[0];
 }
 
 /** The tools run this binary inside the sandbox. */

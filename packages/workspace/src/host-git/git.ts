@@ -1,8 +1,7 @@
 import { delimiter, dirname, isAbsolute } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { execa } from 'execa';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { signature } from '../git-objects/index.ts';
-import { type RunningProcess, startProcess } from './git-process.ts';
 
 /**
  * The host's git. It runs on bare repositories and on sources, never inside a tree that an agent writes: opening such a tree runs its
@@ -34,13 +33,7 @@ interface GitResult {
   stdout: Buffer;
 }
 
-interface GitStream {
-  stdin: Writable;
-  stdout: Readable;
-  /** Settles when git has exited and its output was read. Throws EGITFAILED for a non-zero exit. */
-  done: Promise<void>;
-  kill(): void;
-}
+type GitStream = ReturnType<typeof start>;
 
 interface Launch {
   file: string;
@@ -91,39 +84,51 @@ function environment(gitPath: string | undefined): Record<string, string> {
 }
 
 async function run(launch: Launch, args: readonly string[], options: GitOptions): Promise<GitResult> {
-  const git = startGit(launch, args, { ...options, hasInput: options.input !== undefined });
-  git.stdin.end(options.input);
-  const maxBytes = options.maxBytes ?? 64 * 1024 * 1024;
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  git.stdout.on('data', (piece: Buffer) => {
-    bytes += piece.length;
-    if (bytes <= maxBytes) pieces.push(piece);
-    else git.kill();
+  const result = await execa(launch.file, [...flags, ...args], {
+    ...common(launch, options),
+    encoding: 'buffer',
+    stripFinalNewline: false,
+    maxBuffer: options.maxBytes ?? 64 * 1024 * 1024,
+    reject: false,
+    ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
   });
-  const { code, cause, stderr } = await git.exited;
   options.signal?.throwIfAborted();
-  if (bytes > maxBytes) throw new WorkspaceError('EDIFFTOOLARGE', `git ${args[0]} wrote more than the limit.`);
-  if (code === null || !(options.accept ?? [0]).includes(code)) throw failure(args, stderr, cause);
-  return { code, stdout: Buffer.concat(pieces, bytes) };
+  if (result.isMaxBuffer) throw new WorkspaceError('EDIFFTOOLARGE', `git ${args[0]} wrote more than the limit.`);
+  const { exitCode } = result;
+  if (exitCode === undefined || !(options.accept ?? [0]).includes(exitCode)) {
+    throw failure(args, Buffer.from(result.stderr ?? []).toString('utf8'), result.cause ?? result);
+  }
+  return { code: exitCode, stdout: Buffer.from(result.stdout.buffer, result.stdout.byteOffset, result.stdout.length) };
 }
 
-function start(launch: Launch, args: readonly string[], options: GitOptions): GitStream {
-  const { stdin, stdout, exited, kill } = startGit(launch, args, { ...options, hasInput: true });
-  const done = exited.then(({ code, cause, stderr }) => {
+function start(launch: Launch, args: readonly string[], options: GitOptions) {
+  const subprocess = execa(launch.file, [...flags, ...args], {
+    ...common(launch, options),
+    encoding: 'buffer',
+    buffer: { stdout: false, stderr: true },
+    stripFinalNewline: false,
+    reject: false,
+    stdin: 'pipe',
+  });
+  const done = subprocess.then((result) => {
     options.signal?.throwIfAborted();
-    if (code !== 0) throw failure(args, stderr, cause);
+    if (result.exitCode === 0) return;
+    throw failure(args, Buffer.from((result.stderr as Uint8Array | undefined) ?? []).toString('utf8'), result);
   });
   done.catch(() => {});
-  return { stdin, stdout, done, kill };
+  return { stdin: subprocess.stdin, stdout: subprocess.stdout, done, kill: () => subprocess.kill('SIGKILL') };
 }
 
-const startGit = (
-  { file, env }: Launch,
-  args: readonly string[],
-  { cwd = '/', as, signal, hasInput, ...options }: GitOptions & { hasInput: boolean },
-): RunningProcess =>
-  startProcess({ file, args: [...flags, ...args], env: { ...env, ...options.env }, cwd, as, signal, hasInput });
+function common(launch: Launch, options: GitOptions) {
+  return {
+    env: { ...launch.env, ...options.env },
+    extendEnv: false,
+    cwd: options.cwd ?? '/',
+    killSignal: 'SIGKILL',
+    cancelSignal: options.signal,
+    ...options.as,
+  } as const;
+}
 
 function failure(args: readonly string[], stderr: string, cause: unknown): WorkspaceError {
   if (errnoOf(cause) === 'ENOENT') return new WorkspaceError('EGITMISSING', 'git was not found.', { cause });
