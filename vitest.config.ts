@@ -15,7 +15,7 @@ const programs = [
   'packages/*/src/**/*.measure.test.ts',
 ];
 
-/** What depends on the form of trees: as by default, where small trees are copies, and once more on layers where the host can mount them. */
+/** What depends on the form of trees: once on copies, which are the default, and once more on layers where the host can mount them. */
 const forms = [
   'packages/workspace/src/{take-over.race,snapshot.create,restore.recover,inspect-tree.recover}.test.ts',
   'packages/workspace/src/{fork,maintenance,prepared}/**/*.test.ts',

@@ -6,7 +6,7 @@ export { createLayers } from './layers.ts';
 export { asideOf, mountedTree, openMounted } from './mounted-tree.ts';
 export { isMountPoint, mountPointsIn, moveMount, unmountIn } from './mounts.ts';
 export { formerLayer, keepPlain, staysPlain, upperOf } from './overlay-record.ts';
-export { defaultLayers, type Layers, type LayersSetting } from './port.ts';
+export { defaultLayers, type LayersSetting } from './port.ts';
 export { knownTree, readTree } from './read-tree.ts';
 export { removeTrees, renameTree } from './remove-trees.ts';
 export { makeMountPoint, makeOverlay, standOn } from './stand-on.ts';
