@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import type { ModelOverrides } from './describe-model.ts';
 import { ModelError } from './errors.ts';
-
-const require = createRequire(import.meta.url);
 
 const price = z.number().min(0).max(1_000_000);
 const rates = z.strictObject({
@@ -51,10 +49,8 @@ function read<T>(env: Record<string, string | undefined>, variable: string, sche
 function parsedText(variable: string, text: string): unknown {
   const isInline = text.startsWith('{') || variable === 'HOLDPOINT_MODEL_PRICES';
   try {
-    if (isInline) return JSON.parse(text);
-    // Loaded here, because most processes have no such file. YAML contains JSON.
-    const { parse }: typeof import('yaml') = require('yaml');
-    return parse(readFileSync(text, 'utf8'), { maxAliasCount: 0 }) ?? {};
+    // YAML contains JSON.
+    return isInline ? JSON.parse(text) : (parse(readFileSync(text, 'utf8'), { maxAliasCount: 0 }) ?? {});
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw refused(variable, isInline ? 'expected JSON' : `the file could not be read: ${reason}`);

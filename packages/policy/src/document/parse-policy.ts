@@ -1,16 +1,10 @@
-import { createRequire } from 'node:module';
 import { policySchema } from '@holdpoint/contract';
-import type { Document } from 'yaml';
+import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 import type { PolicyProblem } from './problem.ts';
 import { schemaProblems } from './schema-problems.ts';
 
 export type Parsed<Document> = { ok: true; document: Document } | { ok: false; problems: PolicyProblem[] };
-
-const require = createRequire(import.meta.url);
-
-/** Loaded for the first document: its modules take 30 ms of CPU time, and most processes read none. */
-const yaml = (): typeof import('yaml') => require('yaml');
 
 /** A thousand rules are some 200 KiB. */
 const maxBytes = 1024 * 1024;
@@ -38,7 +32,6 @@ export function parsePolicyValue<Schema extends z.ZodType = typeof policySchema>
 /** The value of a document in YAML, which JSON is a part of. */
 export function readYaml(text: string): { ok: true; value: unknown } | { ok: false; detail: string } {
   if (Buffer.byteLength(text) > maxBytes) return { ok: false, detail: `the document is larger than ${maxBytes} bytes` };
-  const { LineCounter, parseDocument } = yaml();
   const lines = new LineCounter();
   // With `uniqueKeys` the library compares each key of a map with all before it: 70 KB of keys would take a second.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
@@ -62,7 +55,6 @@ export function readYaml(text: string): { ok: true; value: unknown } | { ok: fal
 /** The first key that a map has twice. */
 function repeatedKey(document: Document): { at: number; message: string } | undefined {
   let found: { at: number; message: string } | undefined;
-  const { isScalar, visit } = yaml();
   visit(document, {
     Map(_, { items }) {
       const seen = new Set<string>();
