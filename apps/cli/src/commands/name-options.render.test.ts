@@ -11,6 +11,7 @@ it.each([
   ['/prepare/network/allow/1', '--prepare-allow: bad'],
   ['/settings/depth', '--settings /depth: bad'],
   ['/workspace/source/path', '--source /path: bad'],
+  ['/workspace/source/include/0', '--include: bad'],
   ['/limits/max_steps', '/limits/max_steps: bad'],
 ])('a mistake at %s is one of an option', (pointer, shown) => {
   const described = describeError(nameOptions(refusal(pointer), []));

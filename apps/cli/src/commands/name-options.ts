@@ -1,6 +1,6 @@
 import { ApiError } from '@holdpoint/client';
 
-/** Where the API finds a mistake, and the option that it came from. The longest come first. */
+/** Where the API finds a mistake, and the option that it came from. One that is part of another comes before it. */
 const options: readonly (readonly [pointer: string, option: string])[] = [
   ['/prepare/network/allow', '--prepare-allow'],
   ['/prepare/commands', '--prepare'],
@@ -8,6 +8,15 @@ const options: readonly (readonly [pointer: string, option: string])[] = [
   ['/options/max_output_tokens', '--max-output-tokens'],
   ['/options/temperature', '--temperature'],
   ['/options/reasoning_effort', '--effort'],
+  ['/workspace/source/credentials/username', '--source-user'],
+  ['/workspace/source/credentials/secret', '--source-secret'],
+  ['/workspace/source/known_hosts', '--known-hosts'],
+  ['/workspace/source/include', '--include'],
+  ['/workspace/source/exclude', '--exclude'],
+  ['/workspace/source/history', '--history'],
+  ['/workspace/source/with', '--with'],
+  ['/workspace/source/type', '--source-type'],
+  ['/workspace/source/ref', '--ref'],
   ['/workspace/source', '--source'],
   ['/output_schema', '--output-schema'],
   ['/permissions', '--permission'],

@@ -115,7 +115,7 @@ it('a run starts from an archive or a part of a directory', async () => {
   const part = await ended(plan(write('a', 'a')), '--exclude', '*.tar.gz', '--exclude', 'sub/**');
   expect(await paths(part)).toEqual(['a', 'kept.txt']);
   const wrong = await holdpoint('run', '--plan', plan(two), '--source', source, '--include', '../x');
-  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('/workspace/source/include/0') });
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('at --include') });
 });
 
 it('a paused run continues after an undo', async () => {
