@@ -2,7 +2,8 @@ import { chmodSync, cpSync, renameSync, rmSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { fileDiffSchema } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
-import { git, gitBytes, readTree, runId, temporary, test, writeTree } from './testing/index.ts';
+import { test } from './testing/fixture.ts';
+import { git, gitBytes, readTree, runId, temporary, writeTree } from './testing/index.ts';
 
 const long = Array.from({ length: 60 }, (_, line) => `line ${line}\n`).join('');
 

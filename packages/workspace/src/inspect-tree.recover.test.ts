@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git, runId, type Temporary, test, unmountBelow, writeTree } from './testing/index.ts';
+import { test } from './testing/fixture.ts';
+import { git, runId, type Temporary, unmountBelow, writeTree } from './testing/index.ts';
 
 const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null };
 

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git, readTree, runUntilKilled, type Temporary, test, writeTree } from './testing/index.ts';
+import { test } from './testing/fixture.ts';
+import { git, readTree, runUntilKilled, type Temporary, writeTree } from './testing/index.ts';
 
 const [runId, childId] = ['run_parent', 'run_child'];
 const lines = (text: string) => `${text.split('').join('\n')}\n`;

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { type FileTree, writeTree } from './testing/file-tree.ts';
-import { runId, runUntilKilled, stride, type Temporary, temporary, test } from './testing/index.ts';
+import { test } from './testing/fixture.ts';
+import { runId, runUntilKilled, stride, type Temporary, temporary } from './testing/index.ts';
 import { gitBytes } from './testing/real-git.ts';
 
 /** Permission bits of everything in a folder except a repository at its top, in octal. */

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git, readTree, runUntilKilled, type Temporary, test, writeTree } from './testing/index.ts';
+import { test } from './testing/fixture.ts';
+import { git, readTree, runUntilKilled, type Temporary, writeTree } from './testing/index.ts';
 
 const [runId, forkId] = ['run_parent', 'run_fork'];
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { type FileTree, readTree, writeTree } from './testing/file-tree.ts';
-import { owner, runId, runUntilKilled, temporary, test } from './testing/index.ts';
+import { test } from './testing/fixture.ts';
+import { owner, runId, runUntilKilled, temporary } from './testing/index.ts';
 import { git } from './testing/real-git.ts';
 
 describe('restore', () => {

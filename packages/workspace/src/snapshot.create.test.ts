@@ -16,7 +16,8 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { WorkspaceError } from './errors.ts';
 import { objectId } from './git-objects/index.ts';
-import { git, gitBytes, owner, readTree, rejects, runId, temporary, test, writeTree } from './testing/index.ts';
+import { rejects, test } from './testing/fixture.ts';
+import { git, gitBytes, owner, readTree, runId, temporary, writeTree } from './testing/index.ts';
 
 /** A tree with the difficult cases of git trees. */
 function writeOddTree(root: string): void {

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { readTree, writeTree } from './testing/file-tree.ts';
+import { test } from './testing/fixture.ts';
 import {
   freezeAt,
   isLayered,
@@ -19,7 +20,6 @@ import {
   stride,
   type Temporary,
   temporary,
-  test,
   tried,
 } from './testing/index.ts';
 import { git } from './testing/real-git.ts';

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { readTree, runId, runUntilKilled, type Temporary, test, writeTree } from './testing/index.ts';
+import { test } from './testing/fixture.ts';
+import { readTree, runId, runUntilKilled, type Temporary, writeTree } from './testing/index.ts';
 import { transact } from './transact.ts';
 
 async function start(t: Temporary) {

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { runId, test, writeTree } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { runId, writeTree } from '../testing/index.ts';
 
 test.for<[string, string]>([
   ['small', 'a'],

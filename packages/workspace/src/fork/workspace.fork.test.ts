@@ -2,16 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { readTree, writeTree } from '../testing/file-tree.ts';
-import {
-  isLayered,
-  rejects,
-  runUntilKilled,
-  stride,
-  type Temporary,
-  temporary,
-  test,
-  tried,
-} from '../testing/index.ts';
+import { rejects, test } from '../testing/fixture.ts';
+import { isLayered, runUntilKilled, stride, type Temporary, temporary, tried } from '../testing/index.ts';
 import { git } from '../testing/real-git.ts';
 import { linkObjects } from './link-objects.ts';
 

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git, runId, type temporary, test, writeTree } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { git, runId, type temporary, writeTree } from '../testing/index.ts';
 
 /** Creates a repository with every setting, hook and attribute that makes git run a program. */
 function plant(folder: string, canary: string): void {

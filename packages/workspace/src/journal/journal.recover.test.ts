@@ -1,7 +1,8 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { git, readTree, rejects, runId, type Temporary, test, writeTree } from '../testing/index.ts';
+import { rejects, test } from '../testing/fixture.ts';
+import { git, readTree, runId, type Temporary, writeTree } from '../testing/index.ts';
 
 /** Takes snapshots, each of two changed paths. */
 async function start(t: Temporary, count = 3) {

@@ -2,7 +2,8 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { type FileTree, git, gitBytes, runId, type Temporary, temporary, test, writeTree } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { type FileTree, git, gitBytes, runId, type Temporary, temporary, writeTree } from '../testing/index.ts';
 
 /** The files that a run adds, and the files that `git add` adds in a work tree with the same files. */
 async function compare(t: Temporary, input: { base: FileTree; made: FileTree; shared?: string; ignoreCase?: boolean }) {

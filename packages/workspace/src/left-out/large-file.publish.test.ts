@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git, runId, test, writeTree } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { git, runId, writeTree } from '../testing/index.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { expect } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../testing/file-tree.ts';
-import { runId, type Temporary, temporary, test } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { runId, type Temporary, temporary } from '../testing/index.ts';
 import { git, initRepository } from '../testing/real-git.ts';
 
 const target = { message: 'm' };

@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect } from 'vitest';
-import { git, readTree, runId, runUntilKilled, type Temporary, test, writeTree } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { git, readTree, runId, runUntilKilled, type Temporary, writeTree } from '../testing/index.ts';
 
 const longAgo = new Date('2020-01-01');
 

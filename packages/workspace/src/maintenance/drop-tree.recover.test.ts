@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { readTree, rejects, runId, runUntilKilled, type Temporary, test, writeTree } from '../testing/index.ts';
+import { rejects, test } from '../testing/fixture.ts';
+import { readTree, runId, runUntilKilled, type Temporary, writeTree } from '../testing/index.ts';
 
 async function start(t: Temporary) {
   const source = t.source({ 'a.txt': 'a\n', 'run.sh': { executable: 'x' }, link: { link: 'a.txt' } });

@@ -1,17 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import {
-  git,
-  readTree,
-  rejects,
-  runId,
-  runUntilKilled,
-  type Temporary,
-  temporary,
-  test,
-  writeTree,
-} from '../testing/index.ts';
+import { rejects, test } from '../testing/fixture.ts';
+import { git, readTree, runId, runUntilKilled, type Temporary, temporary, writeTree } from '../testing/index.ts';
 
 async function manySnapshots(t: Temporary) {
   const { base, path } = await t.begin({ type: 'empty' });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { test } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
 
 test('a source with more attributes than are looked into begins, and its pointers are named', async ({ t }) => {
   // Forty paths of one object: little to store, and 40 MiB to read.

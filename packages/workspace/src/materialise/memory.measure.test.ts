@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git, test } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { git } from '../testing/index.ts';
 
 const script = join(import.meta.dirname, '../testing/materialise-memory.ts');
 

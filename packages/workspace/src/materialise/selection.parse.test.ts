@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { expect } from 'vitest';
 import type { Progress } from '../port.ts';
-import { git, initRepository, readTree, runId, type Temporary, temporary, test, writeTree } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { git, initRepository, readTree, runId, type Temporary, temporary, writeTree } from '../testing/index.ts';
 import { createSelection } from './selection.ts';
 
 test.each([

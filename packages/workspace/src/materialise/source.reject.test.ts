@@ -2,7 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { expect } from 'vitest';
-import { git, initRepository, readTree, runId, type Temporary, test, writeTree } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { git, initRepository, readTree, runId, type Temporary, writeTree } from '../testing/index.ts';
 
 const files = { 'a/x.txt': 'x\n', 'b/y.txt': 'y\n', top: 'top\n' };
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import { readTree, stamps, writeTree } from '../testing/file-tree.ts';
-import { isLayered, owner, rejects, runId, runUntilKilled, stride, temporary, test, tried } from '../testing/index.ts';
+import { rejects, test } from '../testing/fixture.ts';
+import { isLayered, owner, runId, runUntilKilled, stride, temporary, tried } from '../testing/index.ts';
 import { git, gitBytes, initRepository } from '../testing/real-git.ts';
 
 const isRoot = process.getuid?.() === 0;

@@ -1,17 +1,8 @@
 import { appendFileSync, chmodSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import {
-  git,
-  owner,
-  readTree,
-  rejects,
-  runUntilKilled,
-  stride,
-  type Temporary,
-  test,
-  writeTree,
-} from '../testing/index.ts';
+import { rejects, test } from '../testing/fixture.ts';
+import { git, owner, readTree, runUntilKilled, stride, type Temporary, writeTree } from '../testing/index.ts';
 import { entryFolder } from './entry.ts';
 
 const key = 'a'.repeat(64);

@@ -1,7 +1,8 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { runId, test } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { runId } from '../testing/index.ts';
 
 test.for<[string, (top: string) => void]>([
   ['a name with backslashes', (top) => writeFileSync(join(top, '..\\..\\evil.exe'), 'x')],

@@ -4,7 +4,8 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { expect } from 'vitest';
-import { readTree, rejects, runId, type Temporary, test, writeTree } from '../testing/index.ts';
+import { rejects, test } from '../testing/fixture.ts';
+import { readTree, runId, type Temporary, writeTree } from '../testing/index.ts';
 
 async function start(t: Temporary) {
   const { base, path } = await t.begin({ type: 'empty' });

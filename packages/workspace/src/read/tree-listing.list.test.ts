@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { rejects, runId, type Temporary, test, writeTree } from '../testing/index.ts';
+import { rejects, test } from '../testing/fixture.ts';
+import { runId, type Temporary, writeTree } from '../testing/index.ts';
 
 const sorted = async (t: Temporary, snapshot: string, since: string[] = []) => {
   const { entries, ...listing } = await t.workspaces.listing({ runId, snapshot, since });

@@ -2,7 +2,8 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { expect } from 'vitest';
-import { git, initRepository, runId, type Temporary, test } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { git, initRepository, runId, type Temporary } from '../testing/index.ts';
 
 type GitSource = Extract<Source, { type: 'git' }>;
 

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileS
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { expect } from 'vitest';
-import { git, gitBytes, initRepository, runId, type Temporary, test } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { git, gitBytes, initRepository, runId, type Temporary } from '../testing/index.ts';
 import { buildIndex, clearStatFields } from './index-file.ts';
 
 const files = {

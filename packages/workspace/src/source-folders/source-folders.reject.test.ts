@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
-import { git, runId, type Temporary, test, writeTree } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { git, runId, type Temporary, writeTree } from '../testing/index.ts';
 
 const isRoot = process.getuid?.() === 0;
 const files = { '.gitignore': 'node_modules/\n', 'src/add.js': 'one\n', 'vendor/x.js': 'x\n' };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { rejects, test } from '../testing/index.ts';
+import { rejects, test } from '../testing/fixture.ts';
 
 test('a commit that the run cannot store fails and leaves no process behind', async ({ t }) => {
   const source = t.source({ noise: randomBytes(2_000_000) }, 'git');

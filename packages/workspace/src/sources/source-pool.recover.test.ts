@@ -10,7 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { git, readTree, runId, runUntilKilled, stride, test, tried, writeTree } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { git, readTree, runId, runUntilKilled, stride, tried, writeTree } from '../testing/index.ts';
 
 const second = 'run_2';
 

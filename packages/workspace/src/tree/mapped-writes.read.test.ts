@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { runId, type Temporary, temporary, test, unmountBelow } from '../testing/index.ts';
+import { test } from '../testing/fixture.ts';
+import { runId, type Temporary, temporary, unmountBelow } from '../testing/index.ts';
 
 const size = 8192;
 

@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { rejects, runId, type Temporary, temporary, test } from '../testing/index.ts';
+import { rejects, test } from '../testing/fixture.ts';
+import { runId, type Temporary, temporary } from '../testing/index.ts';
 
 const limit = 1000;
 

@@ -1,6 +1,7 @@
 import type { RunSpec } from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
-import { runId, type Temporary, test, writeTree } from '@holdpoint/workspace/testing';
+import { runId, type Temporary, writeTree } from '@holdpoint/workspace/testing';
+import { test } from '@holdpoint/workspace/testing/fixture';
 import { expect } from 'vitest';
 import { registry, specOfPrompt } from '../../testing/planned-run.ts';
 import { instruct } from './instruct.ts';

@@ -12,7 +12,8 @@ import {
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { readTree, rejects, runId, type Temporary, temporary, test } from '../../testing/index.ts';
+import { rejects, test } from '../../testing/fixture.ts';
+import { readTree, runId, type Temporary, temporary } from '../../testing/index.ts';
 
 /** A tar made by Python, which also writes entries that a careful program refuses. */
 function makeTar(t: Temporary, name: string, lines: string): string {

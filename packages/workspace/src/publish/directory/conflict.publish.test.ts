@@ -8,6 +8,7 @@ import type { Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { test } from '../../testing/fixture.ts';
 import {
   owner,
   publishNow,
@@ -16,7 +17,6 @@ import {
   stride,
   type Temporary,
   temporary,
-  test,
   tried,
 } from '../../testing/index.ts';
 import { withSourceLock } from './source-lock.ts';

@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { PublishResult } from '../../port.ts';
 import { readTree, stamps, writeTree } from '../../testing/file-tree.ts';
-import { publishNow, runId, runUntilKilled, stride, temporary, test, tried } from '../../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
+import { publishNow, runId, runUntilKilled, stride, temporary, tried } from '../../testing/index.ts';
 
 const isRoot = process.getuid?.() === 0;
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { lutimesSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { test } from '../../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
 import { withSourceLock } from './source-lock.ts';
 
 const quiet = (dataDir: string, onPoint: (point: string) => void = () => {}) => ({ dataDir, onPoint });

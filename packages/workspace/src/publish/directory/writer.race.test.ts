@@ -17,16 +17,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect } from 'vitest';
 import type { PublishResult } from '../../port.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import {
-  publishNow,
-  runId,
-  runUntilKilled,
-  stride,
-  type Temporary,
-  temporary,
-  test,
-  tried,
-} from '../../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
+import { publishNow, runId, runUntilKilled, stride, type Temporary, temporary, tried } from '../../testing/index.ts';
 import { type AsideRole, privateName } from './private-name.ts';
 
 const before = { 'changed.txt': 'old\n', 'gone.txt': 'old\n', 'folder/gone.txt': 'old\n', 'same.txt': 'same\n' };

@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import type { Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
-import { runId, runUntilKilled, stride, type Temporary, takeAll, temporary, test } from '../../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
+import { runId, runUntilKilled, stride, type Temporary, takeAll, temporary } from '../../testing/index.ts';
 import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
 
 const branch = `refs/heads/holdpoint/${runId}`;

@@ -4,7 +4,8 @@ import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { runId, runUntilKilled, stride, type Temporary, test, tried } from '../../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
+import { runId, runUntilKilled, stride, type Temporary, tried } from '../../testing/index.ts';
 import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
 
 const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`);

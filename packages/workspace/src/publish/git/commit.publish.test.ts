@@ -4,7 +4,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { writeTree } from '../../testing/file-tree.ts';
-import { publishNow, rejects, runId, runUntilKilled, temporary, test } from '../../testing/index.ts';
+import { rejects, test } from '../../testing/fixture.ts';
+import { publishNow, runId, runUntilKilled, temporary } from '../../testing/index.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
 
 const branch = `refs/heads/holdpoint/${runId}`;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow, runId, takeAll, test } from '../../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
+import { publishNow, runId, takeAll } from '../../testing/index.ts';
 import { checkedOut, commitOnMain, startOnMain } from '../../testing/moving-branch.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
 

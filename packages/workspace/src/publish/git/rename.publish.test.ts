@@ -2,7 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Conflict, Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
-import { type Temporary, test } from '../../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
+import type { Temporary } from '../../testing/index.ts';
 import { checkedOut, startOnMain } from '../../testing/moving-branch.ts';
 
 /** Twenty lines, so that git detects a rename despite an edit. @param edits line number → text */

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
-import { git, initRepository, runId, type Temporary, test, writeTree } from '../../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
+import { git, initRepository, runId, type Temporary, writeTree } from '../../testing/index.ts';
 
 async function start(t: Temporary) {
   const work = join(t.path, 'work');
