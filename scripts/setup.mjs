@@ -6,6 +6,7 @@
 //
 //   --production   leave the development dependencies out
 //   --prometheus   bring Prometheus and promtool, too (100 MB, for `npm run test:seeing`)
+import { statfsSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -45,13 +46,22 @@ async function setUp(machine) {
   machine.progress('ready');
 }
 
-/** @param {unknown} error */
-function report(error) {
+/** The dependencies and a Node, in MiB. */
+const wholeSetUp = 700;
+
+/** @param {unknown} error @param {string} root */
+function report(error, root) {
   const errors = error instanceof AggregateError ? error.errors : [error];
   for (const one of errors) {
     const text = one instanceof SetupError ? `${one.message}\n${one.next}` : String(one?.stack ?? one);
     process.stderr.write(`\nSet-up failed: ${text}\n`);
   }
+  const { bavail, bsize } = statfsSync(root);
+  const free = Math.floor((bavail * bsize) / 2 ** 20);
+  if (free >= wholeSetUp) return;
+  process.stderr.write(
+    `\nOnly ${free} MiB are free on the disk of this directory. A whole set-up takes about ${wholeSetUp} MiB: free some, and run the command again.\n`,
+  );
 }
 
 /** Prints lines on standard error, with the seconds since the start. */
@@ -62,9 +72,10 @@ function createProgress() {
   };
 }
 
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 try {
   await setUp({
-    root: path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..'),
+    root,
     platform: process.platform,
     arch: process.arch,
     nodeVersion: process.versions.node,
@@ -74,6 +85,6 @@ try {
     progress: createProgress(),
   });
 } catch (error) {
-  report(error);
+  report(error, root);
   process.exitCode = 1;
 }
