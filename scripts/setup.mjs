@@ -6,7 +6,7 @@
 //
 //   --production   leave the development dependencies out
 //   --prometheus   bring Prometheus and promtool, too (100 MB, for `npm run test:seeing`)
-import { statfsSync } from 'node:fs';
+import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -56,9 +56,10 @@ function report(error, root) {
     const text = one instanceof SetupError ? `${one.message}\n${one.next}` : String(one?.stack ?? one);
     process.stderr.write(`\nSet-up failed: ${text}\n`);
   }
-  const { bavail, bsize } = statfsSync(root);
-  const free = Math.floor((bavail * bsize) / 2 ** 20);
-  if (free >= wholeSetUp) return;
+  // Absent before Node 18.15.
+  const disk = fs.statfsSync?.(root);
+  const free = disk && Math.floor((disk.bavail * disk.bsize) / 2 ** 20);
+  if (free === undefined || free >= wholeSetUp) return;
   process.stderr.write(
     `\nOnly ${free} MiB are free on the disk of this directory. A whole set-up takes about ${wholeSetUp} MiB: free some, and run the command again.\n`,
   );
