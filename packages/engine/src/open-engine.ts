@@ -34,7 +34,7 @@ import {
 } from './commands/index.ts';
 import type { EngineDeps } from './deps.ts';
 import type { RunState, StepState } from './domain/index.ts';
-import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
+import { isOverdue, lastDone, type PeriodicWork } from './handlers/periodic-work.ts';
 import {
   fromPayload,
   readApproval,
@@ -79,6 +79,7 @@ import {
   readTrace,
   runsChangedSince,
 } from './queries/index.ts';
+import { redisTime } from './redis/redis-time.ts';
 
 /** The engine for requests: each of them is made by a caller. */
 export function openEngine(deps: EngineDeps) {
@@ -243,7 +244,7 @@ const openReconciler = ({ redis }: EngineDeps) => ({
   /** When a periodic job last ran, and whether it is overdue by the clock of Redis. `undefined` before its first time. */
   async lastDone(work: PeriodicWork) {
     const last = await lastDone(redis, work);
-    return last && { ...last, overdue: isOverdue(last, await timeOf(redis)) };
+    return last && { ...last, overdue: isOverdue(last, await redisTime(redis)) };
   },
   /** How often each class of a stuck run was repaired. */
   async repairs(): Promise<Record<string, number>> {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { timeOf } from './handlers/periodic-work.ts';
+import { redisTime } from './redis/redis-time.ts';
 import { openSharedClock } from './shared-clock.ts';
 import { useTestEngine } from './testing/use-test-engine.ts';
 
@@ -12,7 +12,7 @@ test.each([3 * hour, -hour])('a process whose wall clock is off by %i ms has the
   vi.spyOn(Date, 'now').mockImplementation(() => right() + shift);
   const { redis } = engine.deps;
   const clock = await openSharedClock(redis);
-  const before = await timeOf(redis);
+  const before = await redisTime(redis);
   const now = clock.now();
   // Far less than the shift; a busy machine answers late.
   expect(Math.abs(now - before)).toBeLessThan(hour / 2);

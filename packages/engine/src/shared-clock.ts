@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { openClock } from './clock.ts';
-import { timeOf } from './handlers/periodic-work.ts';
+import { redisTime } from './redis/redis-time.ts';
 
 /** Clocks of computers drift by less than a millisecond in that time. */
 const everyMs = 10_000;
@@ -32,7 +32,7 @@ export async function openSharedClock(redis: Redis): Promise<SharedClock> {
 /** What the clock of Redis is ahead of this process's monotonic one. */
 async function offsetOf(redis: Redis): Promise<{ offset: number; tookMs: number }> {
   const sent = performance.now();
-  const time = await timeOf(redis);
+  const time = await redisTime(redis);
   const answered = performance.now();
   return { offset: time - (sent + answered) / 2, tookMs: answered - sent };
 }

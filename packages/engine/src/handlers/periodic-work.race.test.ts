@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { healthKey } from '../log/index.ts';
+import { redisTime } from '../redis/redis-time.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { isOverdue, lastDone, openPeriodicWork, timeOf } from './periodic-work.ts';
+import { isOverdue, lastDone, openPeriodicWork } from './periodic-work.ts';
 
 const engine = useTestEngine({ fresh: true });
 
@@ -41,7 +42,7 @@ test.each([
   ['an hour ahead', 3_600_000],
   ['an hour back', -3_600_000],
 ])('a last time that was written with a clock %s does not put the next one off', async (_, off) => {
-  const at = (await timeOf(engine.deps.redis)) + off;
+  const at = (await redisTime(engine.deps.redis)) + off;
   await engine.deps.redis.set(healthKey('sweep'), JSON.stringify({ at, every_ms: everyMs, worker: 'w0' }));
   const running = open('w1');
   await running.look(async () => {});
@@ -50,7 +51,7 @@ test.each([
 });
 
 test('a worker that starts does at once what is past due', async () => {
-  const at = (await timeOf(engine.deps.redis)) - 10 * everyMs;
+  const at = (await redisTime(engine.deps.redis)) - 10 * everyMs;
   await engine.deps.redis.set(healthKey('sweep'), JSON.stringify({ at, every_ms: everyMs, worker: 'w0' }));
   expect(await open('w1').look(async () => {})).toBe(true);
 });

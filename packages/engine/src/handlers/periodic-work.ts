@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { healthKey, lockKey } from '../log/index.ts';
 import { openRedisLock } from '../redis/redis-lock.ts';
+import { redisTime } from '../redis/redis-time.ts';
 
 /** Work that one worker of all does again and again: the sweep, and maintenance. */
 export type PeriodicWork = 'sweep' | 'maintenance';
@@ -41,10 +42,10 @@ export function openPeriodicWork(redis: Redis, options: Options): PeriodicLook {
     const isFirst = seen === undefined;
     seen = { text, at: performance.now() };
     if (text === null) await record(null, 'NX');
-    return isFirst && text !== null && isPast(parse(text), await timeOf(redis), everyMs);
+    return isFirst && text !== null && isPast(parse(text), await redisTime(redis), everyMs);
   };
   const record = async (worker: string | null, onlyNew?: 'NX'): Promise<string> => {
-    const text = JSON.stringify({ at: await timeOf(redis), every_ms: everyMs, worker } satisfies LastDone);
+    const text = JSON.stringify({ at: await redisTime(redis), every_ms: everyMs, worker } satisfies LastDone);
     await (onlyNew === undefined ? redis.set(key, text) : redis.set(key, text, onlyNew));
     return text;
   };
@@ -80,10 +81,4 @@ const isPast = (last: LastDone, now: number, everyMs: number): boolean =>
 /** Whether the work should have been done long ago: four intervals, and half a minute for a worker that was replaced. */
 export function isOverdue({ at, every_ms: everyMs }: LastDone, now: number): boolean {
   return now - at > 4 * everyMs + 30_000;
-}
-
-/** The clock of Redis, milliseconds since the epoch: one for all processes. */
-export async function timeOf(redis: Redis): Promise<number> {
-  const [seconds, micros] = await redis.time();
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
