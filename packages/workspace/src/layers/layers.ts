@@ -19,7 +19,6 @@ export function createLayers(input: { setting: LayersSetting; dataDir: string })
     return tried;
   };
   return {
-    setting: input.setting,
     leastFiles: input.setting === 'always' ? 0 : worthwhile,
     reason,
     usable: async () => (await reason()) === undefined,

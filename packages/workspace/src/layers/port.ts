@@ -1,14 +1,13 @@
-/** The default of HOLDPOINT_LAYERS. */
-export const defaultLayers = 'copy' satisfies LayersSetting as LayersSetting;
-
 export const layersSettings = ['auto', 'always', 'copy'] as const;
 
 /** Wherever a trial mount works, `always` lets every tree stand on a layer, `auto` those for which that is cheaper. */
 export type LayersSetting = (typeof layersSettings)[number];
 
+/** The default of HOLDPOINT_LAYERS. */
+export const defaultLayers: LayersSetting = 'copy';
+
 /** Whether the trees of this host stand on layers. */
 export interface Layers {
-  readonly setting: LayersSetting;
   /** Trees with fewer files are plain folders. */
   readonly leastFiles: number;
   /** Tries once per process. */
