@@ -23,10 +23,10 @@ import {
 import { logLevelCommand } from './commands/log-level.ts';
 import {
   deletePolicyCommand,
-  getPolicyCommand,
   listPoliciesCommand,
   listVersionsCommand,
   putPolicyCommand,
+  showPolicyCommand,
 } from './commands/policies.ts';
 import { checkPolicyCommand, testPolicyCommand } from './commands/policy.ts';
 import { proposeRulesCommand } from './commands/propose-rules.ts';
@@ -38,7 +38,7 @@ import { diffRunCommand } from './commands/runs/diff.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
 import { listFilesCommand, listSnapshotsCommand, readFileCommand } from './commands/runs/files.ts';
 import { forkRunCommand } from './commands/runs/fork.ts';
-import { getRunCommand, listRunsCommand, listStepsCommand, readValidationCommand } from './commands/runs/inspect.ts';
+import { listRunsCommand, listStepsCommand, readValidationCommand, showRunCommand } from './commands/runs/inspect.ts';
 import { publishRunCommand } from './commands/runs/publish.ts';
 import { retryRunCommand, undoRunCommand } from './commands/runs/rewind.ts';
 import {
@@ -89,7 +89,7 @@ export function createProgram(shell: Shell): Command {
 
   const runs = new Command('runs').description('list, steer and publish runs');
   runs.addCommand(listRunsCommand(shell));
-  runs.addCommand(getRunCommand(shell));
+  runs.addCommand(showRunCommand(shell));
   runs.addCommand(listStepsCommand(shell, 'steps'));
   runs.addCommand(cancelRunCommand(shell));
   runs.addCommand(pauseRunCommand(shell));
@@ -160,7 +160,7 @@ export function createProgram(shell: Shell): Command {
   policy.addCommand(checkPolicyCommand(shell));
   policy.addCommand(testPolicyCommand(shell));
   policy.addCommand(listPoliciesCommand(shell));
-  policy.addCommand(getPolicyCommand(shell));
+  policy.addCommand(showPolicyCommand(shell));
   policy.addCommand(putPolicyCommand(shell));
   policy.addCommand(listVersionsCommand(shell));
   policy.addCommand(deletePolicyCommand(shell));

@@ -21,7 +21,7 @@ export function putPolicyCommand(shell: Shell): Command {
     });
 }
 
-export function getPolicyCommand(shell: Shell): Command {
+export function showPolicyCommand(shell: Shell): Command {
   return apiCommand('show', 'print a stored policy as YAML')
     .alias('get')
     .argument('<name>', 'name of the policy')

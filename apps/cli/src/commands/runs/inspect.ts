@@ -46,7 +46,7 @@ function statuses(text: string): z.infer<typeof statusesSchema> {
   throw new InvalidArgumentError(`Allowed: ${runStatusSchema.options.join(', ')}.`);
 }
 
-export const getRunCommand = (shell: Shell): Command =>
+export const showRunCommand = (shell: Shell): Command =>
   apiCommand('show', 'show one run')
     .alias('get')
     .argument('<run>', 'id of the run')
