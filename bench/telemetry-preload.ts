@@ -2,7 +2,7 @@
  * Loaded before a worker by the bench of telemetry. SIGUSR2 collects garbage, so that resident memory can be compared.
  *
  * What telemetry costs while it is off is less than two processes of one program differ by. So one worker is measured with it and without it, in
- * turns: each SIGWINCH says the other. Off, the decorators of metrics and traces return what they were given, so only what is left of telemetry
+ * turns: each SIGWINCH switches. Off, the decorators of metrics and traces return what they were given, so only what is left of telemetry
  * then is behind that switch: the context of the lines of the log, and the traces that they name.
  */
 import { registerHooks } from 'node:module';
