@@ -119,6 +119,16 @@ const rules = [
     to: { path: 'node_modules/(bullmq|ioredis|pino)/', reachable: true },
   },
   {
+    name: 'programs-without-vitest',
+    comment:
+      'A program of its own loads vitest through no helper: what it does at import may fail outside the processes of vitest.',
+    from: {
+      path: '^examples/|^tests/(chaos|conformance)/|/(host|testing)/(.*-(process|memory|at-point|and-stop|until-killed)|put-policies)\\.ts$',
+      pathNot: '\\.test\\.ts$',
+    },
+    to: { path: 'node_modules/vitest/', reachable: true },
+  },
+  {
     name: 'engine-domain-pure',
     comment: 'The domain imports packages/contract, packages/policy, zod, node:crypto and itself.',
     from: { path: `${engine}domain/`, pathNot: test },

@@ -45,6 +45,13 @@ const planted: (readonly [string, string, string, string])[] = [
   ['policy-pure', 'packages/policy/src/b.ts', 'node:fs', 'fs'],
   ['client-light', 'packages/client/src/b.ts', './c.ts', 'node_modules/pino/index.js'],
   ['client-light', 'packages/client/src/c.ts', 'pino', 'node_modules/pino/index.js'],
+  ['programs-without-vitest', 'tests/chaos/main.ts', 'vitest', 'node_modules/vitest/index.js'],
+  [
+    'programs-without-vitest',
+    'packages/engine/src/testing/one-process.ts',
+    './helper.ts',
+    'node_modules/vitest/index.js',
+  ],
   ['engine-domain-pure', 'packages/engine/src/domain/a.ts', 'node:fs', 'fs'],
   ['engine-adapters', 'packages/engine/src/redis/a.ts', '../handlers/turn.ts', 'packages/engine/src/handlers/turn.ts'],
   ['no-cycle', 'packages/engine/src/circle.ts', './second.ts', 'packages/engine/src/second.ts'],
@@ -69,6 +76,9 @@ const files = {
   'packages/engine/src/commands/submit.ts': '',
   'node_modules/pino/package.json': '{ "name": "pino", "main": "index.js" }',
   'node_modules/pino/index.js': '',
+  'node_modules/vitest/package.json': '{ "name": "vitest", "main": "index.js" }',
+  'node_modules/vitest/index.js': '',
+  'packages/engine/src/testing/helper.ts': `import 'vitest';`,
 };
 
 let root: string;
