@@ -127,7 +127,7 @@ it('a paused run continues after an undo', async () => {
   expect((await holdpoint('runs', 'undo', run, '--to-step', '1')).code).toBe(8);
   expect((await holdpoint('runs', 'pause', run)).stdout).toBe(`${run} is paused\n`);
   const undone = await holdpoint('runs', 'undo', run, '--to-step', '1');
-  expect(undone).toMatchObject({ code: 0, stdout: `${run} is paused; 2 steps are undone\n` });
+  expect(undone).toMatchObject({ code: 0, stdout: `${run} is paused; undone: 2 steps\n` });
   expect((await json('runs', 'files', run)).data).toHaveLength(1);
   expect((await holdpoint('runs', 'steps', run)).stdout).toMatch(/^- +2 .* undone /m);
   expect((await holdpoint('runs', 'resume', run)).code).toBe(0);
@@ -315,7 +315,7 @@ describe('beside and after a run', () => {
     const { stdout } = await holdpoint('run', '--plan', file, '--follow', '--json', '--timeout', '60');
     const run = JSON.parse(stdout.split('\n')[0] ?? '').run_id;
     const again = await holdpoint('runs', 'retry', run);
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('repeated: one step')]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('repeated: 1 step')]);
     expect((await holdpoint('watch', run, '--timeout', '60')).stdout).toContain('failed');
     expect((await json('runs', 'show', run)).status).toBe('failed');
     expect((await holdpoint('runs', 'say', run, 'hello')).code).toBe(8);

@@ -1,5 +1,5 @@
 import type { Run, Worker } from '@holdpoint/contract/wire';
-import { bytes } from '../output/index.ts';
+import { bytes, counted } from '../output/index.ts';
 import type { Finding } from './finding.ts';
 
 const name = 'retention';
@@ -27,7 +27,7 @@ export function checkRetention(input: {
   const some = held.filter((one) => one.runs > 0);
   const lines = [
     settings.length === 0 ? 'unknown: no worker is alive to report its settings' : settings.join('\nanother worker: '),
-    ...some.map((one) => `${one.reason} ${one.runs} runs, ${bytes(one.bytes)}`),
+    ...some.map((one) => `${one.reason} ${counted(one.runs, 'run')}, ${bytes(one.bytes)}`),
   ];
   const finding = { name, text: lines.join('\n'), data: { held } };
   if (settings.length < 2) return { ...finding, level: 'ok', next: some.some(isHeld) ? next : undefined };

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bytes } from '../output/index.ts';
+import { bytes, counted } from '../output/index.ts';
 import type { Finding } from './finding.ts';
 import { entriesOf, measure, startWalk, type Walk } from './measure.ts';
 
@@ -78,7 +78,7 @@ function textOf(
   const part = (of: string) => `${of} ${bytes(Number(data[of]))}`;
   const seen = measured === runs ? '' : `, ${measured} of them measured`;
   const lines = [
-    `${complete ? '' : 'at least '}${bytes(total)}, ${bytes(free)} free: workspaces of ${runs} runs${seen} ${bytes(workspaces)}, ${['redis', 'blobs', 'prepared', 'trash', 'other'].map(part).join(', ')}`,
+    `${complete ? '' : 'at least '}${bytes(total)}, ${bytes(free)} free: workspaces of ${counted(runs, 'run')}${seen} ${bytes(workspaces)}, ${['redis', 'blobs', 'prepared', 'trash', 'other'].map(part).join(', ')}`,
     ...largest.map((run) => `${run.run_id} ${bytes(run.bytes)}`),
   ];
   return lines.join('\n');

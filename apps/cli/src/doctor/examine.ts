@@ -1,5 +1,6 @@
 import type { ApiBounds, Run, Worker } from '@holdpoint/contract/wire';
 import { keyFileOf } from '../connection.ts';
+import { counted } from '../output/index.ts';
 import { describeError } from '../report-error.ts';
 import { commandLine, type Shell } from '../shell/index.ts';
 import { isAlive, readSystemRecord } from '../system/index.ts';
@@ -65,7 +66,7 @@ async function askApi(
     const runs = await listRuns(client);
     if (workers.length > 0)
       return {
-        findings: [{ name, level: 'ok', text: `answers; ${workers.length} workers` }, ...stuck],
+        findings: [{ name, level: 'ok', text: `answers; ${counted(workers.length, 'worker')}` }, ...stuck],
         bounds,
         workers,
         runs,

@@ -3,7 +3,7 @@ import { nameText, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { fit, fold } from './fit.ts';
 import { table } from './layout.ts';
-import { bytes as sizeText } from './units.ts';
+import { counted, bytes as sizeText } from './units.ts';
 
 /** One line per file, the sum, and what is left out. */
 export function diffStat(diff: Diff, colors: Colors): string[] {
@@ -15,7 +15,7 @@ export function diffStat(diff: Diff, colors: Colors): string[] {
     file.binary ? 'binary' : `${colors.green(`+${file.additions}`)} ${colors.red(`-${file.deletions}`)}`,
     modeText(file),
   ]);
-  const files = diff.files.length === 1 ? '1 file' : `${diff.files.length} files`;
+  const files = counted(diff.files.length, 'file');
   const [, ...lines] = table(['', '', '', ''], rows);
   return [...lines, `${files}, +${diff.additions} -${diff.deletions}`, ...leftOut];
 }
@@ -65,7 +65,7 @@ export function leftOutText(list: readonly LeftOut[], colors: Colors): string[] 
     reason === 'ignored' || reason === 'excluded' || reason === 'prepared'
       ? reason
       : colors.red(`${reason}, content unknown`),
-    files === 1 ? '1 file' : `${files} files`,
+    counted(files, 'file'),
     sizeText(bytes),
     modified_at,
   ]);

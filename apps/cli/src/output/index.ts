@@ -9,5 +9,5 @@ export { publishPlanText, validationText } from './publish-text.ts';
 export { branchName, publishedText, runTable, runText, waitingText } from './run-text.ts';
 export { boundsText, type Capabilities, capabilitiesSchema, ceilingsText, sandboxLine } from './system-text.ts';
 export { eventText, timeline } from './timeline.ts';
-export { ago, bytes, clock, duration } from './units.ts';
+export { ago, bytes, clock, counted, duration } from './units.ts';
 export { unknownText } from './unknown-text.ts';

@@ -86,6 +86,7 @@ it.each([
   [1536, '1.5 KiB'],
   [300 * 1024, '300 KiB'],
   [1024 ** 3 * 2.25, '2.3 GiB'],
+  [1, '1 byte'],
 ])('%d bytes are %s', (count, text) => expect(bytes(count)).toBe(text));
 
 it('aligns table columns with colours', () => {

@@ -3,7 +3,7 @@ import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { pairs, table } from './layout.ts';
-import { ago, duration } from './units.ts';
+import { ago, counted, duration } from './units.ts';
 
 export function runTable(runs: readonly Run[], { colors, now }: { colors: Colors; now: number }): string[] {
   const rows = runs.map((run) => [
@@ -89,7 +89,7 @@ function absentText(absent: Run['workspace']['absent']): string | undefined {
   const more = submodules.length > named.length ? ` and more` : '';
   return [
     named.length === 0 ? '' : `the files of submodules (${named.join(', ')}${more})`,
-    lfs_pointers === undefined ? '' : `the content of ${lfs_pointers.files} files under git-lfs`,
+    lfs_pointers === undefined ? '' : `the content of ${counted(lfs_pointers.files, 'file')} under git-lfs`,
   ]
     .filter((part) => part !== '')
     .join(', ');
@@ -97,19 +97,19 @@ function absentText(absent: Run['workspace']['absent']): string | undefined {
 
 /** A waiting sub-agent, and why it waits. */
 export function waitingText({ run_id, title, status, reason, approvals }: WaitingFor): string {
-  const why = reason === null ? `${approvals} approvals open` : `${reason.code}: ${reason.message}`;
+  const why = reason === null ? `${counted(approvals, 'approval')} open` : `${reason.code}: ${reason.message}`;
   return oneLine(`${run_id} (${title}) ${status}: ${why}`, 200);
 }
 
 function usageText({ agents, ...own }: Run['usage']): string {
   const text = (of: Omit<Run['usage'], 'agents' | 'active_ms'>): string =>
     [
-      `${of.steps} steps`,
+      counted(of.steps, 'step'),
       `${of.input_tokens + of.output_tokens} tokens${of.cached_input_tokens === 0 ? '' : ` (${of.cached_input_tokens} cached)`}`,
       ...(of.cost_usd === 0 ? [] : [`$${of.cost_usd.toFixed(4)}`]),
     ].join(', ');
   const all = text(own);
-  return agents.count === 0 ? all : `${all} (of ${agents.count} sub-agents: ${text(agents)})`;
+  return agents.count === 0 ? all : `${all} (of ${counted(agents.count, 'sub-agent')}: ${text(agents)})`;
 }
 
 function contextText(context: Run['context']): string | undefined {
@@ -163,7 +163,7 @@ export function publishedText(published: NonNullable<Run['publication']['publish
   const left = published.left_out.reduce((sum, { files }) => sum + files, 0);
   if (published.type === 'directory') {
     const { files_written: written, files_deleted: deleted, path } = published;
-    return `${nameText(path)} (${written} files written, ${deleted} deleted${left === 0 ? '' : `, ${left} left out`})`;
+    return `${nameText(path)} (${counted(written, 'file')} written, ${deleted} deleted${left === 0 ? '' : `, ${left} left out`})`;
   }
   const without = left === 0 ? '' : ` (${left} left out)`;
   return `branch ${nameText(branchName(published.branch))} at ${published.commit} in ${nameText(published.path)}${without}`;

@@ -78,7 +78,7 @@ it('shows a held publish and an undo', () => {
       undone: [{ id: step.step_id }],
     },
   };
-  expect(words(line(rewound))).toEqual(['run.rewound one step undone by admin: from its beginning']);
+  expect(words(line(rewound))).toEqual(['run.rewound 1 step undone by admin: from its beginning']);
 });
 
 it('fits the width', () => {

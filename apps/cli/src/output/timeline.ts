@@ -3,7 +3,7 @@ import type { RunEvent } from '@holdpoint/contract/wire';
 import { codeText, cut, nameText, oneLine } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { argsInWords, payloadValue } from './call-text.ts';
-import { clock, duration } from './units.ts';
+import { clock, counted, duration } from './units.ts';
 
 const typeWidth = 'workspace.publish_requested'.length;
 
@@ -75,7 +75,7 @@ function detailOf(event: RunEvent, call: string): string {
       return problemText(event.data.reason);
     case 'run.rewound': {
       const { undone, to_step, by } = event.data;
-      return `${undone.length === 1 ? 'one step' : `${undone.length} steps`} undone by ${by}: ${afterStep(to_step)}`;
+      return `${counted(undone.length, 'step')} undone by ${by}: ${afterStep(to_step)}`;
     }
     case 'run.forked':
       return `${event.data.child} continues ${afterStep(event.data.step_id)}`;
@@ -85,7 +85,7 @@ function detailOf(event: RunEvent, call: string): string {
       return `${event.data.class}${event.data.subject === undefined ? '' : ` (${event.data.subject})`}`;
     case 'calls.received': {
       const { number, steps, by } = event.data;
-      return `${number}: ${steps.length === 1 ? 'one call' : `${steps.length} calls`} from ${by}`;
+      return `${number}: ${counted(steps.length, 'call')} from ${by}`;
     }
     case 'message.received':
       return `from ${event.data.by}: ${event.data.text}`;
@@ -99,7 +99,7 @@ function detailOf(event: RunEvent, call: string): string {
       return event.data.task_id;
     case 'task.used': {
       const { steps, input_tokens, output_tokens } = event.data.report.used;
-      return `${event.data.task_id} ${steps} steps, ${input_tokens + output_tokens} tokens so far`;
+      return `${event.data.task_id} ${counted(steps, 'step')}, ${input_tokens + output_tokens} tokens so far`;
     }
     case 'task.waiting':
       return `${event.data.task_id} ${blockageText(event.data.report)}`;
@@ -190,7 +190,7 @@ function detailOf(event: RunEvent, call: string): string {
     case 'graph.progress':
       return `${call}: ${event.data.files} of ${event.data.total} files are in the code graph`;
     case 'workspace.progress':
-      return `${event.data.files} files, ${event.data.bytes} bytes so far`;
+      return `${counted(event.data.files, 'file')}, ${counted(event.data.bytes, 'byte')} so far`;
     case 'workspace.preparing':
       return `${event.data.number} of ${event.data.of}: ${codeText(event.data.command)}`;
     case 'workspace.prepared':
@@ -251,8 +251,9 @@ function materialisedText({
   const named = submodules.slice(0, 3).map(({ path }) => nameText(path));
   const more = submodules.length > named.length ? `, and ${submodules.length - named.length} more` : '';
   const empty = named.length === 0 ? '' : `; without the files of its submodules (${named.join(', ')}${more})`;
-  const pointers = lfs_pointers === undefined ? '' : `; ${lfs_pointers.files} files under git-lfs are pointers`;
-  return `${files} files, ${bytes} bytes${commit}${empty}${pointers}`;
+  const pointers =
+    lfs_pointers === undefined ? '' : `; ${counted(lfs_pointers.files, 'file')} under git-lfs without content`;
+  return `${counted(files, 'file')}, ${counted(bytes, 'byte')}${commit}${empty}${pointers}`;
 }
 
 function preparedText({
@@ -262,7 +263,7 @@ function preparedText({
   duration_ms,
   files_changed,
 }: Extract<RunEvent, { type: 'workspace.prepared' }>['data']): string {
-  const changed = `${files_changed} files changed`;
+  const changed = `${counted(files_changed, 'file')} changed`;
   if (cached) return `from an earlier run, in ${seconds(duration_ms)}: ${changed}`;
   return `${number} of ${of} in ${seconds(duration_ms)}: ${changed}`;
 }
@@ -271,7 +272,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 const blockageText = ({ approvals, paused, blocker }: AgentReport): string =>
   [
-    ...(approvals > 0 ? [`${approvals} approvals open`] : []),
+    ...(approvals > 0 ? [`${counted(approvals, 'approval')} open`] : []),
     ...(paused > 0
       ? [`${paused} paused${blocker === undefined ? '' : ` (${blocker.run_id} ${problemText(blocker.reason)})`}`]
       : []),

@@ -35,11 +35,15 @@ function span(ms: number): string {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-const sizes = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+/** `1 file`, `3 files` */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** `0 bytes`, `980 KiB`, `1.4 GiB` */
+const sizes = ['byte', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** `1 byte`, `980 KiB`, `1.4 GiB` */
 export function bytes(count: number): string {
   const power = count < 1 ? 0 : Math.min(sizes.length - 1, Math.floor(Math.log2(count) / 10));
+  if (power === 0) return counted(Math.round(count), 'byte');
   const value = count / 1024 ** power;
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${sizes[power]}`;
+  return `${value >= 100 ? Math.round(value) : value.toFixed(1)} ${sizes[power]}`;
 }

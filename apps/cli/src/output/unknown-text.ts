@@ -3,7 +3,7 @@ import type { Approval } from '@holdpoint/contract/wire';
 import { nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { table } from './layout.ts';
-import { ago, bytes as sizeText } from './units.ts';
+import { ago, counted, bytes as sizeText } from './units.ts';
 
 /** Files whose content no snapshot holds. */
 export function unknownText(list: readonly UnknownContent[], colors: Colors): string[] {
@@ -40,7 +40,7 @@ export function repositoriesText({ repositories }: Pick<Approval, 'repositories'
     colors.yellow('repositories that the run made or changed (not in the diff):'),
     ...repositories.flatMap(({ path, files, bytes, configuration }) => {
       const name = path === null ? 'others' : nameText(path);
-      const head = `  ${name}  ${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)}`;
+      const head = `  ${name}  ${counted(files, 'file')}, ${sizeText(bytes)}`;
       if (configuration === null) return [head];
       const where = path === null ? 'in them' : `in ${nameText(path.replace(/\.git\/?$/i, ''))}`;
       return [

@@ -1,7 +1,7 @@
 import type { Payload } from '@holdpoint/contract';
 import { z } from 'zod';
 import { payloadValue } from '../output/index.ts';
-import { bytes as sizeText } from '../output/units.ts';
+import { counted, bytes as sizeText } from '../output/units.ts';
 
 /** What a call did, as far as its value says: for a line, and below it. */
 export interface CallOutcome {
@@ -50,8 +50,7 @@ export function callOutcome(value: Payload | undefined, args: Payload): CallOutc
   const found = foundSchema.safeParse(given).data;
   if (found !== undefined) return { ...nothing, summary: `${found.total} found` };
   const read = readSchema.safeParse(given).data;
-  if (read !== undefined)
-    return { ...nothing, summary: read.total_lines === 1 ? '1 line' : `${read.total_lines} lines` };
+  if (read !== undefined) return { ...nothing, summary: counted(read.total_lines, 'line') };
   return nothing;
 }
 

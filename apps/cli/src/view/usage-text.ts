@@ -1,4 +1,5 @@
 import type { Run } from '@holdpoint/contract/wire';
+import { counted } from '../output/units.ts';
 
 /** What a run has used so far: `12,345 tokens in (8,000 cached), 1,200 out, $0.0123`. */
 export function usageText(usage: {
@@ -16,8 +17,8 @@ export function usageText(usage: {
 
 /** The same of a run that ended, with its steps and sub-agents. */
 export function runUsageText({ usage }: Pick<Run, 'usage'>): string {
-  const agents = usage.agents.count === 0 ? '' : `, ${usage.agents.count} sub-agents`;
-  const steps = usage.steps === 1 ? '1 step' : `${usage.steps} steps`;
+  const agents = usage.agents.count === 0 ? '' : `, ${counted(usage.agents.count, 'sub-agent')}`;
+  const steps = counted(usage.steps, 'step');
   return [`${steps}${agents}`, usageText(usage)].filter((text) => text !== '').join(' · ');
 }
 

@@ -1,6 +1,6 @@
 import type { Snapshot } from '@holdpoint/contract/wire';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { ago, nameText, table, unknownText } from '../../output/index.ts';
+import { ago, counted, nameText, table, unknownText } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, type Shell } from '../../shell/index.ts';
 
 export const listSnapshotsCommand = (shell: Shell) =>
@@ -20,7 +20,7 @@ function rowOf({ id, parent, step, task_id, files_changed, time, current, undone
     id,
     parent === null ? '0' : (step?.number?.toString() ?? '-'),
     step === null ? (task_id ?? other) : nameText(step.tool),
-    files_changed === 1 ? '1 file' : `${files_changed} files`,
+    counted(files_changed, 'file'),
     ago(time, now),
     current ? '<- here' : undone ? 'undone' : '',
   ];

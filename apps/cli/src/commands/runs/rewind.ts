@@ -1,5 +1,6 @@
 import type { Client } from '@holdpoint/client';
 import { stepReference } from '../../find-snapshot.ts';
+import { counted } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell } from '../../shell/index.ts';
 
 interface UndoOptions extends ApiOptions {
@@ -17,7 +18,7 @@ export const undoRunCommand = (shell: Shell) =>
       const body = { to_step: stepReference(toStep), keep_external_effects: keepExternalEffects };
       printRewound(shell, await client.undoSteps(runId, body), {
         json,
-        what: (steps) => `${steps === 1 ? 'one step is' : `${steps} steps are`} undone`,
+        what: (steps) => `undone: ${counted(steps, 'step')}`,
         next: `resume:   ${commandLine('runs', 'resume', runId)}`,
       });
     });
@@ -46,7 +47,7 @@ export const retryRunCommand = (shell: Shell) =>
       });
       printRewound(shell, rewound, {
         json,
-        what: (steps) => `repeated: ${steps === 1 ? 'one step' : `${steps} steps`}`,
+        what: (steps) => `repeated: ${counted(steps, 'step')}`,
         next: `follow:   ${commandLine('watch', runId)}`,
       });
     });
