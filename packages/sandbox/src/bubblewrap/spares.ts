@@ -164,9 +164,8 @@ export function bindingOf(request: TreeRequest, chain: ExecChain): string | null
   const { memory_bytes, processes, cpu_percent } = request.limits;
   const files = chain.mounted.map(identityOf);
   if (files.includes(null)) return null;
-  const { program, args, start, options } = chain;
   const judged = request.workspace.sourceFolders?.map(({ identity }) => identity);
-  return JSON.stringify([program, args, start, options, files, judged, memory_bytes, processes, cpu_percent]);
+  return JSON.stringify([chain.setUp, chain.options, files, judged, memory_bytes, processes, cpu_percent]);
 }
 
 /** An inode number may be used again; a birth time is not. */

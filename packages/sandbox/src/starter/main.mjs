@@ -8,7 +8,7 @@ import { setPriority } from 'node:os';
 
 /**
  * @import { ChildProcess } from 'node:child_process'
- * @import { PassedFile, Report, StarterRequest, StartRequest } from './protocol.ts'
+ * @import { PassedFile, Report, StarterRequest, StartRequest, ViewRequest } from './protocol.ts'
  */
 
 const worker = Number(process.argv[2]);
@@ -28,6 +28,10 @@ process.on('message', (/** @type {StarterRequest} */ request) => {
       return void execFile(request.mkfifo, ['-m', '666', '--', ...request.paths], { env: {} }, (error) =>
         report({ kind: 'fifos', id: request.id, error: error?.message ?? null }),
       );
+    case 'view':
+      return makeView(request);
+    case 'drop_view':
+      return dropView(request.id);
   }
 });
 
@@ -105,6 +109,53 @@ function passListener(id, subprocess) {
   subprocess.once('disconnect', () => {
     if (!isPassed) report({ kind: 'listener', id, isOpen: false });
   });
+}
+
+/** A view that hangs in its making, e.g. on a dead network mount, is given up after this time. */
+const viewTimeoutMs = 10_000;
+/** A program that was started just before a view was given up has entered it by then. */
+const viewDropMs = 30_000;
+/** @type {Map<number, number>} File descriptors of mount namespaces, by request */
+const views = new Map();
+
+/**
+ * An open descriptor keeps the namespace. The programs that enter it open it by its path here: one that inherited it would pass it on.
+ *
+ * @param {ViewRequest} request
+ */
+function makeView({ id, program, args, trial: [enter, ...rest] }) {
+  const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
+  const making = spawn(program, args, { env: environment, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] });
+  const hung = setTimeout(() => making.kill('SIGKILL'), viewTimeoutMs);
+  making.stdin.on('error', () => {}); // it has ended
+  making.stdout.once('data', () => {
+    // It waits for the end of its input, so the pid is still its own.
+    views.set(id, openSync(`/proc/${making.pid}/ns/mnt`, constants.O_RDONLY));
+    making.stdin.end();
+  });
+  making.once('error', () => {}); // `close` follows
+  making.once('close', () => {
+    clearTimeout(hung);
+    const fd = views.get(id);
+    if (fd === undefined) return report({ kind: 'view', id, path: null });
+    const path = `/proc/${process.pid}/fd/${fd}`;
+    execFile(enter, [`--mount=${path}`, ...rest], { env: {}, cwd: '/', timeout: viewTimeoutMs }, (error) => {
+      if (error) closeView(id);
+      report({ kind: 'view', id, path: error ? null : path });
+    });
+  });
+}
+
+/** @param {number} id */
+function dropView(id) {
+  setTimeout(() => closeView(id), viewDropMs).unref();
+}
+
+/** @param {number} id */
+function closeView(id) {
+  const fd = views.get(id);
+  if (fd !== undefined) closeSync(fd);
+  views.delete(id);
 }
 
 /**

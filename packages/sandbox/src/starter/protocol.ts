@@ -21,11 +21,25 @@ export interface StartRequest {
   niceness: number;
 }
 
+/** A mount namespace that programs enter which the starter starts later. */
+export interface ViewRequest {
+  kind: 'view';
+  id: number;
+  /** Makes it, says `ready`, and waits for the end of its standard input. */
+  program: string;
+  args: string[];
+  /** A program and arguments for the namespace, which come after the option that names it. It must succeed. */
+  trial: [string, ...string[]];
+}
+
 /** From the worker to the starter. */
 export type StarterRequest =
   | StartRequest
   /** Makes FIFOs. */
-  | { kind: 'fifos'; id: number; mkfifo: string; paths: string[] };
+  | { kind: 'fifos'; id: number; mkfifo: string; paths: string[] }
+  | ViewRequest
+  /** Gives up the view of this request. A program may be about to enter it. */
+  | { kind: 'drop_view'; id: number };
 
 /** From the starter to the worker. `stat` is the content of /proc/PID/stat. */
 export type Report =
@@ -35,4 +49,6 @@ export type Report =
   /** Comes with the listening socket when it is open. */
   | { kind: 'listener'; id: number; isOpen: boolean }
   | { kind: 'ended'; id: number; signaled: boolean }
-  | { kind: 'fifos'; id: number; error: string | null };
+  | { kind: 'fifos'; id: number; error: string | null }
+  /** Path of the namespace, for as long as the starter lives and the view was not given up. Null: it could not be made. */
+  | { kind: 'view'; id: number; path: string | null };

@@ -3,7 +3,7 @@ import { fstatSync } from 'node:fs';
 import { Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { identityFrom, type ProcessIdentity } from '@holdpoint/process';
-import type { PassedFile, Report, StarterRequest, StartRequest } from './protocol.ts';
+import type { PassedFile, Report, StarterRequest, StartRequest, ViewRequest } from './protocol.ts';
 
 /** What happens to one start. After `failed`, `ended` or `lost` nothing follows. */
 interface StartEvents {
@@ -25,6 +25,9 @@ export interface Start {
   /** Whether this start keeps the worker's event loop alive. @default true */
   keepAlive(yes: boolean): void;
 }
+
+/** Views at once. Each holds the file systems that its sandboxes see. */
+const mostViews = 4;
 
 const program = fileURLToPath(new URL('main.mjs', import.meta.url));
 
@@ -81,6 +84,25 @@ export class Starter {
     });
   }
 
+  /**
+   * Path of a mount namespace that programs can enter. Null while there is none: the first call asks for it.
+   * @param key two requests with the same key are for the same view
+   */
+  view(key: string, request: Omit<ViewRequest, 'kind' | 'id'>): string | null {
+    const running = this.#open();
+    const known = running.views.get(key);
+    if (known) return known.path;
+    const id = this.#nextId++;
+    running.views.set(key, { id, path: null });
+    running.send({ kind: 'view', id, ...request });
+    const [oldest] = running.views;
+    if (running.views.size > mostViews && oldest) {
+      running.views.delete(oldest[0]);
+      running.send({ kind: 'drop_view', id: oldest[1].id });
+    }
+    return null;
+  }
+
   /** Ends the process. Call it when no sandbox runs any more. */
   async close(): Promise<void> {
     await this.#running?.close();
@@ -97,6 +119,8 @@ export class Starter {
 class RunningStarter {
   readonly starts = new Map<number, StartEvents>();
   readonly fifos = new Map<number, (error: string | null) => void>();
+  /** By key, the oldest first. The path is null while the view is made, and when it cannot be made. */
+  readonly views = new Map<string, { id: number; path: string | null }>();
   readonly #subprocess: ChildProcess;
   readonly #held = new Set<number>();
   readonly #closed: Promise<void>;
@@ -161,6 +185,10 @@ class RunningStarter {
     if (report.kind === 'fifos') {
       this.fifos.get(report.id)?.(report.error);
       this.fifos.delete(report.id);
+      return;
+    }
+    if (report.kind === 'view') {
+      for (const view of this.views.values()) if (view.id === report.id) view.path = report.path;
       return;
     }
     const events = this.starts.get(report.id);

@@ -1,0 +1,97 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import type { ViewRequest } from '../starter/protocol.ts';
+import type { WorkspaceMount } from '../tree.ts';
+import type { HostTools } from './host-tools.ts';
+import type { MountRemap } from './mount-remap.ts';
+import { shownOfHost } from './profile.ts';
+
+/*
+ * A remap in a mount namespace that many sandboxes start from, instead of one that each makes for itself with four programs. bubblewrap
+ * copies the namespace that it starts in, so it also has fewer mounts to copy and to read.
+ */
+
+const mountTable = '/proc/self/mountinfo';
+/** What bubblewrap itself needs of the host: a procfs, and the devices that it shows. */
+const forBwrap = ['/proc', ...['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`)];
+
+/** A view to ask the starter for. Two with the same key look the same from every sandbox. */
+export interface MountView extends Omit<ViewRequest, 'kind' | 'id'> {
+  key: string;
+}
+
+/**
+ * Plans the view in which a remap's sandboxes start.
+ *
+ * Null where a view would not look like the host, or would hold what the host may want to unmount: a mount below one of the directories
+ * (the tree of a run can be a mount), folders of a source, a directory that belongs to one workspace.
+ */
+export function planMountView(
+  tools: HostTools & { viewScript: string },
+  { remap, needed, workspace }: { remap: MountRemap; needed: readonly string[]; workspace: WorkspaceMount },
+): MountView | null {
+  const { sources, mountPoint } = remap;
+  if (!tools.unshare || !tools.nsenter || (workspace.sourceFolders ?? []).length > 0) return null;
+  if (sources.includes(remap.realPath(workspace.path))) return null;
+  const mounts = readMounts();
+  const paths = [...needed.map(remap.realPath), ...[...shownOfHost, ...forBwrap].flatMap(realPathOf)];
+  const relevant = mounts.filter(({ point }) => paths.some((path) => isWithin(path, point) || isWithin(point, path)));
+  const isBelowSource = ({ point }: Mount) => sources.some((source) => point !== source && isWithin(point, source));
+  if (relevant.some(isBelowSource)) return null;
+  const kept = [...new Set(relevant.map(({ raw }) => raw))];
+  return {
+    key: JSON.stringify([mountPoint, sources.map(identityOf), relevant.map(({ line }) => line)]),
+    program: tools.unshare,
+    args: [
+      ...['--mount', '--propagation', 'private', '--', tools.bash, '--norc', '-p', '-c', tools.viewScript, 'holdpoint'],
+      ...[mountPoint, ...sources, '--', ...kept],
+    ],
+    // Proves that nsenter of this host has the options, and that the owner reaches bubblewrap.
+    trial: [tools.nsenter, ...enterOptions(workspace), '--', remap.hostPath(tools.bwrap), '--version'],
+  };
+}
+
+/** Options of nsenter, without the namespace. */
+export const enterOptions = ({ uid, gid }: { uid: number; gid: number }): string[] => [
+  ...['--setgid', String(gid), '--setuid', String(uid)],
+];
+
+interface Mount {
+  line: string;
+  /** As the kernel writes it: space, tab, newline and backslash as octal digits. */
+  raw: string;
+  point: string;
+}
+
+let last: { text: string; mounts: readonly Mount[] } | undefined;
+
+/** Parsed again only when something was mounted or unmounted. */
+function readMounts(): readonly Mount[] {
+  const text = readFileSync(mountTable, 'utf8');
+  if (last?.text !== text) {
+    const mounts = text.split('\n').flatMap((line): Mount[] => {
+      const raw = line.split(' ')[4];
+      return raw === undefined ? [] : [{ line, raw, point: unescapeOctal(raw) }];
+    });
+    last = { text, mounts };
+  }
+  return last.mounts;
+}
+
+const unescapeOctal = (text: string): string =>
+  text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+
+const isWithin = (path: string, directory: string): boolean =>
+  path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
+
+function realPathOf(path: string): string[] {
+  try {
+    return [realpathSync.native(path)];
+  } catch {
+    return []; // this host has no such path
+  }
+}
+
+function identityOf(path: string): (string | bigint)[] {
+  const { dev, ino, birthtimeNs } = statSync(path, { bigint: true });
+  return [path, String(dev), String(ino), String(birthtimeNs)];
+}
