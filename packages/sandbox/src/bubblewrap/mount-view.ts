@@ -37,7 +37,7 @@ export function planMountView(
   const relevant = mounts.filter(({ point }) => paths.some((path) => isWithin(path, point) || isWithin(point, path)));
   const isBelowSource = ({ point }: Mount) => sources.some((source) => point !== source && isWithin(point, source));
   if (relevant.some(isBelowSource)) return null;
-  const kept = [...new Set(relevant.map(({ raw }) => raw))];
+  const kept = [...new Set(relevant.map(({ point }) => point))].filter((point) => point !== '/').sort();
   return {
     key: JSON.stringify([mountPoint, sources.map(identityOf), relevant.map(({ line }) => line)]),
     program: tools.unshare,
@@ -57,8 +57,6 @@ export const enterOptions = ({ uid, gid }: { uid: number; gid: number }): string
 
 interface Mount {
   line: string;
-  /** As the kernel writes it: space, tab, newline and backslash as octal digits. */
-  raw: string;
   point: string;
 }
 
@@ -69,14 +67,15 @@ function readMounts(): readonly Mount[] {
   const text = readFileSync(mountTable, 'utf8');
   if (last?.text !== text) {
     const mounts = text.split('\n').flatMap((line): Mount[] => {
-      const raw = line.split(' ')[4];
-      return raw === undefined ? [] : [{ line, raw, point: unescapeOctal(raw) }];
+      const point = line.split(' ')[4];
+      return point === undefined ? [] : [{ line, point: unescapeOctal(point) }];
     });
     last = { text, mounts };
   }
   return last.mounts;
 }
 
+/** The kernel writes space, tab, newline and backslash as octal digits. */
 const unescapeOctal = (text: string): string =>
   text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 

@@ -28,6 +28,8 @@ export interface Start {
 
 /** Views at once. Each holds the file systems that its sandboxes see. */
 const mostViews = 4;
+/** One that could not be made is asked for again after this time. */
+const viewRetryMs = 60_000;
 
 const program = fileURLToPath(new URL('main.mjs', import.meta.url));
 
@@ -181,6 +183,14 @@ class RunningStarter {
     if (this.#subprocess.pid !== undefined) await this.#closed;
   }
 
+  #receiveView(id: number, path: string | null): void {
+    for (const [key, view] of this.views) {
+      if (view.id !== id) continue;
+      view.path = path;
+      if (path === null) setTimeout(() => this.views.delete(key), viewRetryMs).unref();
+    }
+  }
+
   #receive(report: Report, handle: unknown): void {
     if (report.kind === 'fifos') {
       this.fifos.get(report.id)?.(report.error);
@@ -188,7 +198,7 @@ class RunningStarter {
       return;
     }
     if (report.kind === 'view') {
-      for (const view of this.views.values()) if (view.id === report.id) view.path = report.path;
+      this.#receiveView(report.id, report.path);
       return;
     }
     const events = this.starts.get(report.id);
