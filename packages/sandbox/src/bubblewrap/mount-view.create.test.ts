@@ -23,6 +23,12 @@ function closedWorkspace(): WorkspaceMount {
   return host.makeWorkspace(runs);
 }
 
+function plan(workspace: WorkspaceMount) {
+  const needed = [tools.bwrap, workspace.path, ...(workspace.sourceFolders ?? []).map((folder) => folder.host)];
+  const remap = planMountRemap(needed, workspace) ?? expect.fail('reachable');
+  return planMountView(tools, { remap, needed, workspace });
+}
+
 const namespaceOf = (pid: number | 'self'): string => readlinkSync(`/proc/${pid}/ns/mnt`);
 
 /** Mount namespaces that a starter of this process has open. */
@@ -88,16 +94,12 @@ test.runIf(isRoot)('a tree that is a mount is shown as a mount, without a view',
   execFileSync('mount', ['-t', 'tmpfs', '-o', `uid=${uid},gid=${gid},mode=700`, 'tmpfs', path]);
   onTestFinished(() => void execFileSync('umount', [path]));
   writeFileSync(join(path, 'mounted'), '');
+  expect(plan(workspace)).toBeNull();
   expect((await host.run(workspace, 'ls')).stdout.text).toBe('mounted\n');
   expect(await during(workspace, namespaceOf)).not.toSatisfy((namespace: string) => views.includes(namespace));
 });
 
 test.runIf(isRoot)('folders of one workspace alone, and folders of a source, are never held by a view', () => {
-  const plan = (workspace: WorkspaceMount) => {
-    const needed = [tools.bwrap, workspace.path, ...(workspace.sourceFolders ?? []).map((folder) => folder.host)];
-    const remap = planMountRemap(needed, workspace) ?? expect.fail('reachable');
-    return planMountView(tools, { remap, needed, workspace });
-  };
   const closed = closedWorkspace();
   expect(plan(closed)).not.toBeNull();
   expect(plan(host.makeWorkspace(mkdtempSync(join(host.directory, 'closed-'))))).toBeNull();
@@ -107,11 +109,7 @@ test.runIf(isRoot)('folders of one workspace alone, and folders of a source, are
 
 test.runIf(isRoot)('a view has another key once the folder is another one', () => {
   const workspace = closedWorkspace();
-  const keyOf = () => {
-    const needed = [tools.bwrap, workspace.path];
-    const remap = planMountRemap(needed, workspace) ?? expect.fail('reachable');
-    return planMountView(tools, { remap, needed, workspace })?.key;
-  };
+  const keyOf = () => plan(workspace)?.key;
   const key = keyOf();
   expect(keyOf()).toBe(key);
   const runs = join(workspace.path, '..');
