@@ -126,10 +126,7 @@ function throughMounts(deps: ExecChainDeps, input: Remapped & { needed: readonly
   };
 }
 
-function throughRemap(
-  { tools, remapScript }: ExecChainDeps,
-  { remap, workspace, args }: Remapped,
-): FirstProgram {
+function throughRemap({ tools, remapScript }: ExecChainDeps, { remap, workspace, args }: Remapped): FirstProgram {
   if (!tools.unshare || !tools.setpriv) {
     throw new SandboxError('ESANDBOXMISSING', `The workspace's uid cannot reach ${remap.sources.join(', ')}.`, {
       retryable: false,
