@@ -44,7 +44,7 @@ function openViews(): string[] {
       try {
         return readlinkSync(`/proc/${pid}/fd/${fd}`);
       } catch {
-        return ''; // closed meanwhile
+        return ''; // closed since the list was read
       }
     });
     return links.filter((link) => link.startsWith('mnt:'));
