@@ -35,6 +35,8 @@ export interface ExecChainDeps {
 export interface ExecChain {
   program: string;
   args: string[];
+  /** The starter's view in which the first program starts. */
+  view: number | null;
   /** Spawn options of the first program. */
   start: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
   /** Everything that decides the set-up beside `options`: the same for a remap and its view. */
@@ -58,11 +60,12 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
   if (deps.root && (workspace.uid === 0 || workspace.gid === 0)) throw rootOwned(workspace.path);
   const mounts = [...deps.mounts.command, ...(request.hostFiles ?? [])];
   const folders = workspace.sourceFolders ?? [];
-  const needed = [
+  const shown = [
     ...[workspace.path, ...Object.values(workspace.repository ?? {})],
     ...[...mounts, ...folders].map(({ host }) => host),
   ];
-  const remap = deps.root ? planMountRemap([deps.tools.bwrap, ...needed], workspace) : null;
+  const needed = [deps.tools.bwrap, ...shown];
+  const remap = deps.root ? planMountRemap(needed, workspace) : null;
   const hostPath = (path: string) => remap?.hostPath(path) ?? path;
   const args = [...bwrapArguments, ...enterArguments(deps, request)];
   return {
@@ -72,7 +75,7 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
       ...profile({ ...deps, seccompFd: deps.hasFilter ? inheritedFds.filter : null, hostPath }, request),
       ...['--json-status-fd', String(inheritedFds.status)],
     ],
-    mounted: [...needed, ...mountPoints(request), join(workspace.path, request.cwd), ...sourceFolderPaths(workspace)],
+    mounted: [...shown, ...mountPoints(request), join(workspace.path, request.cwd), ...sourceFolderPaths(workspace)],
     command: encodeCommand(
       environment(deps.mounts, workspace, {
         ...request.egress?.environment(proxyPort),
@@ -92,7 +95,7 @@ function mountPoints({ workspace, hostFiles }: TreeRequest): string[] {
   return inTree.flatMap(({ host, inside }) => [host, workspace.path + inside.slice('/workspace'.length)]);
 }
 
-type FirstProgram = Pick<ExecChain, 'program' | 'args' | 'start'>;
+type FirstProgram = Pick<ExecChain, 'program' | 'args' | 'view' | 'start'>;
 
 /**
  * The uid is dropped before bubblewrap starts: with the host's uid 0 bubblewrap would act as root on every file that it sees. Its
@@ -104,6 +107,7 @@ function direct(deps: ExecChainDeps, input: { workspace: WorkspaceMount; args: s
   return {
     program: deps.tools.bwrap,
     args: input.args,
+    view: null,
     start: { env: {}, argv0: 'bwrap', ...(deps.root ? { uid, gid } : {}) },
   };
 }
@@ -117,11 +121,12 @@ interface Remapped {
 function throughMounts(deps: ExecChainDeps, input: Remapped & { needed: readonly string[] }): FirstProgram {
   const { remap, workspace, args } = input;
   const view = planMountView({ ...deps.tools, viewScript: deps.viewScript }, input);
-  const namespace = view && deps.starter.view(view.key, view);
-  if (!namespace || !deps.tools.nsenter) return throughRemap(deps, input);
+  const id = view && deps.starter.view(view.key, view);
+  if (id === null || !deps.tools.nsenter) return throughRemap(deps, input);
   return {
     program: deps.tools.nsenter,
-    args: [`--mount=${namespace}`, ...enterOptions(workspace), '--', remap.hostPath(deps.tools.bwrap), ...args],
+    args: [...enterOptions(workspace), '--', remap.hostPath(deps.tools.bwrap), ...args],
+    view: id,
     start: { env: {} },
   };
 }
@@ -141,6 +146,7 @@ function throughRemap({ tools, remapScript }: ExecChainDeps, { remap, workspace,
       ...[tools.setpriv, `--reuid=${workspace.uid}`, `--regid=${workspace.gid}`, '--clear-groups'],
       ...['--pdeathsig', 'KILL', '--', remap.hostPath(tools.bwrap), ...args],
     ],
+    view: null,
     // For unshare and mount-remap.sh only.
     start: { env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } },
   };

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Starter } from '../starter/starter.ts';
 import { bwrapCandidates, isRoot, marker, processesWith, until, useTestHost } from '../testing/host.ts';
 import type { WorkspaceMount } from '../tree.ts';
 import { findHostTools } from './host-tools.ts';
@@ -125,24 +124,4 @@ test.runIf(isRoot)('a view has another key once the folder is another one', () =
   mkdirSync(workspace.path, { mode: 0o777 });
   expect(keyOf()).toEqual(expect.stringContaining(runs.slice(0, -'/workspace-1/..'.length)));
   expect(keyOf()).not.toBe(key);
-});
-
-test.runIf(isRoot)('a view that cannot be made, or that cannot be entered, is not used', async () => {
-  const starter = new Starter(tools);
-  const make = { program: '/bin/sh', args: ['-c', 'echo ready; read _'] };
-  const requests = {
-    fails: { program: '/bin/false', args: [], trial: ['/bin/true'] as [string] },
-    missing: { program: '/nowhere', args: [], trial: ['/bin/true'] as [string] },
-    untried: { ...make, trial: ['/bin/false'] as [string] },
-    works: { ...make, trial: ['/bin/true'] as [string] },
-  };
-  const ask = (name: keyof typeof requests) => starter.view(name, requests[name]);
-  for (const name of ['fails', 'missing', 'untried', 'works'] as const) expect(ask(name)).toBeNull();
-  await until(() => ask('works') !== null);
-  const path = ask('works') ?? expect.fail();
-  expect(readlinkSync(path)).toBe(namespaceOf('self'));
-  // The starter answers in the order of its programs' ends, so the others are asked for until they must have ended, too.
-  for (const name of ['fails', 'missing', 'untried'] as const) expect(ask(name)).toBeNull();
-  await starter.close();
-  expect(() => readlinkSync(path)).toThrow('ENOENT');
 });

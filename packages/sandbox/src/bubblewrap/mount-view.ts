@@ -1,7 +1,9 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import type { ViewRequest } from '../starter/protocol.ts';
 import type { WorkspaceMount } from '../tree.ts';
+import { quietBash } from './command-line.ts';
 import type { HostTools } from './host-tools.ts';
+import { identityOf } from './identity-of.ts';
 import type { MountRemap } from './mount-remap.ts';
 import { shownOfHost } from './profile.ts';
 
@@ -24,12 +26,15 @@ export interface MountView extends Omit<ViewRequest, 'kind' | 'id'> {
  *
  * Null where a view would not look like the host, or would hold what the host may want to unmount: a mount below one of the directories
  * (the tree of a run can be a mount), folders of a source, a directory that belongs to one workspace.
+ *
+ * @param input.needed everything that is mounted, and bubblewrap
  */
 export function planMountView(
   tools: HostTools & { viewScript: string },
-  { remap, needed, workspace }: { remap: MountRemap; needed: readonly string[]; workspace: WorkspaceMount },
+  input: { remap: MountRemap; needed: readonly string[]; workspace: WorkspaceMount },
 ): MountView | null {
-  const { sources, mountPoint } = remap;
+  const { remap, needed, workspace } = input;
+  const { sources, mountPoint, hostPath } = remap;
   if (!tools.unshare || !tools.nsenter || (workspace.sourceFolders ?? []).length > 0) return null;
   if (sources.includes(remap.realPath(workspace.path))) return null;
   const mounts = readMounts();
@@ -37,18 +42,34 @@ export function planMountView(
   const relevant = mounts.filter(({ point }) => paths.some((path) => isWithin(path, point) || isWithin(point, path)));
   const isBelowSource = ({ point }: Mount) => sources.some((source) => point !== source && isWithin(point, source));
   if (relevant.some(isBelowSource)) return null;
+  const shows = sources.map((source) => ({ path: hostPath(source), source, identity: identityOf(source) ?? 'gone' }));
   const kept = [...new Set(relevant.map(({ point }) => point))].filter((point) => point !== '/').sort();
   return {
-    key: JSON.stringify([mountPoint, sources.map(identityOf), relevant.map(({ line }) => line)]),
+    key: JSON.stringify([identityOf(mountPoint), shows, relevant.map(({ line }) => line)]),
     program: tools.unshare,
     args: [
-      ...['--mount', '--propagation', 'private', '--', tools.bash, '--norc', '-p', '-c', tools.viewScript, 'holdpoint'],
+      ...['--mount', '--propagation', 'private', '--', tools.bash, ...quietBash, '-c', tools.viewScript, 'holdpoint'],
       ...[mountPoint, ...sources, '--', ...kept],
     ],
-    // Proves that nsenter of this host has the options, and that the owner reaches bubblewrap.
-    trial: [tools.nsenter, ...enterOptions(workspace), '--', remap.hostPath(tools.bwrap), '--version'],
+    shows,
+    trial: [
+      tools.nsenter,
+      ...[...enterOptions(workspace), '--', tools.bash, ...quietBash, '-c', trialScript, 'holdpoint'],
+      ...[String(workspace.uid), String(workspace.gid), hostPath(tools.bwrap)],
+    ],
   };
 }
+
+/**
+ * Proves that nsenter of this host leaves nothing of root, supplementary groups included, and that the owner reaches bubblewrap.
+ * Arguments: uid, gid, bubblewrap.
+ */
+const trialScript = String.raw`
+status=$(</proc/self/status)
+for line in "Uid:(.$1){4}" "Gid:(.$2){4}" Groups: CapPrm:.0+ CapAmb:.0+; do
+  [[ $status =~ $'\n'$line[[:blank:]]*$'\n' ]] || exit 1
+done
+exec "$3" --version`;
 
 /** Options of nsenter, without the namespace. */
 export const enterOptions = ({ uid, gid }: { uid: number; gid: number }): string[] => [
@@ -88,9 +109,4 @@ function realPathOf(path: string): string[] {
   } catch {
     return []; // this host has no such path
   }
-}
-
-function identityOf(path: string): (string | bigint)[] {
-  const { dev, ino, birthtimeNs } = statSync(path, { bigint: true });
-  return [path, String(dev), String(ino), String(birthtimeNs)];
 }

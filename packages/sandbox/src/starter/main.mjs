@@ -2,7 +2,7 @@
 // process of the worker's size needs 9 ms per start for the copy of its page tables, this one 1 ms.
 // It is plain JavaScript: Node needs 17 MB and 30 ms more for a program whose types it has to strip. Argument: the worker's pid.
 import { execFile, spawn } from 'node:child_process';
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Server } from 'node:net';
 import { setPriority } from 'node:os';
 
@@ -54,13 +54,15 @@ function closeInherited() {
 }
 
 /** @param {StartRequest} request */
-function start({ id, program, args, options, stdio, niceness }) {
+function start({ id, program, args, options, stdio, niceness, view: viewId }) {
+  const view = viewId === null ? null : views.get(viewId);
+  if (view === undefined || view?.fd === null) return report({ kind: 'failed', id, message: 'its view is gone' });
   /** @type {number[]} */
   const opened = [];
   /** @type {ChildProcess} */
   let subprocess;
   try {
-    subprocess = spawn(program, args, {
+    subprocess = spawn(program, view ? [viewOption(view.fd), ...args] : args, {
       ...options,
       stdio: stdio.map((one) => {
         if (one === null) return 'ignore';
@@ -83,6 +85,10 @@ function start({ id, program, args, options, stdio, niceness }) {
   if (pid === undefined) {
     subprocess.once('error', ({ message }) => report({ kind: 'failed', id, message }));
     return;
+  }
+  if (view && viewId !== null) {
+    view.users++;
+    subprocess.once('exit', () => leaveView(viewId, view));
   }
   preferForOom(pid);
   if (niceness !== 0) lowerPriority(pid, niceness);
@@ -113,48 +119,108 @@ function passListener(id, subprocess) {
 
 /** A view that hangs in its making, e.g. on a dead network mount, is given up after this time. */
 const viewTimeoutMs = 10_000;
-/** A program that was started just before a view was given up has entered it by then. */
-const viewDropMs = 30_000;
-/** @type {Map<number, number>} File descriptors of mount namespaces, by request */
-const views = new Map();
 
 /**
- * An open descriptor keeps the namespace. The programs that enter it open it by its path here: one that inherited it would pass it on.
+ * A mount namespace, which an open descriptor keeps. The programs that enter it open it by its path here: one that inherited it would pass it on.
  *
- * @param {ViewRequest} request
+ * @typedef {object} View
+ * @property {number | null} fd null until it is made
+ * @property {number} users how many of the programs that make it and that enter it have not ended
+ * @property {boolean} isDropped whether its last user ends it
  */
-function makeView({ id, program, args, trial: [enter, ...rest] }) {
-  const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
-  const making = spawn(program, args, { env: environment, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] });
-  const hung = setTimeout(() => making.kill('SIGKILL'), viewTimeoutMs);
-  making.stdin.on('error', () => {}); // it has ended
-  making.stdout.once('data', () => {
-    // It waits for the end of its input, so the pid is still its own.
-    views.set(id, openSync(`/proc/${making.pid}/ns/mnt`, constants.O_RDONLY));
-    making.stdin.end();
+
+/** @type {Map<number, View>} By request */
+const views = new Map();
+
+/** @param {ViewRequest} request */
+function makeView({ id, program, args, shows, trial: [enter, ...rest] }) {
+  /** @type {View} */
+  const view = { fd: null, users: 1, isDropped: false };
+  views.set(id, view);
+  const finish = (/** @type {boolean} */ isUsable) => {
+    if (!isUsable) view.isDropped = true;
+    report({ kind: 'view', id, isUsable });
+    leaveView(id, view);
+  };
+  /** @type {ChildProcess} */
+  let maker;
+  try {
+    const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
+    maker = spawn(program, args, { env, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] });
+  } catch {
+    return finish(false);
+  }
+  if (maker.pid === undefined) {
+    maker.once('error', () => finish(false));
+    return;
+  }
+  const hung = setTimeout(() => maker.kill('SIGKILL'), viewTimeoutMs);
+  maker.stdin?.on('error', () => {}); // it has ended
+  maker.stdout?.once('data', () => {
+    view.fd = openNamespace(maker, shows);
+    maker.stdin?.end();
   });
-  making.once('error', () => {}); // `close` follows
-  making.once('close', () => {
+  // Not `close`: a program that hangs in the kernel may hold the pipes after it was killed.
+  maker.once('exit', () => {
     clearTimeout(hung);
-    const fd = views.get(id);
-    if (fd === undefined) return report({ kind: 'view', id, path: null });
-    const path = `/proc/${process.pid}/fd/${fd}`;
-    execFile(enter, [`--mount=${path}`, ...rest], { env: {}, cwd: '/', timeout: viewTimeoutMs }, (error) => {
-      if (error) closeView(id);
-      report({ kind: 'view', id, path: error ? null : path });
-    });
+    if (view.fd === null) return finish(false);
+    const options = { env: {}, cwd: '/', timeout: viewTimeoutMs, killSignal: /** @type {const} */ ('SIGKILL') };
+    execFile(enter, [viewOption(view.fd), ...rest], options, (error) => finish(!error));
   });
 }
+
+/**
+ * Null when the program has ended, or made something else visible than the worker has seen: a path can be exchanged in between, and
+ * the view would keep it. Until Node reports its end, its pid is no other process's.
+ *
+ * @param {ChildProcess} maker
+ * @param {ViewRequest['shows']} shows
+ */
+function openNamespace({ pid, exitCode, signalCode }, shows) {
+  if (exitCode !== null || signalCode !== null) return null;
+  try {
+    const fd = openSync(`/proc/${pid}/ns/mnt`, constants.O_RDONLY);
+    if (shows.every(({ path, identity }) => identityOf(`/proc/${pid}/root${path}`) === identity)) return fd;
+    closeSync(fd);
+  } catch {
+    // It has ended.
+  }
+  return null;
+}
+
+/** @param {string} path */
+function identityOf(path) {
+  const { dev, ino, birthtimeNs } = statSync(path, { bigint: true });
+  return [dev, ino, birthtimeNs].join();
+}
+
+/** @param {number} fd */
+const viewOption = (fd) => `--mount=/proc/${process.pid}/fd/${fd}`;
 
 /** @param {number} id */
 function dropView(id) {
-  setTimeout(() => closeView(id), viewDropMs).unref();
+  const view = views.get(id);
+  if (!view) return;
+  view.isDropped = true;
+  closeUnused(id, view);
 }
 
-/** @param {number} id */
-function closeView(id) {
-  const fd = views.get(id);
-  if (fd !== undefined) closeSync(fd);
+/**
+ * @param {number} id
+ * @param {View} view
+ */
+function leaveView(id, view) {
+  view.users--;
+  closeUnused(id, view);
+}
+
+/**
+ * @param {number} id
+ * @param {View} view
+ */
+function closeUnused(id, view) {
+  if (!view.isDropped || view.users > 0) return;
+  if (view.fd !== null) closeSync(view.fd);
   views.delete(id);
 }
 

@@ -26,10 +26,13 @@ export interface Start {
   keepAlive(yes: boolean): void;
 }
 
-/** Views at once. Each holds the file systems that its sandboxes see. */
+/** Views at once. While there are so many, no other is made: to make one takes as long as several sandboxes. */
 const mostViews = 4;
-/** One that could not be made is asked for again after this time. */
-const viewRetryMs = 60_000;
+/**
+ * A view that no sandbox was planned for in this time ends, because it holds the file systems that its sandboxes see. One that could not be
+ * made is asked for again after it.
+ */
+const defaultViewIdleMs = 60_000;
 
 const program = fileURLToPath(new URL('main.mjs', import.meta.url));
 
@@ -41,11 +44,13 @@ const program = fileURLToPath(new URL('main.mjs', import.meta.url));
  */
 export class Starter {
   readonly #setpriv: string | null;
+  readonly #viewIdleMs: number;
   #running: RunningStarter | null = null;
   #nextId = 1;
 
-  constructor(input: { setpriv: string | null }) {
+  constructor(input: { setpriv: string | null; viewIdleMs?: number }) {
     this.#setpriv = input.setpriv;
+    this.#viewIdleMs = input.viewIdleMs ?? defaultViewIdleMs;
   }
 
   /** @param onTaken called when the starter has opened the files that it was passed, or never will */
@@ -87,20 +92,21 @@ export class Starter {
   }
 
   /**
-   * Path of a mount namespace that programs can enter. Null while there is none: the first call asks for it.
+   * A mount namespace in which programs can start. Null while there is none: the first call asks for it.
    * @param key two requests with the same key are for the same view
    */
-  view(key: string, request: Omit<ViewRequest, 'kind' | 'id'>): string | null {
+  view(key: string, request: Omit<ViewRequest, 'kind' | 'id'>): number | null {
     const running = this.#open();
     const known = running.views.get(key);
-    if (known) return known.path;
-    const id = this.#nextId++;
-    running.views.set(key, { id, path: null });
-    running.send({ kind: 'view', id, ...request });
-    const [oldest] = running.views;
-    if (running.views.size > mostViews && oldest) {
-      running.views.delete(oldest[0]);
-      running.send({ kind: 'drop_view', id: oldest[1].id });
+    if (known?.state === 'usable') {
+      known.idle.refresh();
+      return known.id;
+    }
+    if (!known && [...running.views.values()].filter(({ state }) => state !== 'unusable').length < mostViews) {
+      const id = this.#nextId++;
+      const idle = setTimeout(() => running.dropView(key), this.#viewIdleMs).unref();
+      running.views.set(key, { id, state: 'being_made', idle });
+      running.send({ kind: 'view', id, ...request });
     }
     return null;
   }
@@ -118,11 +124,17 @@ export class Starter {
   }
 }
 
+interface View {
+  id: number;
+  state: 'being_made' | 'usable' | 'unusable';
+  idle: NodeJS.Timeout;
+}
+
 class RunningStarter {
   readonly starts = new Map<number, StartEvents>();
   readonly fifos = new Map<number, (error: string | null) => void>();
-  /** By key, the oldest first. The path is null while the view is made, and when it cannot be made. */
-  readonly views = new Map<string, { id: number; path: string | null }>();
+  /** By key. */
+  readonly views = new Map<string, View>();
   readonly #subprocess: ChildProcess;
   readonly #held = new Set<number>();
   readonly #closed: Promise<void>;
@@ -183,12 +195,10 @@ class RunningStarter {
     if (this.#subprocess.pid !== undefined) await this.#closed;
   }
 
-  #receiveView(id: number, path: string | null): void {
-    for (const [key, view] of this.views) {
-      if (view.id !== id) continue;
-      view.path = path;
-      if (path === null) setTimeout(() => this.views.delete(key), viewRetryMs).unref();
-    }
+  dropView(key: string): void {
+    const view = this.views.get(key);
+    this.views.delete(key);
+    if (view) this.send({ kind: 'drop_view', id: view.id });
   }
 
   #receive(report: Report, handle: unknown): void {
@@ -198,7 +208,8 @@ class RunningStarter {
       return;
     }
     if (report.kind === 'view') {
-      this.#receiveView(report.id, report.path);
+      const view = [...this.views.values()].find(({ id }) => id === report.id);
+      if (view) view.state = report.isUsable ? 'usable' : 'unusable';
       return;
     }
     const events = this.starts.get(report.id);
