@@ -9,7 +9,7 @@ import {
   quota,
   removeTree,
   type Scene,
-  users,
+  closedIfRoot,
   useScene,
 } from './host/index.ts';
 
@@ -34,7 +34,7 @@ const ways: Cases<[name: string, way: string]> = {
 
 const overLimit = quota('workspace', limit);
 
-describe.each(users)('the disk limit, with a worker of $name', (user) => {
+describe.each(closedIfRoot)('the disk limit, with a worker of $name', (user) => {
   const { scene } = useScene(user, { spares: 0 });
 
   const run = (workspace: ReturnType<Scene['makeWorkspace']>, way: string) =>

@@ -15,7 +15,7 @@ import {
   quota,
   type Scene,
   timedOut,
-  users,
+  closedIfRoot,
   useScene,
 } from './host/index.ts';
 import { startPulse } from './host/pulse.ts';
@@ -240,7 +240,7 @@ const cases: Cases<ResourceCase> = {
   ],
 };
 
-describe.each(users)('resources, with a worker of $name', (user) => {
+describe.each(closedIfRoot)('resources, with a worker of $name', (user) => {
   const { scene } = useScene(user, { spares: 0 });
   let bomb: Buffer;
   beforeAll(() => {

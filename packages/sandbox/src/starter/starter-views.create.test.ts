@@ -1,4 +1,5 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { findHostTools } from '../bubblewrap/host-tools.ts';
 import { identityOf } from '../bubblewrap/identity-of.ts';
