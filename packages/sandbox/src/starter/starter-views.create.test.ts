@@ -1,9 +1,9 @@
-import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { findHostTools } from '../bubblewrap/host-tools.ts';
 import { identityOf } from '../bubblewrap/identity-of.ts';
 import { bwrapCandidates, isRoot, marker, processesWith, until } from '../testing/host.ts';
+import { isInUse, namespaceOf, openViews, starters } from '../testing/views.ts';
 import type { ViewRequest } from './protocol.ts';
 import { Starter } from './starter.ts';
 
@@ -26,26 +26,7 @@ function openStarter(viewIdleMs?: number): Starter {
   return starter;
 }
 
-const starters = (): number[] => processesWith(`starter/main.mjs\0${process.pid}\0`);
-
-/** Mount namespaces that the starter of this process has open. */
-const openNamespaces = (): string[] =>
-  starters()
-    .flatMap((pid) => readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)))
-    .filter((link) => link.startsWith('mnt:'));
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return ''; // closed meanwhile
-  }
-}
-
-const namespaces = (): string[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => linkOf(`/proc/${pid}/ns/mnt`));
+const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `number ${index}`);
 
 async function usable(starter: Starter, key: string, request = works): Promise<number> {
   await until(() => starter.view(key, request) !== null);
@@ -75,7 +56,7 @@ function sleepIn(starter: Starter, view: number) {
       ended: () => end.resolve(null),
       lost: () => end.resolve('lost'),
     });
-  const pids = () => processesWith(word).filter((pid) => linkOf(`/proc/${pid}/ns/mnt`) !== linkOf('/proc/self/ns/mnt'));
+  const pids = () => processesWith(word).filter((pid) => namespaceOf(pid) !== namespaceOf('self'));
   return { pids, end: end.promise };
 }
 
@@ -92,15 +73,23 @@ test('a view that cannot be made, that cannot be entered or that shows something
   const others: Record<string, Request> = {
     exchanged: { ...works, shows: [{ path: '/usr', identity: identityOf('/proc') ?? '' }] },
     gone: { ...works, shows: [{ path: '/nowhere', identity: '' }] },
-    // It does not wait, so its pid may be that of another process when the starter looks.
-    impatient: { ...works, args: ['--mount', '--', '/bin/echo', 'ready'] },
   };
   for (const [key, request] of Object.entries(others)) expect(starter.view(key, request)).toBeNull();
-  // Those that are refused are not counted among the four.
-  await Promise.all(['second', 'third', 'fourth'].map((key) => usable(starter, key)));
-  await until(() => openNamespaces().length === 4);
+  // Those that are refused are not counted.
+  await Promise.all(many(15).map((key) => usable(starter, key)));
+  await until(() => openViews().length === 16);
   for (const [key, request] of Object.entries({ ...refused, ...others })) expect(starter.view(key, request)).toBeNull();
   expect(starters()).toEqual([pid]);
+});
+
+test('a program that ends without being asked to ends no starter', async () => {
+  const starter = openStarter();
+  await usable(starter, 'first');
+  const pids = starters();
+  const args = ['--mount', '--', '/bin/echo', 'ready'];
+  for (const key of many(10)) starter.view(key, { ...works, args });
+  await usable(starter, 'last');
+  expect(starters()).toEqual(pids);
 });
 
 test('a view that is not asked for ends, after the programs that were started in it', async () => {
@@ -108,26 +97,25 @@ test('a view that is not asked for ends, after the programs that were started in
   const view = await usable(starter, 'key');
   const { pids, end } = sleepIn(starter, view);
   await until(() => pids().length > 0);
-  const [namespace = ''] = openNamespaces();
-  const { ino } = statSync(`/proc/${pids()[0]}/ns/mnt`);
-  expect(namespace).toBe(`mnt:[${ino}]`);
+  const [namespace = ''] = openViews();
+  expect(namespaceOf(pids()[0] ?? 0)).toBe(namespace);
   // Each question gives it a second more.
   do await delay(1200);
   while (starter.view('key', works) === view);
-  await until(() => openNamespaces().length === 2);
-  expect(openNamespaces()).toContain(namespace);
+  await until(() => openViews().length === 2);
+  expect(openViews()).toContain(namespace);
   for (const pid of pids()) process.kill(pid, 'SIGKILL');
   expect(await end).toBeNull();
-  await until(() => !openNamespaces().includes(namespace) && !namespaces().includes(namespace));
+  await until(() => !openViews().includes(namespace) && !isInUse(namespace));
   expect(await sleepIn(starter, view).end).toBe('its view is gone');
 });
 
-test('no more than four views are made, and each again once it has ended', async () => {
-  const starter = openStarter(1000);
-  for (const key of ['a', 'b', 'c', 'd']) await usable(starter, key);
-  expect(starter.view('e', works)).toBeNull();
-  await usable(starter, 'e');
-  expect(openNamespaces().length).toBeLessThanOrEqual(4);
+test('no more than sixteen views are made, and another once one has ended', async () => {
+  const starter = openStarter(3000);
+  await Promise.all(many(16).map((key) => usable(starter, key)));
+  expect(starter.view('more', works)).toBeNull();
+  await usable(starter, 'more');
+  expect(openViews().length).toBeLessThanOrEqual(16);
 });
 
 test('a starter that is killed leaves no view, and the next one makes its own', async () => {
@@ -135,14 +123,14 @@ test('a starter that is killed leaves no view, and the next one makes its own', 
   const view = await usable(starter, 'key');
   const { pids, end } = sleepIn(starter, view);
   await until(() => pids().length > 0);
-  const [namespace = ''] = openNamespaces();
+  const [namespace = ''] = openViews();
   const [pid = 0] = starters();
   const [sleeping = 0] = pids();
   process.kill(pid, 'SIGKILL');
   expect(await end).toBe('lost');
   // In a sandbox the kernel ends it with the starter: bubblewrap asks for that.
   process.kill(sleeping, 'SIGKILL');
-  await until(() => !namespaces().includes(namespace));
+  await until(() => !isInUse(namespace));
   expect(starter.view('key', works)).toBeNull();
   expect(await usable(starter, 'key')).toBeGreaterThan(view);
 });

@@ -27,7 +27,7 @@ export interface Start {
 }
 
 /** Views at once. While there are so many, no other is made: to make one takes as long as several sandboxes. */
-const mostViews = 4;
+const mostViews = 16;
 /**
  * A view that no sandbox was planned for in this time ends, because it holds the file systems that its sandboxes see. One that could not be
  * made is asked for again after it.
