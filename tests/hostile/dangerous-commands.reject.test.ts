@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dangerousLines } from './host/dangerous-lines.ts';
-import { form, mib, processesIn, closedIfRoot, useScene } from './host/index.ts';
+import { closedIfRoot, form, mib, processesIn, useScene } from './host/index.ts';
 
 interface Row {
   command?: string;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   type Cases,
+  closedIfRoot,
   exited,
   inForm,
   mib,
@@ -9,7 +10,6 @@ import {
   quota,
   removeTree,
   type Scene,
-  closedIfRoot,
   useScene,
 } from './host/index.ts';
 

@@ -9,8 +9,8 @@ import {
   type InScene,
   inForm,
   inScene,
-  processesIn,
   openAndClosed,
+  processesIn,
   useScene,
 } from './host/index.ts';
 
@@ -199,8 +199,7 @@ describe.each(openAndClosed)('the kernel, with a worker of $name', (user) => {
       // Except the standard streams, which are unnamed pipes created there. A mount namespace would lead to everything in it.
       const leadTo = [...descriptorsOf(pid).values()].filter(
         (path) =>
-          path.startsWith('mnt:') ||
-          (path.startsWith(scene.directory) && !/\/stdio-\w+\/\d+ \(deleted\)$/.test(path)),
+          path.startsWith('mnt:') || (path.startsWith(scene.directory) && !/\/stdio-\w+\/\d+ \(deleted\)$/.test(path)),
       );
       expect(leadTo, argumentsOf(pid)).toEqual([]);
     }

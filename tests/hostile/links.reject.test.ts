@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { until } from '../harness/index.ts';
-import { processesIn, openAndClosed, useScene } from './host/index.ts';
+import { openAndClosed, processesIn, useScene } from './host/index.ts';
 
 const change = readFileSync(new URL('inside/links.py', import.meta.url), 'utf8');
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Cases, exited, inForm, mib, quota, closedIfRoot, useScene } from './host/index.ts';
+import { type Cases, closedIfRoot, exited, inForm, mib, quota, useScene } from './host/index.ts';
 
 const limit = 192 * mib;
 const program = readFileSync(new URL('inside/hold-memory.py', import.meta.url), 'utf8');

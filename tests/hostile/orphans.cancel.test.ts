@@ -6,13 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../harness/index.ts';
 import {
   type Cases,
+  closedIfRoot,
   descendants,
   exited,
   inForm,
   processesIn,
   processesWith,
   timedOut,
-  closedIfRoot,
   useScene,
 } from './host/index.ts';
 import type { Worker } from './host/worker.ts';

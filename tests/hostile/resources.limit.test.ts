@@ -7,6 +7,7 @@ import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   type Cases,
+  closedIfRoot,
   exited,
   form,
   inForm,
@@ -15,7 +16,6 @@ import {
   quota,
   type Scene,
   timedOut,
-  closedIfRoot,
   useScene,
 } from './host/index.ts';
 import { startPulse } from './host/pulse.ts';

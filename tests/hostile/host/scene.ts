@@ -121,7 +121,7 @@ export async function openScene(user: User, options: SceneOptions = {}): Promise
   });
   const calm = makeWorkspace();
   await worker.run(calm, 'true');
-  if (user.closed) await until('commands start in a view', () => hasView(worker));
+  if (user.closed) await until('commands start in a view', () => viewsOf(worker).length > 0);
   const look = () => ({
     ...{ outside: picture(outside), neighbour: picture(neighbour.path), system: systemPicture() },
     bwrap: picture(bwrap),
@@ -152,18 +152,20 @@ export async function openScene(user: User, options: SceneOptions = {}): Promise
 }
 
 /** A folder that every user may pass, in one that only root may pass. */
-function makeClosed(top: string): string {
+export function makeClosed(top: string): string {
   const directory = join(top, 'closed', 'd');
   mkdirSync(directory, { recursive: true, mode: 0o755 });
   chmodSync(join(top, 'closed'), 0o700);
   return directory;
 }
 
-/** Whether the starter of a worker keeps a mount namespace. */
-const hasView = ({ pid }: Worker): boolean =>
-  descendants(pid)
-    .filter((one) => argumentsOf(one).includes('/starter/main.mjs'))
-    .some((one) => [...descriptorsOf(one).values()].some((link) => link.startsWith('mnt:')));
+/** Paths of the mount namespaces that the starter of a worker keeps. */
+export function viewsOf({ pid }: Worker): string[] {
+  const starters = descendants(pid).filter((one) => argumentsOf(one).includes('/starter/main.mjs'));
+  return starters.flatMap((one) =>
+    [...descriptorsOf(one)].filter(([, link]) => link.startsWith('mnt:')).map(([fd]) => `/proc/${one}/fd/${fd}`),
+  );
+}
 
 /** The pool refills with 24 FIFOs when it has fewer than 8. */
 const poolPipes = 31;

@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
-  rmdirSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -113,20 +114,27 @@ test.runIf(isRoot)('a view has another key once the mount point is another folde
   expect(keyOf()).not.toBe(key);
 });
 
-test.runIf(isRoot)('a bubblewrap that lies on a mount of its own is part of the view', async () => {
+test.runIf(isRoot).each([
+  ['on a mount of its own', true],
+  ['below another closed folder', false],
+])('a bubblewrap that lies %s is part of the view', async (_, isMount) => {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bwrap-'));
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', directory]);
-  chmodSync(directory, 0o755);
-  const bwrap = join(directory, 'bwrap');
+  if (isMount) execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', directory]);
+  const programs = join(directory, 'programs');
+  mkdirSync(programs, { mode: 0o755 });
+  const bwrap = join(programs, 'bwrap');
   copyFileSync(tools.bwrap, bwrap);
   chmodSync(bwrap, 0o755);
-  const mounted = await openTestHost({ spares: 0, bwrapPath: [bwrap] });
+  if (isMount) chmodSync(directory, 0o755);
+  const other = await openTestHost({ spares: 0, bwrapPath: bwrap });
   try {
-    await viewOf({ host: mounted, workspace: closedWorkspace(mounted) });
+    const workspace = closedWorkspace(other);
+    await viewOf({ host: other, workspace });
+    expect((await other.run(workspace, 'ls -A /mnt /workspace 2>/dev/null')).stdout.text).toBe('/workspace:\n');
   } finally {
-    await mounted[Symbol.asyncDispose]();
-    execFileSync('umount', [directory]);
-    rmdirSync(directory);
+    await other[Symbol.asyncDispose]();
+    if (isMount) execFileSync('umount', [directory]);
+    rmSync(directory, { recursive: true });
   }
 });
 
@@ -136,14 +144,21 @@ test.runIf(isRoot)('a host whose nsenter leaves something of root has no view', 
   const workspace = closedWorkspace(host);
   const ids = `--reuid=${workspace.uid} --regid=${workspace.gid}`;
   const drops = { all: `${ids} --clear-groups`, uid: '--clear-groups', groups: `${ids} --groups=4` };
-  const ask = (name: keyof typeof drops) => {
+  const ask = (name: keyof typeof drops, key: string = name) => {
     const nsenter = join(host.directory, `nsenter-${name}`);
-    const skip = 'view=$1; until [[ $1 == -- ]]; do shift; done; shift';
-    writeFileSync(nsenter, `#!/bin/bash\n${skip}\nexec nsenter "$view" setpriv ${drops[name]} "$@"\n`, { mode: 0o755 });
-    return starter.view(name, plan(workspace, {}, { ...tools, nsenter }) ?? expect.fail('no view'));
+    const lines = [
+      '#!/bin/bash',
+      'view=$1; until [[ $1 == -- ]]; do shift; done; shift',
+      `nsenter "$view" setpriv ${drops[name]} "$@"; code=$?; touch ${nsenter}.tried; exit $code`,
+    ];
+    writeFileSync(nsenter, `${lines.join('\n')}\n`, { mode: 0o755 });
+    return starter.view(key, plan(workspace, {}, { ...tools, nsenter }) ?? expect.fail('no view'));
   };
-  for (const name of ['uid', 'groups', 'all'] as const) expect(ask(name)).toBeNull();
-  await until(() => ask('all') !== null);
-  await until(() => openViews().length === 1);
-  for (const name of ['uid', 'groups'] as const) expect(ask(name)).toBeNull();
+  for (const name of ['uid', 'groups'] as const) {
+    expect(ask(name)).toBeNull();
+    await until(() => existsSync(join(host.directory, `nsenter-${name}.tried`)));
+    // The starter has reported the other one before.
+    await until(() => ask('all', `after ${name}`) !== null);
+    expect(ask(name)).toBeNull();
+  }
 });
