@@ -165,7 +165,11 @@ function makeView({ id, program, args, shows, trial: [enter, ...rest] }) {
     clearTimeout(hung);
     if (view.fd === null) return finish(false);
     const options = { env: {}, cwd: '/', timeout: viewTimeoutMs, killSignal: /** @type {const} */ ('SIGKILL') };
-    execFile(enter, [viewOption(view.fd), ...rest], options, (error) => finish(!error));
+    try {
+      execFile(enter, [viewOption(view.fd), ...rest], options, (error) => finish(!error));
+    } catch {
+      finish(false); // e.g. ETXTBSY
+    }
   });
 }
 
@@ -179,13 +183,11 @@ function makeView({ id, program, args, shows, trial: [enter, ...rest] }) {
 function openNamespace({ pid, exitCode, signalCode }, shows) {
   if (exitCode !== null || signalCode !== null) return null;
   try {
-    const fd = openSync(`/proc/${pid}/ns/mnt`, constants.O_RDONLY);
-    if (shows.every(({ path, identity }) => identityOf(`/proc/${pid}/root${path}`) === identity)) return fd;
-    closeSync(fd);
+    const isAsSeen = shows.every(({ path, identity }) => identityOf(`/proc/${pid}/root${path}`) === identity);
+    return isAsSeen ? openSync(`/proc/${pid}/ns/mnt`, constants.O_RDONLY) : null;
   } catch {
-    // It has ended.
+    return null; // it has ended, or the path is gone
   }
-  return null;
 }
 
 /** @param {string} path */

@@ -1,3 +1,6 @@
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { findHostTools } from '../bubblewrap/host-tools.ts';
@@ -82,12 +85,20 @@ test('a view that cannot be made, that cannot be entered or that shows something
   expect(starters()).toEqual([pid]);
 });
 
-test('a program that ends without being asked to ends no starter', async () => {
+test('programs that end without being asked to, or cannot be started, end no starter', async () => {
   const starter = openStarter();
   await usable(starter, 'first');
   const pids = starters();
+  const busy = join(mkdtempSync(join(tmpdir(), 'holdpoint-busy-')), 'program');
+  const open = openSync(busy, 'w', 0o755); // ETXTBSY
+  onTestFinished(() => {
+    closeSync(open);
+    rmSync(dirname(busy), { recursive: true });
+  });
   const args = ['--mount', '--', '/bin/echo', 'ready'];
   for (const key of many(10)) starter.view(key, { ...works, args });
+  starter.view('busy', { ...works, program: busy });
+  starter.view('busy trial', { ...works, trial: [busy] });
   await usable(starter, 'last');
   expect(starters()).toEqual(pids);
 });
