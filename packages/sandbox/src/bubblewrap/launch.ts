@@ -68,7 +68,7 @@ interface Planned {
   request: TreeRequest;
 }
 
-/** Plans again: meanwhile the folders that the command's view shows may have been replaced. */
+/** Plans again: the folders that the view of the command shows may have been replaced since. */
 function prepareNextSpare(deps: LaunchDeps, request: TreeRequest): void {
   try {
     const chain = planChain(deps, request);
