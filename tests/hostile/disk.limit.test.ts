@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   type Cases,
+  closedIfRoot,
   exited,
   inForm,
   mib,
@@ -9,7 +10,6 @@ import {
   quota,
   removeTree,
   type Scene,
-  users,
   useScene,
 } from './host/index.ts';
 
@@ -34,7 +34,7 @@ const ways: Cases<[name: string, way: string]> = {
 
 const overLimit = quota('workspace', limit);
 
-describe.each(users)('the disk limit, with a worker of $name', (user) => {
+describe.each(closedIfRoot)('the disk limit, with a worker of $name', (user) => {
   const { scene } = useScene(user, { spares: 0 });
 
   const run = (workspace: ReturnType<Scene['makeWorkspace']>, way: string) =>

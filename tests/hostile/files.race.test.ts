@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { form, type Scene, users, useScene } from './host/index.ts';
+import { form, openAndClosed, type Scene, useScene } from './host/index.ts';
 
 const swap = readFileSync(new URL('inside/swap.py', import.meta.url), 'utf8');
 const raceMs = form === 'full' ? 5000 : 500;
@@ -15,7 +15,7 @@ const targets = [
 /** Name of the temporary file that the tool host writes beside a file. */
 const ownName = /^hostile-\d$|^\.holdpoint-[0-9a-f]{16}\.tmp$/;
 
-describe.each(users)('a directory that is swapped for a link, with a worker of $name', (user) => {
+describe.each(openAndClosed)('a directory that is swapped for a link, with a worker of $name', (user) => {
   const { scene, workspace } = useScene(user, { limits: { wall_ms: 60_000 } });
 
   test.each(form === 'full' ? targets : targets.slice(0, 1))('to $name: no escape', async ({ of, file }) => {

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { CommandEnd } from '@holdpoint/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Cases, exited, type InScene, inForm, inScene, timedOut, users, useScene } from './host/index.ts';
+import { type Cases, exited, type InScene, inForm, inScene, openAndClosed, timedOut, useScene } from './host/index.ts';
 
 /** `expected`: codes of stat, read, list, glob and write, or one code for all. `ok`: the operation is harmless. */
 type PathCase = [
@@ -95,7 +95,7 @@ const lineCases: Cases<LineCase> = {
   ],
 };
 
-describe.each(users)('files, with a worker of $name', (user) => {
+describe.each(openAndClosed)('files, with a worker of $name', (user) => {
   const { scene, workspace } = useScene(user);
   let socket: Server;
   beforeAll(async () => {

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { users } from './host/index.ts';
+import { until } from '../harness/index.ts';
+import { descendants, openAndClosed, viewsOf } from './host/index.ts';
 import { openRepositoryScene, type RepositoryRun, type RepositoryScene } from './host/repository-scene.ts';
 
 /** What a run may try against the layer that its tree shares with other runs, and against its own upper folder. */
@@ -29,7 +31,7 @@ m = mmap.mmap(os.open('a.txt', os.O_RDWR), 0); m[0:3] = b'EVI'"`,
   ],
 ];
 
-const roots = users.filter(({ root }) => root);
+const roots = openAndClosed.filter(({ root }) => root);
 
 // Only a worker that is root has layers.
 describe.skipIf(roots.length === 0).each(roots)('a tree on a shared layer, worker run by $name', (user) => {
@@ -74,3 +76,50 @@ describe.skipIf(roots.length === 0).each(roots)('a tree on a shared layer, worke
     expect((await run.snapshot(first.id)).files_changed).toBe(2);
   });
 });
+
+const mountsOf = (pid: number | 'self'): string[] => readFileSync(`/proc/${pid}/mountinfo`, 'utf8').trim().split('\n');
+
+const tableOf = (view: string): string =>
+  execFileSync('nsenter', [`--mount=${view}`, 'cat', '/proc/self/mountinfo'], { encoding: 'utf8' });
+
+describe.each(roots.filter(({ closed }) => closed))(
+  'trees beside those on a shared layer, worker run by $name',
+  (user) => {
+    test('a view of the plain ones holds none on a layer, older or newer', async () => {
+      // A tree of few files is a plain folder.
+      await using opened = await openRepositoryScene(user, { layers: 'auto' });
+      const { worker } = opened.scene;
+      const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, 'text\n']));
+      const older = await opened.open('run_older', many);
+      const deviceOf = ({ mount }: RepositoryRun) =>
+        mountsOf('self')
+          .find((line) => line.includes(` ${mount.path} `))
+          ?.split(' ')[2];
+      if (deviceOf(older) === undefined) return;
+      const plain = await opened.open('run_plain');
+      expect(deviceOf(plain)).toBeUndefined();
+      expect(await older.run('cat f1')).toBe('text\n');
+      await until('a view of the runs, beside that of the scene', async () => {
+        await plain.run('true');
+        return viewsOf(worker).length === 2;
+      });
+      const newer = await opened.open('run_newer', many);
+      expect(await newer.run('cat f1')).toBe('text\n');
+      expect(await plain.run('cat a.txt')).toBe('one\ntwo\n');
+      const tables = viewsOf(worker).map(tableOf);
+      expect(tables).toHaveLength(2);
+      for (const table of tables) expect(table).not.toContain(' overlay holdpoint ');
+      for (const run of [older, newer]) {
+        const device = deviceOf(run) ?? expect.fail('not mounted');
+        await worker.killAll(run.mount.id);
+        await opened.workspaces.discard(run.mount.id);
+        expect(existsSync(run.mount.path)).toBe(false);
+        const left = descendants(worker.pid).flatMap((pid) =>
+          existsSync(`/proc/${pid}/mountinfo`) ? mountsOf(pid) : [],
+        );
+        expect([...left, ...mountsOf('self')].filter((line) => line.includes(` ${device} `))).toEqual([]);
+      }
+      expect(await plain.run('cat a.txt')).toBe('one\ntwo\n');
+    });
+  },
+);

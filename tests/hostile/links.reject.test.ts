@@ -2,11 +2,11 @@ import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { until } from '../harness/index.ts';
-import { processesIn, users, useScene } from './host/index.ts';
+import { openAndClosed, processesIn, useScene } from './host/index.ts';
 
 const change = readFileSync(new URL('inside/links.py', import.meta.url), 'utf8');
 
-describe.each(users)('links of processes, with a worker of $name', (user) => {
+describe.each(openAndClosed)('links of processes, with a worker of $name', (user) => {
   const { scene, workspace } = useScene(user);
 
   test('bubblewrap belongs to the user of the worker', () =>

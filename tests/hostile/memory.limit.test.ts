@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Cases, exited, inForm, mib, quota, users, useScene } from './host/index.ts';
+import { type Cases, closedIfRoot, exited, inForm, mib, quota, useScene } from './host/index.ts';
 
 const limit = 192 * mib;
 const program = readFileSync(new URL('inside/hold-memory.py', import.meta.url), 'utf8');
@@ -24,7 +24,7 @@ const ways: Cases<[name: string, way: string]> = {
   ],
 };
 
-describe.each(users)('the memory limit, with a worker of $name', (user) => {
+describe.each(closedIfRoot)('the memory limit, with a worker of $name', (user) => {
   const { scene } = useScene(user);
 
   const run = (way: string) =>

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { installedBinaries } from '@holdpoint/embedded-redis/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../harness/index.ts';
-import { users, useScene } from './host/index.ts';
+import { openAndClosed, useScene } from './host/index.ts';
 
 const [afUnix, afInet, afInet6, afNetlink, afPacket, afAlg, afVsock] = [1, 2, 10, 16, 17, 38, 40];
 const [sockStream, sockDatagram, sockRaw] = [1, 2, 3];
@@ -67,7 +67,7 @@ function targets(at: Listening): [Target, expected: string][] {
 
 const program = readFileSync(new URL('inside/connect.py', import.meta.url), 'utf8');
 
-describe.each(users)('the network, with a worker of $name', (user) => {
+describe.each(openAndClosed)('the network, with a worker of $name', (user) => {
   const { scene, workspace } = useScene(user);
   const servers: Server[] = [];
   let reached = 0;

@@ -6,13 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../harness/index.ts';
 import {
   type Cases,
+  closedIfRoot,
   descendants,
   exited,
   inForm,
   processesIn,
   processesWith,
   timedOut,
-  users,
   useScene,
 } from './host/index.ts';
 import type { Worker } from './host/worker.ts';
@@ -58,7 +58,7 @@ const endings: Ending[] = [
 
 const cases = inForm(ways).flatMap(([name, line]) => endings.map((ending) => ({ name, line, ending })));
 
-describe.each(users)('what a command leaves behind, with a worker of $name', (user) => {
+describe.each(closedIfRoot)('what a command leaves behind, with a worker of $name', (user) => {
   const { scene } = useScene(user, { spares: 0 });
 
   /** A unique word in its arguments makes the process findable. */

@@ -1,7 +1,7 @@
 import { isDotGit } from '@holdpoint/sandbox/testing';
 import { fromPlain, isDotGit as isDotGitInBytes } from '@holdpoint/workspace/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { form, users } from './host/index.ts';
+import { closedIfRoot, form } from './host/index.ts';
 import { at, openRepositoryScene, type RepositoryScene } from './host/repository-scene.ts';
 
 const spellings = [
@@ -81,7 +81,7 @@ const harmless = [
   'git blame src/b.txt',
 ];
 
-const chosen = form === 'full' ? users : users.slice(-1);
+const chosen = form === 'full' ? closedIfRoot : closedIfRoot.slice(-1);
 
 describe.each(chosen)('the repository of a workspace, worker run by $name', (user) => {
   let all: RepositoryScene;

@@ -7,6 +7,7 @@ import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   type Cases,
+  closedIfRoot,
   exited,
   form,
   inForm,
@@ -15,7 +16,6 @@ import {
   quota,
   type Scene,
   timedOut,
-  users,
   useScene,
 } from './host/index.ts';
 import { startPulse } from './host/pulse.ts';
@@ -240,7 +240,7 @@ const cases: Cases<ResourceCase> = {
   ],
 };
 
-describe.each(users)('resources, with a worker of $name', (user) => {
+describe.each(closedIfRoot)('resources, with a worker of $name', (user) => {
   const { scene } = useScene(user, { spares: 0 });
   let bomb: Buffer;
   beforeAll(() => {

@@ -4,7 +4,17 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../harness/index.ts';
-import { argumentsOf, type Cases, type InScene, inForm, inScene, pids, quota, users, useScene } from './host/index.ts';
+import {
+  argumentsOf,
+  type Cases,
+  type InScene,
+  inForm,
+  inScene,
+  openAndClosed,
+  pids,
+  quota,
+  useScene,
+} from './host/index.ts';
 
 /** `expected`: pattern of stdout. */
 type SecretCase = [name: string, line: InScene, expected: RegExp];
@@ -62,7 +72,7 @@ const secretCases: Cases<SecretCase> = {
   ],
 };
 
-describe.each(users)('secrets, with a worker of $name', (user) => {
+describe.each(openAndClosed)('secrets, with a worker of $name', (user) => {
   const { scene, workspace } = useScene(user);
   let redis: Server;
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { openWorkspaces, type Snapshot, type Workspaces, type WorkspacesOptions } from '@holdpoint/workspace';
 import { unmountBelow } from '@holdpoint/workspace/testing';
 import { expect } from 'vitest';
-import { openScene, type Scene } from './scene.ts';
+import { makeClosed, openScene, type Scene } from './scene.ts';
 import { firstFreeUid, type User } from './users.ts';
 
 /** A worker together with its workspaces. */
@@ -32,8 +32,9 @@ export async function openRepositoryScene(
   options: Pick<WorkspacesOptions, 'layers'> = {},
 ): Promise<RepositoryScene> {
   const scene = await openScene(user);
-  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-repository-'));
-  chmodSync(directory, 0o711);
+  const top = mkdtempSync(join(tmpdir(), 'holdpoint-repository-'));
+  chmodSync(top, 0o711);
+  const directory = user.closed ? makeClosed(top) : top;
   let made = 50;
   const allocateOwner = () => {
     const uid = user.root ? firstFreeUid + made++ : user.uid;
@@ -54,8 +55,8 @@ export async function openRepositoryScene(
     },
     async [Symbol.asyncDispose]() {
       await scene[Symbol.asyncDispose]();
-      unmountBelow(directory);
-      rmSync(directory, { recursive: true, force: true });
+      unmountBelow(top);
+      rmSync(top, { recursive: true, force: true });
     },
   };
 }

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { until } from '../../harness/index.ts';
 import { exited } from './ends.ts';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { argumentsOf, descendants, descriptorsOf, processesIn } from './process-table.ts';
@@ -24,7 +25,7 @@ import { startWorker, type Worker, type WorkerOptions } from './worker.ts';
 export interface Scene extends AsyncDisposable {
   user: User;
   worker: Worker;
-  /** Accessible for all users, so that the sandbox protects it and not permissions. */
+  /** Accessible for all users, so that the sandbox protects it and not permissions; below a folder that is not, when `user.closed`. */
   directory: string;
   stateDir: string;
   /** Writable for all users, but no command should reach it. */
@@ -67,8 +68,9 @@ type SceneOptions = Pick<WorkerOptions, 'limits' | 'spares'>;
 export async function openScene(user: User, options: SceneOptions = {}): Promise<Scene> {
   const word = randomBytes(8).toString('hex');
   const secret = `swordfish-${word}`;
-  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-hostile-'));
-  chmodSync(directory, 0o755);
+  const top = mkdtempSync(join(tmpdir(), 'holdpoint-hostile-'));
+  chmodSync(top, 0o755);
+  const directory = user.closed ? makeClosed(top) : top;
   const make = (name: string, mode: number, owner: { uid: number; gid: number } = user) => {
     const path = join(directory, name);
     mkdirSync(path, { mode });
@@ -111,7 +113,7 @@ export async function openScene(user: User, options: SceneOptions = {}): Promise
   const clear = () => {
     closeSync(leaked);
     bystander.kill('SIGKILL');
-    removeTree(directory);
+    removeTree(top);
   };
   const worker = await start().catch((error: unknown) => {
     clear();
@@ -119,6 +121,7 @@ export async function openScene(user: User, options: SceneOptions = {}): Promise
   });
   const calm = makeWorkspace();
   await worker.run(calm, 'true');
+  if (user.closed) await until('commands start in a view', () => viewsOf(worker).length > 0);
   const look = () => ({
     ...{ outside: picture(outside), neighbour: picture(neighbour.path), system: systemPicture() },
     bwrap: picture(bwrap),
@@ -146,6 +149,22 @@ export async function openScene(user: User, options: SceneOptions = {}): Promise
       expect(workspaces.flatMap(({ path }) => processesIn(path))).toEqual([]);
     },
   };
+}
+
+/** A folder that every user may pass, in one that only root may pass. */
+export function makeClosed(top: string): string {
+  const directory = join(top, 'closed', 'd');
+  mkdirSync(directory, { recursive: true, mode: 0o755 });
+  chmodSync(join(top, 'closed'), 0o700);
+  return directory;
+}
+
+/** Paths of the mount namespaces that the starter of a worker keeps. */
+export function viewsOf({ pid }: Worker): string[] {
+  const starters = descendants(pid).filter((one) => argumentsOf(one).includes('/starter/main.mjs'));
+  return starters.flatMap((one) =>
+    [...descriptorsOf(one)].filter(([, link]) => link.startsWith('mnt:')).map(([fd]) => `/proc/${one}/fd/${fd}`),
+  );
 }
 
 /** The pool refills with 24 FIFOs when it has fewer than 8. */

@@ -17,6 +17,8 @@ export interface User {
   uid: number;
   gid: number;
   root: boolean;
+  /** Whether the data of its scene lies below a folder that only this user may pass, so that its sandboxes start in a view of it. @default no */
+  closed?: boolean;
 }
 
 /** Uids that no account uses: far above those of accounts, a hundred for each test process. */
@@ -30,6 +32,14 @@ export const users: readonly User[] =
         { name: 'an unprivileged user', uid: firstFreeUid, gid: firstFreeUid, root: false },
       ]
     : [{ name: 'an unprivileged user', uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, root: false }];
+
+const closed = (user: User): User => ({ ...user, name: `${user.name}, in a closed folder`, closed: true });
+
+/** Whose scenes a case runs in: a worker of root has two ways to start a sandbox. */
+export const openAndClosed: readonly User[] = users.flatMap((user) => (user.root ? [user, closed(user)] : [user]));
+
+/** For cases that take minutes: what they try is the same in an open folder. */
+export const closedIfRoot: readonly User[] = users.map((user) => (user.root ? closed(user) : user));
 
 /** A temporary directory of a user. */
 export function makeDirectory(user: User, mode = 0o755): string {

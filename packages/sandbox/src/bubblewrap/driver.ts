@@ -9,8 +9,9 @@ import { type LaunchDeps, launch } from './launch.ts';
 import { holdpointDirectory } from './mounts.ts';
 import { findOrphans } from './orphans.ts';
 
-export function bubblewrapDriver(input: Omit<LaunchDeps, 'remapScript'>): Driver {
-  const deps = { ...input, remapScript: readFileSync(new URL('mount-remap.sh', import.meta.url), 'utf8') };
+export function bubblewrapDriver(input: Omit<LaunchDeps, 'remapScript' | 'viewScript'>): Driver {
+  const script = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+  const deps = { ...input, remapScript: script('mount-remap.sh'), viewScript: script('mount-view.sh') };
   return {
     name: 'bubblewrap',
     cgroupLimits: deps.cgroups?.limits ?? null,

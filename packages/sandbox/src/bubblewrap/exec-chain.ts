@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import type { CgroupLimits } from '../cgroup/cgroups.ts';
 import { gitEnvironment } from '../git-environment.ts';
 import { repositoryMounts } from '../repository.ts';
+import type { Starter } from '../starter/starter.ts';
 import { SandboxError, type TreeRequest, type WorkspaceMount } from '../tree.ts';
 import { bwrapArguments, inheritedFds, quietBash } from './command-line.ts';
 import type { HostTools } from './host-tools.ts';
 import { type MountRemap, planMountRemap } from './mount-remap.ts';
+import { enterOptions, planMountView } from './mount-view.ts';
 import { certificateFile, firstBin, holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
 import { profile } from './profile.ts';
 import { proxyPort } from './proxy-port.ts';
@@ -13,8 +15,11 @@ import { sourceFolderPaths } from './source-folders.ts';
 
 export interface ExecChainDeps {
   tools: HostTools;
-  /** Text of mount-remap.sh. */
+  /** Texts of mount-remap.sh and mount-view.sh. */
   remapScript: string;
+  viewScript: string;
+  /** Makes and keeps the views of remaps. */
+  starter: Pick<Starter, 'view'>;
   mounts: Mounts;
   /** False where this architecture has no filter. */
   hasFilter: boolean;
@@ -30,8 +35,12 @@ export interface ExecChainDeps {
 export interface ExecChain {
   program: string;
   args: string[];
+  /** The starter's view in which the first program starts. */
+  view: number | null;
   /** Spawn options of the first program. */
   start: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
+  /** Everything that decides the set-up beside `options`: the same for a remap and its view. */
+  setUp: unknown[];
   /** Content of `inheritedFds.options`. */
   options: string[];
   /** Host paths that are mounted, those that are mounted over, and the working directory. */
@@ -43,6 +52,7 @@ export interface ExecChain {
 /**
  * The programs that become one sandbox. Each executes the next in the same process, so the starter stays the parent and the kernel sends
  * the death signal when the starter dies, as it does with the worker: bwrap → enter.sh (fds, control group, limits) → the command. Where the owner cannot reach a path:
+ * nsenter (a view that has the mounts, uid) → bwrap → …, and where no view can be used
  * unshare → mount-remap.sh (mounts, environment) → setpriv (uid, death signal) → bwrap → …
  */
 export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecChain {
@@ -50,20 +60,22 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
   if (deps.root && (workspace.uid === 0 || workspace.gid === 0)) throw rootOwned(workspace.path);
   const mounts = [...deps.mounts.command, ...(request.hostFiles ?? [])];
   const folders = workspace.sourceFolders ?? [];
-  const needed = [
+  const shown = [
     ...[workspace.path, ...Object.values(workspace.repository ?? {})],
     ...[...mounts, ...folders].map(({ host }) => host),
   ];
-  const remap = deps.root ? planMountRemap([deps.tools.bwrap, ...needed], workspace) : null;
+  const needed = [deps.tools.bwrap, ...shown];
+  const remap = deps.root ? planMountRemap(needed, workspace) : null;
   const hostPath = (path: string) => remap?.hostPath(path) ?? path;
   const args = [...bwrapArguments, ...enterArguments(deps, request)];
   return {
-    ...(remap ? throughRemap(deps, { remap, workspace, args }) : direct(deps, { workspace, args })),
+    ...(remap ? throughMounts(deps, { remap, needed, workspace, args }) : direct(deps, { workspace, args })),
+    setUp: [deps.tools.bwrap, args, workspace.uid, workspace.gid, remap?.mountPoint, remap?.sources],
     options: [
       ...profile({ ...deps, seccompFd: deps.hasFilter ? inheritedFds.filter : null, hostPath }, request),
       ...['--json-status-fd', String(inheritedFds.status)],
     ],
-    mounted: [...needed, ...mountPoints(request), join(workspace.path, request.cwd), ...sourceFolderPaths(workspace)],
+    mounted: [...shown, ...mountPoints(request), join(workspace.path, request.cwd), ...sourceFolderPaths(workspace)],
     command: encodeCommand(
       environment(deps.mounts, workspace, {
         ...request.egress?.environment(proxyPort),
@@ -83,7 +95,7 @@ function mountPoints({ workspace, hostFiles }: TreeRequest): string[] {
   return inTree.flatMap(({ host, inside }) => [host, workspace.path + inside.slice('/workspace'.length)]);
 }
 
-type FirstProgram = Pick<ExecChain, 'program' | 'args' | 'start'>;
+type FirstProgram = Pick<ExecChain, 'program' | 'args' | 'view' | 'start'>;
 
 /**
  * The uid is dropped before bubblewrap starts: with the host's uid 0 bubblewrap would act as root on every file that it sees. Its
@@ -95,14 +107,31 @@ function direct(deps: ExecChainDeps, input: { workspace: WorkspaceMount; args: s
   return {
     program: deps.tools.bwrap,
     args: input.args,
+    view: null,
     start: { env: {}, argv0: 'bwrap', ...(deps.root ? { uid, gid } : {}) },
   };
 }
 
-function throughRemap(
-  { tools, remapScript }: ExecChainDeps,
-  { remap, workspace, args }: { remap: MountRemap; workspace: WorkspaceMount; args: string[] },
-): FirstProgram {
+interface Remapped {
+  remap: MountRemap;
+  workspace: WorkspaceMount;
+  args: string[];
+}
+
+function throughMounts(deps: ExecChainDeps, input: Remapped & { needed: readonly string[] }): FirstProgram {
+  const { remap, workspace, args } = input;
+  const view = planMountView({ ...deps.tools, viewScript: deps.viewScript }, input);
+  const id = view && deps.starter.view(view.key, view);
+  if (id === null || !deps.tools.nsenter) return throughRemap(deps, input);
+  return {
+    program: deps.tools.nsenter,
+    args: [...enterOptions(workspace), '--', remap.hostPath(deps.tools.bwrap), ...args],
+    view: id,
+    start: { env: {} },
+  };
+}
+
+function throughRemap({ tools, remapScript }: ExecChainDeps, { remap, workspace, args }: Remapped): FirstProgram {
   if (!tools.unshare || !tools.setpriv) {
     throw new SandboxError('ESANDBOXMISSING', `The workspace's uid cannot reach ${remap.sources.join(', ')}.`, {
       retryable: false,
@@ -117,6 +146,7 @@ function throughRemap(
       ...[tools.setpriv, `--reuid=${workspace.uid}`, `--regid=${workspace.gid}`, '--clear-groups'],
       ...['--pdeathsig', 'KILL', '--', remap.hostPath(tools.bwrap), ...args],
     ],
+    view: null,
     // For unshare and mount-remap.sh only.
     start: { env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } },
   };

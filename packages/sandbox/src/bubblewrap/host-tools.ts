@@ -14,6 +14,7 @@ export interface HostTools {
   /** Null where the host has none. Only workspaces that their uid cannot reach need it. */
   setpriv: string | null;
   unshare: string | null;
+  nsenter: string | null;
 }
 
 /** Throws `SandboxError` ESANDBOXMISSING, or ESANDBOXCHANGED when bubblewrap is not as the set-up left it. */
@@ -43,5 +44,6 @@ export function findHostTools(input: {
     mkfifo: need('mkfifo', find('mkfifo'), 'Install the package `coreutils`.'),
     setpriv: find('setpriv'),
     unshare: find('unshare'),
+    nsenter: find('nsenter'),
   };
 }

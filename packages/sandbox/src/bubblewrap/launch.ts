@@ -43,13 +43,13 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   const ended = tree.ended.finally(() => {
     hasEnded = true;
   });
-  return { ...tree, ended: withSpare(deps, { chain, request, sandbox, ended }) };
+  return { ...tree, ended: withSpare(deps, { request, sandbox, ended }) };
 }
 
 /** After a kill or a stop nothing of the workspace may run: it may be removed. After another end the next command gets a spare. */
 async function withSpare(
   deps: LaunchDeps,
-  { chain, request, sandbox, ended }: { sandbox: SandboxProcess; ended: Tree['ended'] } & Planned,
+  { request, sandbox, ended }: { request: TreeRequest; sandbox: SandboxProcess; ended: Tree['ended'] },
 ): Tree['ended'] {
   let mayHaveSpare = false;
   try {
@@ -59,13 +59,23 @@ async function withSpare(
   } finally {
     const { id } = request.workspace;
     if (!mayHaveSpare) await deps.spares.drop(id);
-    else if (!deps.spares.keep(id)) prepareSpare(deps, { chain, request, binding: bindingOf(request, chain) });
+    else if (!deps.spares.keep(id)) prepareNextSpare(deps, request);
   }
 }
 
 interface Planned {
   chain: ExecChain;
   request: TreeRequest;
+}
+
+/** Plans again: the folders that the view of the command shows may have been replaced since. */
+function prepareNextSpare(deps: LaunchDeps, request: TreeRequest): void {
+  try {
+    const chain = planChain(deps, request);
+    prepareSpare(deps, { chain, request, binding: bindingOf(request, chain) });
+  } catch {
+    // The next command reports what fails.
+  }
 }
 
 /** Reports no error: a command for which nothing is prepared starts cold, and then reports what fails. */

@@ -12,6 +12,8 @@ export interface MountRemap {
   mountPoint: string;
   /** Absolute host paths, the longest first. One may lie inside another. */
   sources: string[];
+  /** The path without links. */
+  realPath(path: string): string;
   /** Where a host path is after the mounts. */
   hostPath(path: string): string;
 }
@@ -40,6 +42,7 @@ export function planMountRemap(paths: readonly string[], owner: Owner): MountRem
   return {
     mountPoint,
     sources,
+    realPath,
     hostPath(path) {
       const real = realPath(path);
       const index = sources.findIndex((source) => real === source || isInside(real, source));

@@ -11,6 +11,9 @@ const etc = ['/etc/ssl', '/etc/pki/tls/certs', '/etc/pki/ca-trust', '/etc/altern
 /** Links into /usr, or directories on a host that does not merge them into /usr. */
 const topDirectories = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
+/** What every sandbox sees of the system. */
+export const shownOfHost: readonly string[] = ['/usr', ...topDirectories, ...etc];
+
 const sharedMemoryBytes = 16 * 1024 * 1024;
 
 /**

@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
 import type { SpareCounts } from '../port.ts';
 import type { Tree, TreeRequest } from '../tree.ts';
 import type { ExecChain } from './exec-chain.ts';
+import { identityOf } from './identity-of.ts';
 import type { SandboxProcess } from './sandbox-process.ts';
 
 /** A sandbox that waits for a command. */
@@ -164,13 +164,6 @@ export function bindingOf(request: TreeRequest, chain: ExecChain): string | null
   const { memory_bytes, processes, cpu_percent } = request.limits;
   const files = chain.mounted.map(identityOf);
   if (files.includes(null)) return null;
-  const { program, args, start, options } = chain;
   const judged = request.workspace.sourceFolders?.map(({ identity }) => identity);
-  return JSON.stringify([program, args, start, options, files, judged, memory_bytes, processes, cpu_percent]);
-}
-
-/** An inode number may be used again; a birth time is not. */
-function identityOf(path: string): string | null {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found ? [found.dev, found.ino, found.birthtimeNs].join() : null;
+  return JSON.stringify([chain.setUp, chain.options, files, judged, memory_bytes, processes, cpu_percent]);
 }

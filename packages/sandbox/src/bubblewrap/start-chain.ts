@@ -65,6 +65,7 @@ export function startChain(
           args: chain.args,
           options: chain.start,
           niceness: deps.isWeighted ? 0 : lowPriority,
+          view: chain.view,
         },
         stdio: [
           ...[streams.stdin?.file ?? null, streams.stdout.file, streams.stderr.file],

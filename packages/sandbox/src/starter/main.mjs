@@ -5,6 +5,7 @@ import { execFile, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Server } from 'node:net';
 import { setPriority } from 'node:os';
+import { dropView, leaveView, makeView, viewOption, views } from './views.mjs';
 
 /**
  * @import { ChildProcess } from 'node:child_process'
@@ -28,6 +29,10 @@ process.on('message', (/** @type {StarterRequest} */ request) => {
       return void execFile(request.mkfifo, ['-m', '666', '--', ...request.paths], { env: {} }, (error) =>
         report({ kind: 'fifos', id: request.id, error: error?.message ?? null }),
       );
+    case 'view':
+      return makeView(request, report);
+    case 'drop_view':
+      return dropView(request.id);
   }
 });
 
@@ -50,13 +55,15 @@ function closeInherited() {
 }
 
 /** @param {StartRequest} request */
-function start({ id, program, args, options, stdio, niceness }) {
+function start({ id, program, args, options, stdio, niceness, view: viewId }) {
+  const view = viewId === null ? null : views.get(viewId);
+  if (view === undefined || view?.fd === null) return report({ kind: 'failed', id, message: 'its view is gone' });
   /** @type {number[]} */
   const opened = [];
   /** @type {ChildProcess} */
   let subprocess;
   try {
-    subprocess = spawn(program, args, {
+    subprocess = spawn(program, view ? [viewOption(view.fd), ...args] : args, {
       ...options,
       stdio: stdio.map((one) => {
         if (one === null) return 'ignore';
@@ -79,6 +86,10 @@ function start({ id, program, args, options, stdio, niceness }) {
   if (pid === undefined) {
     subprocess.once('error', ({ message }) => report({ kind: 'failed', id, message }));
     return;
+  }
+  if (view && viewId !== null) {
+    view.users++;
+    subprocess.once('exit', () => leaveView(viewId, view));
   }
   preferForOom(pid);
   if (niceness !== 0) lowerPriority(pid, niceness);

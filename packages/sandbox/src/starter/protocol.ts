@@ -19,13 +19,31 @@ export interface StartRequest {
   options: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
   stdio: Inherited[];
   niceness: number;
+  /** The view in which the program starts: the program is then nsenter, and the option that names the view comes before `args`. */
+  view: number | null;
+}
+
+/** A mount namespace that programs enter which the starter starts later. */
+export interface ViewRequest {
+  kind: 'view';
+  id: number;
+  /** Makes it, says `ready`, and waits for the end of its standard input. */
+  program: string;
+  args: string[];
+  /** What has to lie at these paths in the namespace: device, inode and birth time. */
+  shows: { path: string; identity: string }[];
+  /** A program and arguments for the namespace, which come after the option that names it. It must succeed. */
+  trial: [string, ...string[]];
 }
 
 /** From the worker to the starter. */
 export type StarterRequest =
   | StartRequest
   /** Makes FIFOs. */
-  | { kind: 'fifos'; id: number; mkfifo: string; paths: string[] };
+  | { kind: 'fifos'; id: number; mkfifo: string; paths: string[] }
+  | ViewRequest
+  /** Ends the view of this request when no program that was started in it runs any more. */
+  | { kind: 'drop_view'; id: number };
 
 /** From the starter to the worker. `stat` is the content of /proc/PID/stat. */
 export type Report =
@@ -35,4 +53,6 @@ export type Report =
   /** Comes with the listening socket when it is open. */
   | { kind: 'listener'; id: number; isOpen: boolean }
   | { kind: 'ended'; id: number; signaled: boolean }
-  | { kind: 'fifos'; id: number; error: string | null };
+  | { kind: 'fifos'; id: number; error: string | null }
+  /** Programs can start in the view of this request; or it could not be made. */
+  | { kind: 'view'; id: number; isUsable: boolean };

@@ -3,7 +3,7 @@ import { fstatSync } from 'node:fs';
 import { Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { identityFrom, type ProcessIdentity } from '@holdpoint/process';
-import type { PassedFile, Report, StarterRequest, StartRequest } from './protocol.ts';
+import type { PassedFile, Report, StarterRequest, StartRequest, ViewRequest } from './protocol.ts';
 
 /** What happens to one start. After `failed`, `ended` or `lost` nothing follows. */
 interface StartEvents {
@@ -26,6 +26,14 @@ export interface Start {
   keepAlive(yes: boolean): void;
 }
 
+/** Views at once. While there are so many, no other is made: to make one takes as long as several sandboxes. */
+const mostViews = 16;
+/**
+ * A view that no sandbox was planned for in this time ends, because it holds the file systems that its sandboxes see. One that could not be
+ * made is asked for again after it.
+ */
+const defaultViewIdleMs = 60_000;
+
 const program = fileURLToPath(new URL('main.mjs', import.meta.url));
 
 /**
@@ -36,11 +44,13 @@ const program = fileURLToPath(new URL('main.mjs', import.meta.url));
  */
 export class Starter {
   readonly #setpriv: string | null;
+  readonly #viewIdleMs: number;
   #running: RunningStarter | null = null;
   #nextId = 1;
 
-  constructor(input: { setpriv: string | null }) {
+  constructor(input: { setpriv: string | null; viewIdleMs?: number }) {
     this.#setpriv = input.setpriv;
+    this.#viewIdleMs = input.viewIdleMs ?? defaultViewIdleMs;
   }
 
   /** @param onTaken called when the starter has opened the files that it was passed, or never will */
@@ -81,6 +91,26 @@ export class Starter {
     });
   }
 
+  /**
+   * A mount namespace in which programs can start. Null while there is none: the first call asks for it.
+   * @param key two requests with the same key are for the same view
+   */
+  view(key: string, request: Omit<ViewRequest, 'kind' | 'id'>): number | null {
+    const running = this.#open();
+    const known = running.views.get(key);
+    if (known?.state === 'usable') {
+      known.idle.refresh();
+      return known.id;
+    }
+    if (!known && [...running.views.values()].filter(({ state }) => state !== 'unusable').length < mostViews) {
+      const id = this.#nextId++;
+      const idle = setTimeout(() => running.dropView(key), this.#viewIdleMs).unref();
+      running.views.set(key, { id, state: 'being_made', idle });
+      running.send({ kind: 'view', id, ...request });
+    }
+    return null;
+  }
+
   /** Ends the process. Call it when no sandbox runs any more. */
   async close(): Promise<void> {
     await this.#running?.close();
@@ -94,9 +124,17 @@ export class Starter {
   }
 }
 
+interface View {
+  id: number;
+  state: 'being_made' | 'usable' | 'unusable';
+  idle: NodeJS.Timeout;
+}
+
 class RunningStarter {
   readonly starts = new Map<number, StartEvents>();
   readonly fifos = new Map<number, (error: string | null) => void>();
+  /** By key. */
+  readonly views = new Map<string, View>();
   readonly #subprocess: ChildProcess;
   readonly #held = new Set<number>();
   readonly #closed: Promise<void>;
@@ -157,10 +195,21 @@ class RunningStarter {
     if (this.#subprocess.pid !== undefined) await this.#closed;
   }
 
+  dropView(key: string): void {
+    const view = this.views.get(key);
+    this.views.delete(key);
+    if (view) this.send({ kind: 'drop_view', id: view.id });
+  }
+
   #receive(report: Report, handle: unknown): void {
     if (report.kind === 'fifos') {
       this.fifos.get(report.id)?.(report.error);
       this.fifos.delete(report.id);
+      return;
+    }
+    if (report.kind === 'view') {
+      const view = [...this.views.values()].find(({ id }) => id === report.id);
+      if (view) view.state = report.isUsable ? 'usable' : 'unusable';
       return;
     }
     const events = this.starts.get(report.id);
