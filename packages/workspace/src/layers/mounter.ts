@@ -23,7 +23,11 @@ const ebusy = 16;
 
 /** A request that is not answered by then has failed, ms. Its process may still do it. */
 const timeoutMs = 60_000;
-const program = fileURLToPath(new URL('mounter.pl', import.meta.url));
+export const mounterProgram = fileURLToPath(new URL('mounter.pl', import.meta.url));
+
+/** A request as the program reads it. */
+export const requestLine = (id: number, verb: Verb, args: readonly string[]): string =>
+  `${[id, verb, ...args.map((arg) => Buffer.from(arg).toString('hex'))].join(' ')}\n`;
 
 let running: Mounter | undefined;
 
@@ -52,7 +56,7 @@ class Mounter {
   #stderr = '';
 
   constructor(onEnd: () => void) {
-    this.#subprocess = spawn('perl', [program], {
+    this.#subprocess = spawn('perl', [mounterProgram], {
       env: hostEnv,
       cwd: '/',
       // A signal for the group of the worker would end it in the middle of a mount.
@@ -77,12 +81,11 @@ class Mounter {
 
   ask(verb: Verb, args: readonly string[]): Promise<void> {
     const id = this.#nextId++;
-    const hex = args.map((arg) => Buffer.from(arg).toString('hex'));
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#settle(id, new MountError(`${verb}: no answer`)), timeoutMs);
       this.#pending.set(id, { resolve, reject, timer });
       this.#keepAlive(true);
-      this.#subprocess.stdin?.write(`${[id, verb, ...hex].join(' ')}\n`);
+      this.#subprocess.stdin?.write(requestLine(id, verb, args));
     });
   }
 
