@@ -35,6 +35,10 @@ export async function unmountTrees(dataDir: string, waitMs = 5000): Promise<numb
   }
 }
 
+/** How many trees below a data directory are mounted now: also those that a killed worker left. */
+export const countMountedTrees = (dataDir: string): number =>
+  process.platform === 'linux' ? treesIn(dataDir).length : 0;
+
 /** A disk of the operator may be mounted at such a folder itself. */
 function treesIn(dataDir: string): string[] {
   let top: string;
