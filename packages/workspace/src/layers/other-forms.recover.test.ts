@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test as plainTest } from 'vitest';
 import type { Workspaces } from '../deps.ts';
@@ -102,7 +102,7 @@ test('a worker that may mount no longer builds the tree again as a plain folder'
   expect(readTree(second)).toEqual(before);
 });
 
-test('a take-over that fails leaves no mount', async () => {
+test('a take-over that fails leaves no mount, and nothing that it built', async () => {
   let fails = false;
   const onPoint = (point: string) => {
     if (fails && point === 'take-over.grown') throw new Error('stop');
@@ -113,6 +113,8 @@ test('a take-over that fails leaves no mount', async () => {
   fails = true;
   await expect(t.workspaces.takeOver({ runId, epoch: 2, snapshot: id })).rejects.toThrow('stop');
   expect(mountPointsIn(t.path)).toEqual([]);
+  const retired = join(t.dataDir, 'runs', runId, 'retired');
+  expect(readdirSync(retired).filter((name) => !name.startsWith('1.'))).toEqual([]);
   fails = false;
   await t.workspaces.takeOver({ runId, epoch: 3, snapshot: id });
   const taken = await treeOf(t.workspaces, 3);
