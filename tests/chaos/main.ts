@@ -35,7 +35,9 @@ const sources = {
   repository: await repositoryWith(filesOf('repository')),
   site: `127.0.0.1:${(site.address() as AddressInfo).port}`,
 };
-print(`seed ${plan.seed}: ${plan.runs} runs, ${plan.kills} faults, ${plan.workers} workers, ${plan.seconds} s, sources of ${plan.files} files`);
+print(
+  `seed ${plan.seed}: ${plan.runs} runs, ${plan.kills} faults, ${plan.workers} workers, ${plan.seconds} s, sources of ${plan.files} files`,
+);
 
 const noDisk = plan.faults.includes('disk-full') ? await whyNoDisk() : undefined;
 if (noDisk !== undefined) print(`NOT RUN: disk-full (${noDisk})`);

@@ -61,7 +61,10 @@ export function readPlan(): Plan {
     process.stdout.write(usage);
     process.exit(0);
   }
-  const count = (name: 'seed' | 'runs' | 'kills' | 'workers' | 'seconds' | 'steer' | 'files', otherwise: number): number => {
+  const count = (
+    name: 'seed' | 'runs' | 'kills' | 'workers' | 'seconds' | 'steer' | 'files',
+    otherwise: number,
+  ): number => {
     const value = values[name] === undefined ? otherwise : Number(values[name]);
     return Number.isSafeInteger(value) && value >= 0 ? value : refuse(`--${name}: expected a whole number`);
   };
