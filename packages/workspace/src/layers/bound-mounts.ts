@@ -26,7 +26,7 @@ export async function boundMounts(
   for (let left = waitMs; ; left -= pauseMs) {
     const unused = unusedTrees(deps, input);
     if (unused.length === 0) return;
-    const inUse = devicesInUse();
+    const inUse = await devicesInUse();
     for (const { path, allowedMs } of unused) {
       // A worker may have begun to use it while the processes of the host were read.
       if (inUse.has(deviceOf(path)) || deps.now() - usedAt(path) <= allowedMs) continue;

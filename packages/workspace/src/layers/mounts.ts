@@ -50,7 +50,7 @@ export async function mountOverlay(mount: OverlayMount): Promise<void> {
 
 /** A new mount namespace begins with all mounts of the host, and some keep them. @returns whether the tree is mounted */
 async function adoptMount(target: string, lock: string): Promise<boolean> {
-  for (const { pid, point } of foreignMounts()) {
+  for (const { pid, point } of await foreignMounts()) {
     if (point !== target) continue;
     // The namespace may have ended, or be one that a user of the host has made.
     await askMounter('adopt', [pid, target, lock]).catch(() => {});

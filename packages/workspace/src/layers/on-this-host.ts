@@ -26,7 +26,7 @@ export async function unmountTrees(dataDir: string, waitMs = 5000): Promise<numb
   for (let left = waitMs; ; left -= pauseMs) {
     const points = treesIn(dataDir);
     if (points.length === 0) return 0;
-    const inUse = devicesInUse();
+    const inUse = await devicesInUse();
     const free = points.filter((point) => !inUse.has(deviceOf(point)));
     if (free.length > 0) await unmountUnused(free).catch(() => {});
     const stay = treesIn(dataDir).length;
