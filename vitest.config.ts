@@ -15,7 +15,10 @@ const programs = [
   'packages/*/src/**/*.measure.test.ts',
 ];
 
-/** What depends on the form of trees: once on copies, which are the default, and once more on layers where the host can mount them. */
+/**
+ * What depends on the form of trees: once on copies, because the sources of tests have fewer files than stand on layers by default, and once
+ * more on layers where the host can mount them.
+ */
 const forms = [
   'packages/workspace/src/{take-over.race,snapshot.create,restore.recover,inspect-tree.recover}.test.ts',
   'packages/workspace/src/{fork,maintenance,prepared}/**/*.test.ts',

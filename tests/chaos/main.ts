@@ -31,11 +31,13 @@ const site = createServer((request, response) => {
 });
 await new Promise<void>((ready) => site.listen(0, '127.0.0.1', ready));
 const sources = {
-  directory: await directoryWith({ 'README.md': 'a directory\n', 'lib/a.txt': 'a\n' }),
-  repository: await repositoryWith({ 'README.md': 'a repository\n', 'lib/b.txt': 'b\n' }),
+  directory: await directoryWith(filesOf('directory')),
+  repository: await repositoryWith(filesOf('repository')),
   site: `127.0.0.1:${(site.address() as AddressInfo).port}`,
 };
-print(`seed ${plan.seed}: ${plan.runs} runs, ${plan.kills} faults, ${plan.workers} workers, ${plan.seconds} s`);
+print(
+  `seed ${plan.seed}: ${plan.runs} runs, ${plan.kills} faults, ${plan.workers} workers, ${plan.seconds} s, sources of ${plan.files} files`,
+);
 
 const noDisk = plan.faults.includes('disk-full') ? await whyNoDisk() : undefined;
 if (noDisk !== undefined) print(`NOT RUN: disk-full (${noDisk})`);
@@ -55,6 +57,11 @@ try {
   for (const source of [sources.directory, sources.repository]) await rm(source, { recursive: true, force: true });
 }
 process.exit(isRight ? 0 : 1);
+
+function filesOf(name: string): Record<string, string> {
+  const paths = Array.from({ length: Math.max(plan.files - 1, 0) }, (_, index) => `lib/${index % 8}/${index}.txt`);
+  return Object.fromEntries(['README.md', ...paths].map((path) => [path, `${path} of a ${name}\n`]));
+}
 
 /** Submits runs and injects faults at the same time, waits until all runs are at rest, and judges. */
 async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement> {

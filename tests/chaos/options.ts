@@ -7,6 +7,8 @@ export interface Plan {
   kills: number;
   workers: number;
   seconds: number;
+  /** Files of each source that has any. */
+  files: number;
   faults: readonly FaultName[];
   verbose: boolean;
   soak: boolean;
@@ -15,7 +17,7 @@ export interface Plan {
 }
 
 const usage = `Usage: npm run test:chaos -- [--seed N] [--runs N] [--kills N] [--workers N] [--seconds N] [--faults NAME,…] [--soak]
-            [--steer N]
+            [--steer N] [--files N]
 
 Starts Redis, an API and workers, submits many runs, and injects random faults: it kills and stops processes, Redis loses data or refuses
 writes, the disk is full, a clock jumps, a worker starts with the wrong Redis. Then it checks from outside that nothing was lost and nothing
@@ -28,6 +30,8 @@ ran twice. The same seed chooses the same faults again; the scheduling of proces
   --seconds N   time over which the faults are spread; default: 150
   --faults …    only these kinds; default: all. ${faultNames.slice(0, 7).join(', ')},
                 ${faultNames.slice(7).join(', ')}
+  --files N     files of each source; default: 60, so that HOLDPOINT_LAYERS=auto lets their trees stand on layers. Runs without a
+                source have plain trees
   --steer N     pauses and resumes each run N times; default: 0
   --verbose     prints each fault when it is injected
   --soak        ten minutes, 900 runs, 160 kills
@@ -45,6 +49,7 @@ export function readPlan(): Plan {
       workers: text,
       seconds: text,
       steer: text,
+      files: text,
       faults: text,
       soak: flag,
       verbose: { ...flag, short: 'v' },
@@ -56,7 +61,10 @@ export function readPlan(): Plan {
     process.stdout.write(usage);
     process.exit(0);
   }
-  const count = (name: 'seed' | 'runs' | 'kills' | 'workers' | 'seconds' | 'steer', otherwise: number): number => {
+  const count = (
+    name: 'seed' | 'runs' | 'kills' | 'workers' | 'seconds' | 'steer' | 'files',
+    otherwise: number,
+  ): number => {
     const value = values[name] === undefined ? otherwise : Number(values[name]);
     return Number.isSafeInteger(value) && value >= 0 ? value : refuse(`--${name}: expected a whole number`);
   };
@@ -72,6 +80,7 @@ export function readPlan(): Plan {
     kills: count('kills', soak ? 160 : 66),
     workers: count('workers', 3),
     steer: count('steer', 0),
+    files: count('files', 60),
     seconds: count('seconds', soak ? 600 : 150),
   };
 }

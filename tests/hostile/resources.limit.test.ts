@@ -14,6 +14,7 @@ import {
   mib,
   processesIn,
   quota,
+  removeTree,
   type Scene,
   timedOut,
   useScene,
@@ -268,7 +269,7 @@ describe.each(closedIfRoot)('resources, with a worker of $name', (user) => {
     expect(worker.peak() - held, 'growth of the worker').toBeLessThan(maxGrowth);
     expect(statfsSync('/dev/shm').bfree).toBeGreaterThan(shared * 0.9);
     await scene.expectIntact();
-    execFileSync('rm', ['-rf', workspace.path]);
+    removeTree(workspace.path);
   });
 
   if (form === 'bounded') return;

@@ -12,7 +12,7 @@ test('what is not set has its default, and numbers come as text', () => {
     sandboxPolicy: 'require',
     allowUnsandboxed: false,
     toolchains: [],
-    layers: 'copy',
+    layers: 'auto',
     preparedBytes: 5 * 1024 ** 3,
     poolBytes: 5 * 1024 ** 3,
     metrics: { scraped: undefined, otlp: undefined },

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, fchmodSync, fstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, fchmodSync, fstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join as joinPath } from 'node:path';
 import { chooseLayer } from './choose-layer.ts';
 import type { Call, Deps } from './deps.ts';
@@ -72,9 +72,18 @@ export async function buildTree(
   try {
     await buildAside(deps, { ...input, aside });
   } catch (error) {
-    // The next take-over removes it. Until then each mount costs every sandbox that starts.
-    await unmountIn(aside).catch(() => {});
+    await removeUnfinished(aside);
     throw error;
+  }
+}
+
+/** The take-over that was faster may have removed its retired trees before this one wrote there last. */
+async function removeUnfinished(aside: string): Promise<void> {
+  try {
+    for (const path of [aside, pointOf(aside), overlayOf(aside)]) await removeTrees(path);
+    rmdirSync(dirname(aside));
+  } catch {
+    // The next take-over, or the end of the run, removes the rest.
   }
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 import type { Disk } from '../disk.ts';
 
 const run = promisify(execFile);
@@ -35,6 +36,8 @@ export async function openForgetful(): Promise<Disk> {
       appendFileSync(log, describeAll());
     },
     async capture() {
+      // No mount survives a power cut. What the run wrote is in the folders that the mounts were made of.
+      unmountBelow(path);
       const lengths = syncedLengths(log);
       const cuts = everyFile(path).flatMap((file) => {
         const length = lengths.get(idOf(file)) ?? 0;
@@ -49,6 +52,7 @@ export async function openForgetful(): Promise<Disk> {
       writeFileSync(log, describeAll());
     },
     async [Symbol.asyncDispose]() {
+      unmountBelow(directory);
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { deviceOf } from '@holdpoint/workspace/testing';
 
 /** Pids of this host. */
 export const pids = (): number[] =>
@@ -9,12 +10,15 @@ export const pids = (): number[] =>
 /** Processes with this workspace mounted: commands, tool hosts and their children. No process inside can undo the mount. */
 export function processesIn(workspacePath: string): number[] {
   const own = readlinkSync('/proc/self/ns/mnt');
+  const device = existsSync(workspacePath) ? deviceOf(workspacePath) : undefined;
   return pids().filter((pid) => {
     if (tryRead(() => readlinkSync(`/proc/${pid}/ns/mnt`)) === own) return false;
     const mounts = tryRead(() => readFileSync(`/proc/${pid}/mountinfo`, 'utf8')) ?? '';
     return mounts.split('\n').some((line) => {
-      const [, , , source, target] = line.split(' ');
-      return target === '/workspace' && source !== undefined && workspacePath.endsWith(source);
+      const [, , mounted, source, target] = line.split(' ');
+      if (target !== '/workspace' || source === undefined) return false;
+      // An overlay has a device of its own.
+      return source === '/' ? mounted === device : workspacePath.endsWith(source);
     });
   });
 }

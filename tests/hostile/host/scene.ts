@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
+import { standOnEmptyLayer } from '@holdpoint/workspace/testing';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { until } from '../../harness/index.ts';
 import { exited } from './ends.ts';
@@ -96,6 +97,7 @@ export async function openScene(user: User, options: SceneOptions = {}): Promise
     const uid = user.root ? firstFreeUid + number : user.uid;
     const owner = { uid, gid: user.root ? uid : user.gid };
     const workspace = { id: `run_hostile_${number}`, path: make(`workspace-${number}`, 0o700, owner), ...owner };
+    if (user.root && process.env.HOLDPOINT_TEST_LAYERS === 'always') standOnEmptyLayer(workspace.path, owner);
     workspaces.push(workspace);
     return workspace;
   };

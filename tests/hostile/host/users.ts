@@ -87,5 +87,6 @@ export function startAs(user: User, entry: string, args: readonly string[], opti
 export function removeTree(path: string): void {
   unmountBelow(path);
   execFileSync('chmod', ['-R', 'u+rwX', path]);
-  execFileSync('rm', ['-rf', path]);
+  // What a workspace on an overlay wrote lies beside it.
+  execFileSync('rm', ['-rf', path, `${path}.overlay`]);
 }

@@ -6,9 +6,11 @@ import type { Finding } from './finding.ts';
 export async function checkTrees({ environment, dataDir }: Pick<Config, 'environment' | 'dataDir'>): Promise<Finding> {
   const name = 'trees';
   if (!existsSync(dataDir)) return { name, level: 'ok', text: 'nothing yet' };
-  const { defaultLayers, whyCopies } = await import('@holdpoint/workspace/trees');
+  const { countMountedTrees, defaultLayers, whyCopies } = await import('@holdpoint/workspace/trees');
   const { HOLDPOINT_LAYERS: asked = defaultLayers } = environment;
   const reason = await whyCopies({ setting: asked === 'copy' ? 'copy' : 'auto', dataDir });
-  const text = reason === undefined ? 'on shared layers, by overlay mounts' : `copies of the source: ${reason}`;
-  return { name, level: 'ok', text, data: { layers: reason === undefined } };
+  const form = reason === undefined ? 'on shared layers, by overlay mounts' : `copies of the source: ${reason}`;
+  const mounted = countMountedTrees(dataDir);
+  const text = mounted === 0 ? form : `${form}; ${mounted} mounted, which \`holdpoint down\` unmounts`;
+  return { name, level: 'ok', text, data: { layers: reason === undefined, mounted } };
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -247,6 +248,19 @@ it('says whether trees are copies, and why', async () => {
       : `copies of the source: ${await whyCopies({ setting: 'auto', dataDir })}`,
   );
   expect(readdirSync(dataDir)).toEqual([]);
+  if (auto.data?.layers !== true) return;
+  const tree = join(dataDir, 'runs/run_1/trees/1');
+  mkdirSync(tree, { recursive: true });
+  execFileSync('mount', ['-t', 'tmpfs', 'tree', tree]);
+  try {
+    for (const HOLDPOINT_LAYERS of ['auto', 'copy']) {
+      const found = await look({ HOLDPOINT_LAYERS });
+      expect(found.text).toContain('; 1 mounted, which `holdpoint down` unmounts');
+      expect(found.data).toMatchObject({ mounted: 1 });
+    }
+  } finally {
+    execFileSync('umount', [tree]);
+  }
 });
 
 it('names a worker with a blocked event loop', () => {

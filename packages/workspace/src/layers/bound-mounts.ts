@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { Deps } from '../deps.ts';
-import { hostOptions, mountPointsIn } from './mounts.ts';
+import { mountPointsIn, unmountUnused } from './mounts.ts';
 import { deviceOf, devicesInUse } from './other-namespaces.ts';
 import { overlayFile } from './overlay-record.ts';
-
-const run = promisify(execFile);
 
 /** Every sandbox copies the table of mounts when it starts: 64 take 0.2 ms. */
 const maxMounts = 64;
@@ -30,12 +26,11 @@ export async function boundMounts(
   for (let left = waitMs; ; left -= pauseMs) {
     const unused = unusedTrees(deps, input);
     if (unused.length === 0) return;
-    const inUse = devicesInUse();
+    const inUse = await devicesInUse();
     for (const { path, allowedMs } of unused) {
       // A worker may have begun to use it while the processes of the host were read.
       if (inUse.has(deviceOf(path)) || deps.now() - usedAt(path) <= allowedMs) continue;
-      // Not lazily: the kernel refuses while a process of this mount namespace has a file of it open.
-      await run('umount', ['-n', '--', path], hostOptions).catch(() => {});
+      await unmountUnused([path]).catch(() => {});
     }
     if (left <= 0) return;
     await sleep(pauseMs);

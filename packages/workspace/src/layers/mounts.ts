@@ -1,19 +1,10 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { type Owner, WorkspaceError } from '../port.ts';
+import { askMounter, MountError } from './mounter.ts';
 import { foreignMounts } from './other-namespaces.ts';
 import { unescapeOctal } from './unescape-octal.ts';
-
-const mountScript = fileURLToPath(new URL('mount-overlay.pl', import.meta.url));
-const adoptScript = fileURLToPath(new URL('adopt-mount.pl', import.meta.url));
-const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
-/** Options of the programs that mount and unmount. */
-export const hostOptions = { env, cwd: '/', timeout: 30_000 } as const;
-const run = promisify(execFile);
 
 /** What an overlay is made of: host paths on one file system. */
 export interface OverlayMount {
@@ -33,7 +24,7 @@ export interface OverlayMount {
 }
 
 /**
- * Mounts an overlay for every process of the host: 15 ms. When two processes mount the same, one succeeds and the other waits for it.
+ * Mounts an overlay for every process of the host: 3 ms. When two processes mount the same, one succeeds and the other waits for it.
  * A sandbox that starts copies all mounts for a moment, so an unmounted tree can be busy for as long.
  * Throws EWORKSPACEBUSY while the upper folder is part of another mount.
  */
@@ -42,35 +33,27 @@ export async function mountOverlay(mount: OverlayMount): Promise<void> {
   for (let round = 1; !isMountPoint(target); round++) {
     // A volatile overlay marks its folder as unsafe after a power failure. Trees of another boot are never mounted.
     rmSync(join(work, 'work', 'incompat'), { recursive: true, force: true });
-    const end = await startMount([layer, upper, work, target, String(owner.uid), String(owner.gid)]);
-    if (end === undefined) return;
-    if (end.isBusy && adoptWith !== undefined && (await adoptMount(target, adoptWith))) return;
-    if (round === rounds || !end.isBusy) {
-      throw new WorkspaceError(end.isBusy ? 'EWORKSPACEBUSY' : 'EIO', `A tree could not be mounted: ${end.message}`);
+    try {
+      await askMounter('mount', [layer, upper, work, target, String(owner.uid), String(owner.gid)]);
+      return;
+    } catch (error) {
+      if (!(error instanceof MountError)) throw error;
+      const { isBusy, message } = error;
+      if (isBusy && adoptWith !== undefined && (await adoptMount(target, adoptWith))) return;
+      if (round === rounds || !isBusy) {
+        throw new WorkspaceError(isBusy ? 'EWORKSPACEBUSY' : 'EIO', `A tree could not be mounted: ${message}`);
+      }
     }
     await sleep(20 * round);
   }
 }
 
-async function startMount(args: string[]): Promise<{ isBusy: boolean; message: string } | undefined> {
-  try {
-    await run('perl', [mountScript, ...args], hostOptions);
-    return undefined;
-  } catch (error) {
-    const { code, stderr, message } = error as { code?: unknown; stderr?: string; message: string };
-    return { isBusy: code === busyExit, message: stderr?.trim() || message };
-  }
-}
-
-/** Exit code of the script for EBUSY. */
-const busyExit = 16;
-
 /** A new mount namespace begins with all mounts of the host, and some keep them. @returns whether the tree is mounted */
 async function adoptMount(target: string, lock: string): Promise<boolean> {
-  for (const { pid, point } of foreignMounts()) {
+  for (const { pid, point } of await foreignMounts()) {
     if (point !== target) continue;
     // The namespace may have ended, or be one that a user of the host has made.
-    await run('perl', [adoptScript, pid, target, lock], hostOptions).catch(() => {});
+    await askMounter('adopt', [pid, target, lock]).catch(() => {});
     if (isMountPoint(target)) return true;
   }
   return false;
@@ -92,10 +75,10 @@ export function mountPointsIn(path: string): string[] {
 }
 
 /** Mounts at `target` what is mounted at `source`, which needs nothing of the overlay: a second mount of it may be refused as busy. */
-export async function moveMount(source: string, target: string): Promise<void> {
-  await run('mount', ['-n', '--bind', '--', source, target], hostOptions);
-  await run('umount', ['-n', '-l', '--', source], hostOptions);
-}
+export const moveMount = (source: string, target: string): Promise<void> => askMounter('move', [source, target]);
+
+/** Takes mounts away. Refused while a process of this mount namespace uses one; every path is tried. @throws MountError */
+export const unmountUnused = (paths: readonly string[]): Promise<void> => askMounter('umount', paths);
 
 /** Takes away every mount at or below a path. Processes that use one keep it. @param isWanted @default all of them */
 export async function unmountIn(path: string, isWanted: (point: string) => boolean = () => true): Promise<void> {
@@ -103,7 +86,7 @@ export async function unmountIn(path: string, isWanted: (point: string) => boole
   const points = mountPointsIn(path).filter(isWanted);
   if (points.length === 0) return;
   // Another process may be faster: what matters is that none is left.
-  await run('umount', ['-n', '-l', '--', ...points], hostOptions).catch(() => {});
+  await askMounter('detach', points).catch(() => {});
   const left = mountPointsIn(path).filter(isWanted);
   if (left.length > 0) throw new WorkspaceError('EIO', `${left[0]} could not be unmounted.`);
 }

@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { createLayers } from './layers.ts';
-import { hostOptions, mountPointsIn } from './mounts.ts';
+import { mountPointsIn, unmountUnused } from './mounts.ts';
 import { deviceOf, devicesInUse } from './other-namespaces.ts';
 import type { LayersSetting } from './port.ts';
 
 export { defaultLayers, layersSettings } from './port.ts';
-
-const run = promisify(execFile);
 
 /** Why the trees of a data directory, which exists, are copies on this host; undefined when they stand on shared layers. */
 export const whyCopies = (input: { setting: LayersSetting; dataDir: string }): Promise<string | undefined> =>
@@ -30,15 +26,18 @@ export async function unmountTrees(dataDir: string, waitMs = 5000): Promise<numb
   for (let left = waitMs; ; left -= pauseMs) {
     const points = treesIn(dataDir);
     if (points.length === 0) return 0;
-    const inUse = devicesInUse();
+    const inUse = await devicesInUse();
     const free = points.filter((point) => !inUse.has(deviceOf(point)));
-    // Not lazily: the kernel refuses while a process of this mount namespace uses one.
-    if (free.length > 0) await run('umount', ['-n', '--', ...free], hostOptions).catch(() => {});
+    if (free.length > 0) await unmountUnused(free).catch(() => {});
     const stay = treesIn(dataDir).length;
     if (stay === 0 || left <= 0) return stay;
     await sleep(pauseMs);
   }
 }
+
+/** How many trees below a data directory are mounted now: also those that a killed worker left. */
+export const countMountedTrees = (dataDir: string): number =>
+  process.platform === 'linux' ? treesIn(dataDir).length : 0;
 
 /** A disk of the operator may be mounted at such a folder itself. */
 function treesIn(dataDir: string): string[] {

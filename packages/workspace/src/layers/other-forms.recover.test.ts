@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test as plainTest } from 'vitest';
 import type { Workspaces } from '../deps.ts';
@@ -102,7 +103,35 @@ test('a worker that may mount no longer builds the tree again as a plain folder'
   expect(readTree(second)).toEqual(before);
 });
 
-test('a take-over that fails leaves no mount', async () => {
+test.each([
+  ['tmpfs', true],
+  ['overlay', false],
+] as const)('a data directory on %s: trees are on layers is %s', async (type, isLayered) => {
+  const top = mkdtempSync(join(tmpdir(), 'holdpoint-forms-'));
+  const at = (name: string) => join(top, name);
+  for (const name of ['lower', 'upper', 'work', 'disk']) mkdirSync(at(name));
+  const over = `lowerdir=${at('lower')},upperdir=${at('upper')},workdir=${at('work')}`;
+  const options = type === 'overlay' ? ['-o', over] : [];
+  expect(spawnSync('mount', ['-t', type, 'data', ...options, at('disk')]).status).toBe(0);
+  try {
+    using t = temporary({ layers: 'auto', dataDir: at('disk/data') });
+    const names = Array.from({ length: 60 }, (_, index) => [`folder/${index}.txt`, `${index}\n`] as const);
+    const { id, path } = await t.begin(t.source(Object.fromEntries(names)));
+    expect(isMountPoint(path)).toBe(isLayered);
+    await t.workspaces.takeOver({ runId, epoch: 2, snapshot: id });
+    const taken = await treeOf(t.workspaces, 2);
+    expect(isMountPoint(taken)).toBe(isLayered);
+    expect(readTree(taken)).toEqual(readTree(join(t.path, 'source')));
+    const why = await createLayers({ setting: 'auto', dataDir: at('disk/data') }).reason();
+    if (isLayered) expect(why).toBeUndefined();
+    else expect(why).toContain('overlay mounts do not work here');
+  } finally {
+    spawnSync('umount', ['-R', at('disk')]);
+    rmSync(top, { recursive: true });
+  }
+});
+
+test('a take-over that fails leaves no mount, and nothing that it built', async () => {
   let fails = false;
   const onPoint = (point: string) => {
     if (fails && point === 'take-over.grown') throw new Error('stop');
@@ -113,6 +142,8 @@ test('a take-over that fails leaves no mount', async () => {
   fails = true;
   await expect(t.workspaces.takeOver({ runId, epoch: 2, snapshot: id })).rejects.toThrow('stop');
   expect(mountPointsIn(t.path)).toEqual([]);
+  const retired = join(t.dataDir, 'runs', runId, 'retired');
+  expect(readdirSync(retired).filter((name) => !name.startsWith('1.'))).toEqual([]);
   fails = false;
   await t.workspaces.takeOver({ runId, epoch: 3, snapshot: id });
   const taken = await treeOf(t.workspaces, 3);

@@ -4,7 +4,7 @@ export const layersSettings = ['auto', 'always', 'copy'] as const;
 export type LayersSetting = (typeof layersSettings)[number];
 
 /** The default of HOLDPOINT_LAYERS. */
-export const defaultLayers: LayersSetting = 'copy';
+export const defaultLayers: LayersSetting = 'auto';
 
 /** Whether the trees of this host stand on layers. */
 export interface Layers {

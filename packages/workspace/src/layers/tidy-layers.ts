@@ -8,7 +8,7 @@ import { removeFolder } from '../files/index.ts';
 import { temporaryPath } from '../run/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { layerFile, layersFolder, readLayer, syncedMark } from './layer.ts';
-import { hostOptions } from './mounts.ts';
+import { hostEnv } from './mounter.ts';
 import { formerLayer } from './overlay-record.ts';
 
 const run = promisify(execFile);
@@ -27,7 +27,7 @@ async function syncLayers(deps: Deps, names: readonly string[]): Promise<void> {
   const fresh = names.filter((name) => readLayer(deps, name) !== undefined && !isThere(syncedMark(join(top, name))));
   if (fresh.length === 0) return;
   try {
-    await run('sync', ['-f', '--', top], { ...hostOptions, timeout: 600_000 });
+    await run('sync', ['-f', '--', top], { env: hostEnv, cwd: '/', timeout: 600_000 });
   } catch (error) {
     deps.logger.warn({ err: error }, 'failed to sync layers, will retry');
     return;
