@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Client } from '@holdpoint/client';
+import { plain, plainJson } from '@holdpoint/readable';
 import { findConnection } from './connection.ts';
-import { plain, plainJson } from './output/index.ts';
 import { type Config, colorsFor, exitCodes, type Shell, type Terminal } from './shell/index.ts';
 
 export function openShell(config: Config, terminal: Terminal): Shell {

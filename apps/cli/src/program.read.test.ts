@@ -2,22 +2,58 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
+import { commandName } from './shell/index.ts';
 import { call } from './testing/cli.ts';
 
 it.each(['--version', '-V'])('%s prints the version', async (option) => {
   expect(await call([option], {})).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
 });
 
-it('a short command loads neither the tools nor what speaks to Redis: they take half of its time', () => {
+/** The packages that a command loads, ours and others. */
+function packagesOf(...args: string[]): Set<string | undefined> {
   const listModules = `
     import { registerHooks } from 'node:module';
     const load = (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context));
     registerHooks({ load });`;
   const preload = `data:text/javascript,${encodeURIComponent(listModules)}`;
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
-  const { stderr, status } = spawnSync(process.execPath, ['--import', preload, main, '--help'], { encoding: 'utf8' });
+  const { stderr, status } = spawnSync(process.execPath, ['--import', preload, main, ...args], { encoding: 'utf8' });
   expect(status).toBe(0);
-  const loaded = stderr.split('\n').map((url) => /\/(?:packages|node_modules)\/(@?[^/]+)/.exec(url)?.[1]);
+  return new Set(stderr.split('\n').map((url) => /\/(?:packages|node_modules)\/(@?[^/]+)/.exec(url)?.[1]));
+}
+
+it('a short command loads neither the tools nor what speaks to Redis: they take half of its time', () => {
+  const loaded = packagesOf('--help');
   expect(loaded).toContain('contract');
   for (const name of ['tools', 'runtime', 'ioredis', 'bullmq', 'execa', 'ajv']) expect(loaded).not.toContain(name);
+});
+
+it('a command loads what it uses, and not what others use', () => {
+  const loaded = packagesOf('tasks', 'list', '--help');
+  expect(loaded).toContain('contract');
+  for (const name of ['policy', 'marked', 'yaml', 'undici', '@clack']) expect(loaded).not.toContain(name);
+});
+
+it('the version loads no command', () => {
+  const loaded = packagesOf('--version');
+  expect(loaded).toContain('commander');
+  for (const name of ['contract', 'client', 'policy', 'undici']) expect(loaded).not.toContain(name);
+});
+
+it('each command of the help is found by its name', async () => {
+  const { stdout } = await call(['--help'], {});
+  const names = [...stdout.matchAll(/^ {2}([a-z]\S*) /gm)]
+    .map(([, name]) => name ?? '')
+    .filter((name) => name !== 'help');
+  expect(names.length).toBeGreaterThan(20);
+  for (const name of names) {
+    const { code, stdout: help } = await call([name, '--help'], {});
+    expect([code, help.startsWith(`Usage: ${commandName} ${name} `)]).toEqual([0, true]);
+  }
+});
+
+it('a word that is no command is answered with the command that is like it', async () => {
+  const { code, stderr } = await call(['aprovals'], {});
+  expect(code).toBe(2);
+  expect(stderr).toContain('approvals');
 });

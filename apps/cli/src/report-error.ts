@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError } from '@holdpoint/client';
+import { plain } from '@holdpoint/readable';
 import { CommanderError } from 'commander';
-import { plain } from './output/index.ts';
 import { CliError, commandLine, type ExitCode, exitCodes, Interrupted, type Shell } from './shell/index.ts';
 import { adviceText, mistakeText } from './words-for-people.ts';
 
@@ -122,9 +122,8 @@ function exitOfStatus(status: number): ExitCode {
 export function reportError(shell: Shell, error: unknown, json: boolean): void {
   const { exitCode, code, message, details, next } = describeError(error);
   shell.exitCode = exitCode;
-  // Commander has already printed help and its own errors.
-  if (error instanceof CommanderError && exitCode === exitCodes.ok) return;
   if (json) shell.printJson({ error: { code, message, details, next: next ?? null } });
+  // Commander has already printed its own errors.
   if (error instanceof CommanderError || error instanceof Interrupted) return;
   shell.say(`${shell.errColors.red('error:')} ${plain(message)}`);
   for (const detail of details) if (!message.endsWith(detail)) shell.say(`  ${plain(withoutRepeat(detail, message))}`);

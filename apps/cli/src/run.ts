@@ -1,6 +1,6 @@
+import { CommanderError } from 'commander';
 import { openShell } from './open-shell.ts';
 import { createProgram } from './program.ts';
-import { describeError, reportError } from './report-error.ts';
 import { type ExitCode, exitCodes, readConfig, type Terminal } from './shell/index.ts';
 
 /** Runs the command once. */
@@ -11,13 +11,18 @@ export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; termi
   try {
     shell = openShell(readConfig(env, process.cwd()), terminal);
   } catch (error) {
+    const { describeError } = await import('./report-error.ts');
     const { message, next, exitCode } = describeError(error);
     terminal.stderr.write(`error: ${message}\n${next ?? ''}\n`);
     return exitCode;
   }
   try {
-    await createProgram(shell).parseAsync(argv, { from: 'user' });
+    const program = await createProgram(shell, argv[0]);
+    await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
+    // Commander ends so after help and the version, which it has printed.
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
+    const { reportError } = await import('./report-error.ts');
     reportError(shell, error, argv.includes('--json'));
   } finally {
     await shell.close();

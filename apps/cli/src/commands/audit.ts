@@ -6,6 +6,14 @@ import { plain } from '../output/index.ts';
 import { commandLine, exitCodes, type Shell } from '../shell/index.ts';
 import { openHere } from '../system/index.ts';
 
+export function auditGroup(shell: Shell): Command {
+  const audit = new Command('audit').description('what was called and decided, sealed in a chain');
+  audit.addCommand(verifyAuditCommand(shell));
+  audit.addCommand(auditHeadCommand(shell));
+  audit.addCommand(exportAuditCommand(shell));
+  return audit;
+}
+
 interface AuditOptions {
   url?: string;
   json?: true;

@@ -1,8 +1,18 @@
 import { allScopes, type CallerKind, callerKindSchema, scopes } from '@holdpoint/contract';
 import type { IssuedKey, Key } from '@holdpoint/contract/wire';
-import { type Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { oneLine, pairs, table } from '../output/index.ts';
 import { type ApiOptions, apiCommand, count, type Shell, seconds, several } from '../shell/index.ts';
+
+export function keysGroup(shell: Shell): Command {
+  const keys = new Command('keys').description('keys of callers, and what they allow');
+  keys.addCommand(listKeysCommand(shell));
+  keys.addCommand(createKeyCommand(shell));
+  keys.addCommand(rotateKeyCommand(shell));
+  keys.addCommand(revokeKeyCommand(shell));
+  keys.addCommand(whoamiCommand(shell));
+  return keys;
+}
 
 interface ListOptions extends ApiOptions {
   tenant?: string;

@@ -1,7 +1,15 @@
 import type { RememberedRule } from '@holdpoint/contract/wire';
 import { nameText, oneLine } from '@holdpoint/readable';
+import { Command } from 'commander';
 import { shortArgs, table } from '../output/index.ts';
 import { type ApiOptions, apiCommand, count, type Shell } from '../shell/index.ts';
+
+export function rulesGroup(shell: Shell): Command {
+  const rules = new Command('rules').description('calls that need no decision any more, because a person said so');
+  rules.addCommand(listRulesCommand(shell));
+  rules.addCommand(revokeRuleCommand(shell));
+  return rules;
+}
 
 interface ListOptions extends ApiOptions {
   run?: string;

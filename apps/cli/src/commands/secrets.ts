@@ -1,7 +1,15 @@
 import { secretBytes } from '@holdpoint/contract';
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { table } from '../output/index.ts';
 import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../shell/index.ts';
+
+export function secretsGroup(shell: Shell): Command {
+  const secrets = new Command('secrets').description('secrets that runs may use, by name');
+  secrets.addCommand(listSecretsCommand(shell));
+  secrets.addCommand(setSecretCommand(shell));
+  secrets.addCommand(removeSecretCommand(shell));
+  return secrets;
+}
 
 export function listSecretsCommand(shell: Shell): Command {
   return apiCommand('list', 'list the names of secrets; no command shows a value').action(

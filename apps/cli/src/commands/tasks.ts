@@ -1,8 +1,16 @@
 import { isTaskOver } from '@holdpoint/contract';
 import type { Task } from '@holdpoint/contract/wire';
-import { type Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { duration, oneLine, plain, table } from '../output/index.ts';
 import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
+
+export function tasksGroup(shell: Shell): Command {
+  const tasks = new Command('tasks').description('background commands and sub-agents of a run');
+  tasks.addCommand(listTasksCommand(shell));
+  tasks.addCommand(taskOutputCommand(shell));
+  tasks.addCommand(killTaskCommand(shell));
+  return tasks;
+}
 
 export const listTasksCommand = (shell: Shell): Command =>
   apiCommand('list', 'list background commands and sub-agents of a run')

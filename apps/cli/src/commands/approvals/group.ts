@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import type { Shell } from '../../shell/index.ts';
+import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './approvals.ts';
+import { decideManyCommand } from './decide-many.ts';
+import { approveCommand, editCommand, rejectCommand, respondCommand } from './decisions.ts';
+import { delegateCommand } from './delegate.ts';
+import { contentCommand } from './open-content.ts';
+import { resolveCommand } from './resolve.ts';
+
+export function approvalsGroup(shell: Shell): Command {
+  const approvals = approvalsCommand(shell);
+  approvals.addCommand(listApprovalsCommand(shell));
+  approvals.addCommand(showApprovalCommand(shell));
+  approvals.addCommand(approveCommand(shell));
+  approvals.addCommand(rejectCommand(shell));
+  approvals.addCommand(editCommand(shell));
+  approvals.addCommand(resolveCommand(shell));
+  approvals.addCommand(respondCommand(shell));
+  approvals.addCommand(contentCommand(shell));
+  approvals.addCommand(delegateCommand(shell));
+  approvals.addCommand(decideManyCommand(shell));
+  // `approvals` is a command itself, so its options may stand before a subcommand.
+  approvals.hook('preAction', (parent, action) => {
+    for (const [name, value] of Object.entries(parent.opts())) {
+      if (action.getOptionValue(name) === undefined) action.setOptionValue(name, value);
+    }
+  });
+  return approvals;
+}

@@ -1,0 +1,11 @@
+import { Command } from 'commander';
+import type { Shell } from '../shell/index.ts';
+import { listStepsCommand } from './runs/inspect.ts';
+import { showStepCommand } from './steps.ts';
+
+export function stepsGroup(shell: Shell): Command {
+  const steps = new Command('steps').description('the calls of a run');
+  steps.addCommand(listStepsCommand(shell, 'list'));
+  steps.addCommand(showStepCommand(shell));
+  return steps;
+}
