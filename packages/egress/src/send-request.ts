@@ -1,5 +1,4 @@
 import type { Connection } from '@holdpoint/contract';
-import { Client, errors } from 'undici';
 import { EgressError } from './errors.ts';
 import type { Hop } from './fetch-request.ts';
 import type { Guard } from './guard.ts';
@@ -29,6 +28,8 @@ export interface HopResponse extends AsyncDisposable {
  * Throws what `openConnection` throws, ENETWORK, ETIMEOUT, ETOOLARGE for headers; the signal's reason when it aborts.
  */
 export async function sendRequest(deps: SendDeps, hop: Hop, signal: AbortSignal): Promise<HopResponse> {
+  // Loaded here: most processes send no request of a run, and undici has 110 modules.
+  const { Client } = await import('undici');
   const { limits, tooLarge } = deps;
   const { url, method } = hop;
   using first = deadline(limits.first_byte_ms, `${url.host} did not answer in ${limits.first_byte_ms} ms.`);
@@ -91,7 +92,7 @@ function injectedInto(headers: InjectedHeaders, target: { host: string; port: nu
 function explain(url: URL, error: unknown, signal: AbortSignal, limits: FetchLimits): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof EgressError) return error;
-  if (error instanceof errors.HeadersOverflowError) {
+  if (error instanceof Error && 'code' in error && error.code === 'UND_ERR_HEADERS_OVERFLOW') {
     const message = `The response headers of ${url.host} are larger than ${limits.header_bytes} bytes.`;
     return new EgressError('ETOOLARGE', message, { next: 'Use another URL.', cause: error });
   }

@@ -1,6 +1,6 @@
 import { unusableAnswer } from '@holdpoint/models';
 import type { TextThreads } from '@holdpoint/tools';
-import { Agent, type Response as Answer, fetch, Response } from 'undici';
+import type { Response as Answer, RequestInfo, RequestInit } from 'undici';
 
 const longestAnswer = 30 * 60_000;
 /** Four times an answer of 128,000 tokens. */
@@ -11,9 +11,11 @@ const mostBytes = 2 * 1024 * 1024;
  * is too large fails the request, because parsing it would block every run of this worker. The model port bounds streams.
  */
 export function modelFetch(texts: TextThreads): typeof globalThis.fetch {
-  const dispatcher = new Agent({ headersTimeout: longestAnswer, bodyTimeout: longestAnswer });
+  let loaded: ReturnType<typeof loadUndici> | undefined;
   const never = new AbortController().signal;
-  const send = async (input: Parameters<typeof fetch>[0], init?: Parameters<typeof fetch>[1]) => {
+  const send = async (input: RequestInfo, init?: RequestInit) => {
+    loaded ??= loadUndici();
+    const { fetch, Response, dispatcher } = await loaded;
     const answer = await fetch(input, { ...init, dispatcher });
     if (answer.ok && isStream(answer)) return answer;
     const body = await readBody(answer);
@@ -24,6 +26,12 @@ export function modelFetch(texts: TextThreads): typeof globalThis.fetch {
   };
   // The same standard under two sets of type declarations.
   return send as unknown as typeof globalThis.fetch;
+}
+
+/** Loaded for the first request: a worker whose runs ask no model needs none of its 110 modules. */
+async function loadUndici() {
+  const { Agent, fetch, Response } = await import('undici');
+  return { fetch, Response, dispatcher: new Agent({ headersTimeout: longestAnswer, bodyTimeout: longestAnswer }) };
 }
 
 const isStream = ({ headers }: Answer): boolean => /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
