@@ -2,6 +2,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The first that matches counts. Files that start whole systems take longest; one that begins last would run alone at the end. */
 const order = [
+  // Those of test:crash that take more than a minute: one that begins last would run alone.
+  /\/long-conversation\.recover\./,
+  /\/(waiting|open-run)\.recover\.|\/lost-wake-up\.race\./,
   // What measures memory or delays runs in a new process.
   /\.measure\.test\.ts$/,
   /\/tests\/(power|repositories|faults)\//,

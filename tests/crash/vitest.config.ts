@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from '../../scripts/test-order.ts';
 
 /** The full form kills a process at every step. The bounded form is part of `npm test`. */
 export default defineConfig({
@@ -18,6 +19,7 @@ export default defineConfig({
     env: { HOLDPOINT_CRASH: 'full' },
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 60_000,
     reporters: ['default'],
