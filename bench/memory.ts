@@ -8,6 +8,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { unmountBelow } from '@holdpoint/workspace/testing';
 
 const script = fileURLToPath(new URL('../packages/workspace/src/testing/materialise-memory.ts', import.meta.url));
 /** Megabytes over the baseline, at most. */
@@ -30,12 +31,14 @@ try {
   measure('400 files of 3.1 MB', large);
   measure('both', join(directory, 'source'));
 } finally {
+  unmountBelow(directory);
   rmSync(directory, { recursive: true, force: true });
 }
 
 function measure(name: string, source: string): void {
   const dataDir = join(directory, 'data');
   const out = execFileSync(process.execPath, [script, JSON.stringify({ dataDir, source })], { encoding: 'utf8' });
+  unmountBelow(dataDir);
   rmSync(dataDir, { recursive: true });
   const { baseline, peak, seconds } = JSON.parse(out) as { baseline: number; peak: number; seconds: number };
   const over = peak - baseline;

@@ -124,7 +124,7 @@ describe('the encrypted store', () => {
     const text = readFileSync(entry('TOKEN'), 'utf8');
     for (const changed of [
       ...['', text.slice(0, -10), '{}', text.replace('"version":1', '"version":2')],
-      text.replace(/"sealed":"./, '"sealed":"/'),
+      text.replace(/(?<="sealed":")./, (first) => (first === '/' ? 'A' : '/')),
       readFileSync(entry('OTHER'), 'utf8'),
       readFileSync(entry('OTHER'), 'utf8').replace('"OTHER"', '"TOKEN"'),
     ]) {

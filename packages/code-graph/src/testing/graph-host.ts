@@ -5,6 +5,7 @@ import type { Json } from '@holdpoint/contract';
 import { openSandbox, type Sandbox } from '@holdpoint/sandbox';
 import { openWorkspaces, type Workspaces } from '@holdpoint/workspace';
 import { type FileTree, owner, writeTree } from '@holdpoint/workspace/testing';
+import { unmountTrees } from '@holdpoint/workspace/trees';
 import { afterAll, beforeAll } from 'vitest';
 import { type GraphQuery, type Graphs, type GraphsOptions, openGraphs } from '../open-graphs.ts';
 import type { Row } from '../query/row.ts';
@@ -73,6 +74,7 @@ export function useGraphHost(usual: GraphsSettings = {}): GraphHost {
   afterAll(async () => {
     await Promise.all(opened.map((one) => one.close()));
     await host.sandbox[Symbol.asyncDispose]();
+    await unmountTrees(host.dataDir);
     rmSync(host.directory, { recursive: true, force: true });
   });
   return host;

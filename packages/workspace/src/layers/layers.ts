@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, renameSync, rmdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf, WorkspaceError } from '../deps.ts';
 import { removeFolder } from '../files/index.ts';
@@ -25,13 +25,14 @@ export function createLayers(input: { setting: LayersSetting; dataDir: string })
   };
 }
 
-const trials = new Map<number, Promise<string | undefined>>();
+const trials = new Map<string, Promise<string | undefined>>();
 
 /** Once per file system and process. */
 function tryOnce(input: { dataDir: string }): Promise<string | undefined> {
-  const { dev } = statSync(input.dataDir);
-  const trial = trials.get(dev) ?? tryMount(input);
-  trials.set(dev, trial);
+  // The kernel gives the device number of an unmounted file system to another one.
+  const fileSystem = `${statSync(input.dataDir).dev} ${statfsSync(input.dataDir).type}`;
+  const trial = trials.get(fileSystem) ?? tryMount(input);
+  trials.set(fileSystem, trial);
   return trial;
 }
 

@@ -1,11 +1,10 @@
-import { lchownSync } from 'node:fs';
-import { type Directory, namesIn, openChild, openTop, setLinkOwner, statIn } from '../files/index.ts';
+import { type Directory, namesIn, openChild, openTop, setFolderOwner, setLinkOwner, statIn } from '../files/index.ts';
 import type { Owner } from '../port.ts';
 
-/** Gives a tree that no run has used yet to its owner. */
-export async function giveTree(path: string, owner: Owner): Promise<void> {
-  lchownSync(path, owner.uid, owner.gid);
+/** Gives a tree that no run has used yet to its owner alone. */
+export function giveTree(path: string, owner: Owner): void {
   using top = openTop(path);
+  setFolderOwner(top.fd, owner, 0o700);
   give(top, owner);
 }
 
