@@ -176,7 +176,8 @@ const [keptPipes, passedPipes] = [5, 8];
 
 /** FIFOs, the most that may be open now, and everything else except for the control group files of a set-up. */
 function descriptorsIn({ pid }: Worker): { pipes: number; mostPipes: number; others: string[] } {
-  const sandboxes = descendants(pid).filter((one) => argumentsOf(one).startsWith('bwrap\0')).length;
+  // In a view, the name is a path.
+  const sandboxes = descendants(pid).filter((one) => /^(\S*\/)?bwrap\0/.test(argumentsOf(one))).length;
   // One without a link was closed while the list was read.
   const open = [...descriptorsOf(pid).values()].filter((link) => link !== '');
   const links = open.filter((link) => !link.startsWith('/sys/fs/cgroup/'));
