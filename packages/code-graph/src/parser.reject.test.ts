@@ -26,7 +26,7 @@ test.each([
   ['an exit', 'process.exit(1)'],
   ['two answers', "say({ unparsed: 'binary' }); say({ unparsed: 'binary' })"],
 ])('%s: the file is unparsed, and nothing of it is in the graph', async (_, answer) => {
-  const run = await host.run(files, { graphs: host.reopen({ program: hostileParser(answer) }) });
+  const run = await host.run(files, { graphs: host.reopen({ program: hostileParser(host.directory, answer) }) });
   const unparsed = await run.ask('unparsed');
   expect(unparsed).toHaveLength(2);
   for (const { reason } of unparsed) expect(['parser_failed', 'binary']).toContain(reason);
@@ -64,7 +64,7 @@ test('a hostile parser poisons the graph of its own run alone', async () => {
     ],
   });
   const poisoned = await host.run(files, {
-    graphs: host.reopen({ program: hostileParser(`say(${JSON.stringify(evil)})`) }),
+    graphs: host.reopen({ program: hostileParser(host.directory, `say(${JSON.stringify(evil)})`) }),
   });
   expect(await poisoned.ask('symbols', { path: 'a.ts' })).toMatchObject([{ name: 'evil' }]);
   const run = await host.run(files);

@@ -1,5 +1,4 @@
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { HostProgram } from '@holdpoint/sandbox';
 
@@ -14,9 +13,12 @@ function testProgram(main: string): HostProgram {
 /** Reads lines of TypeScript without a grammar. */
 export const quickParser: HostProgram = testProgram(join(import.meta.dirname, 'quick-parser.mjs'));
 
-/** A parser of an attacker. `answer` is the body of what it does for each request: `say` writes a line, `n` counts the requests. */
-export function hostileParser(answer: string): HostProgram {
-  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-hostile-'));
+/**
+ * A parser of an attacker, in a new folder below `parent`. `answer` is the body of what it does for each request: `say` writes a line, `n`
+ * counts the requests.
+ */
+export function hostileParser(parent: string, answer: string): HostProgram {
+  const directory = mkdtempSync(join(parent, 'hostile-'));
   chmodSync(directory, 0o755);
   const main = join(directory, 'hostile.mjs');
   writeFileSync(
