@@ -1,4 +1,5 @@
 import { readFileSync, realpathSync } from 'node:fs';
+import { unescapeOctal } from '@holdpoint/process/mountinfo';
 import type { ViewRequest } from '../starter/protocol.ts';
 import type { WorkspaceMount } from '../tree.ts';
 import { quietBash } from './command-line.ts';
@@ -85,7 +86,7 @@ let last: { text: string; mounts: readonly Mount[] } | undefined;
 
 /** Parsed again only when something was mounted or unmounted. */
 function readMounts(): readonly Mount[] {
-  const text = readFileSync(mountTable, 'utf8');
+  const text = readFileSync(mountTable, 'latin1');
   if (last?.text !== text) {
     const mounts = text.split('\n').flatMap((line): Mount[] => {
       const point = line.split(' ')[4];
@@ -95,10 +96,6 @@ function readMounts(): readonly Mount[] {
   }
   return last.mounts;
 }
-
-/** The kernel writes space, tab, newline and backslash as octal digits. */
-const unescapeOctal = (text: string): string =>
-  text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 
 const isWithin = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);

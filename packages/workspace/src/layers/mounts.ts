@@ -1,10 +1,10 @@
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { unescapeOctal } from '@holdpoint/process/mountinfo';
 import { type Owner, WorkspaceError } from '../port.ts';
 import { askMounter, MountError } from './mounter.ts';
 import { foreignMounts } from './other-namespaces.ts';
-import { unescapeOctal } from './unescape-octal.ts';
 
 /** What an overlay is made of: host paths on one file system. */
 export interface OverlayMount {

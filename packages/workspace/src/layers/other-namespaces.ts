@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { unescapeOctal } from '@holdpoint/process/mountinfo';
 import { createYielder } from '../files/index.ts';
-import { unescapeOctal } from './unescape-octal.ts';
 
 /** A mount in another mount namespace. */
 export interface ForeignMount {
