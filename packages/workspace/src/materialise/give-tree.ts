@@ -1,18 +1,29 @@
-import { type Directory, namesIn, openChild, openTop, setFolderOwner, setLinkOwner, statIn } from '../files/index.ts';
+import {
+  createYielder,
+  type Directory,
+  namesIn,
+  openChild,
+  openTop,
+  setFolderOwner,
+  setLinkOwner,
+  statIn,
+  type Yielder,
+} from '../files/index.ts';
 import type { Owner } from '../port.ts';
 
 /** Gives a tree that no run has used yet to its owner alone. */
-export function giveTree(path: string, owner: Owner): void {
+export async function giveTree(path: string, owner: Owner): Promise<void> {
   using top = openTop(path);
   setFolderOwner(top.fd, owner, 0o700);
-  give(top, owner);
+  await give(top, owner, createYielder());
 }
 
-function give(directory: Directory, owner: Owner): void {
+async function give(directory: Directory, owner: Owner, maybeYield: Yielder): Promise<void> {
   for (const name of namesIn(directory)) {
+    await maybeYield();
     setLinkOwner(directory.at(name), owner);
     if (statIn(directory, name)?.isDirectory() !== true) continue;
     using below = openChild(directory, name);
-    give(below, owner);
+    await give(below, owner, maybeYield);
   }
 }

@@ -50,7 +50,7 @@ export async function intoTree<Result extends Written>(
   } else {
     mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
     renameSync(build.root, folder.tree);
-    giveTree(folder.tree, owner);
+    await giveTree(folder.tree, owner);
     createHead(folder, deps.holder);
     if (isStored) keepPlain(folder);
   }
