@@ -143,20 +143,22 @@ test.runIf(isRoot)('a host whose nsenter leaves something of root has no view', 
   onTestFinished(() => starter.close());
   const workspace = closedWorkspace(host);
   const ids = `--reuid=${workspace.uid} --regid=${workspace.gid}`;
+  const nsenterPath = (name: string) => join(host.directory, `nsenter-${name}`);
   const drops = { all: `${ids} --clear-groups`, uid: '--clear-groups', groups: `${ids} --groups=4` };
-  const ask = (name: keyof typeof drops, key: string = name) => {
-    const nsenter = join(host.directory, `nsenter-${name}`);
+  for (const [name, drop] of Object.entries(drops)) {
+    const path = nsenterPath(name);
     const lines = [
       '#!/bin/bash',
       'view=$1; until [[ $1 == -- ]]; do shift; done; shift',
-      `nsenter "$view" setpriv ${drops[name]} "$@"; code=$?; touch ${nsenter}.tried; exit $code`,
+      `nsenter "$view" setpriv ${drop} "$@"; code=$?; touch ${path}.tried; exit $code`,
     ];
-    writeFileSync(nsenter, `${lines.join('\n')}\n`, { mode: 0o755 });
-    return starter.view(key, plan(workspace, {}, { ...tools, nsenter }) ?? expect.fail('no view'));
-  };
+    writeFileSync(path, `${lines.join('\n')}\n`, { mode: 0o755 });
+  }
+  const ask = (name: keyof typeof drops, key: string = name) =>
+    starter.view(key, plan(workspace, {}, { ...tools, nsenter: nsenterPath(name) }) ?? expect.fail('no view'));
   for (const name of ['uid', 'groups'] as const) {
     expect(ask(name)).toBeNull();
-    await until(() => existsSync(join(host.directory, `nsenter-${name}.tried`)));
+    await until(() => existsSync(`${nsenterPath(name)}.tried`));
     // The starter has reported the other one before.
     await until(() => ask('all', `after ${name}`) !== null);
     expect(ask(name)).toBeNull();

@@ -20,11 +20,28 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** A mount namespace with a copy of all mounts of the host, as some sandboxes have it for as long as they run. It ends with the test. */
-async function copyMounts({ options = ['-m'], line = ':' } = {}): Promise<{ files(path: string): string[] }> {
-  const child = spawn('unshare', [...options, 'sh', '-c', `${line} && echo && exec sleep 600`], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+interface CopyOptions {
+  /** Of unshare. */
+  options?: string[];
+  /** What the namespace does first. */
+  line?: string;
+}
+
+/**
+ * Makes a mount namespace with a copy of the mounts of a test, as some sandboxes have it for as long as they run. It ends with the test.
+ * The trees of other tests, which run at the same time, are not in it: one that a user of the host has made would keep them busy.
+ */
+async function copyMounts(
+  { path }: { path: string },
+  { options = ['-m'], line = ':' }: CopyOptions = {},
+): Promise<{ files(path: string): string[] }> {
+  const leaveOthers = `grep ' - overlay holdpoint ' /proc/self/mountinfo | cut -d ' ' -f 5 | grep -v '^${path}/' | xargs -r -n 1 umount -l 2>/dev/null`;
+  const inNamespace = `${line} && echo && exec sleep 600`;
+  const child = spawn(
+    'unshare',
+    ['-m', 'sh', '-c', `${leaveOthers}; exec unshare "$@"`, 'sh', ...options, 'sh', '-c', inNamespace],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const ended = once(child, 'exit');
   ends.push(async () => {
     child.kill('SIGKILL');
@@ -46,7 +63,7 @@ test('a tree that another namespace has a copy of is unmounted, and mounted agai
   const { id, path } = await t.begin(t.source(files));
   writeFileSync(join(path, 'a.txt'), 'changed\n');
   const before = readTree(path);
-  const copy = await copyMounts();
+  const copy = await copyMounts(t);
   expect(await unmountTrees(t.dataDir, 0)).toBe(0);
   expect(copy.files(path)).toContain('a.txt');
   await Promise.all(Array.from({ length: 3 }, () => t.reopen().locate({ runId, epoch: 1 })));
@@ -59,17 +76,17 @@ test('a tree that another namespace has a copy of is taken over, dropped, restor
   using t = layered();
   const { id, path } = await t.begin(t.source(files));
   const before = readTree(path);
-  await copyMounts();
+  await copyMounts(t);
   await t.workspaces.takeOver({ runId, epoch: 2, snapshot: id });
   const second = (await t.workspaces.locate({ runId, epoch: 2 })).path;
   expect(readTree(second)).toEqual(before);
   expect(existsSync(path)).toBe(false);
-  await copyMounts();
+  await copyMounts(t);
   await t.workspaces.dropTree({ runId, epoch: 2 });
   expect(existsSync(second)).toBe(false);
   await t.workspaces.restore({ runId, epoch: 2, snapshot: id });
   expect(readTree(second)).toEqual(before);
-  await copyMounts();
+  await copyMounts(t);
   await t.workspaces.discard(runId);
   expect(existsSync(dirname(dirname(second)))).toBe(false);
   expect(readdirSync(join(t.dataDir, 'discarding'))).toEqual([]);
@@ -79,7 +96,7 @@ test('a tree that another namespace has a copy of is taken over, dropped, restor
 test('a data directory whose trees other namespaces have copies of can be removed once they are unmounted', async () => {
   using t = layered();
   const { path } = await t.begin(t.source(files));
-  const copy = await copyMounts();
+  const copy = await copyMounts(t);
   expect(await unmountTrees(t.dataDir, 0)).toBe(0);
   rmSync(t.dataDir, { recursive: true });
   expect(() => copy.files(path)).toThrow(/ENOENT/);
@@ -91,8 +108,8 @@ test('a namespace that a user of the host has made is not believed: the tree is 
   const { id, path } = await t.begin(source);
   const before = readTree(path);
   // The first process has a copy and keeps the tree from being mounted; the second one offers other files at its place.
-  await copyMounts({ options: ['-Urm'] });
-  await copyMounts({ options: ['-Urm'], line: `mount -t tmpfs none ${path} && echo evil > ${path}/a.txt` });
+  await copyMounts(t, { options: ['-Urm'] });
+  await copyMounts(t, { options: ['-Urm'], line: `mount -t tmpfs none ${path} && echo evil > ${path}/a.txt` });
   const look = { runId, epoch: 1, writer: '', snapshot: id, isShared: false };
   const lookUnmounted = async () => {
     expect(await unmountTrees(t.dataDir, 0)).toBe(0);
