@@ -3,8 +3,8 @@ import { stepReference } from '../../find-snapshot.ts';
 import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
 import { givenPolicy } from '../../policy/given-policy.ts';
 import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';
-import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../follow-submitted.ts';
-import { type GrantOptions, grantsOf, withGrantOptions } from '../grant-options.ts';
+import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../run/follow-submitted.ts';
+import { type GrantOptions, grantsOf, withGrantOptions } from '../run/grant-options.ts';
 
 interface ForkOptions extends ApiOptions, SubmitOptions, GrantOptions {
   fromStep: string;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import type { Shell } from '../shell/index.ts';
-import { listStepsCommand } from './runs/inspect.ts';
-import { showStepCommand } from './steps.ts';
+import type { Shell } from '../../shell/index.ts';
+import { listStepsCommand } from '../runs/inspect.ts';
+import { showStepCommand } from './show.ts';
 
 export function stepsGroup(shell: Shell): Command {
   const steps = new Command('steps').description('the calls of a run');

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Shell } from '../shell/index.ts';
+import type { Shell } from '../../shell/index.ts';
 import {
   deletePolicyCommand,
   listPoliciesCommand,

@@ -1,9 +1,9 @@
 import type { Client } from '@holdpoint/client';
 import { isSettled, isTerminal, type Json } from '@holdpoint/contract';
 import type { StepDetail } from '@holdpoint/contract/wire';
-import { howToDecide } from '../follow-run.ts';
-import { plain, plainJson } from '../output/index.ts';
-import { findSource } from '../plan/index.ts';
+import { howToDecide } from '../../follow-run.ts';
+import { plain, plainJson } from '../../output/index.ts';
+import { findSource } from '../../plan/index.ts';
 import {
   type ApiOptions,
   apiCommand,
@@ -14,9 +14,9 @@ import {
   type Shell,
   several,
   withFollowOptions,
-} from '../shell/index.ts';
-import { decideOn } from './approvals/inbox.ts';
-import { publish } from './runs/publish.ts';
+} from '../../shell/index.ts';
+import { decideOn } from '../approvals/inbox.ts';
+import { publish } from '../runs/publish.ts';
 
 interface CallOptions extends ApiOptions, FollowOptions {
   toolset: string;

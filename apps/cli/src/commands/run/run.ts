@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
-import { placeInPlan } from '../plan/index.ts';
-import { type ApiOptions, apiCommand, label, type Shell, several } from '../shell/index.ts';
+import { placeInPlan } from '../../plan/index.ts';
+import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';
+import { type BodyOptions, bodyOf, fieldsOfFile } from './body.ts';
 import { commits } from './commits.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
 import { withGoalOptions } from './goal-options.ts';
@@ -8,7 +9,6 @@ import { withGrantOptions } from './grant-options.ts';
 import { withLimitOptions } from './limit-options.ts';
 import { nameOptions } from './name-options.ts';
 import { withPolicyOptions } from './policy-options.ts';
-import { type BodyOptions, bodyOf, fieldsOfFile } from './run-body.ts';
 import { secretHeader, secretVariable } from './secret-options.ts';
 import { withSettingOptions } from './setting-options.ts';
 

@@ -2,9 +2,9 @@ import type { PolicySummary } from '@holdpoint/client';
 import { operatorPolicyName, operatorPolicySchema } from '@holdpoint/contract';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import { plain, table } from '../output/index.ts';
-import { readPolicy } from '../policy/read-policy.ts';
-import { type ApiOptions, apiCommand, count, type Shell, wholeNumber } from '../shell/index.ts';
+import { plain, table } from '../../output/index.ts';
+import { readPolicy } from '../../policy/read-policy.ts';
+import { type ApiOptions, apiCommand, count, type Shell, wholeNumber } from '../../shell/index.ts';
 
 export function putPolicyCommand(shell: Shell): Command {
   return apiCommand('put', 'store a policy: the next version of its name')

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { call } from '../testing/cli.ts';
+import { call } from '../../testing/cli.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hp-policy-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
 import type { Client } from '@holdpoint/client';
 import type { Run } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
-import { exitCodeOf, followRun, nextSteps } from '../follow-run.ts';
-import { commandLine, type FollowOptions, type Shell, withFollowOptions } from '../shell/index.ts';
+import { exitCodeOf, followRun, nextSteps } from '../../follow-run.ts';
+import { commandLine, type FollowOptions, type Shell, withFollowOptions } from '../../shell/index.ts';
 
 export interface SubmitOptions extends FollowOptions {
   json?: boolean;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { oneLine, plainJson, table } from '../output/index.ts';
-import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
+import { oneLine, plainJson, table } from '../../output/index.ts';
+import { type ApiOptions, apiCommand, type Shell } from '../../shell/index.ts';
 
 interface ListOptions extends ApiOptions {
   toolset?: string;

@@ -1,7 +1,7 @@
 import { settingsSchema } from '@holdpoint/contract';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CliError, readGivenFile } from '../shell/index.ts';
+import { CliError, readGivenFile } from '../../shell/index.ts';
 
 type Settings = NonNullable<CreateRun['settings']>;
 

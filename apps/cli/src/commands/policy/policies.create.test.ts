@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemForTests } from '../testing/system.ts';
+import { systemForTests } from '../../testing/system.ts';
 
 const { root, holdpoint } = systemForTests();
 const file = (name: string, text: string): string => {

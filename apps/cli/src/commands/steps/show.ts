@@ -2,10 +2,10 @@ import { ApiError, type Client } from '@holdpoint/client';
 import { stepIdSchema } from '@holdpoint/contract';
 import type { Attempt, StepDetail } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
-import { isShortFor, shortIdIn } from '../naming/short-id.ts';
-import { codeText, duration, nameText, oneLine, pairs, patchLines, plain } from '../output/index.ts';
-import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../shell/index.ts';
-import { allSteps } from './runs/inspect.ts';
+import { isShortFor, shortIdIn } from '../../naming/short-id.ts';
+import { codeText, duration, nameText, oneLine, pairs, patchLines, plain } from '../../output/index.ts';
+import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../../shell/index.ts';
+import { allSteps } from '../runs/inspect.ts';
 
 export const showStepCommand = (shell: Shell): Command =>
   apiCommand('show', 'show one step: its arguments, its whole result, its attempts, and what it changed')

@@ -2,8 +2,8 @@ import type { Client } from '@holdpoint/client';
 import { type GivenPolicy, nearestNames, type Policy, policyReferenceSchema, policySchema } from '@holdpoint/contract';
 import { compileGlob, GlobError, stricterPolicy } from '@holdpoint/policy';
 import type { Command } from 'commander';
-import { givenPolicy } from '../policy/given-policy.ts';
-import { type ApiOptions, CliError, type Shell } from '../shell/index.ts';
+import { givenPolicy } from '../../policy/given-policy.ts';
+import { type ApiOptions, CliError, type Shell } from '../../shell/index.ts';
 
 /** Which calls of a run wait or never run, on the command line. */
 export interface PolicyOptions {

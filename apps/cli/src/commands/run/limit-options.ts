@@ -1,6 +1,6 @@
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
-import { count } from '../shell/index.ts';
+import { count } from '../../shell/index.ts';
 
 /** Limits of a run on the command line. */
 export interface LimitOptions {

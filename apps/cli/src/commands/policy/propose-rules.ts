@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 import type { RuleProposal } from '@holdpoint/client';
 import type { Command } from 'commander';
 import { isSeq, parseDocument, stringify } from 'yaml';
-import { oneLine, plain } from '../output/index.ts';
-import { checkPolicyText, type PolicyFile } from '../policy/read-policy.ts';
-import { replaceFile } from '../policy/replace-file.ts';
-import { sinceOf } from '../policy/since.ts';
-import { type ApiOptions, apiCommand, CliError, count, readGivenFile, type Shell } from '../shell/index.ts';
+import { oneLine, plain } from '../../output/index.ts';
+import { checkPolicyText, type PolicyFile } from '../../policy/read-policy.ts';
+import { replaceFile } from '../../policy/replace-file.ts';
+import { sinceOf } from '../../policy/since.ts';
+import { type ApiOptions, apiCommand, CliError, count, readGivenFile, type Shell } from '../../shell/index.ts';
 
 interface ProposeOptions extends ApiOptions {
   since: string;

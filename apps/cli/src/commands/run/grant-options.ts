@@ -1,6 +1,6 @@
 import type { CreateRun } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
-import { several } from '../shell/index.ts';
+import { several } from '../../shell/index.ts';
 
 /** Permissions and modes on the command line. */
 export interface GrantOptions {

@@ -2,12 +2,12 @@ import type { Client, ImaginedCall } from '@holdpoint/client';
 import { policySchema } from '@holdpoint/contract';
 import { type BoundPolicies, compilePolicy, type Explanation, explain, policyDigest } from '@holdpoint/policy';
 import { Command } from 'commander';
-import { plain } from '../output/index.ts';
-import { catalogPolicy } from '../policy/catalog-tools.ts';
-import { type DescribedCall, describeCall } from '../policy/describe-call.ts';
-import { explanationText } from '../policy/explanation-text.ts';
-import { readPolicy } from '../policy/read-policy.ts';
-import { type ApiOptions, apiCommand, CliError, count, jsonObject, type Shell } from '../shell/index.ts';
+import { plain } from '../../output/index.ts';
+import { catalogPolicy } from '../../policy/catalog-tools.ts';
+import { type DescribedCall, describeCall } from '../../policy/describe-call.ts';
+import { explanationText } from '../../policy/explanation-text.ts';
+import { readPolicy } from '../../policy/read-policy.ts';
+import { type ApiOptions, apiCommand, CliError, count, jsonObject, type Shell } from '../../shell/index.ts';
 
 export function checkPolicyCommand(shell: Shell): Command {
   return new Command('check')

@@ -1,5 +1,5 @@
 import type { Image } from '@holdpoint/contract';
-import { CliError, readGivenFile } from '../shell/index.ts';
+import { CliError, readGivenFile } from '../../shell/index.ts';
 
 const mebibyte = 1024 * 1024;
 const largest = 5 * mebibyte;

@@ -1,6 +1,6 @@
 import { ApiError } from '@holdpoint/client';
 import { expect, it } from 'vitest';
-import { describeError } from '../report-error.ts';
+import { describeError } from '../../report-error.ts';
 import { nameOptions } from './name-options.ts';
 
 const refusal = (pointer: string, code = 'invalid_network') =>

@@ -1,6 +1,6 @@
 import type { CreateRun } from '@holdpoint/contract/wire';
-import { findSource, type ParsedPlan, type PlanFile, readPlan, type SourceOptions } from '../plan/index.ts';
-import { type ApiOptions, CliError, type Shell } from '../shell/index.ts';
+import { findSource, type ParsedPlan, type PlanFile, readPlan, type SourceOptions } from '../../plan/index.ts';
+import { type ApiOptions, CliError, type Shell } from '../../shell/index.ts';
 import { kindsOf } from './agent-kinds.ts';
 import { type GoalOptions, goalOf, promptOf } from './goal-options.ts';
 import { type GrantOptions, grantsOf, overriddenGrants } from './grant-options.ts';

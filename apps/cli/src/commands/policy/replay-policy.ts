@@ -2,11 +2,11 @@ import type { Client, PolicyReplay, ReplayedCall, ReplayPolicy } from '@holdpoin
 import { operatorPolicyName, operatorPolicySchema, type PolicyReference } from '@holdpoint/contract';
 import { attention } from '@holdpoint/policy';
 import type { Command } from 'commander';
-import { oneLine, plain } from '../output/index.ts';
-import { givenPolicy } from '../policy/given-policy.ts';
-import { readPolicy } from '../policy/read-policy.ts';
-import { sinceOf } from '../policy/since.ts';
-import { type ApiOptions, apiCommand, count, type Shell } from '../shell/index.ts';
+import { oneLine, plain } from '../../output/index.ts';
+import { givenPolicy } from '../../policy/given-policy.ts';
+import { readPolicy } from '../../policy/read-policy.ts';
+import { sinceOf } from '../../policy/since.ts';
+import { type ApiOptions, apiCommand, count, type Shell } from '../../shell/index.ts';
 
 interface ReplayOptions extends ApiOptions {
   since: string;
