@@ -52,10 +52,10 @@ test('300 background processes with closed streams end with the command', async 
 });
 
 test('no process survives a time-out', async ({ workspace, word }) => {
-  const { end } = await host.run(workspace, `${litter(word)} wait`, { limits: { wall_ms: 1500 } });
+  const { end } = await host.run(workspace, `${litter(word)} wait`, { limits: { wall_ms: 5000 } });
   expect(processesWith(word)).toEqual([]);
   expect(littered(workspace.path)).toBe(true);
-  expect(end).toEqual({ status: 'timed_out', after_ms: 1500 });
+  expect(end).toEqual({ status: 'timed_out', after_ms: 5000 });
 });
 
 test('no process survives an abort', async ({ workspace, word }) => {

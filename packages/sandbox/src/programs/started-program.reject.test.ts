@@ -13,7 +13,7 @@ beforeAll(() => {
 
 let started = 0;
 /** A real sandbox with a program of the test. `answer` is the body of its request handler; `say` writes a line. */
-function program(answer: string, more: { idleMs?: number; maxLineBytes?: number } = {}) {
+function program(answer: string, more: { idleMs?: number; maxLineBytes?: number; memory_bytes?: number } = {}) {
   const main = join(directory, `program-${++started}.mjs`);
   const text = `
     import fs from 'node:fs';
@@ -120,7 +120,8 @@ test('an idle one ends', async () => {
 });
 
 test('memory is bounded', async () => {
-  const { process, ended } = program('const all = []; for (;;) all.push(Buffer.alloc(64 << 20, 1))', {});
+  const grow = 'const all = []; for (;;) all.push(Buffer.alloc(64 << 20, 1))';
+  const { process, ended } = program(grow, { memory_bytes: 2 ** 29 });
   await expect(ask(process, {})).rejects.toMatchObject({ code: 'EPROGRAMLOST' });
   await ended();
 });
