@@ -86,7 +86,7 @@ const tableOf = (view: string): string =>
 describe.each(roots.filter(({ closed }) => closed))(
   'trees beside those on a shared layer, worker run by $name',
   (user) => {
-    test('a view of the plain ones holds none on a layer, older or newer', async () => {
+    test('neither their view nor that of those on a layer holds one on a layer, older or newer', async () => {
       // A tree of few files is a plain folder.
       await using opened = await openRepositoryScene(user, { layers: 'auto' });
       const { worker } = opened.scene;
@@ -100,15 +100,15 @@ describe.each(roots.filter(({ closed }) => closed))(
       const plain = await opened.open('run_plain');
       expect(deviceOf(plain)).toBeUndefined();
       expect(await older.run('cat f1')).toBe('text\n');
-      await until('a view of the runs, beside that of the scene', async () => {
+      await until('a view of each kind, beside that of the scene', async () => {
         await plain.run('true');
-        return viewsOf(worker).length === 2;
+        return viewsOf(worker).length === 3;
       });
       const newer = await opened.open('run_newer', many);
       expect(await newer.run('cat f1')).toBe('text\n');
       expect(await plain.run('cat a.txt')).toBe('one\ntwo\n');
       const tables = viewsOf(worker).map(tableOf);
-      expect(tables).toHaveLength(2);
+      expect(tables).toHaveLength(3);
       for (const table of tables) expect(table).not.toContain(' overlay holdpoint ');
       for (const run of [older, newer]) {
         const device = deviceOf(run) ?? expect.fail('not mounted');

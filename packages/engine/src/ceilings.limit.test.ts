@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { ceilingsFrom } from './ceilings-from.ts';
 import { submitRun } from './commands/submit-run.ts';
 import { aboveCeilings, cutAtCeilings } from './domain/ceilings.ts';
+import { readSpec } from './log/read-spec.ts';
 import { listSteps } from './queries/list-steps.ts';
 import { deliverAll, inMemoryWorker, specOf } from './testing/index.ts';
 import { useTestEngine } from './testing/use-test-engine.ts';
@@ -37,4 +38,18 @@ test('a ceiling that was lowered binds a run that was submitted before', async (
   const { run } = await listSteps(deps, runId);
   expect(run).toMatchObject({ status: 'paused', steps: 2, reason: { code: 'max_steps' } });
   expect(executions).toHaveLength(2);
+});
+
+test('a run that was read under one ceiling is cut at the next one, and computed once for each', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const { runId: id } = await submitRun(deps, { spec: specOf([[{ args: { effect: 'read' } }]]), by: 'test' });
+  const [low, high] = [{ max_steps: 2 }, { max_steps: 3 }];
+  const read = (ceilings: typeof low | undefined) => readSpec({ ...deps, ceilings }, { id });
+  const whole = await read(undefined);
+  for (const ceilings of [low, high, low]) {
+    const cut = await read(ceilings);
+    expect(cut).toEqual({ ...whole, limits: { ...whole.limits, ...ceilings } });
+    expect(await read(ceilings)).toBe(cut);
+  }
+  expect(await read(undefined)).toBe(whole);
 });

@@ -1,13 +1,19 @@
 import { payloadSchema, type RunSpec, runSpecSchema } from '@holdpoint/contract';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { cutAtCeilings } from '../domain/ceilings.ts';
+import { type Ceilings, cutAtCeilings } from '../domain/ceilings.ts';
 import { specField } from '../domain/fields/run.ts';
 import { stateKey } from './keys.ts';
 import { fromPayload } from './payload.ts';
 
+interface Known {
+  spec: RunSpec;
+  /** The spec as it was cut last. */
+  cut?: { at: Ceilings; spec: RunSpec };
+}
+
 /** A spec never changes and every step reads it: a plan of 500 groups is parsed once per process, not per step. */
-const parsed = new WeakMap<BlobStore, Map<string, RunSpec>>();
+const parsed = new WeakMap<BlobStore, Map<string, Known>>();
 const mostKept = 200;
 
 /** The job description of a run, with its limits cut at the operator's current ceilings. */
@@ -15,15 +21,19 @@ export async function readSpec(
   deps: Pick<EngineDeps, 'redis' | 'blobs' | 'ceilings'>,
   run: { id: string },
 ): Promise<RunSpec> {
-  const spec = await readSubmitted(deps, run);
-  if (deps.ceilings === undefined || Object.keys(deps.ceilings).length === 0) return spec;
-  return { ...spec, limits: cutAtCeilings(spec.limits, deps.ceilings) };
+  const known = await readSubmitted(deps, run);
+  const { ceilings } = deps;
+  if (ceilings === undefined || Object.keys(ceilings).length === 0) return known.spec;
+  if (known.cut?.at !== ceilings) {
+    known.cut = { at: ceilings, spec: { ...known.spec, limits: cutAtCeilings(known.spec.limits, ceilings) } };
+  }
+  return known.cut.spec;
 }
 
-async function readSubmitted(deps: Pick<EngineDeps, 'redis' | 'blobs'>, { id }: { id: string }): Promise<RunSpec> {
-  const known = parsed.get(deps.blobs) ?? new Map<string, RunSpec>();
+async function readSubmitted(deps: Pick<EngineDeps, 'redis' | 'blobs'>, { id }: { id: string }): Promise<Known> {
+  const known = parsed.get(deps.blobs) ?? new Map<string, Known>();
   parsed.set(deps.blobs, known);
-  const spec = known.get(id) ?? (await readStored(deps, id));
+  const spec = known.get(id) ?? { spec: await readStored(deps, id) };
   // The map is in order of use: its first entry is the least recently used.
   known.delete(id);
   known.set(id, spec);

@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import type { CgroupLimits } from '../cgroup/cgroups.ts';
 import { gitEnvironment } from '../git-environment.ts';
 import { repositoryMounts } from '../repository.ts';
+import type { StartRequest } from '../starter/protocol.ts';
 import type { Starter } from '../starter/starter.ts';
 import { SandboxError, type TreeRequest, type WorkspaceMount } from '../tree.ts';
 import { bwrapArguments, inheritedFds, quietBash } from './command-line.ts';
 import type { HostTools } from './host-tools.ts';
 import { type MountRemap, planMountRemap } from './mount-remap.ts';
-import { enterOptions, planMountView } from './mount-view.ts';
+import { planMountView } from './mount-view.ts';
 import { certificateFile, firstBin, holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
 import { profile } from './profile.ts';
 import { proxyPort } from './proxy-port.ts';
@@ -36,7 +37,7 @@ export interface ExecChain {
   program: string;
   args: string[];
   /** The starter's view in which the first program starts. */
-  view: number | null;
+  view: StartRequest['view'];
   /** Spawn options of the first program. */
   start: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
   /** Everything that decides the set-up beside `options`: the same for a remap and its view. */
@@ -52,7 +53,7 @@ export interface ExecChain {
 /**
  * The programs that become one sandbox. Each executes the next in the same process, so the starter stays the parent and the kernel sends
  * the death signal when the starter dies, as it does with the worker: bwrap → enter.sh (fds, control group, limits) → the command. Where the owner cannot reach a path:
- * nsenter (a view that has the mounts, uid) → bwrap → …, and where no view can be used
+ * nsenter, or for a tree that is a mount enter-with-tree.pl (a view that has the mounts, uid) → bwrap → …, and where no view can be used
  * unshare → mount-remap.sh (mounts, environment) → setpriv (uid, death signal) → bwrap → …
  */
 export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecChain {
@@ -119,14 +120,15 @@ interface Remapped {
 }
 
 function throughMounts(deps: ExecChainDeps, input: Remapped & { needed: readonly string[] }): FirstProgram {
-  const { remap, workspace, args } = input;
+  const { remap, args } = input;
   const view = planMountView({ ...deps.tools, viewScript: deps.viewScript }, input);
   const id = view && deps.starter.view(view.key, view);
-  if (id === null || !deps.tools.nsenter) return throughRemap(deps, input);
+  if (view === null || id === null) return throughRemap(deps, input);
+  const { program, lead, args: options } = view.enter;
   return {
-    program: deps.tools.nsenter,
-    args: [...enterOptions(workspace), '--', remap.hostPath(deps.tools.bwrap), ...args],
-    view: id,
+    program,
+    args: [...options, remap.hostPath(deps.tools.bwrap), ...args],
+    view: { id, lead },
     start: { env: {} },
   };
 }

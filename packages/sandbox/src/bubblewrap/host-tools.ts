@@ -15,6 +15,7 @@ export interface HostTools {
   setpriv: string | null;
   unshare: string | null;
   nsenter: string | null;
+  perl: string | null;
 }
 
 /** Throws `SandboxError` ESANDBOXMISSING, or ESANDBOXCHANGED when bubblewrap is not as the set-up left it. */
@@ -45,5 +46,6 @@ export function findHostTools(input: {
     setpriv: find('setpriv'),
     unshare: find('unshare'),
     nsenter: find('nsenter'),
+    perl: find('perl'),
   };
 }

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Starter } from '../starter/starter.ts';
 import { bwrapCandidates, isRoot, openTestHost, until, useTestHost } from '../testing/host.ts';
-import { closedWorkspace, during, namespaceOf, openViews, viewOf } from '../testing/views.ts';
+import { closedWorkspace, during, mountsOfViews, namespaceOf, openViews, viewOf } from '../testing/views.ts';
 import type { WorkspaceMount } from '../tree.ts';
 import { findHostTools } from './host-tools.ts';
 import { type MountRemap, planMountRemap } from './mount-remap.ts';
@@ -66,20 +66,60 @@ test.runIf(isRoot)(
   },
 );
 
-test.runIf(isRoot)('a tree that is a mount is shown as a mount, without a view', async () => {
+/** A workspace whose tree is a mount, as that of a run on a layer is. */
+function mountedWorkspace(): WorkspaceMount {
   const workspace = closedWorkspace(host);
-  await host.run(workspace, 'true');
-  await until(() => openViews().length > 0);
-  const views = openViews();
   const { path, uid, gid } = workspace;
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `uid=${uid},gid=${gid},mode=700`, 'tmpfs', path]);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `uid=${uid},gid=${gid},mode=700`, 'tree-of-run', path]);
   onTestFinished(() => void execFileSync('umount', [path]));
-  writeFileSync(join(path, 'mounted'), '');
-  expect(plan(workspace)).toBeNull();
-  expect((await host.run(workspace, 'ls')).stdout.text).toBe('mounted\n');
-  expect(await during({ host, workspace }, namespaceOf)).not.toSatisfy((namespace: string) =>
-    views.includes(namespace),
-  );
+  return workspace;
+}
+
+const withoutPerl = { ...tools, perl: null };
+
+test.runIf(isRoot)('commands of a tree that is a mount start in a copy of the view that has it besides', async () => {
+  const workspace = mountedWorkspace();
+  // Signals, groups and descriptors too: nothing of Perl is left.
+  const line =
+    'echo made > made; ls -A / /mnt 2>&1; cut -d " " -f 4- /proc/self/mountinfo; id; ls /proc/self/fd; cat /proc/self/status';
+  const run = async () => {
+    const { end, stdout, stderr } = await host.run(workspace, line);
+    const lasting = stdout.text
+      .split('\n')
+      .filter((one) => !/^(NSpid|Pid|.*ctxt|Vm\w+|Rss\w+|Cpus\w*|Mems\w*):?/.test(one));
+    return { end, stderr: stderr.text, lines: lasting };
+  };
+  const before = await run();
+  expect(before.end).toMatchObject({ exit_code: 0 });
+  const look = (bwrap: number) => ({
+    namespace: namespaceOf(bwrap),
+    table: readFileSync(`/proc/${bwrap}/mountinfo`, 'utf8'),
+  });
+  let seen = await during({ host, workspace }, look);
+  // The first commands do not wait for the view.
+  while (/ \/sys /.test(seen.table)) seen = await during({ host, workspace }, look);
+  expect(seen.table).toContain(' - tmpfs tree-of-run ');
+  expect(openViews()).not.toContain(seen.namespace);
+  expect(mountsOfViews().filter((one) => one.includes('tree-of-run'))).toEqual([]);
+  expect(await run()).toMatchObject({ stderr: before.stderr, lines: before.lines });
+  expect(statSync(join(workspace.path, 'made')).uid).toBe(workspace.uid);
+});
+
+test.runIf(isRoot)('without Perl a tree that is a mount is shown without a view', async () => {
+  const workspace = mountedWorkspace();
+  expect(plan(workspace)).not.toBeNull();
+  expect(plan(workspace, {}, withoutPerl)).toBeNull();
+});
+
+test.runIf(isRoot)('another mount below a closed folder is never held by a view', () => {
+  const workspace = closedWorkspace(host);
+  const place = join(workspace.path, '../with');
+  mkdirSync(place);
+  execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', place]);
+  onTestFinished(() => void execFileSync('umount', [place]));
+  const remap = planMountRemap([workspace.path], workspace) ?? expect.fail('reachable');
+  expect(planMountView(tools, { remap, needed: [workspace.path], workspace })).not.toBeNull();
+  expect(planMountView(tools, { remap, needed: [workspace.path, place], workspace })).toBeNull();
 });
 
 test.runIf(isRoot)('folders of one workspace alone, and folders of a source, are never held by a view', () => {

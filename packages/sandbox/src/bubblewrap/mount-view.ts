@@ -1,4 +1,5 @@
 import { readFileSync, realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { unescapeOctal } from '@holdpoint/process/mountinfo';
 import type { ViewRequest } from '../starter/protocol.ts';
 import type { WorkspaceMount } from '../tree.ts';
@@ -7,6 +8,7 @@ import type { HostTools } from './host-tools.ts';
 import { identityOf } from './identity-of.ts';
 import type { MountRemap } from './mount-remap.ts';
 import { shownOfHost } from './profile.ts';
+import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
 
 /*
  * A remap in a mount namespace that many sandboxes start from, instead of one that each makes for itself with four programs. bubblewrap
@@ -20,13 +22,16 @@ const forBwrap = ['/proc', ...['null', 'zero', 'full', 'random', 'urandom', 'tty
 /** A view to ask the starter for. Two with the same key look the same from every sandbox. */
 export interface MountView extends Omit<ViewRequest, 'kind' | 'id'> {
   key: string;
+  /** What enters the view and becomes a program with the owner's uid: the option that names the view comes before `args`. */
+  enter: { program: string; lead: string[]; args: string[] };
 }
 
 /**
  * Plans the view in which a remap's sandboxes start.
  *
- * Null where a view would not look like the host, or would hold what the host may want to unmount: a mount below one of the directories
- * (the tree of a run can be a mount), folders of a source, a directory that belongs to one workspace.
+ * A view never holds what the host may want to unmount. The tree of a run can be a mount: then each of its sandboxes brings it into a copy of
+ * the view (`enter-with-tree.pl`). Null where a view would not look like the host, or would hold another mount below one of the directories,
+ * folders of a source, or a directory that belongs to one workspace.
  *
  * @param input.needed everything that is mounted, and bubblewrap
  */
@@ -37,32 +42,79 @@ export function planMountView(
   const { remap, needed, workspace } = input;
   const { sources, mountPoint, hostPath } = remap;
   if (!tools.unshare || !tools.nsenter || (workspace.sourceFolders ?? []).length > 0) return null;
-  if (sources.includes(remap.realPath(workspace.path))) return null;
+  const tree = remap.realPath(workspace.path);
+  if (sources.includes(tree)) return null;
   const mounts = readMounts();
   const paths = [...needed.map(remap.realPath), ...[...shownOfHost, ...forBwrap].flatMap(realPathOf)];
   const relevant = mounts.filter(({ point }) => paths.some((path) => isWithin(path, point) || isWithin(point, path)));
   const isBelowSource = ({ point }: Mount) => sources.some((source) => point !== source && isWithin(point, source));
-  if (relevant.some(isBelowSource)) return null;
+  const below = relevant.filter(isBelowSource);
+  const enter =
+    below.length === 0 ? enterAlone(tools.nsenter, workspace) : enterWithTree(tools.perl, { remap, workspace });
+  if (enter === null || below.some(({ point }) => !isWithin(point, tree))) return null;
+  const lasting = relevant.filter((mount) => !below.includes(mount));
   const shows = sources.map((source) => ({ path: hostPath(source), source, identity: identityOf(source) ?? 'gone' }));
-  const kept = [...new Set(relevant.map(({ point }) => point))].filter((point) => point !== '/').sort();
+  const kept = [...new Set(lasting.map(({ point }) => point))].filter((point) => point !== '/').sort();
   return {
-    key: JSON.stringify([identityOf(mountPoint), shows, relevant.map(({ line }) => line)]),
+    key: JSON.stringify([enter.program, identityOf(mountPoint), shows, lasting.map(({ line }) => line)]),
+    enter,
     program: tools.unshare,
     args: [
       ...['--mount', '--propagation', 'private', '--', tools.bash, ...quietBash, '-c', tools.viewScript, 'holdpoint'],
       ...[mountPoint, ...sources, '--', ...kept],
     ],
     shows,
-    trial: [
-      tools.nsenter,
-      ...[...enterOptions(workspace), '--', tools.bash, ...quietBash, '-c', trialScript, 'holdpoint'],
-      ...[String(workspace.uid), String(workspace.gid), hostPath(tools.bwrap)],
-    ],
+    trial: {
+      ...enter,
+      args: [
+        ...[...enter.args, tools.bash, ...quietBash, '-c', trialScript, 'holdpoint'],
+        ...[String(workspace.uid), String(workspace.gid), hostPath(tools.bwrap)],
+      ],
+    },
+  };
+}
+
+type Enter = MountView['enter'];
+
+const enterAlone = (nsenter: string, { uid, gid }: WorkspaceMount): Enter => ({
+  ...{ program: nsenter, lead: [], args: ['--setgid', String(gid), '--setuid', String(uid), '--'] },
+});
+
+const treeProgram = fileURLToPath(new URL('enter-with-tree.pl', import.meta.url));
+const treeCalls = [
+  'open_tree',
+  'move_mount',
+  'mount_setattr',
+  'setns',
+  'unshare',
+  'setgroups',
+  'setresgid',
+  'setresuid',
+];
+
+/** Null where the host has no Perl, or an unknown architecture. */
+function enterWithTree(
+  perl: string | null,
+  { remap, workspace }: { remap: MountRemap; workspace: WorkspaceMount },
+): Enter | null {
+  if (perl === null || !isFilterArchitecture(process.arch)) return null;
+  const { numbers } = syscallTables[process.arch];
+  const { path, uid, gid } = workspace;
+  return {
+    program: perl,
+    lead: [treeProgram],
+    args: [
+      ...treeCalls.map((name) => numbers.get(name) ?? -1),
+      remap.realPath(path),
+      remap.hostPath(path),
+      uid,
+      gid,
+    ].map(String),
   };
 }
 
 /**
- * Proves that nsenter of this host leaves nothing of root, supplementary groups included, and that the owner reaches bubblewrap.
+ * Proves that what enters a view leaves nothing of root, supplementary groups included, and that the owner reaches bubblewrap.
  * Arguments: uid, gid, bubblewrap.
  */
 const trialScript = String.raw`
@@ -71,11 +123,6 @@ for line in "Uid:(.$1){4}" "Gid:(.$2){4}" Groups: CapPrm:.0+ CapAmb:.0+; do
   [[ $status =~ $'\n'$line[[:blank:]]*$'\n' ]] || exit 1
 done
 exec "$3" --version`;
-
-/** Options of nsenter, without the namespace. */
-export const enterOptions = ({ uid, gid }: { uid: number; gid: number }): string[] => [
-  ...['--setgid', String(gid), '--setuid', String(uid)],
-];
 
 interface Mount {
   line: string;

@@ -117,7 +117,7 @@ export function tryRemoveGroup(directory: string): boolean {
 
 function read(path: string): string | null {
   try {
-    return readFileSync(path, 'latin1');
+    return readFileSync(path, 'utf8');
   } catch {
     return null; // the group was removed
   }

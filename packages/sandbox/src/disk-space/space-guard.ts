@@ -157,7 +157,7 @@ export function writtenBy(processes: readonly number[]): number {
   let bytes = 0;
   for (const pid of processes) {
     try {
-      bytes += Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1] ?? 0);
+      bytes += Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EACCES' || code === 'EPERM') return Number.POSITIVE_INFINITY;

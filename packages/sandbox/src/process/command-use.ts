@@ -55,7 +55,7 @@ export function openCommandUse(tree: Pick<Tree, 'usage' | 'processes'>): { sampl
 /** Time of a process and of the children that it waited for, and its resident pages. Undefined: it is gone. */
 function readStat(pid: number): { ticks: number; pages: number } | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name of the program may have spaces and brackets.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0);

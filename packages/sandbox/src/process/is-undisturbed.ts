@@ -12,11 +12,11 @@ const killOrStop = (1n << 8n) | (1n << 18n);
  */
 export function isUndisturbed({ pid, start }: ProcessIdentity): boolean {
   try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const pending = [...status.matchAll(/^(?:Sig|Shd)Pnd:\t([0-9a-f]+)$/gm)].map(([, mask]) => BigInt(`0x${mask}`));
     if (pending.some((mask) => (mask & killOrStop) !== 0n)) return false;
     // Read last: a signal that was taken before shows here.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name (field 2) may contain spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state = '', flags, since] = [fields[0], Number(fields[6]), Number(fields[19])];

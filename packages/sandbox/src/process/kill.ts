@@ -26,7 +26,7 @@ function sendKill(target: number): void {
 /** Pid of the process's parent. Null when the process has ended. */
 export function parentOf(pid: number): number | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
     return null;
@@ -37,7 +37,7 @@ export function parentOf(pid: number): number | null {
 export function childrenOf(pid: number): ProcessIdentity[] {
   let list: string;
   try {
-    list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1');
+    list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   } catch {
     return [];
   }

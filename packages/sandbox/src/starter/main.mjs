@@ -55,15 +55,15 @@ function closeInherited() {
 }
 
 /** @param {StartRequest} request */
-function start({ id, program, args, options, stdio, niceness, view: viewId }) {
-  const view = viewId === null ? null : views.get(viewId);
+function start({ id, program, args, options, stdio, niceness, view: entered }) {
+  const view = entered && views.get(entered.id);
   if (view === undefined || view?.fd === null) return report({ kind: 'failed', id, message: 'its view is gone' });
   /** @type {number[]} */
   const opened = [];
   /** @type {ChildProcess} */
   let subprocess;
   try {
-    subprocess = spawn(program, view ? [viewOption(view.fd), ...args] : args, {
+    subprocess = spawn(program, view ? [...entered.lead, viewOption(view.fd), ...args] : args, {
       ...options,
       stdio: stdio.map((one) => {
         if (one === null) return 'ignore';
@@ -87,9 +87,9 @@ function start({ id, program, args, options, stdio, niceness, view: viewId }) {
     subprocess.once('error', ({ message }) => report({ kind: 'failed', id, message }));
     return;
   }
-  if (view && viewId !== null) {
+  if (view) {
     view.users++;
-    subprocess.once('exit', () => leaveView(viewId, view));
+    subprocess.once('exit', () => leaveView(entered.id, view));
   }
   preferForOom(pid);
   if (niceness !== 0) lowerPriority(pid, niceness);

@@ -19,8 +19,8 @@ export interface StartRequest {
   options: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
   stdio: Inherited[];
   niceness: number;
-  /** The view in which the program starts: the program is then nsenter, and the option that names the view comes before `args`. */
-  view: number | null;
+  /** The view in which the program starts: the program then enters it. The option that names the view comes between `lead` and `args`. */
+  view: { id: number; lead: string[] } | null;
 }
 
 /** A mount namespace that programs enter which the starter starts later. */
@@ -32,8 +32,8 @@ export interface ViewRequest {
   args: string[];
   /** What has to lie at these paths in the namespace: device, inode and birth time. */
   shows: { path: string; identity: string }[];
-  /** A program and arguments for the namespace, which come after the option that names it. It must succeed. */
-  trial: [string, ...string[]];
+  /** A program that enters the namespace. The option that names it comes between `lead` and `args`. It must succeed. */
+  trial: { program: string; lead: string[]; args: string[] };
 }
 
 /** From the worker to the starter. */

@@ -20,7 +20,7 @@ const works: Request = {
   program: tools.unshare ?? '',
   args: ['--mount', '--', tools.bash, '-c', 'echo ready; read -r _ || true'],
   shows: [{ path: '/usr', identity: identityOf('/usr') ?? '' }],
-  trial: [tools.nsenter ?? '', '--', '/bin/true'],
+  trial: { program: tools.nsenter ?? '', lead: [], args: ['--', '/bin/true'] },
 };
 
 function openStarter(viewIdleMs?: number): Starter {
@@ -48,7 +48,7 @@ function sleepIn(starter: Starter, view: number) {
         options: { env: {} },
         stdio: [null, null, null],
         niceness: 0,
-        view,
+        view: { id: view, lead: [] },
       },
       () => {},
     )
@@ -70,7 +70,7 @@ test('a view that cannot be made, that cannot be entered or that shows something
   const refused: Record<string, Request> = {
     fails: { ...works, program: '/bin/false' },
     missing: { ...works, program: '/nowhere' },
-    untried: { ...works, trial: ['/bin/false'] },
+    untried: { ...works, trial: { ...works.trial, program: '/bin/false' } },
   };
   for (const [key, request] of Object.entries(refused)) expect(starter.view(key, request)).toBeNull();
   const others: Record<string, Request> = {
@@ -98,7 +98,7 @@ test('programs that end without being asked to, or cannot be started, end no sta
   const args = ['--mount', '--', '/bin/echo', 'ready'];
   for (const key of many(10)) starter.view(key, { ...works, args });
   starter.view('busy', { ...works, program: busy });
-  starter.view('busy trial', { ...works, trial: [busy] });
+  starter.view('busy trial', { ...works, trial: { ...works.trial, program: busy } });
   await usable(starter, 'last');
   expect(starters()).toEqual(pids);
 });

@@ -26,7 +26,7 @@ export const views = new Map();
  * @param {ViewRequest} request
  * @param {(message: Report) => void} report
  */
-export function makeView({ id, program, args, shows, trial: [enter, ...rest] }, report) {
+export function makeView({ id, program, args, shows, trial }, report) {
   /** @type {View} */
   const view = { fd: null, users: 1, isDropped: false };
   views.set(id, view);
@@ -59,7 +59,7 @@ export function makeView({ id, program, args, shows, trial: [enter, ...rest] }, 
     if (view.fd === null) return finish(false);
     const options = { env: {}, cwd: '/', timeout: viewTimeoutMs, killSignal: /** @type {const} */ ('SIGKILL') };
     try {
-      execFile(enter, [viewOption(view.fd), ...rest], options, (error) => finish(!error));
+      execFile(trial.program, [...trial.lead, viewOption(view.fd), ...trial.args], options, (error) => finish(!error));
     } catch {
       finish(false); // e.g. ETXTBSY
     }
