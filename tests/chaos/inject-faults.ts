@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { jumpClock } from './faults/clock.ts';
 import type { Fault, FaultDeps } from './faults/fault.ts';
 import { fillDisk } from './faults/full-disk.ts';
+import { changeLimits } from './faults/limits.ts';
 import {
   endWorker,
   killApi,
@@ -29,6 +30,7 @@ const faults = {
   'wrong-redis': { inject: startOnWrongRedis, weight: 1 },
   'disk-full': { inject: fillDisk, weight: 1 },
   'clock-jumped': { inject: jumpClock, weight: 2 },
+  'limits-changed': { inject: changeLimits, weight: 2 },
 } satisfies Record<string, { inject: Fault; weight: number }>;
 
 export type FaultName = keyof typeof faults;

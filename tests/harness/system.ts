@@ -17,6 +17,8 @@ import { until } from './until.ts';
 export interface System extends AsyncDisposable {
   directory: string;
   dataDir: string;
+  /** The environment of API and workers. A change counts for those that start afterwards. */
+  settings: Record<string, string>;
   client: Client;
   key: string;
   /** A client with another key. */
@@ -67,7 +69,13 @@ export async function startSystem(
   const dataDir = join(disk ?? directory, 'data');
   const processes: AppProcess[] = [];
   let server: EmbeddedRedis = await startTestRedis(dataDir);
-  const settings = { HOLDPOINT_DATA: dataDir, REDIS_URL: server.path, HOLDPOINT_LOG: 'info', ...times, ...env };
+  const settings: Record<string, string> = {
+    HOLDPOINT_DATA: dataDir,
+    REDIS_URL: server.path,
+    HOLDPOINT_LOG: 'info',
+    ...times,
+    ...env,
+  };
 
   const startApi = async (port: string): Promise<AppProcess> => {
     const app = await startApp({
@@ -96,6 +104,7 @@ export async function startSystem(
   return {
     directory,
     dataDir,
+    settings,
     as: (other) => createClient({ baseUrl: url, key: other }),
     client,
     stop,
