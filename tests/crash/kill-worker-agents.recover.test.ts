@@ -55,7 +55,7 @@ async function expectMerged(runId: string): Promise<void> {
       ends = data.flatMap((event) => (event.type === 'task.ended' ? [event.data] : []));
       return sent?.settled === true;
     },
-    { withinMs: 100_000, pollMs: 500 },
+    { withinMs: 100_000 },
   );
   expect(ends.map(({ status, reason }) => reason?.code ?? status).sort()).toEqual([
     ...['ECONFLICT', 'completed', 'completed'],

@@ -31,8 +31,8 @@ export interface System extends AsyncDisposable {
     kill(signal?: NodeJS.Signals): Promise<void>;
     start(): Promise<void>;
   };
-  /** A second API process on the same data directory. */
-  startOtherApi(): Promise<AppProcess & { client: Client }>;
+  /** A second API process on the same data directory. @param preload a module that Node loads before it */
+  startOtherApi(env?: Record<string, string>, preload?: string): Promise<AppProcess & { client: Client }>;
   /** @param preload a module that Node loads before the worker */
   startWorker(env?: Record<string, string>, preload?: string): Promise<AppProcess>;
   /** A source for runs with these files, removed with the system. */
@@ -77,10 +77,11 @@ export async function startSystem(
     ...env,
   };
 
-  const startApi = async (port: string): Promise<AppProcess> => {
+  const startApi = async (port: string, env = {}, preload?: string): Promise<AppProcess> => {
     const app = await startApp({
       entry: 'apps/api/src/main.ts',
-      env: { ...settings, HOLDPOINT_PORT: port },
+      env: { ...settings, HOLDPOINT_PORT: port, ...env },
+      preload,
       logFile: join(directory, 'api.log'),
       isReady: (line) => line.event === 'listening',
     });
@@ -136,8 +137,8 @@ export async function startSystem(
         api = await startApi(new URL(url).port);
       },
     },
-    async startOtherApi() {
-      const app = await startApi('0');
+    async startOtherApi(extra = {}, preload) {
+      const app = await startApi('0', extra, preload);
       return { ...app, client: createClient({ baseUrl: String(app.ready.address), key }) };
     },
     async startWorker(extra = {}, preload) {
