@@ -69,7 +69,11 @@ function schedule({ random }: FaultDeps, options: { faults: readonly FaultName[]
   const drawn = weighted.length === 0 ? [] : Array.from({ length: options.count }, () => random.pick(weighted));
   const all = shuffle([...options.faults], random);
   for (const [index, name] of all.entries()) if (index < drawn.length) drawn[index] = name;
-  return shuffle(drawn, random);
+  const order = shuffle(drawn, random);
+  // First, so that most runs are submitted under the changed limits.
+  const place = order.indexOf('limits-changed');
+  if (place > 0) order.unshift(...order.splice(place, 1));
+  return order;
 }
 
 function shuffle<Item>(items: Item[], random: FaultDeps['random']): Item[] {
