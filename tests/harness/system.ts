@@ -33,8 +33,8 @@ export interface System extends AsyncDisposable {
   };
   /** A second API process on the same data directory. @param preload a module that Node loads before it */
   startOtherApi(env?: Record<string, string>, preload?: string): Promise<AppProcess & { client: Client }>;
-  /** @param preload a module that Node loads before the worker */
-  startWorker(env?: Record<string, string>, preload?: string): Promise<AppProcess>;
+  /** @param preload a module that Node loads before the worker. @param through a program with arguments that starts the worker */
+  startWorker(env?: Record<string, string>, preload?: string, through?: readonly string[]): Promise<AppProcess>;
   /** A source for runs with these files, removed with the system. */
   directoryWith(files: Record<string, string>): Promise<string>;
   repositoryWith(files: Record<string, string>): Promise<string>;
@@ -141,13 +141,14 @@ export async function startSystem(
       const app = await startApi('0', extra, preload);
       return { ...app, client: createClient({ baseUrl: String(app.ready.address), key }) };
     },
-    async startWorker(extra = {}, preload) {
+    async startWorker(extra = {}, preload, through) {
       const app = await startApp({
         entry: 'apps/worker/src/main.ts',
         env: { ...settings, ...extra },
         logFile: join(directory, `worker-${processes.length}.log`),
         isReady: (line) => line.event === 'ready',
         preload,
+        through,
       });
       processes.push(app);
       return app;
