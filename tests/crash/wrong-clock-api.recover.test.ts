@@ -36,7 +36,9 @@ test.each([3 * hour, -3 * hour])(
     });
     expect(decided).toEqual([]);
     await pause(1100);
-    expect((await wrong.listApprovals({ run_id: run.id, older_than_s: 1 })).data.map(({ id }) => id)).toEqual([asked.id]);
+    expect((await wrong.listApprovals({ run_id: run.id, older_than_s: 1 })).data.map(({ id }) => id)).toEqual([
+      asked.id,
+    ]);
 
     const name = `ann${shift}`;
     const expires_at = new Date(Date.now() + hour).toISOString();
