@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { jumpClock } from './faults/clock.ts';
 import type { Fault, FaultDeps } from './faults/fault.ts';
 import { fillDisk } from './faults/full-disk.ts';
+import { changeLimits } from './faults/limits.ts';
 import {
   endWorker,
   killApi,
@@ -29,6 +30,7 @@ const faults = {
   'wrong-redis': { inject: startOnWrongRedis, weight: 1 },
   'disk-full': { inject: fillDisk, weight: 1 },
   'clock-jumped': { inject: jumpClock, weight: 2 },
+  'limits-changed': { inject: changeLimits, weight: 2 },
 } satisfies Record<string, { inject: Fault; weight: number }>;
 
 export type FaultName = keyof typeof faults;
@@ -67,7 +69,11 @@ function schedule({ random }: FaultDeps, options: { faults: readonly FaultName[]
   const drawn = weighted.length === 0 ? [] : Array.from({ length: options.count }, () => random.pick(weighted));
   const all = shuffle([...options.faults], random);
   for (const [index, name] of all.entries()) if (index < drawn.length) drawn[index] = name;
-  return shuffle(drawn, random);
+  const order = shuffle(drawn, random);
+  // First, so that most runs are submitted under the changed limits.
+  const place = order.indexOf('limits-changed');
+  if (place > 0) order.unshift(...order.splice(place, 1));
+  return order;
 }
 
 function shuffle<Item>(items: Item[], random: FaultDeps['random']): Item[] {

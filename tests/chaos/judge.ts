@@ -10,11 +10,13 @@ import type { Verdict } from '../harness/verdict.ts';
 import { auditSound } from './checks/audit.ts';
 import { externalEffects, publications, workspaceEffects } from './checks/effects.ts';
 import { filesKept, lossIsReported, notReady, wrongRedis } from './checks/installation.ts';
+import { placesBounded, stepsBounded } from './checks/limits.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
 import { logsBounded, loopsFree, readLogs } from './checks/logs.ts';
 import { atRest, failures, leases, leftBehind, listedApprovals, notRepaired, wakeUps } from './checks/rest.ts';
 import { collect, type Found } from './collect.ts';
 import type { Ledger } from './ledger.ts';
+import { probePlaces } from './probe-places.ts';
 import { probeSweeper } from './probe-sweeper.ts';
 
 export interface Judgement {
@@ -29,6 +31,7 @@ export async function judge(
   { ledger, repository, isCalm }: { ledger: Ledger; repository: string; isCalm: boolean },
 ): Promise<Judgement> {
   const { found, stuck, swept, audit } = await inspect(system);
+  const places = await probePlaces(system);
   const readBranch = async (branch: string): Promise<{ files: string; commits: number } | undefined> => {
     const ref = `refs/heads/${branch}`;
     if ((await git(repository, 'for-each-ref', ref)) === '') return undefined;
@@ -45,6 +48,7 @@ export async function judge(
     ...[workspaceEffects(found, ledger), externalEffects(found, ledger), neverRan(found), firstDecision(found, ledger)],
     ...[atRest(found), leases(found), failures(found), wakeUps(found), listedApprovals(found), swept],
     ...[wrongRedis(ledger), notReady(ledger), filesKept(found, ledger), lossIsReported(found, ledger, stuck)],
+    ...[placesBounded(found, ledger), stepsBounded(found, ledger), places],
     auditSound(audit, ledger),
     ...(isCalm ? [notRepaired(found, stuck)] : []),
     await publications(found, ledger, readBranch, finalTree),

@@ -25,6 +25,12 @@ export interface Ledger {
   wrongRedis: { refused: number; started: number };
   /** Periods in which Redis refused writes, and whether the system reported itself as ready. */
   refusals: { how: 'no memory' | 'read-only'; saidReady: boolean }[];
+  /** From when each number of runs that a tenant may have active was in force. */
+  places: { from: number; most: number }[];
+  /** Concurrent steps of each worker process, by its id. */
+  workers: Map<string, number>;
+  /** Requests that a limit refused, and which were sent again. */
+  limited: number;
   /** Workspaces and blobs that a worker with another Redis removed. */
   filesLost: string[];
 }
@@ -44,6 +50,9 @@ export const openLedger = (): Ledger => ({
   lost: [],
   wrongRedis: { refused: 0, started: 0 },
   refusals: [],
+  places: [],
+  workers: new Map(),
+  limited: 0,
   filesLost: [],
 });
 

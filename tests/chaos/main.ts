@@ -66,15 +66,22 @@ function filesOf(name: string): Record<string, string> {
 /** Submits runs and injects faults at the same time, waits until all runs are at rest, and judges. */
 async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement> {
   const clockFile = (place: number): string => join(system.directory, `clock-${place}`);
-  const startWorker = (place: number): Promise<AppProcess> =>
-    system.startWorker({ CHAOS_CLOCK: clockFile(place) }, preload);
+  const startWorker = async (place: number): Promise<AppProcess> => {
+    const worker = await system.startWorker({ CHAOS_CLOCK: clockFile(place) }, preload);
+    ledger.workers.set(String(worker.ready.worker), Number(worker.ready.steps));
+    return worker;
+  };
   const workers = await Promise.all(Array.from({ length: plan.workers }, (_, place) => startWorker(place)));
   const { client } = system;
   // A stuck run must not keep the harness for longer than the time limit of CI.
-  const deadline = AbortSignal.timeout(plan.seconds * 1000 + (plan.soak ? 300_000 : 90_000));
-  const deps = { client, ledger, random: random.branch('producer'), sources, signal: deadline };
+  const deadline = AbortSignal.timeout(plan.seconds * 1000 + (plan.soak ? 300_000 : 240_000));
+  // The first key has no limits.
+  const { key } = await client.createKey({ name: 'submitter', kind: 'service', scopes: ['runs:read', 'runs:write'] });
+  const submitter = system.as(key);
+  const deps = { client, submitter, ledger, random: random.branch('producer'), sources, signal: deadline };
 
   const allInjected = new AbortController();
+  const resuming = resumeAll(client, allInjected.signal);
   const deciding = decide({ ...deps, random: random.branch('deciders') }, { all: false, stop: allInjected.signal });
   const start = performance.now();
   const onInject = (name: FaultName): void => {
@@ -87,7 +94,7 @@ async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement
   );
   await Promise.all([produce(deps, { runs: plan.runs, spreadMs: plan.seconds * 900, steer: plan.steer }), injecting]);
   allInjected.abort();
-  await deciding;
+  await Promise.all([deciding, resuming]);
   print('all faults are injected; waiting until every run is at rest');
 
   const ended = new AbortController();
@@ -97,10 +104,20 @@ async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement
   await closing;
   // The next sweep removes the last wake-ups of ended runs.
   await pause(3000);
+  await submitter.close();
   return judge(
     { system, end: () => endAll(system, workers) },
     { ledger, repository: sources.repository, isCalm: injected.size === 0 },
   );
+}
+
+/** Resumes what a low limit paused, as an operator does: a paused run keeps its place among the active ones. */
+async function resumeAll(client: Client, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    const paused = await client.listRuns({ limit: 200, status: ['paused'] }).catch(() => undefined);
+    for (const { id } of paused?.data ?? []) await client.resumeRun(id).catch(() => undefined);
+    await pause(1000);
+  }
 }
 
 /** Resumes paused runs and waits until every run has ended, or none has moved for a minute. */

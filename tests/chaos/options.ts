@@ -20,7 +20,7 @@ const usage = `Usage: npm run test:chaos -- [--seed N] [--runs N] [--kills N] [-
             [--steer N] [--files N]
 
 Starts Redis, an API and workers, submits many runs, and injects random faults: it kills and stops processes, Redis loses data or refuses
-writes, the disk is full, a clock jumps, a worker starts with the wrong Redis. Then it checks from outside that nothing was lost and nothing
+writes, the disk is full, a clock jumps, limits change, a worker starts with the wrong Redis. Then it checks from outside that nothing was lost and nothing
 ran twice. The same seed chooses the same faults again; the scheduling of processes cannot be repeated.
 
   --seed N      default: random

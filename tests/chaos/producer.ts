@@ -6,6 +6,8 @@ import { type Scenario, type Sources, scenario } from './scenario.ts';
 
 interface Deps {
   client: Client;
+  /** Submits runs, and its rate is limited. */
+  submitter: Client;
   ledger: Ledger;
   random: Random;
   sources: Sources;
@@ -21,14 +23,22 @@ async function retryTimed<Answer>(
   { ledger, signal }: Deps,
   send: () => Promise<Answer>,
 ): Promise<{ answer: Answer | ApiError; at: Answered }> {
+  const from = performance.now();
   for (;;) {
     const sent = Date.now();
     try {
       const answer = await send();
       return { answer, at: { sent, answered: Date.now() } };
     } catch (error) {
+      const isLimit = error instanceof ApiError && error.status === 429;
+      if (isLimit && !signal.aborted) {
+        ledger.limited += 1;
+        await pause(500);
+        continue;
+      }
       if (error instanceof ApiError && error.status < 500) return { answer: error, at: { sent, answered: Date.now() } };
-      if (signal.aborted) throw error;
+      // A machine with other work takes longer to start what was killed.
+      if (signal.aborted && performance.now() - from > 60_000) throw error;
       ledger.unanswered += 1;
       await pause(200);
     }
@@ -50,10 +60,10 @@ export async function produce(
 }
 
 async function perform(deps: Deps, made: Scenario, steer: number): Promise<void> {
-  const { client, ledger } = deps;
+  const { client, submitter, ledger } = deps;
   const key = `chaos-${made.number}`;
   const { answer: created, at: createdAt } = await retryTimed(deps, () =>
-    client.createRun(made.body, { idempotencyKey: key }),
+    submitter.createRun(made.body, { idempotencyKey: key }),
   );
   if (created instanceof ApiError) throw created;
   const { id } = created.run;
@@ -135,7 +145,7 @@ async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {
   const body = { from_step: kept.at(-1) ?? 0, title: `fork of ${made.number}` };
   const key = `chaos-fork-${made.number}`;
   const { answer: forked, at } = await retryTimed(deps, () =>
-    deps.client.forkRun(runId, body, { idempotencyKey: key }),
+    deps.submitter.forkRun(runId, body, { idempotencyKey: key }),
   );
   if (!(forked instanceof ApiError)) {
     deps.ledger.runs.set(forked.run.id, { at, body: made.body, forkedFrom: { runId, kept } });

@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { createConnection } from 'node:net';
-import { createInterface } from 'node:readline';
 import type { SendCalls } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ModelServer, openModelServer, readiness, until, useSystem } from '../harness/index.ts';
+import { killAt, type ModelServer, openModelServer, readiness, until, useSystem } from '../harness/index.ts';
 
 let models: ModelServer;
 beforeAll(async () => {
@@ -34,21 +31,6 @@ async function settled(runId: string, calls: SendCalls['calls']) {
   return results;
 }
 
-/** Kills Redis when it gets a command of the run that has a text: it may have done the command, and its answer is lost. */
-async function killAt(runId: string, text: string): Promise<() => Promise<void>> {
-  const monitor = createConnection(system.redis.address);
-  await once(monitor, 'connect');
-  monitor.write('MONITOR\r\n');
-  await once(monitor, 'data');
-  monitor.on('error', () => monitor.destroy());
-  createInterface(monitor).on('line', (command) => {
-    if (!command.includes(`hp:{${runId}}:log`) || !command.includes(text)) return;
-    process.kill(system.redis.pid(), 'SIGKILL');
-    monitor.destroy();
-  });
-  return () => until(`Redis is killed at ${text}`, () => !system.redis.isAlive());
-}
-
 test.each([
   ['begins', 'task.started'],
   ['uses its model', 'task.used'],
@@ -61,9 +43,10 @@ test.each([
     ...{ open: true, toolset: 'clemini', workspace: { source: { type: 'directory', path } } },
   });
   const calls = words.map((prompt) => ({ tool: 'task', args: { prompt } }));
-  const isKilled = await killAt(run.id, text);
+  const isKilled = await killAt(system, { runId: run.id, text, pid: system.redis.pid() });
   await client.sendCalls(run.id, { calls }, { idempotencyKey: `${run.id} ${calls.length}` });
   await isKilled();
+  await until('Redis is gone', () => !system.redis.isAlive());
   await system.redis.start();
   await until('the API is ready', async () => (await readiness(client)) !== 'unavailable');
 

@@ -38,9 +38,12 @@ export async function startApp(options: {
   isReady: (line: Record<string, unknown>) => boolean;
   /** A module that Node loads before the app. */
   preload?: string;
+  /** A program with arguments that starts the app. */
+  through?: readonly string[];
 }): Promise<AppProcess> {
   const before = options.preload === undefined ? [] : ['--import', options.preload];
-  const child = spawn(process.execPath, [...before, join(projectDir, options.entry)], {
+  const command = [...(options.through ?? []), process.execPath, ...before, join(projectDir, options.entry)];
+  const child = spawn(command[0] as string, command.slice(1), {
     cwd: projectDir,
     env: { ...appEnv, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

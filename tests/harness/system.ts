@@ -17,6 +17,8 @@ import { until } from './until.ts';
 export interface System extends AsyncDisposable {
   directory: string;
   dataDir: string;
+  /** The environment of API and workers. A change counts for those that start afterwards. */
+  settings: Record<string, string>;
   client: Client;
   key: string;
   /** A client with another key. */
@@ -29,10 +31,10 @@ export interface System extends AsyncDisposable {
     kill(signal?: NodeJS.Signals): Promise<void>;
     start(): Promise<void>;
   };
-  /** A second API process on the same data directory. */
-  startOtherApi(): Promise<AppProcess & { client: Client }>;
-  /** @param preload a module that Node loads before the worker */
-  startWorker(env?: Record<string, string>, preload?: string): Promise<AppProcess>;
+  /** A second API process on the same data directory. @param preload a module that Node loads before it */
+  startOtherApi(env?: Record<string, string>, preload?: string): Promise<AppProcess & { client: Client }>;
+  /** @param preload a module that Node loads before the worker. @param through a program with arguments that starts the worker */
+  startWorker(env?: Record<string, string>, preload?: string, through?: readonly string[]): Promise<AppProcess>;
   /** A source for runs with these files, removed with the system. */
   directoryWith(files: Record<string, string>): Promise<string>;
   repositoryWith(files: Record<string, string>): Promise<string>;
@@ -67,12 +69,19 @@ export async function startSystem(
   const dataDir = join(disk ?? directory, 'data');
   const processes: AppProcess[] = [];
   let server: EmbeddedRedis = await startTestRedis(dataDir);
-  const settings = { HOLDPOINT_DATA: dataDir, REDIS_URL: server.path, HOLDPOINT_LOG: 'info', ...times, ...env };
+  const settings: Record<string, string> = {
+    HOLDPOINT_DATA: dataDir,
+    REDIS_URL: server.path,
+    HOLDPOINT_LOG: 'info',
+    ...times,
+    ...env,
+  };
 
-  const startApi = async (port: string): Promise<AppProcess> => {
+  const startApi = async (port: string, env = {}, preload?: string): Promise<AppProcess> => {
     const app = await startApp({
       entry: 'apps/api/src/main.ts',
-      env: { ...settings, HOLDPOINT_PORT: port },
+      env: { ...settings, HOLDPOINT_PORT: port, ...env },
+      preload,
       logFile: join(directory, 'api.log'),
       isReady: (line) => line.event === 'listening',
     });
@@ -96,6 +105,7 @@ export async function startSystem(
   return {
     directory,
     dataDir,
+    settings,
     as: (other) => createClient({ baseUrl: url, key: other }),
     client,
     stop,
@@ -127,17 +137,18 @@ export async function startSystem(
         api = await startApi(new URL(url).port);
       },
     },
-    async startOtherApi() {
-      const app = await startApi('0');
+    async startOtherApi(extra = {}, preload) {
+      const app = await startApi('0', extra, preload);
       return { ...app, client: createClient({ baseUrl: String(app.ready.address), key }) };
     },
-    async startWorker(extra = {}, preload) {
+    async startWorker(extra = {}, preload, through) {
       const app = await startApp({
         entry: 'apps/worker/src/main.ts',
         env: { ...settings, ...extra },
         logFile: join(directory, `worker-${processes.length}.log`),
         isReady: (line) => line.event === 'ready',
         preload,
+        through,
       });
       processes.push(app);
       return app;

@@ -3,7 +3,7 @@ import { openCallers } from '@holdpoint/callers';
 import { findRunningRedis } from '@holdpoint/embedded-redis';
 import {
   type EngineDeps,
-  newId,
+  newIdBy,
   openBlobStore,
   openEngine,
   openOperatorPolicy,
@@ -85,6 +85,7 @@ export async function startApi(
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
   const clock = await openSharedClock(connections.state);
   const { now } = clock;
+  const newId = newIdBy(now);
   const operator = await openOperatorPolicy({ redis: connections.state, logger }, { file: config.policyFile, tools });
   const service = { name: 'holdpoint-api', version: manifest.version };
   const thread = given ?? openTelemetryThread({ service, traces: config.traces, metrics: config.metrics?.otlp });

@@ -19,7 +19,7 @@ export { aboveCeilings, type Ceilings, cutAtCeilings } from './domain/ceilings.t
 export { EngineError, type EngineErrorCode } from './domain/errors.ts';
 export { holdsPublish, type OperatorInForce, withCurrent } from './domain/judge-call.ts';
 export { usedByTree } from './domain/limits-reached.ts';
-export { newId } from './domain/new-id.ts';
+export { newId, newIdBy } from './domain/new-id.ts';
 export type { ApprovalState, RunState, StepState, TaskState } from './domain/state.ts';
 export { isWaitingForModel } from './domain/transitions/conversation.ts';
 export { createDurably } from './files/write-durably.ts';

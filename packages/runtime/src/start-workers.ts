@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { openGraphs } from '@holdpoint/code-graph';
 import {
-  newId,
+  newIdBy,
   openBlobStore,
   openOperatorPolicy,
   openOutputStore,
@@ -167,7 +167,7 @@ export async function startWorkers(
     queues,
     blobs: openBlobStore(join(config.dataDir, 'blobs')),
     logger,
-    newId,
+    newId: newIdBy(now),
     now,
     catalog: registry,
     executor: meterExecutor(

@@ -9,6 +9,7 @@ import { openLedger } from '../ledger.ts';
 import { auditSound } from './audit.ts';
 import { externalEffects, publications, workspaceEffects } from './effects.ts';
 import { filesKept, lossIsReported, notReady, wrongRedis } from './installation.ts';
+import { placesBounded, stepsBounded } from './limits.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
 import { logsBounded, loopsFree } from './logs.ts';
 import { atRest, failures, leases, leftBehind, listedApprovals, notRepaired, wakeUps } from './rest.ts';
@@ -105,6 +106,8 @@ test('a valid run passes every check', () => {
     wrongRedis(log),
     notReady(log),
     filesKept(found, log),
+    placesBounded(found, log),
+    stepsBounded(found, log),
     lossIsReported(found, log, noRepairs),
     auditSound(sealed(), log),
   ]) {
@@ -266,6 +269,43 @@ test('a publish that is missing, doubled or different is caught', async () => {
   for (const there of [undefined, { files: 'other', commits: 1 }, { files: 'tree', commits: 2 }]) {
     expect((await check(there)).wrong).not.toEqual([]);
   }
+});
+
+const second = '2026-01-01T00:00:01.000Z';
+
+test('one run too many is caught, and a run that was accepted before the limit is not', () => {
+  const { found, one } = validRun();
+  const log = ledger();
+  log.places.push({ from: 0, most: 1 });
+  for (const event of one.events.slice(1)) Object.assign(event, { time: second });
+  expect(placesBounded(found, log)).toMatchObject({ looked: 1, wrong: [] });
+  const other = { ...validRun().one, run: { ...one.run, id: id('run', 2) } };
+  found.runs.set(other.run.id, other);
+  for (const event of other.events) Object.assign(event, { time: second });
+  // The first run ends at this time.
+  expect(placesBounded(found, log).wrong).toEqual([]);
+  Object.assign(first(other.events), { time: '2026-01-01T00:00:00.500Z' });
+  expect(placesBounded(found, log).wrong).toHaveLength(1);
+  log.places = [{ from: Date.parse(second), most: 1 }];
+  expect(placesBounded(found, log)).toMatchObject({ looked: 0, wrong: [] });
+  other.run.parent = { run_id: run, task_id: 'x', depth: 1 } as typeof other.run.parent;
+  log.places = [{ from: 0, most: 1 }];
+  expect(placesBounded(found, log).wrong).toEqual([]);
+});
+
+test('one step too many of a worker is caught, and an attempt whose worker was lost does not count', () => {
+  const { found, one } = validRun();
+  const log = ledger();
+  log.workers.set('w', 1);
+  const settled = one.events.findIndex(({ type }) => type === 'step.succeeded');
+  for (const event of one.events.slice(settled)) Object.assign(event, { time: second });
+  expect(stepsBounded(found, log)).toMatchObject({ looked: 1, wrong: [] });
+  const [other, more] = [id('step', 2), one.events.filter(({ type }) => /^step\.(started|succeeded)$/.test(type))];
+  one.events.push(...more.map((event) => ({ ...event, step_id: other }) as LoggedEvent));
+  expect(stepsBounded(found, log).wrong).not.toEqual([]);
+  Object.assign(one.events.at(-1)?.data ?? {}, { attempt: 2 });
+  Object.assign(one.events, [...one.events.slice(0, -1), { ...one.events.at(-1), data: { attempt: 2 } }]);
+  expect(stepsBounded(found, log).wrong).toEqual([]);
 });
 
 test('a process that remains is caught', () => {

@@ -9,7 +9,7 @@ import type { ApiDeps } from '../deps.ts';
  * @throws CallerError `too_many_streams`
  */
 export async function sendStream(
-  deps: Pick<ApiDeps, 'closing' | 'callers' | 'holder' | 'notifications' | 'logger'>,
+  deps: Pick<ApiDeps, 'closing' | 'callers' | 'holder' | 'notifications' | 'logger' | 'now'>,
   reply: FastifyReply,
   frames: (signal: AbortSignal) => AsyncGenerator<string>,
 ): Promise<FastifyReply> {
@@ -38,7 +38,7 @@ const renewMs = 25_000;
 
 /** Resolves when the client is gone, or its key is not valid any more. A notification says that the key changed. */
 async function watchKey(
-  { notifications, holder, logger }: Pick<ApiDeps, 'notifications' | 'holder' | 'logger'>,
+  { notifications, holder, logger, now }: Pick<ApiDeps, 'notifications' | 'holder' | 'logger' | 'now'>,
   counted: OpenStream,
   gone: AbortSignal,
 ): Promise<void> {
@@ -50,14 +50,14 @@ async function watchKey(
   const changes = await notifications.subscribe(changedChannel(holder.keyId));
   // First: the key may have changed before the subscription.
   while (!gone.aborted && (await counted.renew().catch(unknown))) {
-    await changes.next({ timeoutMs: Math.min(renewMs, untilExpiry(holder)), signal: gone });
+    await changes.next({ timeoutMs: Math.min(renewMs, untilExpiry(holder, now())), signal: gone });
   }
   changes.close();
   await counted.close().catch(unknown);
 }
 
-const untilExpiry = ({ expiresAt }: Holder): number =>
-  expiresAt === null ? renewMs : Math.max(Date.parse(expiresAt) - Date.now(), 0) + 100;
+const untilExpiry = ({ expiresAt }: Holder, now: number): number =>
+  expiresAt === null ? renewMs : Math.max(Date.parse(expiresAt) - now, 0) + 100;
 
 /** Aborted when the connection of the request closes. */
 export function clientGone(reply: FastifyReply): AbortSignal {

@@ -66,7 +66,7 @@ export async function forkRun(
   const fork = await forkAt(deps, run, { spec, point, approvals });
 
   const child = await reserveRun(deps, { tenant, idempotency });
-  await reservePlace(deps, child, tenant);
+  await reservePlace(deps, child, { tenant });
   const recordedFork = await append(deps, run.id, recordFork({ child, step_id: point.to, snapshot: point.snapshot }));
   // A refusal means that an earlier request with this key recorded the fork, or that the workspace was just discarded.
   if (!recordedFork.ok) assertWorkspace(await getRun(deps, run.id));

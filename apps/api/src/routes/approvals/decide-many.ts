@@ -40,9 +40,9 @@ export function decideManyRoute(app: App): void {
   );
 }
 
-async function listed({ engine }: ApiDeps, filter: NonNullable<DecideMany['filter']>) {
+async function listed({ engine, now }: ApiDeps, filter: NonNullable<DecideMany['filter']>) {
   const { older_than_s, ...rest } = filter;
-  const before = older_than_s === undefined ? undefined : Date.now() - older_than_s * 1000;
+  const before = older_than_s === undefined ? undefined : now() - older_than_s * 1000;
   const { items } = await engine.approvals.list({ ...rest, before }, { limit: mostItems });
   return items.map(({ approval, digest }) => ({ id: approval.id, digest }));
 }

@@ -30,14 +30,14 @@ export function delegateRoute(app: App): void {
 }
 
 /** The caller of the tenant that holds a key in force with this name. @throws ApiProblem `invalid_request` */
-async function findCaller({ callers, holder }: ApiDeps, name: string) {
+async function findCaller({ callers, holder, now }: ApiDeps, name: string) {
   const names: string[] = [];
   const { tenant } = holder.caller;
   let cursor: string | undefined;
   do {
     const { items, next } = await callers.list(holder, { tenant, limit: 200, cursor });
     const inForce = items.filter(({ revoked_at, expires_at }) => {
-      return revoked_at === null && (expires_at === null || Date.parse(expires_at) > Date.now());
+      return revoked_at === null && (expires_at === null || Date.parse(expires_at) > now());
     });
     const found = inForce.find((key) => key.name === name);
     if (found !== undefined) return { name, kind: found.kind };

@@ -28,7 +28,7 @@ export function readApprovalsRoutes(app: App): void {
       const page = { limit, cursor };
       const { items, next } =
         run_id === undefined || hasFilter(asked)
-          ? await deps.engine.approvals.list(filterOf({ run_id, ...asked }), page)
+          ? await deps.engine.approvals.list(filterOf({ run_id, ...asked }, deps.now()), page)
           : await approvalsOf(deps, checkRunId(run_id), status, page);
       const data = await Promise.all(items.map((view) => toApproval(deps, view)));
       return { data, next_cursor: next ?? null, has_more: next !== undefined };
@@ -55,12 +55,15 @@ type Asked = Pick<ListApprovalsQuery, 'tool' | 'rule' | 'label' | 'older_than_s'
 
 const hasFilter = (asked: Asked): boolean => Object.values(asked).some((value) => value !== undefined);
 
-function filterOf({ label, older_than_s, ...rest }: Asked & { run_id?: string | undefined }): ApprovalFilter {
+function filterOf(
+  { label, older_than_s, ...rest }: Asked & { run_id?: string | undefined },
+  now: number,
+): ApprovalFilter {
   const at = label?.indexOf('=') ?? -1;
   return {
     ...rest,
     label: label === undefined ? undefined : { name: label.slice(0, at), value: label.slice(at + 1) },
-    before: older_than_s === undefined ? undefined : Date.now() - older_than_s * 1000,
+    before: older_than_s === undefined ? undefined : now - older_than_s * 1000,
   };
 }
 

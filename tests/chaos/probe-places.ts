@@ -1,0 +1,35 @@
+import { ApiError } from '@holdpoint/client';
+import { isTerminal } from '@holdpoint/contract';
+import { plan } from '../harness/runs.ts';
+import type { System } from '../harness/system.ts';
+import { type Verdict, verdict } from '../harness/verdict.ts';
+
+/** With a limit of one run more than there are open ones, one is accepted and the next refused: an ended run keeps no place. */
+export async function probePlaces(system: System): Promise<Verdict> {
+  const { client } = system;
+  const wrong: string[] = [];
+  const all = [];
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+    const page = await client.listRuns({ limit: 200, cursor });
+    all.push(...page.data);
+    cursor = page.next_cursor ?? undefined;
+  }
+  const open = all.filter((run) => run.parent === null && !isTerminal(run.status)).length;
+  system.settings.HOLDPOINT_TENANT_RUNS = String(open + 1);
+  await system.api.kill();
+  await system.api.start();
+  const submit = (title: string) =>
+    client.createRun({ title, plan: plan([{ tool: 'ask_user', args: { question: 'Is there a place?' } }]) });
+  const made = await submit('probe of the places').catch(
+    (error: Error) => void wrong.push(`the last place: ${error.message}`),
+  );
+  const refused = await submit('one run too many').catch((error: unknown) => error);
+  if (!(refused instanceof ApiError && refused.code === 'too_many_runs'))
+    wrong.push('a run beyond the limit was accepted');
+  for (const one of [made, refused instanceof Error ? undefined : (refused as typeof made)]) {
+    if (!one) continue;
+    await client.cancelRun(one.run.id);
+    await client.waitForRun(one.run.id, { signal: AbortSignal.timeout(20_000) });
+  }
+  return verdict('the places of ended runs are free', all.length, 'runs', wrong);
+}
