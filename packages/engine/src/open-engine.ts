@@ -64,13 +64,14 @@ import {
   findNumberedSteps,
   findRewindPoint,
   getStep,
+  hasSnapshot,
   listAgents,
   listAttempts,
   listEvents,
   listResults,
   listRuns,
-  listSnapshots,
   listSteps,
+  pageSnapshots,
   pageSteps,
   presentStep,
   type RunFilter,
@@ -145,7 +146,9 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       /** The results of steps as lists show them. */
       results: async (run: RunState, steps: readonly StepState[]) =>
         listResults(deps, await readSpec(deps, run), steps),
-      snapshots: on(deps, listSnapshots),
+      snapshotsPage: on(deps, pageSnapshots),
+      /** Whether the files of a run were ever in this state. */
+      hasSnapshot: on(deps, hasSnapshot),
       trace: ofRun(deps, readTrace),
       /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),

@@ -9,8 +9,11 @@ export {
   namedField,
   receivedField,
   reservedField,
+  rewindsField,
   runField,
+  snapshotIndex,
   specField,
+  toolIndex,
   turnField,
 } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
