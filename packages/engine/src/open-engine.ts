@@ -38,6 +38,7 @@ import { isOverdue, lastDone, type PeriodicWork } from './handlers/periodic-work
 import {
   fromPayload,
   readApproval,
+  readApprovals,
   readLog,
   readRun,
   readSpec,
@@ -172,6 +173,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         return viewApproval(deps, id);
       },
       find: ofRun(redis, readApproval),
+      /** Those of one run, decided ones too, in the order in which they were requested. */
+      ofRun: ofRun(redis, readApprovals),
       async decide(id: string, request: Omit<DecisionRequest, 'by' | 'kind'>) {
         await owned.part('approval', id);
         return decideApproval(deps, id, { ...request, by, kind });

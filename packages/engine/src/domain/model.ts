@@ -3,6 +3,7 @@ export { approvalField } from './fields/approval.ts';
 export type { Cell } from './fields/field.ts';
 export { ruleField } from './fields/rule.ts';
 export {
+  approvalsField,
   callsKeyField,
   forkField,
   messageField,
@@ -13,6 +14,7 @@ export {
   runField,
   snapshotIndex,
   specField,
+  tasksField,
   toolIndex,
   turnField,
 } from './fields/run.ts';

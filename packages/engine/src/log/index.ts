@@ -44,6 +44,7 @@ export {
   isReserved,
   readAll,
   readApproval,
+  readApprovals,
   readCallsKey,
   readFields,
   readReceived,

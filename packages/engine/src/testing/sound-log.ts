@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { EngineDeps } from '../deps.ts';
 import { fold } from '../domain/fold.ts';
 import { readLog } from '../log/read-log.ts';
-import { readAll } from '../log/read-state.ts';
+import { readAll, readApprovals, readTasks } from '../log/read-state.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { inMemoryCatalog } from './in-memory-worker.ts';
 import { soundPages } from './sound-pages.ts';
@@ -28,6 +28,8 @@ export async function soundLog(
   const open = steps.filter((step) => step.call.turn === run.turn && !isSettled(step.status));
   const pending = approvals.filter((approval) => approval.status === 'pending');
   await soundSnapshots(deps, run, events);
+  expect(await readTasks(deps.redis, runId)).toEqual(tasks);
+  expect(await readApprovals(deps.redis, runId)).toEqual(approvals);
   await soundPages(deps, runId, steps);
   expect(run.open).toBe(open.length);
   expect(run.parked).toBe(pending.length);

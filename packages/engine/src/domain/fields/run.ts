@@ -159,6 +159,9 @@ interface Index extends Cell<never> {
 const index = (name: string, width: number): Index => ({ ...textCell(`${name}:`), width });
 /** The events that say in which state the files are: ` DIGITS:SEQ`, with the first four digits of the id of the snapshot. */
 export const snapshotIndex = index('snapshots', 1000);
+/** The approvals and the tasks of a run: ` ID:SEQ`, with the event that requested or created it. */
+export const approvalsField = textCell('approvals');
+export const tasksField = textCell('tasks');
 /** Where the log has an undo: ` SEQ`. */
 export const rewindsField = textCell('rewinds');
 /** The turns with a step of this tool: ` TURN`, once for each. */
