@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { startSystem } from '../tests/harness/index.ts';
 import { judged, median, say, spread } from './figures.ts';
-import { kinds, runOf } from './steps-kinds.ts';
+import { kinds, runOf, sourceFiles } from './steps-kinds.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(3),
@@ -52,8 +52,9 @@ async function ask(path: string): Promise<{ took: number; bytes: number; text: s
 async function runWith(name: 'noop' | 'write', steps: number): Promise<string> {
   const { [name]: kind } = kinds;
   if (kind === undefined) throw new Error(`there is no kind ${name}`);
+  const source = name === 'write' ? await system.directoryWith(sourceFiles('small')) : undefined;
   const asked = {
-    ...runOf(kind, steps, { site: 'http://127.0.0.1' }),
+    ...runOf(kind, steps, { source, site: 'http://127.0.0.1' }),
     limits: { max_turns: 10_000, max_steps: 1_000_000 },
   };
   const { run } = await system.client.createRun(asked);
