@@ -20,7 +20,9 @@ test('runs of format 3 get their indexes, also when a try died', async () => {
   await requestPause(deps, runId, 'ann');
   await undoSteps(deps, runId, { toStep: 1, keepExternalEffects: false, by: 'ann' });
   const before = await readAll(deps.redis, runId);
-  const indexes = Object.keys(before).filter((name) => /^(snapshots|tool_turns|settled_turns):|^(rewinds|approvals)$/.test(name));
+  const indexes = Object.keys(before).filter((name) =>
+    /^(snapshots|tool_turns|settled_turns):|^(rewinds|approvals)$/.test(name),
+  );
   expect(indexes).toHaveLength(5);
   await deps.redis.hdel(stateKey(runId), ...indexes);
   const sides = { redis: deps.redis, dataDir: engine.directory };
