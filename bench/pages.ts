@@ -1,5 +1,6 @@
 /**
- * What a long run costs its readers: pages of its steps, its events and its snapshots over HTTP, for a run of 5,000 steps and for one of 50, in turns; then
+ * What a long run costs its readers: pages of its steps, its events and its snapshots over HTTP, for a run of 5,000 no-op steps and for one of 50, and for
+ * a run that wrote a fifth as often, in turns; then
  * how long `/healthz` takes while 20 readers ask for pages of the long one, and how many bytes of Redis a step takes.
  *
  * npm run bench -- pages [--long 5000] [--short 50] [--rounds 40]
@@ -10,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { startSystem } from '../tests/harness/index.ts';
 import { judged, median, say, spread } from './figures.ts';
-import { kinds, runOf } from './steps-kinds.ts';
+import { kinds, runOf, sourceFiles } from './steps-kinds.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(3),
@@ -48,11 +49,12 @@ async function ask(path: string): Promise<{ took: number; bytes: number; text: s
   return { took: performance.now() - from, bytes: text.length, text };
 }
 
-async function runWith(steps: number): Promise<string> {
-  const { noop } = kinds;
-  if (noop === undefined) throw new Error('there is no kind noop');
+async function runWith(name: 'noop' | 'write', steps: number): Promise<string> {
+  const { [name]: kind } = kinds;
+  if (kind === undefined) throw new Error(`there is no kind ${name}`);
+  const source = name === 'write' ? await system.directoryWith(sourceFiles('small')) : undefined;
   const asked = {
-    ...runOf(noop, steps, { site: 'http://127.0.0.1' }),
+    ...runOf(kind, steps, { source, site: 'http://127.0.0.1' }),
     limits: { max_turns: 10_000, max_steps: 1_000_000 },
   };
   const { run } = await system.client.createRun(asked);
@@ -61,19 +63,30 @@ async function runWith(steps: number): Promise<string> {
   return run.id;
 }
 
-say(`runs of ${short} and ${long} no-op steps`);
-const runs = { short: await runWith(short), long: await runWith(long) };
+const writes = Math.ceil(long / 5);
+say(`runs of ${short} and ${long} no-op steps, of ${short} and ${writes} steps that write`);
+const runs = {
+  short: await runWith('noop', short),
+  long: await runWith('noop', long),
+  shortWriting: await runWith('write', short),
+  longWriting: await runWith('write', writes),
+};
 await delay(1000);
 
-const pages: Record<string, { path: string; target?: number }> = {
+const pages: Record<string, { path: string; target?: number; isWriting?: true }> = {
   'first page (default)': { path: '/steps', target: mostRatio },
   'first page of 50': { path: '/steps?limit=50', target: mostRatio },
   'first page, summary': { path: '/steps?limit=50&view=summary', target: mostRatio },
   'last page': { path: '/steps?limit=50&order=desc', target: mostRatio },
   'from the middle': { path: '/steps?limit=25&from=MIDDLE', target: mostRatio },
-  'failed steps (none)': { path: '/steps?limit=50&status=failed' },
-  'last events': { path: '/events?after=LAST' },
-  snapshots: { path: '/snapshots' },
+  'failed steps (none)': { path: '/steps?limit=50&status=failed', target: mostRatio },
+  'steps of a tool (none)': { path: '/steps?limit=50&tool=bash', target: mostRatio },
+  'steps of both (none)': { path: '/steps?limit=50&tool=nothing&status=failed', target: mostRatio },
+  'last events': { path: '/events?after=LAST', target: mostRatio },
+  'snapshots (none)': { path: '/snapshots', target: mostRatio },
+  'first snapshots': { path: '/snapshots?limit=50', target: mostRatio, isWriting: true },
+  'last snapshots': { path: '/snapshots?limit=50&order=desc', target: mostRatio, isWriting: true },
+  tasks: { path: '/tasks', target: mostRatio },
   'the run itself': { path: '', target: mostRatio },
 };
 
@@ -81,18 +94,18 @@ const lastOf = {
   short: (await system.client.getRun(runs.short)).seq,
   long: (await system.client.getRun(runs.long)).seq,
 };
-const pathOf = (which: 'short' | 'long', path: string): string =>
+const pathOf = (which: keyof typeof runs, path: string): string =>
   `/v1/runs/${runs[which]}${path}`
     .replace('MIDDLE', String((which === 'long' ? long : short) / 2))
-    .replace('LAST', String(lastOf[which] - 50));
+    .replace('LAST', String(lastOf[which === 'long' ? 'long' : 'short'] - 50));
 
 say(`milliseconds (10th–90th percentile), ${rounds} rounds in turns`);
-for (const [name, { path, target }] of Object.entries(pages)) {
+for (const [name, { path, target, isWriting }] of Object.entries(pages)) {
   const took = { short: [] as number[], long: [] as number[] };
   const bytes = { short: 0, long: 0 };
   for (let round = -warmUp; round < rounds; round++) {
     for (const which of ['short', 'long'] as const) {
-      const answer = await ask(pathOf(which, path));
+      const answer = await ask(pathOf(isWriting ? `${which}Writing` : which, path));
       bytes[which] = answer.bytes;
       if (round >= 0) took[which].push(answer.took);
     }

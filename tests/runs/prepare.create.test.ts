@@ -135,7 +135,7 @@ test('a command that fails pauses the run with what it printed, and a resume run
   expect(await eventsOf(run.id, 'workspace.prepared')).toHaveLength(2);
   // The first command was recorded, so it ran once.
   expect((await eventsOf(run.id, 'workspace.preparing')).map(({ number }) => number)).toEqual([1, 2, 2]);
-  expect((await client.listSnapshots(run.id)).map(({ step }) => step)).toEqual([null, null, null]);
+  expect((await client.listSnapshots(run.id)).data.map(({ step }) => step)).toEqual([null, null, null]);
   await client.cancelRun(run.id);
 });
 

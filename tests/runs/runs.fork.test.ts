@@ -17,7 +17,7 @@ test('a fork from before the failed step, with another plan, is published', asyn
   });
   expect(await finished(client, run.id)).toMatchObject({ status: 'failed' });
 
-  const snapshots = await client.listSnapshots(run.id);
+  const snapshots = (await client.listSnapshots(run.id)).data;
   expect(snapshots.map(({ step, current }) => `${step?.number ?? 'base'}${current ? ' current' : ''}`)).toEqual([
     'base',
     '1',

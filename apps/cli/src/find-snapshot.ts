@@ -1,4 +1,5 @@
 import type { Client } from '@holdpoint/client';
+import type { Snapshot } from '@holdpoint/contract/wire';
 import { CliError, commandLine } from './shell/index.ts';
 
 /**
@@ -12,8 +13,10 @@ export async function findSnapshot(
   named: string | undefined,
 ): Promise<string | undefined> {
   if (named === undefined || /^[0-9a-f]{40}$/.test(named) || isStep(named)) return named;
-  const known = (await client.listSnapshots(runId)).map(({ id }) => id);
-  const fitting = new Set(/^[0-9a-f]{4,}$/.test(named) ? known.filter((id) => id.startsWith(named)) : []);
+  const fitting = new Set<string>();
+  if (/^[0-9a-f]{4,}$/.test(named)) {
+    for await (const { id } of everySnapshot(client, runId)) if (id.startsWith(named)) fitting.add(id);
+  }
   const [found] = fitting;
   if (found !== undefined && fitting.size === 1) return found;
   const message =
@@ -21,6 +24,16 @@ export async function findSnapshot(
   throw new CliError(fitting.size === 0 ? 'not_found' : 'usage', message, {
     next: `To list them: ${commandLine('runs', 'snapshots', runId)}`,
   });
+}
+
+/** All snapshots of a run, page by page, the newest first. */
+export async function* everySnapshot(client: Client, runId: string): AsyncGenerator<Snapshot> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.listSnapshots(runId, { order: 'desc', limit: 1000, cursor });
+    yield* page.data;
+    if (page.next_cursor === null) return;
+    cursor = page.next_cursor;
+  }
 }
 
 /** A step is named by its number or its id. */

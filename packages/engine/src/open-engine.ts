@@ -38,6 +38,7 @@ import { isOverdue, lastDone, type PeriodicWork } from './handlers/periodic-work
 import {
   fromPayload,
   readApproval,
+  readApprovals,
   readLog,
   readRun,
   readSpec,
@@ -64,13 +65,14 @@ import {
   findNumberedSteps,
   findRewindPoint,
   getStep,
+  hasSnapshot,
   listAgents,
   listAttempts,
   listEvents,
   listResults,
   listRuns,
-  listSnapshots,
   listSteps,
+  pageSnapshots,
   pageSteps,
   presentStep,
   type RunFilter,
@@ -145,7 +147,9 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       /** The results of steps as lists show them. */
       results: async (run: RunState, steps: readonly StepState[]) =>
         listResults(deps, await readSpec(deps, run), steps),
-      snapshots: on(deps, listSnapshots),
+      snapshotsPage: on(deps, pageSnapshots),
+      /** Whether the files of a run were ever in this state. */
+      hasSnapshot: on(deps, hasSnapshot),
       trace: ofRun(deps, readTrace),
       /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),
@@ -169,6 +173,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         return viewApproval(deps, id);
       },
       find: ofRun(redis, readApproval),
+      /** Those of one run, decided ones too, in the order in which they were requested. */
+      ofRun: ofRun(redis, readApprovals),
       async decide(id: string, request: Omit<DecisionRequest, 'by' | 'kind'>) {
         await owned.part('approval', id);
         return decideApproval(deps, id, { ...request, by, kind });

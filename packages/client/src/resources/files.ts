@@ -4,11 +4,12 @@ import {
   diffSchema,
   type FileEntry,
   fileListSchema,
+  type Page,
   type Snapshot,
-  snapshotListSchema,
+  snapshotPageSchema,
 } from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
-import { at, type Options } from './request-parts.ts';
+import { at, type Options, type PageQuery } from './request-parts.ts';
 
 interface Snapshots {
   /** @default the snapshot the run began with */
@@ -30,9 +31,13 @@ export function fileRequests(transport: Transport) {
     patch: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<string> =>
       transport.askText({ path: at('runs', runId, '/diff'), query: { ...query, format: 'patch' }, signal }),
 
-    /** The states of the workspace, oldest first. */
-    listSnapshots: async (runId: string, { signal }: Options = {}): Promise<Snapshot[]> =>
-      (await ask({ path: at('runs', runId, '/snapshots'), signal }, snapshotListSchema)).body.data,
+    /** The states of the workspace, oldest first, unless `order` is desc. */
+    listSnapshots: async (
+      runId: string,
+      query: PageQuery & { order?: 'asc' | 'desc' | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<Page<Snapshot>> =>
+      (await ask({ path: at('runs', runId, '/snapshots'), query: { ...query }, signal }, snapshotPageSchema)).body,
 
     /** The files of a snapshot, by default of the one that the run is at. `path`: only this file, or what lies in this folder. */
     listFiles: async (

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unknownContentSchema } from '../diff.ts';
-import { listOf } from './page.ts';
+import { integerParameter, listOf, pageOf } from './page.ts';
 import { pathParameter } from './path.ts';
 
 const time = z.iso.datetime();
@@ -34,7 +34,14 @@ export const snapshotSchema = z
   .meta({ id: 'Snapshot' });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
-export const snapshotListSchema = listOf(snapshotSchema);
+export const snapshotPageSchema = pageOf(snapshotSchema);
+
+/** GET /v1/runs/{id}/snapshots. */
+export const listSnapshotsQuerySchema = z.strictObject({
+  limit: integerParameter(1, 1000).default(100),
+  cursor: integerParameter(1, 999_999_999_999_999).optional().describe('`next_cursor` of the previous page'),
+  order: z.enum(['asc', 'desc']).default('asc').describe('asc: oldest first'),
+});
 
 const snapshot = z
   .string()

@@ -55,7 +55,9 @@ export class KnownState {
   after(changes: StateChanges, stepId: string): StoredStep | undefined {
     if (!changes.values.has(nameOf(stepId, 'call'))) return undefined;
     const marks = new Map(
-      changes.marks.map(({ field, text, counter, by }) => [field, `${text}${Number(this.#valueOf(counter)) + by}`]),
+      changes.marks.flatMap(({ field, text, counter, by, width }) =>
+        width > 0 ? [] : [[field, `${text}${Number(this.#valueOf(counter)) + by}`] as const],
+      ),
     );
     const run = [...this.#stored.run];
     const step: (string | null)[] = stepNames.map(() => null);

@@ -3,14 +3,19 @@ export { approvalField } from './fields/approval.ts';
 export type { Cell } from './fields/field.ts';
 export { ruleField } from './fields/rule.ts';
 export {
+  approvalsField,
   callsKeyField,
   forkField,
   messageField,
   namedField,
   receivedField,
   reservedField,
+  rewindsField,
   runField,
+  snapshotIndex,
   specField,
+  tasksField,
+  toolIndex,
   turnField,
 } from './fields/run.ts';
 export { stepField } from './fields/step.ts';

@@ -6,7 +6,8 @@
 --       parts: n, then n times:
 --         deadline (milliseconds since the epoch by the clock of this server; empty: none),
 --         conditions: n, then n fields, then n times: k, k values (an absent field is the same as an empty one),
---         marks: n, then n times: field, text, counter, integer (the text and the sum of both numbers go behind the field),
+--         marks: n, then n times: field, text, counter or empty, integer, width (the text and the sum of both numbers go behind the field;
+--           with a width the field is that of an index, and the number its remainder),
 --         sets: n, then n times: field, value,
 --         increments: n, then n times: field, integer,
 --         raises: n, then n times: field, the least integer that it is to have,
@@ -18,6 +19,8 @@
 -- Where each field of a step lies in its record, and the fields that a record does not have (`domain/fields/step.ts`).
 local columns = {--[[columns]]}
 local dropped = {--[[dropped]]}
+-- The index of the turns with steps that settled in one way.
+local settled, turns_at_once = --[[settled]]
 local state, log = KEYS[1], KEYS[2]
 
 local at = 1
@@ -79,12 +82,25 @@ local function set_all()
   each(2 * tonumber(take()), function(...) redis.call('HSET', state, ...) end)
 end
 
+local function add(field, text, number, width)
+  if width > 0 then
+    field = field .. string.format('%d', math.floor(number / width))
+    number = number % width
+  end
+  redis.call('HSET', state, field, (redis.call('HGET', state, field) or '') .. text .. string.format('%d', number))
+end
+
 local function pack_step(id)
   local names = {}
   for index, column in ipairs(columns) do names[index] = id .. ':' .. column end
   local values = redis.call('HMGET', state, unpack(names))
   for index = 1, #names do values[index] = string.gsub(values[index] or '', '\n', ' ') end
   redis.call('HSET', state, id, table.concat(values, '\n'))
+  local facts = {}
+  for index, column in ipairs(columns) do facts[column] = values[index] end
+  -- The turn is the first key of a call. To decode all of it could fail: it may have arguments of any depth.
+  local turn = tonumber(string.match(facts.call, '^{"turn":(%d+)'))
+  if turn then add(settled .. facts.status .. ':', ' ', turn, turns_at_once) end
   for _, column in ipairs(dropped) do names[#names + 1] = id .. ':' .. column end
   redis.call('HDEL', state, unpack(names))
 end
@@ -92,9 +108,10 @@ end
 local seq
 local function apply()
   for _ = 1, tonumber(take()) do
-    local field, text, counter = take(), take(), take()
-    local number = (counter == 'seq' and seq or tonumber(redis.call('HGET', state, counter) or '0')) + tonumber(take())
-    redis.call('HSET', state, field, (redis.call('HGET', state, field) or '') .. text .. string.format('%d', number))
+    local field, text, counter, number = take(), take(), take(), tonumber(take())
+    if counter == 'seq' then number = number + seq
+    elseif counter ~= '' then number = number + tonumber(redis.call('HGET', state, counter) or '0') end
+    add(field, text, number, tonumber(take()))
   end
   set_all()
   for _ = 1, tonumber(take()) do

@@ -4,6 +4,7 @@ import { eventSchema, type NewEvent, type RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { changesOf } from '../domain/changes/changes-of.ts';
 import type { StateChanges } from '../domain/changes/state-changes.ts';
+import { settledIndex, turnsAtOnce } from '../domain/fields/run.ts';
 import { droppedColumns, settledColumns } from '../domain/fields/step.ts';
 import { type BoundTransition, seqIs, type Transition } from '../domain/index.ts';
 import { runFieldNames, type StoredStep, stepNames } from '../domain/state.ts';
@@ -45,6 +46,7 @@ const inLua = (names: readonly string[]): string => names.map((name) => `'${name
 const source = readFileSync(new URL('./append.lua', import.meta.url), 'utf8')
   .replace('--[[columns]]', inLua(settledColumns))
   .replace('--[[dropped]]', inLua(droppedColumns))
+  .replace('--[[settled]]', `'${settledIndex('').name.slice(0, -1)}', ${turnsAtOnce}`)
   .replace('--[[run]]', inLua(runFieldNames))
   .replace('--[[step]]', inLua(stepNames));
 const sha = createHash('sha1').update(source).digest('hex');
@@ -137,7 +139,7 @@ function addPart(
   for (const { field } of conditions) argv.push(field);
   for (const { is } of conditions) argv.push(is.length, ...is);
   argv.push(marks.length);
-  for (const { field, text, counter, by } of marks) argv.push(field, text, counter, by);
+  for (const { field, text, counter, by, width } of marks) argv.push(field, text, counter, by, width);
   for (const entries of [values, increments, raises]) addEntries(argv, entries);
   argv.push(packed.length, ...packed);
   addEntries(argv, overruled);

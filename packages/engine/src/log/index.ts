@@ -37,12 +37,14 @@ export {
 export { idsAfter, listTenants, pagesOf, pagesOfRuns } from './pages.ts';
 export { fromPayload, shownPayload, toPayload, toResult, withResult } from './payload.ts';
 export { prime, takePrimed } from './primed-steps.ts';
-export { lastEventAt, lastEventTimes, readLog, readRawLog, readWholeLog, seqBefore } from './read-log.ts';
+export { rewindsOf, type SnapshotPlace, snapshotPlaces, turnsIn } from './read-indexes.ts';
+export { lastEventAt, lastEventTimes, readEvents, readLog, readRawLog, readWholeLog, seqBefore } from './read-log.ts';
 export { readSpec } from './read-spec.ts';
 export {
   isReserved,
   readAll,
   readApproval,
+  readApprovals,
   readCallsKey,
   readFields,
   readReceived,

@@ -72,3 +72,18 @@ export async function* readRawLog(redis: Redis, runId: string): AsyncGenerator<s
     after = Number(last[0].slice(0, last[0].indexOf('-')));
   }
 }
+
+/** The events with these sequence numbers, in this order; undefined where there is none. */
+export async function readEvents(
+  redis: Redis,
+  runId: string,
+  seqs: readonly number[],
+): Promise<(LoggedEvent | undefined)[]> {
+  const commands = seqs.map((seq) => ['xrange', logKey(runId), `${seq}-0`, `${seq}-0`]);
+  const replies = (await redis.pipeline(commands).exec()) ?? [];
+  return replies.map(([error, entries]) => {
+    if (error) throw error;
+    const [entry] = entries as Entry[];
+    return entry && eventOf(runId, entry);
+  });
+}

@@ -1,14 +1,15 @@
 import type { Redis } from 'ioredis';
 import {
+  approvalsField,
   callsKeyField,
   callsKeySchema,
   receivedCallsSchema,
   receivedField,
   reservedField,
+  tasksField,
 } from '../domain/fields/run.ts';
 import {
   type ApprovalState,
-  parseAllTasks,
   parseRun,
   type RuleState,
   type RunState,
@@ -117,9 +118,25 @@ export async function readCallsKey(redis: Redis, runId: string, digest: string) 
   return stored === null ? undefined : callsKeySchema.parse(JSON.parse(stored));
 }
 
-/** All tasks of a run, in the order in which they were created. Reads the whole hash. */
+/** All tasks of a run, in the order in which they were created. */
 export async function readTasks(redis: Redis, runId: string): Promise<TaskState[]> {
-  return parseAllTasks(await readAll(redis, runId));
+  const ids = await readIds(redis, runId, tasksField.name);
+  const fields = ids.length === 0 ? {} : await readFields(redis, runId, ids.flatMap(taskFieldNames));
+  return ids.flatMap((id) => parseTask(id, fields) ?? []);
+}
+
+/** All approvals of a run, in the order in which they were requested. */
+export async function readApprovals(redis: Redis, runId: string): Promise<ApprovalState[]> {
+  const ids = await readIds(redis, runId, approvalsField.name);
+  const fields = ids.length === 0 ? {} : await readFields(redis, runId, ids.flatMap(approvalFieldNames));
+  return ids.flatMap((id) => parseApproval(id, fields) ?? []);
+}
+
+/** Ids sort by their time. */
+async function readIds(redis: Redis, runId: string, field: string): Promise<string[]> {
+  const row = (await redis.hget(stateKey(runId), field)) ?? '';
+  const entries = row.split(' ').slice(1);
+  return entries.map((entry) => entry.slice(0, entry.indexOf(':'))).sort();
 }
 
 /** The whole hash, which grows with the run. For views, not for handlers. */

@@ -1,7 +1,11 @@
 import type { LoggedEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import { fromStored, isOfType, readRawLog } from '../log/index.ts';
+import { readEvents, readManySteps, readTask, type SnapshotPlace, snapshotPlaces } from '../log/index.ts';
+import { isUndone, type UndoneRange, undoneRanges } from './undone-snapshots.ts';
+
+type Deps = Pick<EngineDeps, 'redis'>;
+type Run = Pick<RunState, 'id' | 'seq'>;
 
 /** A state that the files of a run were in. */
 export interface RunSnapshot {
@@ -19,79 +23,138 @@ export interface RunSnapshot {
   current: boolean;
 }
 
-/**
- * Every snapshot of a run, oldest first. A step that changed no file leaves the snapshot of its parent, so an id may occur more than once.
- * Reads the run's whole log.
- */
-export async function listSnapshots(
-  deps: Pick<EngineDeps, 'redis'>,
-  run: Pick<RunState, 'id'>,
-): Promise<RunSnapshot[]> {
-  let found: RunSnapshot[] = [];
-  const beside = new Set<string>();
-  const stepOfTask = new Map<string, string>();
-  let seq = 0;
-  for await (const text of readRawLog(deps.redis, run.id)) {
-    seq += 1;
-    if (!mayCount(text)) continue;
-    const event = fromStored(run.id, seq, text);
-    if (event.type === 'run.rewound') {
-      const kept = new Set(snapshotsBefore(found, new Set(event.data.undone.map(({ id }) => id))));
-      found = found.map((snapshot) => ({ ...snapshot, undone: !kept.has(snapshot) }));
-    } else {
-      if (event.type === 'step.created' && event.data.beside) beside.add(event.step_id);
-      if (event.type === 'task.created' && beside.has(event.step_id)) {
-        stepOfTask.set(event.data.task_id, event.step_id);
-      }
-      const snapshot = snapshotOf(event, stepOfTask);
-      if (snapshot) found.push({ ...snapshot, time: event.time, undone: false, current: false });
+export interface SnapshotsQuery {
+  limit: number;
+  /** The `next` of the page before. */
+  cursor?: number | undefined;
+  /** asc: oldest first. */
+  order?: 'asc' | 'desc' | undefined;
+}
+
+/** A page of the snapshots of a run, however long the run is. A step that changed no file leaves the snapshot of its parent, so an id may occur more than once. */
+export async function pageSnapshots(
+  deps: Deps,
+  run: Run,
+  { limit, cursor, order = 'asc' }: SnapshotsQuery,
+): Promise<{ snapshots: RunSnapshot[]; next: number | undefined }> {
+  const all = { from: 1, to: run.seq, order };
+  const range =
+    cursor === undefined ? all : order === 'asc' ? { ...all, from: cursor + 1 } : { ...all, to: cursor - 1 };
+  const places: SnapshotPlace[] = [];
+  for await (const some of snapshotPlaces(deps.redis, run.id, range)) {
+    places.push(...some);
+    if (places.length > limit) break;
+  }
+  const shown = places.slice(0, limit);
+  const standing = await readStanding(deps, run);
+  const snapshots = await readSnapshots(deps, run, shown, standing);
+  return { snapshots, next: places.length > limit ? shown.at(-1)?.seq : undefined };
+}
+
+const atOnce = 500;
+
+/** Every snapshot of a run, oldest first. Reads the event of each. */
+export async function listSnapshots(deps: Deps, run: Run): Promise<RunSnapshot[]> {
+  const found: RunSnapshot[] = [];
+  const standing = await readStanding(deps, run);
+  for await (const places of snapshotPlaces(deps.redis, run.id, { from: 1, to: run.seq, order: 'asc' })) {
+    for (let at = 0; at < places.length; at += atOnce) {
+      found.push(...(await readSnapshots(deps, run, places.slice(at, at + atOnce), standing)));
     }
   }
-  const current = found.findLast(({ undone }) => !undone);
-  if (current) current.current = true;
   return found;
 }
 
-/** Few events say something of files. Reading all of them takes ten times as long as finding these. */
-const mayCount = (text: string): boolean => relevant.test(text) || (creates.test(text) && text.includes('"beside"'));
-const relevant = isOfType(
-  'run\\.rewound|task\\.created|workspace\\.(?:materialised|snapshotted|prepared|captured|drifted)',
-);
-const creates = isOfType('step\\.created');
-
-/**
- * The snapshots that an undo of these steps keeps. The last of them has the files as they were before the first of the steps changed them:
- * the changes of a background command belong to no step, so all that were captured by then are kept.
- */
-export function snapshotsBefore(snapshots: readonly RunSnapshot[], steps: ReadonlySet<string>): RunSnapshot[] {
-  const kept = snapshots.filter(({ undone }) => !undone);
-  const end = kept.findIndex(({ by }) => by !== null && 'step' in by && steps.has(by.step));
-  return end === -1 ? kept : kept.slice(0, end);
+/** Whether the files of a run were ever in this state. Reads the events alone whose snapshots begin with the same digits. */
+export async function hasSnapshot({ redis }: Deps, run: Run, id: string): Promise<boolean> {
+  for await (const places of snapshotPlaces(redis, run.id, { from: 1, to: run.seq, order: 'desc' })) {
+    const alike = places.filter(({ digits }) => id.startsWith(digits)).map(({ seq }) => seq);
+    for (let at = 0; at < alike.length; at += atOnce) {
+      const events = await readEvents(redis, run.id, alike.slice(at, at + atOnce));
+      if (events.some((event) => event !== undefined && snapshotOf(event)?.id === id)) return true;
+    }
+  }
+  return false;
 }
 
-/** @param stepOfTask commands that ran in the place of a call: their changes are those of its step */
-function snapshotOf(
-  event: LoggedEvent,
-  stepOfTask: ReadonlyMap<string, string>,
-): Pick<RunSnapshot, 'id' | 'parent' | 'by' | 'files_changed'> | undefined {
+/** What of the whole list says how one snapshot stands. */
+interface Standing {
+  undone: UndoneRange[];
+  /** The event of the last one that is not undone. */
+  current: number | undefined;
+}
+
+async function readStanding(deps: Deps, run: Run): Promise<Standing> {
+  const undone = await undoneRanges(deps, run, (places) =>
+    readSnapshots(deps, run, places, { undone: [], current: 0 }),
+  );
+  for await (const places of snapshotPlaces(deps.redis, run.id, { from: 1, to: run.seq, order: 'desc' })) {
+    const current = places.find(({ seq }) => !isUndone(undone, seq));
+    if (current !== undefined) return { undone, current: current.seq };
+  }
+  return { undone, current: undefined };
+}
+
+async function readSnapshots(
+  { redis }: Deps,
+  run: Run,
+  places: readonly SnapshotPlace[],
+  { undone, current }: Standing,
+): Promise<RunSnapshot[]> {
+  const found = (
+    await readEvents(
+      redis,
+      run.id,
+      places.map(({ seq }) => seq),
+    )
+  ).filter((event) => event !== undefined);
+  const stepOfTask = await stepsBeside({ redis }, run, found);
+  return found.flatMap((event) => {
+    const snapshot = snapshotOf(event);
+    if (snapshot === undefined) return [];
+    const by = snapshot.by !== null && 'task' in snapshot.by ? byTask(snapshot.by.task, stepOfTask) : snapshot.by;
+    const { seq, time } = event;
+    return [{ ...snapshot, by, time, undone: isUndone(undone, seq), current: seq === current }];
+  });
+}
+
+/** By task, the steps whose calls ran as background commands: the changes of such a command are those of its step. */
+async function stepsBeside({ redis }: Deps, run: Run, events: readonly LoggedEvent[]): Promise<Map<string, string>> {
+  const ids = events.flatMap((event) => (event.type === 'workspace.captured' ? [event.data.task_id] : []));
+  const tasks = await Promise.all([...new Set(ids)].map((id) => readTask(redis, run.id, id)));
+  const owners = tasks.filter((task) => task !== undefined);
+  const steps = await readManySteps(redis, run.id, { ids: owners.map(({ about }) => about.step_id), fits: () => true });
+  return new Map(owners.flatMap(({ id }, at) => (steps[at]?.call.beside ? [[id, steps[at].id] as const] : [])));
+}
+
+const byTask = (task: string, stepOfTask: ReadonlyMap<string, string>): RunSnapshot['by'] => {
+  const step = stepOfTask.get(task);
+  return step === undefined ? { task } : { step, task };
+};
+
+/** What the event alone says. */
+function snapshotOf(event: LoggedEvent):
+  | {
+      id: string;
+      parent: string | null;
+      by: { step: string } | { task: string } | null;
+      files_changed: number;
+    }
+  | undefined {
   switch (event.type) {
     case 'workspace.materialised':
       return { id: event.data.snapshot, parent: null, by: null, files_changed: event.data.files };
     case 'workspace.snapshotted':
       return { ...changed(event.data), by: { step: event.step_id } };
-    case 'workspace.prepared':
-      return { ...changed(event.data), by: null };
     case 'workspace.captured':
-      return { ...changed(event.data), by: byTask(event.data.task_id, stepOfTask.get(event.data.task_id)) };
+      return { ...changed(event.data), by: { task: event.data.task_id } };
+    case 'workspace.prepared':
     case 'workspace.drifted':
       return { ...changed(event.data), by: null };
     default:
       return undefined;
   }
 }
-
-const byTask = (task: string, step: string | undefined): RunSnapshot['by'] =>
-  step === undefined ? { task } : { step, task };
 
 const changed = ({ snapshot, parent, files_changed }: { snapshot: string; parent: string; files_changed: number }) => ({
   id: snapshot,

@@ -1,8 +1,9 @@
-import { isIdOf, type StepStatus } from '@holdpoint/contract';
+import { isIdOf, isSettled, type StepStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
+import { settledIndex, toolIndex } from '../domain/fields/run.ts';
 import { EngineError, type RunState, type StepState } from '../domain/index.ts';
 import type { ListedStep } from '../domain/turn-steps.ts';
-import { readManySteps, readRun, readStep, readTurns, type StepFacts } from '../log/index.ts';
+import { readManySteps, readRun, readStep, readTurns, type StepFacts, turnsIn } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -27,6 +28,7 @@ export interface StepsQuery {
 
 /** A page of a filter that fits nothing costs no more than this many steps. */
 const mostLooked = 1000;
+const mostTurns = 500;
 
 /**
  * A page of the steps of a run. It reads what it shows, however long the run is. With a filter it may have fewer steps than `limit`, or none,
@@ -91,26 +93,77 @@ function filterOf({ status, tool }: StepsQuery): ((facts: StepFacts) => boolean)
 /** The steps of the turns that the list goes through, in its order, in batches. */
 async function* placesOf({ redis }: Deps, run: RunState, query: StepsQuery): AsyncGenerator<ListedStep[]> {
   const { order = 'asc', limit, turn } = query;
-  const [first, last] = turn === undefined ? [firstTurn(run), run.last_turn] : [turn, turn];
   const start = await startOf({ redis }, run, query);
-  const direction = order === 'asc' ? 1 : -1;
-  let next = start?.turn ?? (order === 'asc' ? first : last);
-  let skipping = start;
-  const count = Math.min(500, Math.max(16, limit + 1));
-  while (next >= first && next <= last) {
-    const turns = Array.from({ length: count }, (_, at) => next + at * direction).filter(
-      (one) => one >= first && one <= last,
-    );
-    const rows = await readTurns(redis, run.id, turns);
-    let places = (order === 'asc' ? rows : rows.map((row) => row.toReversed())).flat();
-    if (skipping !== undefined) {
-      const { id, isPast } = skipping;
-      places = places.slice(places.findIndex((place) => place.id === id) + (isPast ? 1 : 0));
-      skipping = undefined;
+  const [first, last] = turn === undefined ? [firstTurn(run), run.last_turn] : [turn, turn];
+  const from = order === 'asc' ? (start?.turn ?? first) : first;
+  const to = order === 'asc' ? last : (start?.turn ?? last);
+  const count = Math.min(mostTurns, Math.max(16, limit + 1));
+  for await (const turns of turnsOf({ redis }, run, query, { from, to, order })) {
+    for (let at = 0; at < turns.length; at += count) {
+      const some = turns.slice(at, at + count);
+      const rows = await readTurns(redis, run.id, some);
+      const places = (order === 'asc' ? rows : rows.map((row) => row.toReversed())).flatMap((row, index) => {
+        if (start === undefined || some[index] !== start.turn) return row;
+        return row.slice(row.findIndex(({ id }) => id === start.id) + (start.isPast ? 1 : 0));
+      });
+      if (places.length > 0) yield places;
     }
-    if (places.length > 0) yield places;
-    next += count * direction;
   }
+}
+
+/** The turns that a list looks at, in its order, in batches. With a filter, those alone whose steps may fit: what the indexes have. */
+async function* turnsOf(
+  { redis }: Deps,
+  run: RunState,
+  { status, tool }: StepsQuery,
+  range: { from: number; to: number; order: 'asc' | 'desc' },
+): AsyncGenerator<number[]> {
+  const byTool = (within: Range) => turnsIn(redis, run.id, (tool ?? []).map(toolIndex), within);
+  // A step may be undone without having settled: it is in the index of its tool alone.
+  if (status === undefined || (status.includes('undone') && run.alive < run.steps)) {
+    return yield* tool === undefined ? everyTurn(range) : byTool(range);
+  }
+  const settled = turnsIn(redis, run.id, status.filter(isSettled).map(settledIndex), range);
+  // Steps that are not settled are of the current turn.
+  const isOpen = status.some((one) => !isSettled(one)) && run.turn >= range.from && run.turn <= range.to;
+  const byStatus = isOpen ? withTurn(settled, run.turn, range.order) : settled;
+  if (tool === undefined) return yield* byStatus;
+  for await (const turns of byStatus) {
+    const within = { from: Math.min(...turns), to: Math.max(...turns), order: range.order };
+    const fitting = new Set((await Array.fromAsync(byTool(within))).flat());
+    yield turns.filter((turn) => fitting.has(turn));
+  }
+}
+
+interface Range {
+  from: number;
+  to: number;
+  order: 'asc' | 'desc';
+}
+
+function* everyTurn({ from, to, order }: Range): Generator<number[]> {
+  for (let at = 0; at <= to - from; at += mostTurns) {
+    const length = Math.min(mostTurns, to - from + 1 - at);
+    yield Array.from({ length }, (_, index) => (order === 'asc' ? from + at + index : to - at - index));
+  }
+}
+
+async function* withTurn(
+  batches: AsyncIterable<number[]>,
+  turn: number,
+  order: 'asc' | 'desc',
+): AsyncGenerator<number[]> {
+  let isDue = true;
+  for await (const turns of batches) {
+    const at = turns.findIndex((one) => (order === 'asc' ? one >= turn : one <= turn));
+    if (!isDue || at === -1) {
+      yield turns;
+      continue;
+    }
+    isDue = false;
+    yield turns[at] === turn ? turns : turns.toSpliced(at, 0, turn);
+  }
+  if (isDue) yield [turn];
 }
 
 /** The past of a fork lies in another run's log. */

@@ -1,7 +1,7 @@
 import { isSettled } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, type StepState } from '../domain/index.ts';
-import { listSnapshots, snapshotsBefore } from './list-snapshots.ts';
+import { listSnapshots, type RunSnapshot } from './list-snapshots.ts';
 import type { listSteps } from './list-steps.ts';
 
 /** A moment in a run's past: everything up to and including one step. */
@@ -61,4 +61,14 @@ export async function findRewindPoint(
       snapshots.flatMap(({ by }) => (by !== null && 'task' in by && by.task !== undefined ? [by.task] : [])),
     ),
   };
+}
+
+/**
+ * The snapshots that an undo of these steps keeps. The last of them has the files as they were before the first of the steps changed them:
+ * the changes of a background command belong to no step, so all that were captured by then are kept.
+ */
+function snapshotsBefore(snapshots: readonly RunSnapshot[], steps: ReadonlySet<string>): RunSnapshot[] {
+  const kept = snapshots.filter(({ undone }) => !undone);
+  const end = kept.findIndex(({ by }) => by !== null && 'step' in by && steps.has(by.step));
+  return end === -1 ? kept : kept.slice(0, end);
 }

@@ -3,17 +3,17 @@ import { expect } from 'vitest';
 import type { EngineDeps } from '../deps.ts';
 import { fold } from '../domain/fold.ts';
 import { readLog } from '../log/read-log.ts';
-import { readAll } from '../log/read-state.ts';
-import { listSnapshots } from '../queries/list-snapshots.ts';
+import { readAll, readApprovals, readTasks } from '../log/read-state.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { inMemoryCatalog } from './in-memory-worker.ts';
 import { soundPages } from './sound-pages.ts';
+import { soundSnapshots } from './sound-snapshots.ts';
 import { soundTrace } from './sound-trace.ts';
 import { unsoundVerdicts } from './sound-verdicts.ts';
 
 /**
  * Holds for every run at any time: its sequence numbers are dense, its log folds to its state, its counters agree with its steps and
- * approvals, its pages of steps have them all in order, and its list of snapshots ends with its files. A replay gives each call its verdict again. A run that has ended has nothing open
+ * approvals, its pages of steps have them all in order, and its lists of snapshots have what its log has. A replay gives each call its verdict again. A run that has ended has nothing open
  * or held.
  * @param deps.catalog that of the worker. @default the one in memory
  */
@@ -27,7 +27,9 @@ export async function soundLog(
   const { run, steps, approvals, tasks } = await listSteps(deps, runId);
   const open = steps.filter((step) => step.call.turn === run.turn && !isSettled(step.status));
   const pending = approvals.filter((approval) => approval.status === 'pending');
-  expect((await listSnapshots(deps, run)).find(({ current }) => current)?.id).toBe(run.snapshot);
+  await soundSnapshots(deps, run, events);
+  expect(await readTasks(deps.redis, runId)).toEqual(tasks);
+  expect(await readApprovals(deps.redis, runId)).toEqual(approvals);
   await soundPages(deps, runId, steps);
   expect(run.open).toBe(open.length);
   expect(run.parked).toBe(pending.length);

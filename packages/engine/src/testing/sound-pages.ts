@@ -17,10 +17,21 @@ export async function soundPages(
   const from = Math.ceil(count / 2);
   const at = expected.findIndex(({ number }) => number === from);
   expect(await allPages(deps, runId, { from })).toEqual(expected.slice(at));
-  const status = expected[at]?.step.status ?? 'pending';
-  expect(await allPages(deps, runId, { status: [status] })).toEqual(
-    expected.filter(({ step }) => step.status === status),
-  );
+  const [first] = steps;
+  const filters: Pick<StepsQuery, 'status' | 'tool'>[] = [
+    ...[...new Set(steps.map((step) => step.status))].map((status) => ({ status: [status] })),
+    ...[...new Set(steps.map(({ call }) => call.tool))].map((tool) => ({ tool: [tool] })),
+    { status: ['failed', 'undone', 'running'] },
+    { status: ['killed', 'queued'], tool: [first?.call.tool ?? '', 'none'] },
+    { status: ['succeeded'], tool: ['none'] },
+  ];
+  for (const [index, filter] of filters.entries()) {
+    const fitting = expected.filter(
+      ({ step }) => (filter.status?.includes(step.status) ?? true) && (filter.tool?.includes(step.call.tool) ?? true),
+    );
+    const order = index % 2 === 0 ? 'asc' : 'desc';
+    expect(await allPages(deps, runId, { ...filter, order })).toEqual(order === 'asc' ? fitting : fitting.toReversed());
+  }
 }
 
 async function allPages(deps: Pick<EngineDeps, 'redis'>, runId: string, query: Omit<StepsQuery, 'limit'>) {

@@ -140,11 +140,20 @@ async function deflateEntry(source: number, size: number, write: (bytes: Buffer)
 /** Reuses one buffer: a piece is valid until the next one is requested. */
 async function* pieces(fd: number, size: number): AsyncGenerator<Buffer> {
   let position = 0;
-  const buffer = Buffer.allocUnsafeSlow(Math.min(1024 * 1024, size));
-  while (position < size) {
-    const { bytesRead } = await readAsync(fd, buffer, 0, Math.min(buffer.length, size - position), position);
-    if (bytesRead === 0) throw new WorkspaceError('EWORKSPACEBUSY', 'A file became shorter while it was read.');
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
+  const buffer = spare ?? Buffer.allocUnsafeSlow(pieceBytes);
+  spare = undefined;
+  try {
+    while (position < size) {
+      const { bytesRead } = await readAsync(fd, buffer, 0, Math.min(buffer.length, size - position), position);
+      if (bytesRead === 0) throw new WorkspaceError('EWORKSPACEBUSY', 'A file became shorter while it was read.');
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    spare = buffer;
   }
 }
+
+const pieceBytes = 1024 * 1024;
+/** For the next file: a new buffer for each would stay until the next garbage collection. */
+let spare: Buffer | undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, ftruncateSync, openSync, readSync } from 'node:fs';
-import { syncOpen, writeAll, writeSynced } from '../files/index.ts';
+import { createYielder, syncOpen, writeAll, writeSynced } from '../files/index.ts';
 import {
   commitPack,
   newPackPaths,
@@ -72,7 +72,7 @@ export class PackStream {
     if (objects.length > 0) {
       this.#flushBlock(open);
       writeAll(fd, packHeader(objects.length), 0);
-      const trailer = hashOf(fd, open.size);
+      const trailer = await this.#hashOf(open);
       writeAll(fd, trailer, open.size);
       // The last object may have been dropped, and bytes of it remain.
       ftruncateSync(fd, open.size + trailer.length);
@@ -116,17 +116,26 @@ export class PackStream {
     writeAll(open.fd, this.#block.subarray(0, open.waiting), open.size - open.waiting);
     open.waiting = 0;
   }
-}
 
-/** The header contains the number of objects, which is known only at the end: so the pack is read again, from the page cache. */
-function hashOf(fd: number, size: number): Buffer {
-  const hash = createHash('sha1');
-  const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, size));
-  for (let position = 0; position < size; ) {
-    const read = readSync(fd, piece, 0, Math.min(piece.length, size - position), position);
-    if (read === 0) throw new Error('a pack became shorter while it was written');
-    hash.update(piece.subarray(0, read));
-    position += read;
+  /**
+   * The header contains the number of objects, which is known only at the end: so the pack is read again, from the page cache. A pack may have
+   * a GiB: other work of the process continues meanwhile.
+   */
+  async #hashOf(open: Open): Promise<Buffer> {
+    const maybeYield = createYielder();
+    const hash = createHash('sha1');
+    const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, open.size));
+    for (let position = 0; position < open.size; ) {
+      const read = readSync(open.fd, piece, 0, Math.min(piece.length, open.size - position), position);
+      if (read === 0) throw new Error('a pack became shorter while it was written');
+      hash.update(piece.subarray(0, read));
+      position += read;
+      const pause = maybeYield();
+      if (pause === undefined) continue;
+      await pause;
+      // The descriptor may be that of another file by now.
+      if (this.#open !== open) throw new Error('a pack was dropped while it was written');
+    }
+    return hash.digest();
   }
-  return hash.digest();
 }

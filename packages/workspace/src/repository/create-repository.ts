@@ -30,16 +30,22 @@ export async function createRepository(input: {
   const files = {
     ...initialFiles(input.source, input.baseCommit),
     ...shallow,
-    index: await buildIndex(input.root),
   };
-  for (const [name, content] of Object.entries(files)) {
-    const fd = openSync(join(path, name), 'wx', 0o644);
-    try {
-      writeAll(fd, Buffer.from(content));
-      setFileOwner(fd, owner, 0o644);
-    } finally {
-      closeSync(fd);
-    }
+  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), [Buffer.from(content)], owner);
+  await writeFile(join(path, 'index'), buildIndex(input.root), owner);
+}
+
+async function writeFile(
+  path: string,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+  owner: Owner | undefined,
+): Promise<void> {
+  const fd = openSync(path, 'wx', 0o644);
+  try {
+    for await (const piece of pieces) writeAll(fd, piece);
+    setFileOwner(fd, owner, 0o644);
+  } finally {
+    closeSync(fd);
   }
 }
 

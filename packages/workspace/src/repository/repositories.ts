@@ -26,7 +26,7 @@ import {
   snapshotMessage,
 } from '../tree/index.ts';
 import { escapeNames, unescapeNames } from './escaped-names.ts';
-import { clearStatFields } from './index-file.ts';
+import { clearStatFields, clearStatFieldsOfLarge } from './index-file.ts';
 
 /**
  * The `.git` entries of a tree: Holdpoint's own repository at the top, and those that commands created below it. A snapshot stores them in
@@ -101,12 +101,12 @@ export function repositoryScan(scan: Scan): Scan {
     content: {
       blob: (bytes, path) =>
         content.blob(clearStatFields(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)) ?? bytes, path),
-      largeBlob: (fd, size, path) => {
+      largeBlob: async (fd, size, path) => {
         const read = size <= maxIndexBytes && isIndex(fd) ? readFully(fd, size) : undefined;
-        const index = read && clearStatFields(read);
+        const index = read && (await clearStatFieldsOfLarge(read));
         // A new index has no status fields yet; large content is compressed beside the event loop.
-        const isAsRead = read === undefined || index === undefined || index.equals(read);
-        return isAsRead ? content.largeBlob(fd, size, path) : Promise.resolve(content.blob(index, path));
+        const isAsRead = index === undefined || index === read;
+        return isAsRead ? content.largeBlob(fd, size, path) : content.blob(index, path);
       },
       has: (oid) => content.has(oid),
       backpressure: () => content.backpressure(),

@@ -57,6 +57,7 @@ export {
   canonicalMode,
   changesBetween,
   countChanges,
+  countLeaves,
   type Entry,
   emptyFolder,
   emptyFolders,
@@ -71,6 +72,7 @@ export {
   type Mode,
   modes,
   reuseIfSame,
+  sortedLeaves,
   withEntry,
 } from './tree.ts';
 export { trustedStats } from './trusted-stats.ts';

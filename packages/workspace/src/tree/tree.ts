@@ -45,17 +45,39 @@ export function find(root: Folder, names: readonly string[]): Entry | undefined 
 }
 
 /** The files and links of a tree. One generator for all folders: one per folder passes each file on through all that are above it. */
-export function* leavesOf(root: Folder): Generator<{ path: string; leaf: Leaf }> {
-  const open = [{ entries: root.entries.entries(), path: '' }];
+export const leavesOf = (root: Folder): Generator<{ path: string; leaf: Leaf }> =>
+  leavesBy(root, (folder) => folder.entries.entries());
+
+/** The same in the order of their paths, byte by byte: git's index has it. */
+export const sortedLeaves = (root: Folder): Generator<{ path: string; leaf: Leaf }> =>
+  leavesBy(root, (folder) => sortedEntries(folder).values());
+
+/** A folder sorts as if its name ended with a slash. */
+function sortedEntries({ entries }: Folder): [string, Entry][] {
+  const keyed = [...entries].map((entry) => ({ key: isFolder(entry[1]) ? `${entry[0]}/` : entry[0], entry }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ entry }) => entry);
+}
+
+export function countLeaves(root: Folder): number {
+  let count = 0;
+  for (const entry of root.entries.values()) count += isFolder(entry) ? countLeaves(entry) : 1;
+  return count;
+}
+
+function* leavesBy(
+  root: Folder,
+  entriesOf: (folder: Folder) => Iterator<[string, Entry]>,
+): Generator<{ path: string; leaf: Leaf }> {
+  const open = [{ entries: entriesOf(root), path: '' }];
   for (let folder = open.at(-1); folder !== undefined; folder = open.at(-1)) {
-    const { value } = folder.entries.next();
-    if (value === undefined) {
+    const { done, value } = folder.entries.next();
+    if (done) {
       open.pop();
       continue;
     }
     const [name, entry] = value;
     const path = folder.path === '' ? name : `${folder.path}/${name}`;
-    if (isFolder(entry)) open.push({ entries: entry.entries.entries(), path });
+    if (isFolder(entry)) open.push({ entries: entriesOf(entry), path });
     else yield { path, leaf: entry };
   }
 }

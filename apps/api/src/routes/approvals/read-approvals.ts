@@ -67,16 +67,16 @@ function filterOf(
   };
 }
 
-/** The logs of a run and its sub-agents have all approvals; the index has only the pending ones. */
+/** The states of a run and its sub-agents have all approvals; the index has only the pending ones. */
 async function approvalsOf(
   deps: ApiDeps,
   runId: string,
   status: readonly ApprovalStatus[],
   { limit, cursor }: { limit: number; cursor?: string },
 ) {
-  const { run } = await deps.engine.runs.steps(runId);
+  const run = await deps.engine.runs.get(runId);
   const runs = [runId, ...(await deps.engine.runs.agents(run)).map(({ id }) => id)];
-  const approvals = await Promise.all(runs.map(async (id) => (await deps.engine.runs.steps(id)).approvals));
+  const approvals = await Promise.all(runs.map((id) => deps.engine.approvals.ofRun(id)));
   const fitting = approvals
     .flat()
     .filter((approval) => status.includes(approval.status) && (cursor === undefined || approval.id < cursor))

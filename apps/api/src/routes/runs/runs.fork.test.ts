@@ -93,7 +93,7 @@ describe('to undo', () => {
       [null, 'undone'],
     ]);
     expect((await api.client.listApprovals({ run_id: id })).data).toEqual([]);
-    expect((await api.client.listSnapshots(id)).map(({ step, current }) => [step?.number, current])).toEqual([
+    expect((await api.client.listSnapshots(id)).data.map(({ step, current }) => [step?.number, current])).toEqual([
       [undefined, false],
       [1, true],
       [null, false],
@@ -212,7 +212,7 @@ describe('a fork', () => {
     expect(await pathsOf(fork.id)).toEqual(['a', 'b', 'c']);
     expect((await stepsOf(fork.id)).map(({ number, turn }) => [number, turn])).toEqual([[1, 3]]);
     expect(await api.client.getRun(id)).toEqual({ ...before, seq: before.seq + 1 });
-    const [begins] = await api.client.listSnapshots(fork.id);
+    const [begins] = (await api.client.listSnapshots(fork.id)).data;
     expect(begins).toMatchObject({ id: second?.snapshot, parent: null, step: null });
     // The base is the other run's, and may be compared with; its later snapshots may not.
     const { from } = await api.client.diff(fork.id, { from: before.workspace.base ?? '' });

@@ -41,8 +41,7 @@ export async function findNamed(
     const places = { step_not_found: pointer, step_not_settled: pointer };
     return placeEngineError(places, () => afterStep(deps, run, asked));
   }
-  const snapshots = await deps.engine.runs.snapshots(run);
-  if (snapshots.some(({ id }) => id === asked)) return asked;
+  if (await deps.engine.runs.hasSnapshot(run, asked)) return asked;
   const detail = `the run ${run.id} has no snapshot ${asked}`;
   throw new ApiProblem('snapshot_not_found', detail, { errors: [{ pointer, detail }] });
 }

@@ -1,4 +1,4 @@
-import { idParamsSchema, type Snapshot, snapshotListSchema } from '@holdpoint/contract/wire';
+import { idParamsSchema, listSnapshotsQuerySchema, type Snapshot, snapshotPageSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { workspaceOf } from './find-snapshot.ts';
@@ -12,18 +12,19 @@ export function listSnapshotsRoute(app: App): void {
       schema: {
         tags: ['snapshots'],
         operationId: 'listSnapshots',
-        summary: 'List the states of the workspace, oldest first',
+        summary: 'List the states of the workspace',
         description:
-          'The state that the run began with, one for each step that may have changed files, and one for each time that changes of ' +
+          'A page reads what it shows, however long the run is. The state that the run began with, one for each step that may have changed files, and one for each time that changes of ' +
           'background commands were captured. Undone states are listed too.',
         params: idParamsSchema,
-        response: { 200: snapshotListSchema },
+        querystring: listSnapshotsQuerySchema,
+        response: { 200: snapshotPageSchema },
       },
     },
-    async ({ params, deps }) => {
+    async ({ params, query, deps }) => {
       const run = await deps.engine.runs.get(checkRunId(params.id));
       workspaceOf(run);
-      const snapshots = await deps.engine.runs.snapshots(run);
+      const { snapshots, next } = await deps.engine.runs.snapshotsPage(run, query);
       const ids = snapshots.flatMap(({ by }) => (by !== null && 'step' in by ? [by.step] : []));
       const numbered = await deps.engine.runs.numbered(run.id, ids);
       const data = snapshots.map(({ by, ...snapshot }): Snapshot => {
@@ -34,7 +35,7 @@ export function listSnapshotsRoute(app: App): void {
           task_id: by !== null && 'task' in by ? (by.task ?? null) : null,
         };
       });
-      return { data };
+      return { data, next_cursor: next?.toString() ?? null, has_more: next !== undefined };
     },
   );
 }

@@ -54,7 +54,7 @@ describe('snapshots', () => {
   test('are listed with the steps that left them; the last that is in force is current', async () => {
     const steps = (await api.client.listSteps(id)).data;
     const { workspace } = await api.client.getRun(id);
-    const [began, first, same, last] = await api.client.listSnapshots(id);
+    const [began, first, same, last] = (await api.client.listSnapshots(id)).data;
     expect(began).toMatchObject({ id: workspace.base, parent: null, step: null, files_changed: 4, current: false });
     expect(first).toMatchObject({
       id: steps[0]?.snapshot,
@@ -67,11 +67,23 @@ describe('snapshots', () => {
     expect(last).toMatchObject({ id: workspace.snapshot, parent: first?.id, step: { number: 3 }, current: true });
   });
 
+  test('are listed page by page, from both ends', async () => {
+    const { data: all } = await api.client.listSnapshots(id);
+    for (const order of ['asc', 'desc'] as const) {
+      const first = await api.client.listSnapshots(id, { order, limit: 3 });
+      const second = await api.client.listSnapshots(id, { order, limit: 3, cursor: first.next_cursor ?? '' });
+      expect([...first.data, ...second.data]).toEqual(order === 'asc' ? all : all.toReversed());
+      expect([first.has_more, second.has_more, second.next_cursor]).toEqual([true, false, null]);
+    }
+    const problem = await problemOf(await api.send(`/v1/runs/${id}/snapshots?cursor=x`));
+    expect(problem).toMatchObject({ code: 'invalid_request', status: 422, errors: [{ pointer: 'cursor' }] });
+  });
+
   test('of steps that changed nothing are one; it is current after the last of them', async () => {
     const groups = [{ steps: [write('a', 'a')] }, { steps: [write('a', 'a')] }];
     const { run: same } = await api.client.createRun({ plan: { groups } });
     await worker.drive(same.id);
-    const snapshots = await api.client.listSnapshots(same.id);
+    const snapshots = (await api.client.listSnapshots(same.id)).data;
     expect(snapshots.map(({ current }) => current)).toEqual([false, false, true]);
     expect(snapshots[2]?.id).toBe(snapshots[1]?.id);
   });
@@ -83,7 +95,7 @@ describe('snapshots', () => {
     const { run: made } = await api.client.createRun({ plan: { groups }, policy: hold });
     await worker.drive(made.id);
     await worker.background(made.id);
-    const snapshots = await api.client.listSnapshots(made.id);
+    const snapshots = (await api.client.listSnapshots(made.id)).data;
     const [task] = await api.client.listTasks(made.id);
     const captured = snapshots.find(({ task_id }) => task_id !== null);
     expect(captured).toMatchObject({ task_id: task?.id, step: null, undone: false, current: true, files_changed: 1 });
@@ -142,14 +154,14 @@ describe('files', () => {
     expect(files.map(({ path, mode, bytes }) => [path, mode, bytes])).toContainEqual(['run.sh', '100755', 10]);
     expect(files.find(({ path }) => path === 'link')).toMatchObject({ mode: '120000' });
     expect(files).toHaveLength(6);
-    const [began] = await api.client.listSnapshots(id);
+    const [began] = (await api.client.listSnapshots(id)).data;
     const inFolder = await api.client.listFiles(id, { path: 'sub', snapshot: began?.id });
     expect(inFolder.map(({ path }) => path)).toEqual(['sub/bytes', hostile]);
     expect(await api.client.listFiles(id, { path: 'nope' })).toEqual([]);
   });
 
   test('are read byte for byte, as they were at any snapshot', async () => {
-    const [began, first] = await api.client.listSnapshots(id);
+    const [began, first] = (await api.client.listSnapshots(id)).data;
     expect(await text('kept.txt', began?.id)).toBe('kept\n');
     expect(await text('kept.txt', first?.id)).toBe('changed\n');
     expect(await whole(api.client.readFile(id, { path: 'sub/bytes' }))).toEqual(binary);
@@ -198,14 +210,14 @@ describe('an archive', () => {
     expect((await readdir(into)).sort()).toEqual(['kept.txt', 'link', 'run.sh', 'sub']);
     expect(await readFile(join(into, 'sub/bytes'))).toEqual(binary);
     expect(await readFile(join(into, 'link'), 'utf8')).toBe('changed\n');
-    const [began] = await api.client.listSnapshots(id);
+    const [began] = (await api.client.listSnapshots(id)).data;
     expect(await readFile(join(await unpacked('zip', 'all', began?.id), 'kept.txt'), 'utf8')).toBe('kept\n');
   });
 
   test('or only what the run added or changed', async () => {
     const into = await unpacked('tar.gz', 'changed');
     expect((await readdir(into, { recursive: true })).sort()).toEqual(['kept.txt', 'sub', 'sub/made.txt']);
-    const [began] = await api.client.listSnapshots(id);
+    const [began] = (await api.client.listSnapshots(id)).data;
     expect(await readdir(await unpacked('tar.gz', 'changed', began?.id))).toEqual([]);
   });
 

@@ -1,17 +1,28 @@
 import type { Snapshot } from '@holdpoint/contract/wire';
 import { findSnapshot } from '../../find-snapshot.ts';
 import { ago, counted, nameText, table, unknownText } from '../../output/index.ts';
-import { type ApiOptions, apiCommand, type Shell } from '../../shell/index.ts';
+import { type ApiOptions, apiCommand, count, type Shell } from '../../shell/index.ts';
+
+interface ListOptions extends ApiOptions {
+  newestFirst?: true;
+  limit?: number;
+  cursor?: string;
+}
 
 export const listSnapshotsCommand = (shell: Shell) =>
   apiCommand('snapshots', 'list the snapshots of a run, oldest first')
     .argument('<run>', 'id of the run')
-    .action(async (runId: string, { url, json }: ApiOptions) => {
-      const snapshots = await (await shell.connect(url)).listSnapshots(runId);
-      if (json) return shell.printJson({ data: snapshots });
+    .option('--newest-first', 'begin with the files as they are now')
+    .option('--limit <n>', 'list at most this many', count)
+    .option('--cursor <cursor>', 'continue an earlier list')
+    .action(async (runId: string, { url, json, newestFirst, limit, cursor }: ListOptions) => {
+      const query = { limit, cursor, order: newestFirst ? ('desc' as const) : undefined };
+      const page = await (await shell.connect(url)).listSnapshots(runId, query);
+      if (json) return shell.printJson(page);
       const now = Date.now();
-      const rows = snapshots.map((snapshot) => rowOf(snapshot, now));
+      const rows = page.data.map((snapshot) => rowOf(snapshot, now));
       for (const line of table(['SNAPSHOT', 'STEP', 'AFTER', 'CHANGED', 'TAKEN', ''], rows)) shell.print(line);
+      if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
     });
 
 function rowOf({ id, parent, step, task_id, files_changed, time, current, undone }: Snapshot, now: number): string[] {

@@ -1,7 +1,8 @@
 import { ApiError, type Client } from '@holdpoint/client';
 import { stepIdSchema } from '@holdpoint/contract';
-import type { Attempt, StepDetail } from '@holdpoint/contract/wire';
+import type { Attempt, Snapshot, StepDetail } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
+import { everySnapshot } from '../../find-snapshot.ts';
 import { isShortFor, shortIdIn } from '../../naming/short-id.ts';
 import { codeText, duration, nameText, oneLine, pairs, patchLines, plain } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../../shell/index.ts';
@@ -54,9 +55,14 @@ function unlessNotFound(error: unknown): undefined {
 /** What changed between the snapshot before the step and its own. */
 async function patchOf(client: Client, { id: stepId, run_id, snapshot, effect }: StepDetail): Promise<string> {
   if (snapshot === null || effect === 'read') return '';
-  const before = (await client.listSnapshots(run_id)).findLast(({ step }) => step?.id === stepId)?.parent;
+  const before = (await lastSnapshotOf(client, run_id, stepId))?.parent;
   if (before === undefined || before === null || before === snapshot) return '';
   return client.patch(run_id, { from: before, to: snapshot, include_ignored: true });
+}
+
+async function lastSnapshotOf(client: Client, runId: string, stepId: string): Promise<Snapshot | undefined> {
+  for await (const snapshot of everySnapshot(client, runId)) if (snapshot.step?.id === stepId) return snapshot;
+  return undefined;
 }
 
 interface Shown {

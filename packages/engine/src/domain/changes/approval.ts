@@ -1,5 +1,5 @@
 import type { ApprovalStatus, DecisionKind } from '@holdpoint/contract';
-import { approvalField, runField, stepField } from '../model.ts';
+import { approvalField, approvalsField, runField, stepField } from '../model.ts';
 import type { ChangesOf, EventsOf, StateChanges } from './state-changes.ts';
 
 /** The changes of an approval. Without a step it is about the publish of the run. */
@@ -7,6 +7,7 @@ export const approvalChanges: ChangesOf<EventsOf<'approval'>> = {
   'approval.requested': (state, { step_id, time, data: { approval_id, snapshot: _, ...request } }) => {
     state.set(approvalField.request(approval_id), { ...request, step_id, requested_at: time });
     state.set(approvalField.status(approval_id), 'pending');
+    state.mark(approvalsField, runField.seq, { text: ` ${approval_id}:`, ahead: 1 });
     if (request.changed !== undefined) state.set(approvalField.superseded(request.changed.approval_id), approval_id);
     if (step_id === undefined) {
       state.set(runField.publication, 'parked');

@@ -4,6 +4,7 @@ import {
   messageField,
   namedField,
   receivedField,
+  rewindsField,
   runField,
   specField,
   stepField,
@@ -81,6 +82,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
     state.set(runField.turn_steps, steps);
     state.set(runField.open, open);
     state.set(runField.snapshot, snapshot);
+    state.mark(rewindsField, runField.seq, { text: ' ', ahead: 1 });
     state.set(runField.restore, 'due');
     state.clear(runField.writer);
     state.clear(runField.closing);

@@ -1,13 +1,16 @@
 import type { EventOf, EventType, ModelUsage } from '@holdpoint/contract';
-import { type Cell, runField } from '../model.ts';
+import { type Cell, runField, snapshotIndex } from '../model.ts';
 
 /** Appends text to a field, and the number that a counter has at this event. */
 interface Mark {
   field: string;
   text: string;
+  /** Empty: none, the number is `by`. */
   counter: string;
   /** What these changes have added to the counter by then. */
   by: number;
+  /** How many numbers a field of an index stands for; 0: it is no index. */
+  width: number;
 }
 
 /**
@@ -42,11 +45,17 @@ export class StateChanges {
 
   /** @param ahead added to the counter */
   mark(
-    { name }: Cell<never>,
+    { name, width = 0 }: Cell<never> & { width?: number },
     counter: Cell<number>,
     { text = '', ahead = 0 }: { text?: string; ahead?: number | undefined },
   ): void {
-    this.marks.push({ field: name, text, counter: counter.name, by: (this.increments.get(counter.name) ?? 0) + ahead });
+    const by = (this.increments.get(counter.name) ?? 0) + ahead;
+    this.marks.push({ field: name, text, counter: counter.name, by, width });
+  }
+
+  /** Adds a number to an index. */
+  list({ name, width }: Cell<never> & { width: number }, number: number): void {
+    this.marks.push({ field: name, text: ' ', counter: '', by: number, width });
   }
 
   raise({ name }: Cell<number>, least: number): void {
@@ -69,6 +78,13 @@ export class StateChanges {
     else this.values.set(name, String(Number(base) + by));
   }
 }
+
+/** The event says in which state the files are. */
+export const listSnapshot = (state: StateChanges, snapshot: string): void =>
+  state.mark(snapshotIndex, runField.seq, { text: ` ${snapshot.slice(0, snapshotDigits)}:`, ahead: 1 });
+
+/** How many digits of its id the index has for each snapshot. */
+export const snapshotDigits = 4;
 
 /** What each of these events does to the state. */
 export type ChangesOf<Type extends EventType> = {

@@ -1,5 +1,5 @@
 import type { EventOf } from '@holdpoint/contract';
-import { heads, namedField, runField, stepField } from '../model.ts';
+import { heads, namedField, runField, stepField, toolIndex } from '../model.ts';
 import { type ChangesOf, countUsage, type EventsOf, requireRestore, type StateChanges } from './state-changes.ts';
 
 export const stepChanges: ChangesOf<EventsOf<'step'>> = {
@@ -12,6 +12,7 @@ export const stepChanges: ChangesOf<EventsOf<'step'>> = {
     state.set(stepField.status(step_id), 'pending');
     state.set(stepField.attempt(step_id), 0);
     state.set(stepField.created_at(step_id), time);
+    state.list(toolIndex(call.tool), call.turn);
     if (call.name !== undefined) state.set(namedField(call.name), step_id);
     state.increase(runField.steps);
     state.increase(runField.alive);

@@ -1,10 +1,11 @@
 import type { EventOf } from '@holdpoint/contract';
-import { heads, reservedField, runField, stepField, taskField } from '../model.ts';
+import { heads, reservedField, runField, stepField, taskField, tasksField } from '../model.ts';
 import { type ChangesOf, type EventsOf, requireRestore, type StateChanges } from './state-changes.ts';
 
 export const taskChanges: ChangesOf<EventsOf<'task'>> = {
   'task.created': (state, { step_id, time, data: { task_id, ...about } }) => {
     state.set(taskField.status(task_id), 'queued');
+    state.mark(tasksField, runField.seq, { text: ` ${task_id}:`, ahead: 1 });
     state.set(taskField.about(task_id), { step_id, ...about });
     state.set(taskField.created_at(task_id), time);
     state.set(stepField.task(step_id), task_id);

@@ -1,13 +1,14 @@
 import { absentContent } from '@holdpoint/contract';
 import { heads, runField, stepField } from '../model.ts';
 import type { PublicationEvent } from './publication.ts';
-import { type ChangesOf, type EventsOf, noChange, requireRestore } from './state-changes.ts';
+import { type ChangesOf, type EventsOf, listSnapshot, noChange, requireRestore } from './state-changes.ts';
 
 /** The changes of the tree. Those of its publication: `publication.ts`. */
 export const workspaceChanges: ChangesOf<Exclude<EventsOf<'workspace'>, PublicationEvent>> = {
   'workspace.progress': noChange,
   'workspace.materialised': (state, { data: { snapshot, base = snapshot, prepare, ...made } }) => {
     state.set(runField.snapshot, snapshot);
+    listSnapshot(state, snapshot);
     state.set(runField.base, base);
     state.set(runField.lease, 1);
     state.clear(runField.head);
@@ -23,6 +24,7 @@ export const workspaceChanges: ChangesOf<Exclude<EventsOf<'workspace'>, Publicat
     state.set(runField.prepared, number);
     state.clear(runField.preparing);
     state.set(runField.snapshot, snapshot);
+    listSnapshot(state, snapshot);
     if (number < of) return;
     // The change set is counted from here, so what the commands made is not part of it.
     state.set(runField.base, snapshot);
@@ -47,16 +49,19 @@ export const workspaceChanges: ChangesOf<Exclude<EventsOf<'workspace'>, Publicat
   },
   'workspace.captured': (state, { data }) => {
     state.set(runField.snapshot, data.snapshot);
+    listSnapshot(state, data.snapshot);
     state.clear(runField.writer);
     state.clear(runField.merging);
     state.increase(runField.uncaptured, -1);
   },
   'workspace.drifted': (state, { data }) => {
     state.set(runField.snapshot, data.snapshot);
+    listSnapshot(state, data.snapshot);
     state.clear(runField.writer);
   },
   'workspace.snapshotted': (state, { step_id, data }) => {
     state.set(runField.snapshot, data.snapshot);
+    listSnapshot(state, data.snapshot);
     state.set(stepField.snapshot(step_id), data.snapshot);
     state.clear(runField.writer);
   },

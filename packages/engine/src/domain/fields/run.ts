@@ -25,7 +25,7 @@ import {
   validatedSchema,
 } from '@holdpoint/contract';
 import { z } from 'zod';
-import { cell, cellsOf, integer, json, optional, optionalInteger, text } from './field.ts';
+import { type Cell, cell, cellsOf, integer, json, optional, optionalInteger, text } from './field.ts';
 
 /** The fields of a run in its state hash: one flat hash, so that a script can test and set any of them at once. */
 export const runTable = {
@@ -149,6 +149,26 @@ export const namedField = (name: string) => textCell(`named:${name}`);
  * before it.
  */
 export const turnField = (turn: number) => textCell(`turn:${turn}`);
+/**
+ * Fields of an index. Each stands for as many numbers as the index is wide, in a row, and its name ends with its place among them. A number is
+ * written as its remainder, so that an entry stays short.
+ */
+interface Index extends Cell<never> {
+  width: number;
+}
+const index = (name: string, width: number): Index => ({ ...textCell(`${name}:`), width });
+/** The events that say in which state the files are: ` DIGITS:SEQ`, with the first four digits of the id of the snapshot. */
+export const snapshotIndex = index('snapshots', 1000);
+/** The approvals and the tasks of a run: ` ID:SEQ`, with the event that requested or created it. */
+export const approvalsField = textCell('approvals');
+export const tasksField = textCell('tasks');
+/** Where the log has an undo: ` SEQ`. */
+export const rewindsField = textCell('rewinds');
+/** The turns with a step of this tool: ` TURN`, once for each. */
+export const toolIndex = (tool: string) => index(`tool_turns:${tool}`, turnsAtOnce);
+/** The turns with a step that settled so, also when it was undone since: ` TURN`, once for each. `append.lua` writes them with the record. */
+export const settledIndex = (status: string) => index(`settled_turns:${status}`, turnsAtOnce);
+export const turnsAtOnce = 200;
 /** The snapshot that a fork began with. */
 export const forkField = (child: string) => textCell(`fork:${child}`);
 /** The task of this run beneath which a step of another run reserved one of its sub-agents (`reserve-agent.ts`). */

@@ -1,33 +1,9 @@
-import type { Redis } from 'ioredis';
-import { fold } from '../../domain/fold.ts';
-import { logKey, runOfKey, stateKey } from '../../log/keys.ts';
-import { readWholeLog } from '../../log/read-log.ts';
 import type { Migration } from './migration.ts';
+import { refold } from './refold.ts';
 
-/** A state follows from its log, so it is made again from there. */
 export const stepRecords: Migration = {
   from: 1,
   to: 2,
   title: 'the steps of each run get an index, and a settled step becomes one field of the state',
-  async run({ redis }) {
-    for await (const runId of runsWithLog(redis)) {
-      const state = fold(await Array.fromAsync(readWholeLog(redis, runId)));
-      const writes = redis.multi().del(stateKey(runId));
-      const fields = Object.entries(state);
-      for (let at = 0; at < fields.length; at += fieldsAtOnce) {
-        writes.hset(stateKey(runId), ...fields.slice(at, at + fieldsAtOnce).flat());
-      }
-      const replies = await writes.exec();
-      for (const [error] of replies ?? []) if (error) throw error;
-    }
-  },
+  run: refold,
 };
-
-const fieldsAtOnce = 1000;
-
-/** Every run with a log, whether an index has it or not. */
-async function* runsWithLog(redis: Redis): AsyncGenerator<string> {
-  for await (const keys of redis.scanStream({ match: logKey('run_*'), count: 1000 })) {
-    for (const key of new Set(keys as string[])) yield runOfKey(key);
-  }
-}

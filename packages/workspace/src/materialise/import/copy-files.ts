@@ -71,6 +71,8 @@ export class FileCopier {
   /** Whether blocks can be shared with the source; undefined until the first try. */
   #shares: boolean | undefined;
   #memory = Buffer.allocUnsafeSlow(256 * 1024);
+  /** Of the one large file that is being copied. */
+  #piece: Buffer | undefined;
 
   constructor(settings: CopySettings, pack: ImportPack) {
     this.#settings = settings;
@@ -147,7 +149,8 @@ export class FileCopier {
   async #copyLarge(source: Source, target: Target | undefined, result: CopyResult): Promise<void> {
     const from = target?.isShared === true ? target.fd : source.fd;
     const hash = startObject('blob', Number(source.status.size));
-    const piece = Buffer.allocUnsafeSlow(pieceBytes);
+    this.#piece ??= Buffer.allocUnsafeSlow(pieceBytes);
+    const piece = this.#piece;
     let size = 0;
     for (;;) {
       const read = readSync(from, piece, 0, Math.min(pieceBytes, Number(source.status.size) - size), size);
