@@ -40,6 +40,7 @@ export default defineConfig({
     // a lock to expire or a process to die; three keep two cores busy.
     pool: 'forks',
     maxWorkers: 3,
+    globalSetup: 'tests/harness/bundle-programs.ts',
     projects: [
       {
         extends: true,
@@ -66,7 +67,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/compiled', import.meta.url)) },
     // A process is started and killed at every moment of a verb in one test: a minute, where the machine has other work.
     testTimeout: 120_000,
-    hookTimeout: 60_000,
+    // A hook starts a system of four processes.
+    hookTimeout: 120_000,
     reporters: ['default', 'json'],
     outputFile: { json: '.cache/test-report.json' },
   },

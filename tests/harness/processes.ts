@@ -39,10 +39,10 @@ export async function startApp(options: {
   /** A module that Node loads before the app. */
   preload?: string;
 }): Promise<AppProcess> {
-  const before = options.preload === undefined ? [] : ['--import', options.preload];
-  const child = spawn(process.execPath, [...before, join(projectDir, options.entry)], {
+  const { program, env } = programOf(options);
+  const child = spawn(process.execPath, program, {
     cwd: projectDir,
-    env: { ...appEnv, ...options.env },
+    env: { ...appEnv, ...env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (child.pid !== undefined) killWithParent(child.pid);
@@ -60,6 +60,18 @@ export async function startApp(options: {
       if (name !== 'SIGSTOP' && name !== 'SIGCONT') await gone;
     },
   };
+}
+
+/**
+ * The bundle of an app starts with a third of the CPU time of its 1,000 sources. What is loaded before the sources, to change their modules,
+ * finds none of them in a bundle. The suites beside `npm test`, and `up`, start the sources as users do.
+ */
+function programOf({ entry, preload }: { entry: string; preload?: string }): { program: string[]; env: object } {
+  const bundles = process.env.HOLDPOINT_TEST_PROGRAMS;
+  if (preload !== undefined) return { program: ['--import', preload, join(projectDir, entry)], env: {} };
+  if (bundles === undefined) return { program: [join(projectDir, entry)], env: {} };
+  const [, app] = entry.split('/');
+  return { program: [join(bundles, `${app}.js`)], env: { NODE_COMPILE_CACHE: join(bundles, 'compiled') } };
 }
 
 const firstLine = (

@@ -121,6 +121,6 @@ test('an idle one ends', async () => {
 
 test('memory is bounded', async () => {
   const { process, ended } = program('const all = []; for (;;) all.push(Buffer.alloc(64 << 20, 1))', {});
-  await expect(ask(process, {})).rejects.toMatchObject({ code: 'EPROGRAMLOST' });
+  await expect(ask(process, {}, '', 100_000)).rejects.toMatchObject({ code: 'EPROGRAMLOST' });
   await ended();
 });
