@@ -9,8 +9,11 @@ const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,exa
  * a fifth less of the system's time in processes of their own.
  */
 const programs = [
-  'packages/{runtime,sandbox,workspace}/src/**/*.test.ts',
-  '{apps,scripts,tests,examples}/**/*.test.ts',
+  'packages/{sandbox,workspace}/src/**/*.test.ts',
+  'packages/runtime/src/{adapters,following,toolchains}/**/*.test.ts',
+  'apps/cli/src/{*,{commands,completion,doctor,system}/**/*}.test.ts',
+  'apps/{worker/src/**/*,api/src/main.create}.test.ts',
+  '{scripts,tests,examples}/**/*.test.ts',
   // What measures memory or delays.
   'packages/*/src/**/*.measure.test.ts',
 ];
