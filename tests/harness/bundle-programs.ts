@@ -15,7 +15,7 @@ const programs = [
 ] as const;
 
 /** Builds the programs, once for each state of the sources. Test processes find them through HOLDPOINT_TEST_PROGRAMS. */
-export default async function bundlePrograms(): Promise<void> {
+export async function setup(): Promise<void> {
   const directory = join(bundles, sourceDigest());
   if (!(await exists(directory))) await build(directory);
   process.env.HOLDPOINT_TEST_PROGRAMS = directory;
@@ -25,17 +25,16 @@ async function build(directory: string): Promise<void> {
   await mkdir(bundles, { recursive: true });
   const old = await readdir(bundles);
   const unfinished = await mkdtemp(join(bundles, 'building-'));
-  const input = Object.fromEntries(programs.map(([name, path]) => [name, join(projectDir, path)]));
-  const bundle = await rolldown({
-    input,
-    platform: 'node',
-    plugins: [ownPlace],
-    external: /\.node$/,
-    logLevel: 'silent',
-  });
-  // Several classes have the same name, and a log line or a test may contain it.
-  await bundle.write({ dir: unfinished, format: 'esm', keepNames: true });
-  await bundle.close();
+  for (const [name, path] of programs) {
+    // One build each: in a build of several, a program may import the main module of another for what they share.
+    const bundle = await rolldown({
+      ...{ input: { [name]: join(projectDir, path) }, platform: 'node', plugins: [ownPlace], external: /\.node$/ },
+      logLevel: 'silent',
+    });
+    // Several classes have the same name, and a log line or a test may contain it.
+    await bundle.write({ dir: join(unfinished, name), format: 'esm', keepNames: true });
+    await bundle.close();
+  }
   // Two runs may build the same state: the second one to finish uses the bundle of the first.
   await rename(unfinished, directory).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;

@@ -8,7 +8,8 @@ import { run } from '../run.ts';
 
 const bundles = process.env.HOLDPOINT_TEST_PROGRAMS;
 /** `npm test` makes bundles of the programs, which start with less CPU time. */
-const main = bundles === undefined ? fileURLToPath(new URL('../main.ts', import.meta.url)) : join(bundles, 'cli.js');
+const main =
+  bundles === undefined ? fileURLToPath(new URL('../main.ts', import.meta.url)) : join(bundles, 'cli/cli.js');
 
 export interface Ended {
   code: number | null;
