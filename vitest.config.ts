@@ -9,8 +9,11 @@ const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,exa
  * a fifth less of the system's time in processes of their own.
  */
 const programs = [
-  'packages/{runtime,sandbox,workspace}/src/**/*.test.ts',
-  '{apps,scripts,tests,examples}/**/*.test.ts',
+  'packages/{sandbox,workspace}/src/**/*.test.ts',
+  'packages/runtime/src/{adapters,following,toolchains}/**/*.test.ts',
+  'apps/cli/src/{*,{commands,completion,doctor,system}/**/*}.test.ts',
+  'apps/{worker/src/**/*,api/src/main.create}.test.ts',
+  '{scripts,tests,examples}/**/*.test.ts',
   // What measures memory or delays.
   'packages/*/src/**/*.measure.test.ts',
 ];
@@ -40,6 +43,7 @@ export default defineConfig({
     // a lock to expire or a process to die; three keep two cores busy.
     pool: 'forks',
     maxWorkers: 3,
+    globalSetup: 'tests/harness/bundle-programs.ts',
     projects: [
       {
         extends: true,
@@ -66,7 +70,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/compiled', import.meta.url)) },
     // A process is started and killed at every moment of a verb in one test: a minute, where the machine has other work.
     testTimeout: 120_000,
-    hookTimeout: 60_000,
+    // A hook starts a system of four processes.
+    hookTimeout: 120_000,
     reporters: ['default', 'json'],
     outputFile: { json: '.cache/test-report.json' },
   },

@@ -18,6 +18,7 @@ export default defineConfig({
     ],
     env: { HOLDPOINT_CRASH: 'full' },
     pool: 'forks',
+    globalSetup: 'tests/harness/bundle-programs.ts',
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,

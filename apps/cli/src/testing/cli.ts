@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { run } from '../run.ts';
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+const bundles = process.env.HOLDPOINT_TEST_PROGRAMS;
+/** `npm test` makes bundles of the programs, which start with less CPU time. */
+const main =
+  bundles === undefined ? fileURLToPath(new URL('../main.ts', import.meta.url)) : join(bundles, 'cli/cli.js');
 
 export interface Ended {
   code: number | null;

@@ -11,7 +11,7 @@ let api: TestApi;
 let worker: TestWorker;
 let source: string;
 beforeAll(async () => {
-  api = await startTestApi({ models: { ollama: {} }, publicationWaitMs: 2000 });
+  api = await startTestApi({ models: { ollama: {} }, publicationWaitMs: 60_000 });
   worker = testWorker(api.engine, api.dataDir);
 });
 afterAll(() => api.stop());
