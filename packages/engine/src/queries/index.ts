@@ -2,7 +2,7 @@ export { type Attempt, listAttempts } from './list-attempts.ts';
 export { listEvents, runsChangedSince } from './list-events.ts';
 export { listResults } from './list-results.ts';
 export { listRuns, type Page, pagesBack, type RunFilter, walkAllRuns } from './list-runs.ts';
-export { hasSnapshot, pageSnapshots, type RunSnapshot, type SnapshotsQuery } from './list-snapshots.ts';
+export { hasSnapshot, pageSnapshots, type RunSnapshot } from './list-snapshots.ts';
 export { getStep, listSteps } from './list-steps.ts';
 export { listAgents } from './list-tree.ts';
 export { findNumberedSteps, type NumberedStep, pageSteps, type StepsQuery } from './page-steps.ts';

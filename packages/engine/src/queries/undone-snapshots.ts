@@ -1,13 +1,17 @@
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 import { readEvents, readManySteps, rewindsOf, type SnapshotPlace, snapshotPlaces } from '../log/index.ts';
-import type { RunSnapshot } from './list-snapshots.ts';
 
 /** The snapshots of these events were taken back by one undo. */
 export interface UndoneRange {
   from: number;
-  /** Of the undo itself. */
+  /** The event of the undo itself. */
   to: number;
+}
+
+/** What left a snapshot. */
+interface Left {
+  readonly by: { step: string } | { task: string } | null;
 }
 
 export const isUndone = (ranges: readonly UndoneRange[], seq: number): boolean =>
@@ -20,7 +24,7 @@ export const isUndone = (ranges: readonly UndoneRange[], seq: number): boolean =
 export async function undoneRanges(
   { redis }: Pick<EngineDeps, 'redis'>,
   run: Pick<RunState, 'id'>,
-  read: (places: SnapshotPlace[]) => Promise<RunSnapshot[]>,
+  read: (places: SnapshotPlace[]) => Promise<readonly Left[]>,
 ): Promise<UndoneRange[]> {
   const ranges: UndoneRange[] = [];
   for (const event of await readEvents(redis, run.id, await rewindsOf(redis, run.id))) {
@@ -48,7 +52,7 @@ const atOnce = 20;
 async function firstBy(
   steps: ReadonlySet<string>,
   places: readonly SnapshotPlace[],
-  read: (places: SnapshotPlace[]) => Promise<RunSnapshot[]>,
+  read: (places: SnapshotPlace[]) => Promise<readonly Left[]>,
 ): Promise<number | undefined> {
   for (let at = 0; at < places.length; at += atOnce) {
     const some = places.slice(at, at + atOnce);

@@ -119,7 +119,7 @@ export class PackStream {
 
   /**
    * The header contains the number of objects, which is known only at the end: so the pack is read again, from the page cache. A pack may have
-   * a GiB: other work of the process continues meanwhile.
+   * a GiB: other work of the process continues between its pieces.
    */
   async #hashOf(open: Open): Promise<Buffer> {
     const maybeYield = createYielder();

@@ -73,7 +73,7 @@ export function clearStatFields(bytes: Buffer): Buffer | undefined {
   }
 }
 
-/** The same for a large index: other work of the process continues meanwhile. */
+/** The same for a large index: other work of the process continues between its pieces. */
 export async function clearStatFieldsOfLarge(bytes: Buffer): Promise<Buffer | undefined> {
   const maybeYield = createYielder();
   const work = clearing(bytes);

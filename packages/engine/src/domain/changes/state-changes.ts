@@ -84,7 +84,7 @@ export const listSnapshot = (state: StateChanges, snapshot: string): void =>
   state.mark(snapshotIndex, runField.seq, { text: ` ${snapshot.slice(0, snapshotDigits)}:`, ahead: 1 });
 
 /** How many digits of its id the index has for each snapshot. */
-export const snapshotDigits = 4;
+const snapshotDigits = 4;
 
 /** What each of these events does to the state. */
 export type ChangesOf<Type extends EventType> = {

@@ -71,7 +71,7 @@ export class FileCopier {
   /** Whether blocks can be shared with the source; undefined until the first try. */
   #shares: boolean | undefined;
   #memory = Buffer.allocUnsafeSlow(256 * 1024);
-  /** Of the one large file that is being copied. */
+  /** A piece of the one large file that is being copied. */
   #piece: Buffer | undefined;
 
   constructor(settings: CopySettings, pack: ImportPack) {
