@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 interface CopyOptions {
-  /** Of unshare. */
+  /** Options of unshare. */
   options?: string[];
   /** What the namespace does first. */
   line?: string;
