@@ -89,7 +89,7 @@ const startCounted = (point: number): Promise<AppProcess> => {
 };
 
 /** How many points are tried, from the first merge to the last. */
-const tried = 6;
+const tried = 3;
 
 test('kill -9 of the worker at points of a merge: each change is in the run once, and the conflict is reported once', async () => {
   const whole = await startCounted(0);
