@@ -79,6 +79,7 @@ export async function readEvents(
   runId: string,
   seqs: readonly number[],
 ): Promise<(LoggedEvent | undefined)[]> {
+  if (seqs.length === 0) return [];
   const commands = seqs.map((seq) => ['xrange', logKey(runId), `${seq}-0`, `${seq}-0`]);
   const replies = (await redis.pipeline(commands).exec()) ?? [];
   return replies.map(([error, entries]) => {
