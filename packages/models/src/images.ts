@@ -56,8 +56,19 @@ function imagesOf(message: ModelMessage): readonly ModelImage[] {
 }
 
 function contentType(base64: string): string | undefined {
-  // One pass: 5 MB take about 10 ms.
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return undefined;
+  if (!isBase64(base64)) return undefined;
   const hex = Buffer.from(base64.slice(0, 32), 'base64').toString('hex');
   return beginnings.find(([, beginning]) => beginning.test(hex))?.[0];
+}
+
+const pieceLength = 64 * 1024;
+
+/** 5 MB take about 10 ms. In pieces: V8 has run out of stack in one expression over 8 MB. */
+function isBase64(text: string): boolean {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  const length = text.length - padding;
+  for (let at = 0; at < length; at += pieceLength) {
+    if (!/^[A-Za-z0-9+/]+$/.test(text.slice(at, Math.min(at + pieceLength, length)))) return false;
+  }
+  return length > 0;
 }

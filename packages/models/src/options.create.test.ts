@@ -129,3 +129,16 @@ test('images above the bounds of a request are named, the latest are shown', asy
   expect(first.content[0]?.text).toContain('it has more than 5242880 bytes');
   expect(first.content[0]?.text).toContain('later images need the space');
 });
+
+test.each([
+  ['a line break far in', `${'A'.repeat(200_000)}\n${'A'.repeat(100)}`, false],
+  ['padding in the middle', `${'A'.repeat(65_536)}==AAAA`, false],
+  ['three characters of padding', `${'A'.repeat(100)}===`, false],
+  ['padding at its end', `${'A'.repeat(200_000)}==`, true],
+])('an image with %s', async (_, more, isShown) => {
+  const images = [{ ...png, data: png.data.slice(0, 80) + more }];
+  const text = JSON.stringify(
+    await sent('anthropic/claude-sonnet-4-5', { messages: [{ role: 'user', text: 'this', images }] }),
+  );
+  expect(text.includes('is not shown')).toBe(!isShown);
+});

@@ -75,7 +75,7 @@ function showImitation(word: string): string {
 const lettersThatImitateLatin =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/gu;
 
-const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);
+const isAscii = (text: string): boolean => !/\P{ASCII}/u.test(text);
 
 /** A name as one word of a command line to copy, quoted when a shell would interpret it. */
 export function shellWord(name: string): string {
