@@ -4,7 +4,7 @@ import { eventSchema, type NewEvent, type RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { changesOf } from '../domain/changes/changes-of.ts';
 import type { StateChanges } from '../domain/changes/state-changes.ts';
-import { settledIndex, turnsAtOnce } from '../domain/fields/run.ts';
+import { settledTurns, turnsAtOnce } from '../domain/fields/run.ts';
 import { droppedColumns, settledColumns } from '../domain/fields/step.ts';
 import { type BoundTransition, seqIs, type Transition } from '../domain/index.ts';
 import { runFieldNames, type StoredStep, stepNames } from '../domain/state.ts';
@@ -46,7 +46,7 @@ const inLua = (names: readonly string[]): string => names.map((name) => `'${name
 const source = readFileSync(new URL('./append.lua', import.meta.url), 'utf8')
   .replace('--[[columns]]', inLua(settledColumns))
   .replace('--[[dropped]]', inLua(droppedColumns))
-  .replace('--[[settled]]', `'${settledIndex('').name.slice(0, -1)}', ${turnsAtOnce}`)
+  .replace('--[[settled]]', `'${settledTurns}', ${turnsAtOnce}`)
   .replace('--[[run]]', inLua(runFieldNames))
   .replace('--[[step]]', inLua(stepNames));
 const sha = createHash('sha1').update(source).digest('hex');

@@ -167,7 +167,9 @@ export const rewindsField = textCell('rewinds');
 /** The turns with a step of this tool: ` TURN`, once for each. */
 export const toolIndex = (tool: string) => index(`tool_turns:${tool}`, turnsAtOnce);
 /** The turns with a step that settled so, also when it was undone since: ` TURN`, once for each. `append.lua` writes them with the record. */
-export const settledIndex = (status: string) => index(`settled_turns:${status}`, turnsAtOnce);
+export const settledIndex = (status: string) => index(`${settledTurns}${status}`, turnsAtOnce);
+/** How the names of these indexes begin: the script adds the status. */
+export const settledTurns = 'settled_turns:';
 export const turnsAtOnce = 200;
 /** The snapshot that a fork began with. */
 export const forkField = (child: string) => textCell(`fork:${child}`);
