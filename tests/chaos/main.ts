@@ -73,7 +73,7 @@ async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement
   };
   const workers = await Promise.all(Array.from({ length: plan.workers }, (_, place) => startWorker(place)));
   const { client } = system;
-  // A stuck run must not keep the harness for longer than the time limit of CI.
+  // A stuck run must not keep the harness for ever. Under a limit of four active runs the last ones wait for minutes.
   const deadline = AbortSignal.timeout(plan.seconds * 1000 + (plan.soak ? 300_000 : 240_000));
   // The first key has no limits.
   const { key } = await client.createKey({ name: 'submitter', kind: 'service', scopes: ['runs:read', 'runs:write'] });
