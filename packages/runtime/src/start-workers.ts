@@ -65,6 +65,8 @@ import { watchRedis } from './watch-redis.ts';
  * done, and then a step has an attempt that no worker made. A limit there is, for a connection that is dead and does not show it.
  */
 const commandMs = 60_000;
+/** Tool hosts and parsers that wait, per slot: a run whose turn comes again finds its own, and memory does not grow with the runs. */
+const idlePerSlot = 4;
 
 export interface WorkerProcess {
   logger: Logger;
@@ -109,6 +111,7 @@ export async function startWorkers(
     toolchains: config.toolchains,
     freeBytes: config.space.floor,
     onLowSpace: () => checkSpace(),
+    idleProcesses: idlePerSlot * config.steps,
     limits: hostLimits(config.ceilings),
     logger,
   });

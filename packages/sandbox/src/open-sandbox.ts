@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
 import { type Candidate, type HostParts, prepareBubblewrap } from './bubblewrap/prepare.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
+import { IdleProcesses } from './idle-processes.ts';
 import { resolveLimits } from './limits.ts';
 import { absentReport, probe } from './probe.ts';
 import { FreezeLocks, killProcesses, ProcessRecords } from './process/index.ts';
@@ -53,6 +54,8 @@ export interface OpenSandboxOptions {
   spareIdleMs?: number;
   /** An idle tool host ends after this many milliseconds. @default 60_000 */
   toolHostIdleMs?: number;
+  /** Tool hosts and programs of Holdpoint that wait for a request, at most. The one that has waited longest ends first. @default 16 */
+  idleProcesses?: number;
   /** Time-out of a file request in milliseconds. @default 30_000 */
   fileRequestMs?: number;
   logger?: SandboxLogger;
@@ -100,6 +103,7 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
     sizes: new WorkspaceSizes(now),
     guard: new SpaceGuard({ floor: options.freeBytes ?? 0, now, onLow: options.onLowSpace }),
     toolHostIdleMs: options.toolHostIdleMs ?? 60_000,
+    idle: new IdleProcesses(options.idleProcesses ?? 16),
     fileRequestMs: options.fileRequestMs ?? 30_000,
   });
 }

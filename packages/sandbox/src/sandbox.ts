@@ -100,7 +100,7 @@ export class HostSandbox implements Sandbox {
   start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): StartedProgram {
     this.#assertOpen();
     const workspace = { ...this.#emptyWorkspace(run), readOnly: true };
-    const started = new StartedProgram(this.#deps.driver, { workspace, program });
+    const started = new StartedProgram(this.#deps, { workspace, program });
     this.#programs.add(started);
     const forget = () => this.#programs.delete(started);
     started.ended.then(forget, forget);
@@ -175,22 +175,28 @@ export class HostSandbox implements Sandbox {
       workspace.readOnly === true,
       workspace.sourceFolders ?? [],
     ]);
-    const existing = this.#connections.get(key);
-    if (existing?.usable) return existing;
-    return this.#stillStart(workspace, () => this.#open(key, workspace));
+    return this.#usable(key) ?? this.#stillStart(workspace, () => this.#open(key, workspace));
   }
 
   #open(key: string, workspace: WorkspaceMount): Connection {
     this.#assertOpen();
     // Another request may have opened it while this one waited.
-    const existing = this.#connections.get(key);
-    if (existing?.usable) return existing;
+    const existing = this.#usable(key);
+    if (existing) return existing;
     const connection = new Connection(this.#deps, workspace);
     this.#connections.set(key, connection);
     const forget = () => {
       if (this.#connections.get(key) === connection) this.#connections.delete(key);
     };
     connection.ended.then(forget, forget);
+    return connection;
+  }
+
+  #usable(key: string): Connection | undefined {
+    const connection = this.#connections.get(key);
+    if (!connection?.usable) return undefined;
+    // Until its request: no other tool host that begins to wait may end it in between.
+    this.#deps.idle.take(connection);
     return connection;
   }
 

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkspaceFiles } from '@holdpoint/contract';
 import { beforeAll, expect, test } from 'vitest';
+import { IdleProcesses } from '../idle-processes.ts';
 import { openTestDriver, processesWith, until, useTestHost } from '../testing/host.ts';
 import type { Driver, WorkspaceMount } from '../tree.ts';
 import { Connection } from './connection.ts';
@@ -30,6 +31,7 @@ function hostile(answer: string, more: { fileRequestMs?: number; toolHostIdleMs?
   writeFileSync(join(workspace.path, 'hostile.cjs'), program, { mode: 0o644 });
   const deps = {
     driver: { ...driver, toolHost: '/workspace/hostile.cjs' },
+    idle: new IdleProcesses(16),
     fileRequestMs: 20_000,
     toolHostIdleMs: 60_000,
     ...more,

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { IdleProcess, IdleProcesses } from '../idle-processes.ts';
 import type { OperationName, Operations, OutputStream } from '../inside/tool-host/protocol.ts';
 import { resolveLimits } from '../limits.ts';
 import { setupError, startTree } from '../run-command.ts';
@@ -9,6 +10,8 @@ import { type ParsedReply, parseReply } from './reply-schema.ts';
 export interface ConnectionDeps {
   driver: Driver;
   toolHostIdleMs: number;
+  /** Counts the tool hosts that wait. */
+  idle: IdleProcesses;
   fileRequestMs: number;
 }
 
@@ -42,7 +45,7 @@ interface Pending {
 }
 
 /** One tool host process and its open requests. Ends when idle, on any violation, and on `close`. */
-export class Connection {
+export class Connection implements IdleProcess {
   readonly #deps: ConnectionDeps;
   readonly #tree: Tree;
   readonly #pending = new Map<number, Pending>();
@@ -109,14 +112,17 @@ export class Connection {
   ) {
     return new Promise<Answer>((resolve, reject) => {
       const maxBytes = 'max_bytes' in input ? input.max_bytes : 0;
-      if (signal?.aborted) return reject(signal.reason);
       if (this.#failure) return reject(this.#failure);
+      if (signal?.aborted) {
+        this.#wait();
+        return reject(signal.reason);
+      }
       const id = this.#nextId++;
       const forget = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
         this.#pending.delete(id);
-        this.#startIdleTimer();
+        this.#wait();
       };
       const onAbort = () => {
         reject(signal?.reason);
@@ -136,8 +142,13 @@ export class Connection {
       this.#pending.set(id, { maxBytes, onPart, resolve: settle(resolve), reject: settle(reject), timer });
       signal?.addEventListener('abort', onAbort, { once: true });
       clearTimeout(this.#idle);
+      this.#deps.idle.take(this);
       if (this.#tree.stdin) writeRequest(this.#tree.stdin, { id, operation, input });
     });
+  }
+
+  endIdle(): void {
+    this.#fail('ETOOLHOSTLOST', 'was idle');
   }
 
   /** Reports a well-formed reply with impossible content. */
@@ -220,15 +231,22 @@ export class Connection {
     if (this.#failure) return this.#failure;
     this.#failure = error;
     clearTimeout(this.#idle);
+    this.#deps.idle.take(this);
     this.#tree.kill();
     for (const { reject } of [...this.#pending.values()]) reject(error);
     return error;
   }
 
-  #startIdleTimer(): void {
+  /** Once it has had a request: a process that starts does not count as one that waits. */
+  #wait(): void {
     if (this.#pending.size > 0 || this.#failure) return;
+    this.#startIdleTimer();
+    this.#deps.idle.add(this);
+  }
+
+  #startIdleTimer(): void {
     clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => this.#fail('ETOOLHOSTLOST', 'was idle'), this.#deps.toolHostIdleMs);
+    this.#idle = setTimeout(() => this.endIdle(), this.#deps.toolHostIdleMs);
   }
 }
 

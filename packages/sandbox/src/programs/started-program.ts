@@ -1,4 +1,5 @@
 import { FrameReader } from '../files/frame-reader.ts';
+import type { IdleProcess, IdleProcesses } from '../idle-processes.ts';
 import { resolveLimits } from '../limits.ts';
 import type { WorkspaceMount } from '../port.ts';
 import { setupError, startTree } from '../run-command.ts';
@@ -13,8 +14,9 @@ interface Pending {
 }
 
 /** One process of a program of Holdpoint and its open requests. Ends when idle, on any violation, and on `close`. */
-export class StartedProgram implements ProgramProcess {
+export class StartedProgram implements ProgramProcess, IdleProcess {
   readonly #program: HostProgram;
+  readonly #idle: IdleProcesses;
   readonly #tree: Tree;
   readonly #pending: Pending[] = [];
   readonly #stderr: Buffer[] = [];
@@ -24,8 +26,13 @@ export class StartedProgram implements ProgramProcess {
   /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
 
-  constructor(driver: Driver, { workspace, program }: { workspace: WorkspaceMount; program: HostProgram }) {
+  /** @param deps.idle counts the programs that wait */
+  constructor(
+    { driver, idle }: { driver: Driver; idle: IdleProcesses },
+    { workspace, program }: { workspace: WorkspaceMount; program: HostProgram },
+  ) {
     this.#program = program;
+    this.#idle = idle;
     this.#tree = startTree(driver, {
       workspace,
       label: null,
@@ -67,7 +74,8 @@ export class StartedProgram implements ProgramProcess {
 
   request(header: object, content: Uint8Array, { timeoutMs }: { timeoutMs: number }): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      if (this.#failure) return reject(this.#failure);
+      if (this.#failure) return reject(this.#failure.code === 'EPROGRAMLOST' ? notBegun(this.#failure) : this.#failure);
+      this.#idle.take(this);
       this.#pending.push({ timeoutMs, resolve, reject });
       if (this.#pending.length === 1) this.#restartTimer();
       const { stdin } = this.#tree;
@@ -76,6 +84,10 @@ export class StartedProgram implements ProgramProcess {
       if (content.length > 0) stdin?.write(content);
       stdin?.uncork();
     });
+  }
+
+  endIdle(): void {
+    this.#fail('EPROGRAMLOST', 'was idle');
   }
 
   async close(): Promise<void> {
@@ -87,6 +99,7 @@ export class StartedProgram implements ProgramProcess {
     if (this.#failure) return 0;
     const answered = this.#pending.shift();
     this.#restartTimer();
+    if (this.#pending.length === 0) this.#idle.add(this);
     if (answered === undefined) this.#fail('EPROGRAMVIOLATION', 'answered without a request');
     // A chunk of the stream is valid only until its listeners return.
     else answered.resolve(Buffer.from(line));
@@ -116,6 +129,7 @@ export class StartedProgram implements ProgramProcess {
     if (this.#failure) return;
     this.#failure = error;
     clearTimeout(this.#timer);
+    this.#idle.take(this);
     this.#tree.kill();
     const [first, ...others] = this.#pending.splice(0);
     first?.reject(error);
@@ -128,7 +142,7 @@ export class StartedProgram implements ProgramProcess {
     const [first] = this.#pending;
     this.#timer = first
       ? setTimeout(() => this.#fail('EPROGRAMTIMEOUT', `did not answer within ${first.timeoutMs} ms`), first.timeoutMs)
-      : setTimeout(() => this.#fail('EPROGRAMLOST', 'was idle'), this.#program.idleMs);
+      : setTimeout(() => this.endIdle(), this.#program.idleMs);
     this.#timer.unref();
   }
 }
