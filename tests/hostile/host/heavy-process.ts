@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { allowBash } from '../../harness/runs.ts';
 import { startSystem } from '../../harness/system.ts';
 import { allOf } from './form.ts';
 import { heavyAnswers, heavyWork } from './heavy-work.ts';
@@ -51,10 +52,13 @@ for (const { name, plan, hold, look } of allOf(heavyWork)) {
   if (names.length > 0 && !names.includes(name)) continue;
   const before = delays().length;
   const began = performance.now();
-  const rules = hold === undefined ? [] : [{ match: { tool: hold }, action: 'hold' as const }];
-  const { run } = await client.createRun({ plan, policy: { rules } });
-  const signal = AbortSignal.timeout(300_000);
-  const ended = await client.waitForRun(run.id, { signal, ...(hold && { until: (now) => now.pending_approvals > 0 }) });
+  const held = hold === undefined ? [] : [{ match: { tool: hold }, action: 'hold' as const }];
+  const { run } = await client.createRun({ plan, policy: { rules: [...held, allowBash] } });
+  const ended = await client.waitForRun(run.id, {
+    signal: AbortSignal.timeout(300_000),
+    until: (now) => now.pending_approvals > 0 || now.ended_at !== null,
+  });
+  if (hold === undefined && ended.pending_approvals > 0) throw new Error(`${name}: a step waits for a person`);
   if (hold) await client.cancelRun(run.id);
   let looked = 0;
   if (look === 'diff')
