@@ -1,4 +1,5 @@
 import { changeDirectory } from './change-directory.ts';
+import { findEvaluated } from './find-evaluated.ts';
 import { findStarted } from './find-started.ts';
 import { listAssignments } from './list-assignments.ts';
 import { listHosts } from './list-hosts.ts';
@@ -17,6 +18,7 @@ export function addCommand(walk: Walk, scope: Scope, words: CommandWord[], found
   const command = addPart(walk, scope, { ...found, program: name, written: program.value, argv: words, bomb: isBomb });
   if (!program.static) command.unknown = 'the name of the program is not static';
   else if (name === '') command.unknown = 'the program has no name';
+  command.unknown ??= findEvaluated(command);
   if (name === 'echo') command.prints = printed(words.slice(1));
   if (name === 'cat' && words.length === 1) command.prints = scope.text;
   changeDirectory(walk, command);

@@ -20,6 +20,8 @@ export function findHazard(node: SyntaxNode): string | undefined {
       return testUnaryHazard(node);
     case 'TestBinary':
       return testBinaryHazard(node);
+    case 'Coproc':
+      return node.name && !isName(node.name.text) ? 'a subscript is evaluated as arithmetic' : undefined;
     case 'Assignment':
       return node.index && !isNumber(node.index.value) ? 'a subscript is evaluated as arithmetic' : undefined;
     case 'ArrayValue':
@@ -57,8 +59,9 @@ function expansionHazard({ prefix, index, operation }: ParameterExpansionPart): 
   return undefined;
 }
 
-function testUnaryHazard({ operator }: TestUnaryExpression): string | undefined {
-  return operator === '-v' || operator === '-R' ? 'a test of a variable evaluates its subscript' : undefined;
+function testUnaryHazard({ operator, operand }: TestUnaryExpression): string | undefined {
+  if (operator !== '-v' && operator !== '-R') return undefined;
+  return isName(operand.text) ? undefined : 'a test of a variable evaluates its subscript';
 }
 
 const numericOperators = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
@@ -67,6 +70,8 @@ function testBinaryHazard({ operator, left, right }: TestBinaryExpression): stri
   if (!numericOperators.has(operator) || (isNumber(left.value) && isNumber(right.value))) return undefined;
   return 'a numeric test evaluates what a variable contains';
 }
+
+const isName = (text: string): boolean => /^[A-Za-z_]\w*$/.test(text);
 
 /** Digits only: a name, a subscript or an expansion is evaluated. */
 function isNumber(text: string): boolean {

@@ -1,13 +1,12 @@
-import { declarations } from './program-facts.ts';
-import { readOptions } from './read-options.ts';
-import type { CommandAssignment, SimpleCommand } from './simple-command.ts';
+import { assigningBuiltins } from './evaluating-builtins.ts';
+import { type Arguments, readOptions } from './read-options.ts';
+import type { CommandAssignment, CommandWord, SimpleCommand } from './simple-command.ts';
 
-/** Variables that a builtin sets (`export A=b`, `read line`). A name that is not static is `''`. */
-export function listAssignments({ program, argv }: SimpleCommand): CommandAssignment[] {
-  if (!Object.hasOwn(declarations, program)) return [];
-  const { operands, flags, maybeFlags } = readOptions(argv.slice(1), declarations[program]);
-  const arrays = flags.flatMap(({ name, value }) => (name === '-a' && value ? [value] : []));
-  const found = [...operands, ...arrays].map((word) => {
+/** Variables that a builtin sets (`export A=b`, `read line`, `printf -v x`). A name that is not known is `''`. */
+export function listAssignments(command: SimpleCommand): CommandAssignment[] {
+  const read = readNames(command);
+  if (!read) return [];
+  const found = read.names.map((word) => {
     const equals = word.value.indexOf('=');
     const name = equals < 0 ? word.value : word.value.slice(0, equals);
     const isNamed = word.static || (equals > 0 && !word.option);
@@ -15,5 +14,19 @@ export function listAssignments({ program, argv }: SimpleCommand): CommandAssign
     // `declare 'a=($(id))'` is read as an array: what is in quotes runs.
     return { name: isNamed && !value?.startsWith('(') ? name : '', value };
   });
-  return maybeFlags ? [...found, { name: '', value: null }] : found;
+  return read.maybeFlags ? [...found, { name: '', value: null }] : found;
+}
+
+/** The words that name variables which a builtin sets. */
+export function readNames({
+  program,
+  argv,
+}: Pick<SimpleCommand, 'program' | 'argv'>): (Arguments & { names: CommandWord[] }) | undefined {
+  if (!Object.hasOwn(assigningBuiltins, program)) return undefined;
+  const builtin = assigningBuiltins[program]!;
+  const read = readOptions(argv.slice(1), builtin);
+  const { operands: which } = builtin;
+  const operands = which === 'all' ? read.operands : read.operands.slice(which, which === undefined ? 0 : which + 1);
+  const values = read.flags.flatMap(({ name, value }) => (builtin.names?.includes(name) && value ? [value] : []));
+  return { ...read, names: [...operands, ...values] };
 }

@@ -1,4 +1,5 @@
 import { parse } from 'unbash';
+import { findDisagreement } from './second-reading/find-disagreement.ts';
 import type { ParsedCommand } from './simple-command.ts';
 import { visit } from './visit-node.ts';
 import { commandBounds, type Scope, Unreadable, type Walk } from './walk.ts';
@@ -56,5 +57,7 @@ function readScript(walk: Walk, text: string, scope: Scope): void {
   if (scope.depth > commandBounds.scripts) throw new Unreadable('scripts are nested too deeply');
   // Bash drops or cuts at this character, the parser keeps it.
   if (text.includes('\0')) throw new Unreadable('it has a null character');
-  visit(walk, parse(text), scope);
+  const script = parse(text);
+  visit(walk, script, scope);
+  walk.reason ??= findDisagreement(text, script);
 }

@@ -164,17 +164,3 @@ export const programFacts: Readonly<Record<string, ProgramFacts>> = {
   xxd: read('-l', '-s', '-c', '-g'),
   yarn: { subcommands: { add: network, install: network } },
 };
-
-/** Builtins whose operands are names of variables, with or without a value. */
-export const declarations: Readonly<Record<string, OptionSyntax>> = {
-  declare: {},
-  export: {},
-  getopts: {},
-  local: {},
-  mapfile: { values: ['-d', '-n', '-O', '-s', '-u', '-C', '-c'] },
-  read: { values: ['-a', '-d', '-i', '-n', '-N', '-p', '-t', '-u'] },
-  readarray: { values: ['-d', '-n', '-O', '-s', '-u', '-C', '-c'] },
-  readonly: {},
-  typeset: {},
-  unset: {},
-};

@@ -139,6 +139,7 @@ function visitPipeline(walk: Walk, node: Pipeline, scope: Scope): void {
 /** A variable that the syntax sets, without an assignment. */
 function assignedName(node: SyntaxNode): string | undefined {
   if (node.type === 'For' || node.type === 'Select') return node.name.value;
+  if (node.type === 'Coproc') return node.name?.value ?? 'COPROC';
   if (node.type === 'FileDescriptorVariable') return node.name;
   if (node.type === 'ParameterExpansion' && node.operation?.type === 'Default' && node.operation.operator.endsWith('='))
     return node.parameter;

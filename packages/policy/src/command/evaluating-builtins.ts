@@ -1,0 +1,54 @@
+import type { OptionSyntax } from './read-options.ts';
+
+/** A builtin of bash that sets variables. Bash evaluates the subscript of their names as arithmetic, which runs commands: `a[$(id)]`. */
+export interface AssigningBuiltin extends OptionSyntax {
+  /** Which operands are names, with or without a value: all, or one of them. */
+  operands?: 'all' | number;
+  /** Flags whose value is a name. */
+  names?: readonly string[];
+  /** Flags that make bash evaluate a value. */
+  evaluates?: readonly string[];
+}
+
+const declaration: AssigningBuiltin = { operands: 'all', evaluates: ['-i', '-n'] };
+const lines: AssigningBuiltin = {
+  operands: 'all',
+  values: ['-d', '-n', '-O', '-s', '-u', '-C', '-c'],
+  evaluates: ['-C', '-O'],
+};
+
+export const assigningBuiltins: Readonly<Record<string, AssigningBuiltin>> = {
+  declare: declaration,
+  export: { operands: 'all' },
+  getopts: { operands: 1, operandEndsFlags: true },
+  local: declaration,
+  mapfile: lines,
+  printf: { names: ['-v'], values: ['-v'], operandEndsFlags: true },
+  read: { operands: 'all', names: ['-a'], values: ['-a', '-d', '-i', '-n', '-N', '-p', '-t', '-u'] },
+  readarray: lines,
+  readonly: { operands: 'all' },
+  typeset: declaration,
+  unset: { operands: 'all' },
+  wait: { names: ['-p'], values: ['-p'] },
+};
+
+/** Builtins that run code of their arguments, or make bash read later words in another way. Without `operands` and `flags`: always. */
+export interface ChangingBuiltin extends OptionSyntax {
+  operands?: RegExp;
+  flags?: readonly string[];
+}
+
+export const changingBuiltins: Readonly<Record<string, ChangingBuiltin>> = {
+  alias: { operands: /=/ },
+  bind: {},
+  compgen: {},
+  complete: {},
+  compopt: {},
+  enable: {},
+  fc: {},
+  hash: { flags: ['-p'] },
+  jobs: { flags: ['-x'] },
+  let: {},
+  set: { values: ['-o'], flags: ['-k'], operandEndsFlags: true },
+  shopt: { operands: /^(?:expand_aliases|extglob|extdebug|keyword)$/ },
+};

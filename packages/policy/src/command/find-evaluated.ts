@@ -1,0 +1,60 @@
+import { assigningBuiltins, changingBuiltins } from './evaluating-builtins.ts';
+import { readNames } from './list-assignments.ts';
+import { readOptions } from './read-options.ts';
+import type { CommandWord, SimpleCommand } from './simple-command.ts';
+
+type Words = Pick<SimpleCommand, 'program' | 'argv'>;
+
+/** Why a builtin of bash may run a command that its arguments do not show, or change what the words behind it mean. */
+export function findEvaluated(command: Words): string | undefined {
+  if (command.program === 'test' || command.program === '[') return findInTest(command.argv.slice(1));
+  return findInNames(command) ?? findChange(command);
+}
+
+function findInNames(command: Words): string | undefined {
+  const read = readNames(command);
+  if (!read) return undefined;
+  const { evaluates } = assigningBuiltins[command.program]!;
+  const flag = read.flags.find(({ name }) => evaluates?.includes(name));
+  if (flag) return `${command.program} ${flag.name} evaluates a value`;
+  return read.names.every(isPlainName) ? undefined : 'a subscript is evaluated as arithmetic';
+}
+
+/** `a`, `a=…`, or a name whose value alone is not known. */
+function isPlainName({ value, static: isStatic, option }: CommandWord): boolean {
+  const [, equals, start] = /^[A-Za-z_]\w*(\+?=)?(.?)/.exec(value) ?? [];
+  if (isStatic) return /^[A-Za-z_]\w*(?:\+?=|$)/.test(value) && start !== '(';
+  return equals !== undefined && !option && start !== '(';
+}
+
+function findChange({ program, argv }: Words): string | undefined {
+  if (!Object.hasOwn(changingBuiltins, program)) return undefined;
+  const changing = changingBuiltins[program]!;
+  const { operands, flags, maybeFlags } = readOptions(argv.slice(1), changing);
+  const { operands: pattern, flags: changes } = changing;
+  const isAlways = !pattern && !changes && argv.length > 1;
+  const isFlagged = flags.some(({ name, value }) => changes?.includes(name) || value?.value === 'keyword');
+  const isNamed = pattern && operands.some((word) => !word.static || pattern.test(word.value));
+  const isOpen = maybeFlags && changes !== undefined;
+  return isAlways || isFlagged || isNamed || isOpen ? `${program} may change what the shell runs` : undefined;
+}
+
+const numeric = ['$#', '$?', '$$', '$!'];
+
+/** `test -v a[…]` evaluates the subscript. A word that is not known may be the operator. */
+function findInTest(words: readonly CommandWord[]): string | undefined {
+  const isUnknown = words.some((word, index) => {
+    if (numeric.includes(word.value)) return false;
+    if (word.several) return true;
+    const next = words[index + 1];
+    const mayAsk = word.static ? word.value === '-v' || word.value === '-R' : word.option;
+    return mayAsk && next !== undefined && !isHarmless(next, word.static);
+  });
+  return isUnknown ? 'a test of a variable evaluates its subscript' : undefined;
+}
+
+/** Behind a word that may be `-v`: an operator, or a name without a subscript. */
+function isHarmless({ value, static: isStatic }: CommandWord, isAsked: boolean): boolean {
+  if (!isStatic) return false;
+  return isAsked ? /^\w+$/.test(value) : !value.includes('[');
+}

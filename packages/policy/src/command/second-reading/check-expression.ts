@@ -1,0 +1,60 @@
+import {
+  type ArithmeticCommand,
+  type ArithmeticExpansionPart,
+  type ArithmeticFor,
+  forEachChild,
+  type SyntaxNode,
+} from 'unbash';
+import { findHazard } from '../find-hazards.ts';
+import { refuse } from './disagreement.ts';
+import { gapsOf } from './node-at.ts';
+import type { Region } from './region.ts';
+
+/** Operators between the words of `[[ ]]`. */
+export function checkTest({ blanked }: Region, node: SyntaxNode, children: readonly SyntaxNode[]): void {
+  const signs = gapsOf(node, children).map(({ pos, end }) => {
+    return blanked.slice(pos, end).replaceAll('\\\n', ' ').trim();
+  });
+  if (signs.some((sign) => sign.includes('#'))) refuse('a comment is inside of a test', node.pos);
+  const found = signs.join(' ').trim();
+  // `[[ $x ]]` means `[[ -n $x ]]`.
+  const isBare = node.type === 'TestUnary' && found === '' && node.operator === '-n';
+  if (!isBare && found !== expectedSigns(node, children.length)) refuse('a test was read in another way', node.pos);
+}
+
+function expectedSigns(node: SyntaxNode, count: number): string {
+  switch (node.type) {
+    case 'TestCommand':
+      return '[[ ]]';
+    case 'TestGroup':
+      return '( )';
+    case 'TestLogical':
+      return Array.from({ length: count - 1 }, () => node.operator).join(' ');
+    case 'TestUnary':
+      return node.operator;
+    case 'TestBinary':
+      return node.operator;
+    default:
+      return '';
+  }
+}
+
+const numbers = /^(?:for[ \t]*)?(?:\$\(\(|\(\(|\$\[)[\d\s+\-*/%<>=!&|^~?:,;()]*(?:\)\)|\])[\s;]*(?:do|\{)?\s*$/;
+
+/** Arithmetic has numbers and operators alone. Any other is a hazard, and what it evaluates is not known. */
+export function checkArithmetic(
+  { source }: Region,
+  node: ArithmeticFor | ArithmeticCommand | ArithmeticExpansionPart,
+): void {
+  const text = source.slice(node.pos, node.type === 'ArithmeticFor' ? node.body.pos : node.end);
+  if (!numbers.test(text) && !hasHazard(node)) refuse('arithmetic was read in another way', node.pos);
+}
+
+function hasHazard(node: SyntaxNode): boolean {
+  if (findHazard(node) !== undefined) return true;
+  let found = false;
+  forEachChild(node, (child) => {
+    found ||= hasHazard(child);
+  });
+  return found;
+}

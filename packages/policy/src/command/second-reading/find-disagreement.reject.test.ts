@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { commandFacts } from '../../judge/command-facts.ts';
+import { judge } from '../../judge/judge.ts';
+import { everydayLines } from '../../testing/everyday-lines.ts';
+import { bash, rulesOf } from '../../testing/facts.ts';
+import { hostileLines } from '../../testing/hostile-lines.ts';
+import { safeLines } from '../../testing/safe-lines.ts';
+import { parseCommand } from '../parse-command.ts';
+
+const run = rulesOf('run', [
+  ...['cat', 'ls', 'git status', 'test', '\\[', 'printf', 'read', 'coproc', 'echo', 'grep', 'wait', 'mapfile'].map(
+    (words) => ({
+      match: { command: { argv: [...words.split(' '), '**'] } },
+      action: 'allow',
+    }),
+  ),
+  { match: { command: { class: 'safe' } }, action: 'allow' },
+  { match: {}, action: 'deny' },
+]);
+const action = (line: string) => judge({ run, operator: [] }, bash(commandFacts(line))).action;
+
+test.each(hostileLines.misread!)('%j is not allowed', (line) => {
+  expect(action(line)).toBe('deny');
+});
+
+test.each([...hostileLines.evaluated!, ...hostileLines.variables!])('%j is not allowed', (line) => {
+  expect(action(line)).toBe('deny');
+});
+
+test.each([...everydayLines, ...safeLines])('%j is read', (line) => {
+  expect(parseCommand(line)).toMatchObject({ ok: true });
+});
+
+test('a line that is read in two ways meets a denial of a program', () => {
+  const denying = rulesOf('run', [
+    { match: { command: { program: 'rm' } }, action: 'deny' },
+    { match: {}, action: 'allow' },
+  ]);
+  const under = (line: string) => judge({ run: denying, operator: [] }, bash(commandFacts(line))).action;
+  expect(hostileLines.misread!.filter((line) => under(line) !== 'deny')).toEqual([]);
+  const allowing = { run: rulesOf('run', [{ match: {}, action: 'allow' }]), operator: [denying] };
+  const byOperator = (line: string) => judge(allowing, bash(commandFacts(line))).action;
+  expect(hostileLines.misread!.filter((line) => byOperator(line) !== 'deny')).toEqual([]);
+  expect(under('ls')).toBe('allow');
+});

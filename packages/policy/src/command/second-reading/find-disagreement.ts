@@ -1,0 +1,182 @@
+import { forEachChild, type HereDoc, type ParsedScript, type SyntaxNode } from 'unbash';
+import { checkArithmetic, checkTest } from './check-expression.ts';
+import { checkHereDocuments } from './check-here-document.ts';
+import {
+  checkArray,
+  checkAssignment,
+  checkOperation,
+  checkParameter,
+  checkQuotes,
+  checkRedirect,
+} from './check-part.ts';
+import { checkStructure } from './check-structure.ts';
+import { checkSubstitution } from './check-substitution.ts';
+import { checkName, checkWord } from './check-word.ts';
+import { Disagreement, refuse } from './disagreement.ts';
+import { childrenOf, gapsOf } from './node-at.ts';
+import { checkLeaf, checkLiteral } from './read-leaf.ts';
+import { makeRegion, operandOf, type Quoting, type Region } from './region.ts';
+
+/**
+ * Reads the text a second time, along the tree that the parser made of it: each letter belongs to a word, or is an operator, a reserved
+ * word, a blank or a comment of the node around it, and means at its place what the tree says. To find a tree is hard, and the parser makes
+ * mistakes; to check one takes a rule of a line for each kind of node. Returns why bash may read the text in another way.
+ */
+export function findDisagreement(source: string, script: ParsedScript): string | undefined {
+  try {
+    readScript(source, script, false);
+  } catch (error) {
+    if (!(error instanceof Disagreement)) throw error;
+    return `bash may read it in another way: ${error.message} (at character ${error.at + 1})`;
+  }
+  return undefined;
+}
+
+function readScript(source: string, script: ParsedScript, backtick: boolean): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: bash marks letters with these two.
+  const control = source.search(/[\x01\x7f]/);
+  if (control >= 0) refuse('a control character has a meaning of its own', control);
+  const hereDocs = listHereDocs(script);
+  checkHereDocuments(source, hereDocs, backtick);
+  read(makeRegion(source, hereDocs), script, 'word', { pos: 0, end: source.length });
+}
+
+/** Here-documents of this text. The script of an escaped backtick has a text of its own. */
+function listHereDocs(node: SyntaxNode): HereDoc[] {
+  const found: HereDoc[] = node.type === 'HereDoc' ? [node] : [];
+  forEachChild(node, (child) => {
+    if (child.type !== 'Script' || child.source === undefined) found.push(...listHereDocs(child));
+  });
+  return found;
+}
+
+function read(
+  region: Region,
+  node: SyntaxNode,
+  quoting: Quoting,
+  { pos, end }: { pos: number; end: number } = node,
+): void {
+  const children = childrenOf(node);
+  const inside = (how: Quoting) => {
+    for (const child of children) read(region, child, how);
+  };
+  if (node.type !== 'CommandExpansion') checkOrder(children, pos, end);
+  switch (node.type) {
+    case 'Word':
+      checkWord(region, node, quoting);
+      readText(region, node, children, quoting);
+      return;
+    case 'Glob':
+    case 'BraceExpansion':
+      readText(region, node, children, quoting);
+      return;
+    case 'ExtendedGlob':
+      readText(region, { ...node, pos: pos + 2, end: end - 1 }, children, quoting === 'word' ? 'operand' : quoting);
+      return;
+    case 'DoubleQuoted':
+    case 'LocaleString':
+      checkQuotes(region, node, children);
+      inside('doubleQuotes');
+      return;
+    case 'ParameterExpansion':
+      checkParameter(region, node, children, quoting);
+      inside(operandOf(quoting));
+      return;
+    case 'Default':
+    case 'Remove':
+    case 'Replace':
+    case 'Slice':
+    case 'CaseModification':
+    case 'Transform':
+      checkOperation(region, node, children);
+      inside(quoting);
+      return;
+    case 'CommandExpansion':
+    case 'ProcessSubstitution':
+      checkSubstitution(region, node, quoting, { readScript, read });
+      return;
+    case 'Assignment':
+      checkAssignment(region, node, children);
+      inside('word');
+      return;
+    case 'ArrayValue':
+      checkArray(region, node, children);
+      inside('word');
+      return;
+    case 'Redirect':
+    case 'HereString':
+      checkRedirect(region, node, children);
+      inside('word');
+      return;
+    case 'HereDoc':
+      checkRedirect(region, node, children);
+      readBody(region, node);
+      return;
+    case 'HereDocDelimiter':
+      return;
+    case 'Command':
+      checkName(region, node);
+      checkStructure(region, node, children);
+      inside('word');
+      return;
+    case 'TestCommand':
+    case 'TestLogical':
+    case 'TestNot':
+    case 'TestGroup':
+    case 'TestUnary':
+    case 'TestBinary':
+      checkTest(region, node, children);
+      inside('regex');
+      return;
+    case 'ArithmeticFor':
+    case 'ArithmeticCommand':
+    case 'ArithmeticExpansion':
+      checkArithmetic(region, node);
+      if (node.type === 'ArithmeticFor') read(region, node.body, 'word');
+      return;
+    case 'Script':
+      checkStructure(region, { ...node, pos, end }, children);
+      inside('word');
+      return;
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+    case 'SimpleExpansion':
+    case 'FileDescriptor':
+    case 'FileDescriptorVariable':
+    case 'Names':
+    case 'Unknown':
+    case 'Negation':
+    case 'Time':
+      checkLeaf(region, node, quoting);
+      return;
+    default:
+      checkStructure(region, node, children);
+      inside('word');
+  }
+}
+
+function checkOrder(children: readonly SyntaxNode[], pos: number, end: number): void {
+  let at = pos;
+  for (const child of children) {
+    if (child.pos < at || child.end > end || child.end < child.pos) refuse('parts of the text overlap', child.pos);
+    at = child.end;
+  }
+}
+
+/** The parts of a word lie side by side. Between those of a pattern are letters. */
+function readText(region: Region, node: SyntaxNode, children: readonly SyntaxNode[], quoting: Quoting): void {
+  for (const { pos, end } of gapsOf(node, children)) {
+    if (node.type === 'Word' && children.length > 0 && pos < end) refuse('a part of a word is missing', pos);
+    checkLiteral(region, pos, end, quoting);
+  }
+  for (const child of children) read(region, child, quoting);
+}
+
+function readBody({ source, hereDocs }: Region, { body, delimiter }: HereDoc): void {
+  if (delimiter?.quoted) return;
+  const inside = makeRegion(source, hereDocs, { pos: body.pos, end: body.end });
+  const parts = childrenOf(body);
+  checkOrder(parts, body.pos, body.end);
+  readText(inside, body, parts, 'hereDocument');
+}
