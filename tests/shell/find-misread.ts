@@ -1,0 +1,88 @@
+import type { Random } from '../chaos/random.ts';
+import { growLine } from './grow-line.ts';
+import { chooseRules, makeRules, quote, type Rules } from './judge-line.ts';
+import { type Done, runLines, type Shell } from './run-lines.ts';
+import type { SmallRoot } from './small-root.ts';
+
+/** A line that rules allow, and what it did all the same. */
+export interface Misread {
+  line: string;
+  shell: Shell;
+  rules: readonly string[];
+  did: string;
+}
+
+export interface Counts {
+  judged: number;
+  ran: number;
+  /** Lines that ended the shell which ran them, or did not end. */
+  stopped: number;
+}
+
+interface Tried {
+  line: string;
+  shell: Shell;
+  rules: Rules;
+}
+
+/** Grows and judges lines, runs the allowed ones, and returns those that did what no rule allows. */
+export function findMisread(root: SmallRoot, random: Random, size: number, counts: Counts): Misread[] {
+  const rules = chooseRules(random);
+  const tried: Tried[] = [];
+  for (let index = 0; index < size; index += 1) {
+    const line = growLine(random);
+    if (line.includes('\0')) continue;
+    counts.judged += 1;
+    const shell = random.chance(0.85) ? 'bash' : 'dash';
+    if (rules.allows(asCall(shell, line))) tried.push({ line, shell, rules });
+  }
+  return (['bash', 'dash'] as const).flatMap((shell) =>
+    runAll(
+      root,
+      shell,
+      tried.filter((one) => one.shell === shell),
+      counts,
+    ),
+  );
+}
+
+/** The shell of a call is bash. What is for dash is judged as a script for it. */
+const asCall = (shell: Shell, line: string): string => (shell === 'bash' ? line : `sh -c ${quote(line)}`);
+
+function runAll(root: SmallRoot, shell: Shell, tried: readonly Tried[], counts: Counts): Misread[] {
+  const done = runLines(
+    root,
+    shell,
+    tried.map(({ line }) => line),
+  );
+  counts.ran += tried.length;
+  counts.stopped += done.filter(({ stopped }) => stopped).length;
+  return tried.flatMap(({ line, rules }, index) => {
+    const did = wrong(done[index]!, rules);
+    return did === undefined ? [] : [{ line, shell, rules: rules.names, did }];
+  });
+}
+
+/** What a line did that the rules do not allow. A started program is judged with the arguments that it really had. */
+function wrong({ started, wrote }: Done, rules: Rules): string | undefined {
+  const program = started.find((argv) => !rules.allows(argv.map(quote).join(' ')));
+  if (program) return `started ${program.map((word) => JSON.stringify(word)).join(' ')}`;
+  return wrote ? 'changed files' : undefined;
+}
+
+/** The smallest line that is allowed and still does something else: pieces are removed as long as it does. */
+export function shrink(root: SmallRoot, found: Misread): Misread {
+  const rules = makeRules(found.rules);
+  let best = found;
+  for (let size = Math.ceil(best.line.length / 2); size >= 1; ) {
+    const shorter = without(best.line, size).filter((line) => rules.allows(asCall(best.shell, line)));
+    const done = runLines(root, best.shell, shorter);
+    const index = done.findIndex((one) => wrong(one, rules) !== undefined);
+    if (index >= 0) best = { ...best, line: shorter[index]!, did: wrong(done[index]!, rules)! };
+    else size = size === 1 ? 0 : Math.ceil(size / 2);
+  }
+  return best;
+}
+
+const without = (line: string, size: number): string[] =>
+  Array.from({ length: Math.max(0, line.length - size + 1) }, (_, at) => line.slice(0, at) + line.slice(at + size));

@@ -1,0 +1,335 @@
+/* biome-ignore-all lint/suspicious/noTemplateCurlyInString: the lines are shell, not templates. */
+import type { Random } from '../chaos/random.ts';
+
+/** Grows a line of shell. Most of its programs are ones that rules allow; others stand where a shell must not look for any. */
+export function growLine(random: Random): string {
+  const first = random.chance(0.25) ? soup(random, random.integer(1, 14)) : list(random, random.integer(1, 3));
+  if (random.chance(0.65)) return first;
+  return random.chance(0.5) ? splice(random, first, growPlain(random)) : scratch(random, first);
+}
+
+const growPlain = (random: Random): string => list(random, random.integer(1, 3));
+
+/** The head of one line and the tail of another one. */
+function splice(random: Random, first: string, second: string): string {
+  return first.slice(0, random.integer(0, first.length)) + second.slice(random.integer(0, second.length));
+}
+
+/** Removes, doubles or exchanges some letters. */
+function scratch(random: Random, line: string): string {
+  let text = line;
+  for (let times = random.integer(1, 3); times > 0; times -= 1) {
+    const at = random.integer(0, text.length);
+    const size = random.integer(1, 3);
+    const kind = random.integer(0, 2);
+    const middle = kind === 0 ? '' : kind === 1 ? text.slice(at, at + size).repeat(2) : random.pick(tokens);
+    text = text.slice(0, at) + middle + text.slice(at + (kind === 2 ? random.integer(0, 1) : size));
+  }
+  return text;
+}
+
+const programs = [
+  'cat',
+  'ls',
+  'git status',
+  'cat f',
+  'ls -l',
+  'echo',
+  'echo a',
+  'printf %s',
+  'grep x',
+  ':',
+  'true',
+  'head -1',
+  'wc',
+];
+const hidden = [
+  '$(evil)',
+  '`evil`',
+  '<(evil)',
+  '>(evil)',
+  '$(evil2 a)',
+  '${x-$(evil)}',
+  '; evil',
+  '\nevil\n',
+  '&& evil',
+  '| evil',
+  '> new',
+  '`rm keep`',
+  '${ evil; }',
+  '$(\nevil)',
+  "$'$(evil)'",
+  '"$(evil)"',
+  "'$(evil)'",
+];
+const tokens = [
+  ...hidden,
+  ...'\' " \\ \n # ; & | ( ) { } $ ` < > [ ] ! * ? ~ = ^ : , @ % / - + . E x a'.split(' '),
+  ...[
+    ' ',
+    '\t',
+    '\n',
+    '\\\n',
+    '$(',
+    '${',
+    "$'",
+    '$"',
+    '$((',
+    '((',
+    '))',
+    '[[',
+    ']]',
+    '<<E',
+    '<<-E',
+    "<<'E'",
+    '<<<',
+    '<(',
+    '>(',
+    '&&',
+    '||',
+    ';;',
+    '\nE\n',
+    'E\n',
+  ],
+  ...[
+    'if',
+    'then',
+    'fi',
+    'for',
+    'in',
+    'do',
+    'done',
+    'case',
+    'esac',
+    'while',
+    'function',
+    'coproc',
+    'time',
+    'f()',
+    'x=',
+    'a[',
+    'x+=',
+    '${x-',
+    '${x#',
+    '${x/',
+    '}',
+    "\\'",
+    '\\"',
+    '\\`',
+    '\\$',
+    '2>',
+    '&>',
+    '#',
+  ],
+  ...programs,
+];
+
+const soup = (random: Random, size: number): string =>
+  Array.from({ length: size }, () => random.pick(tokens)).join(random.pick(['', ' ']));
+
+function list(random: Random, depth: number): string {
+  const parts = Array.from({ length: random.integer(1, 3) }, () => statement(random, depth));
+  const text = parts.join(
+    random.pick(['; ', '\n', ' && ', ' || ', ' | ', ` # ${comment(random)}\n`, `\n#${comment(random)}\n`, ' |& ']),
+  );
+  return random.chance(0.15) ? `${text} #${comment(random)}` : text;
+}
+
+function statement(random: Random, depth: number): string {
+  if (depth <= 0 || random.chance(0.7)) return command(random, depth);
+  const inner = () => list(random, depth - 1);
+  return random.pick([
+    () => `{ ${inner()}\n}`,
+    () => `( ${inner()}\n)`,
+    () => `if ${inner()}\nthen ${inner()}\nfi`,
+    () => `for x in ${words(random, depth - 1)}; do ${inner()}\ndone`,
+    () => `case ${word(random, depth - 1)} in ${word(random, 0)}) ${inner()}\n;; *) ${inner()}\n;; esac`,
+    () => `while false; do ${inner()}\ndone`,
+    () => `f() { ${inner()}\n}`,
+    () => `coproc ${random.pick(['', 'x ', 'PATH '])}{ ${inner()}\n}`,
+    () => `[[ ${word(random, depth - 1)} ${random.pick(['==', '!=', '=~', '<', '-nt'])} ${word(random, depth - 1)} ]]`,
+    () => `[[ -v ${word(random, depth - 1)} ]]`,
+    () => `(( ${word(random, depth - 1)} ))`,
+    () => `! ${command(random, depth)}`,
+    () => `time ${command(random, depth)}`,
+    () => `eval '${inner().replaceAll("'", "'\\''")}'`,
+    () => `bash -c '${inner().replaceAll("'", "'\\''")}'`,
+    () => `sh -c '${inner().replaceAll("'", "'\\''")}'`,
+  ])();
+}
+
+function command(random: Random, depth: number): string {
+  const assigned = random.chance(0.12)
+    ? `${random.pick(['x=', 'x+=', 'x[0]=', 'y='])}${random.chance(0.3) ? array(random, depth) : word(random, depth)} `
+    : '';
+  const name = random.chance(0.93) ? random.pick(programs) : random.pick([...builtins, word(random, depth)]);
+  let text = `${assigned}${name}${random.chance(0.8) ? ` ${words(random, depth)}` : ''}`;
+  if (random.chance(0.12)) text += redirect(random, depth);
+  if (random.chance(0.22)) text = hereDocument(random, text, depth);
+  return text;
+}
+
+const builtins = [
+  "printf -v 'x[$(evil)]' a",
+  "test -v 'x[$(evil)]'",
+  "read 'x[$(evil)]'",
+  'printf -v PATH .',
+  "unset 'x[$(evil)]'",
+  "[ -v 'x[$(evil)]' ]",
+  "let 'x[$(evil)]'",
+  'declare x=$(ls)',
+  "export 'x=$(evil)'",
+  'wait -p x',
+  'getopts a x',
+  'mapfile x',
+  '. ./evil.sh',
+  'trap evil EXIT',
+  'exec cat',
+  'command ls',
+  'builtin echo',
+  'env cat',
+  'xargs cat',
+];
+
+const words = (random: Random, depth: number): string =>
+  Array.from({ length: random.integer(1, 3) }, () => word(random, depth)).join(
+    random.pick([' ', ' ', '  ', ' \\\n', '\t']),
+  );
+
+const array = (random: Random, depth: number): string =>
+  `(${words(random, depth)}${random.chance(0.3) ? ` #${comment(random)}\n` : ''})${random.chance(0.2) ? word(random, 0) : ''}`;
+
+const redirect = (random: Random, depth: number): string =>
+  ` ${random.pick(['2>', '<', '2>&1 >', '<<<', '< ', '&>', '2>>'])}${random.pick(['/dev/null', 'f', 'full', word(random, depth)])}`;
+
+function word(random: Random, depth: number): string {
+  return Array.from({ length: random.integer(1, 3) }, () => piece(random, depth)).join('');
+}
+
+function piece(random: Random, depth: number): string {
+  const deeper = depth - 1;
+  const simple = [
+    () => random.pick(['a', 'f', '-l', 'x', 'E', '1', '.', 'keep']),
+    () => `'${raw(random).replaceAll("'", '')}'`,
+    () => `"${quoted(random, deeper)}"`,
+    () => `$'${raw(random).replaceAll("'", "\\'").replace(/\\$/, '')}'`,
+    () => `\\${random.pick(['$', '`', '"', "'", '\\', '#', ' ', ';', '(', '\n', 'a', '<'])}`,
+    () => random.pick(['$x', '${x}', '$1', '$#', '$?', '${#x}', '${x:0:1}', '${x[0]}', '${!x*}', '$']),
+    () =>
+      random.pick([
+        '*',
+        '?',
+        '[a-c]',
+        '{a,b}',
+        '{1..2}',
+        '~',
+        '#',
+        '{}',
+        '[',
+        ']',
+        '!',
+        '=',
+        '@',
+        '%',
+        '^',
+        ',',
+        ':',
+        '{',
+        '}',
+      ]),
+  ];
+  const nested = [
+    () => `$(${list(random, deeper)}${random.pick(['', '\n'])})`,
+    () => `\`${list(random, deeper).replace(/[\\`]/g, '\\$&')}\``,
+    () => `<(${list(random, deeper)})`,
+    () => `\${x${operator(random)}${operand(random, deeper)}}`,
+    () => `\${x${operator(random)}${operand(random, deeper)}}`,
+    () => `$((${random.pick(['1+1', '1', '(1)', word(random, deeper)])}))`,
+    () => `$"${quoted(random, deeper)}"`,
+    () => `@(a|${word(random, deeper)})`,
+  ];
+  return random.pick(depth > 0 && random.chance(0.4) ? nested : simple)();
+}
+
+const operator = (random: Random): string =>
+  random.pick(['-', ':-', '+', '=', '#', '##', '%', '/', '//', ':', '^', '?', '@']);
+
+/** Behind the operator of an expansion, in quotes or not: quotes of every kind mean something else there. */
+const operand = (random: Random, depth: number): string =>
+  random.pick([
+    () => word(random, depth),
+    () => `'${random.pick(hidden).replaceAll("'", '')}'`,
+    () => `$'${random.pick(hidden).replaceAll("'", '')}'`,
+    () => `"${quoted(random, depth)}"`,
+    () => `"'"${random.pick(hidden)}"'"`,
+    () => raw(random),
+  ])();
+
+const quoted = (random: Random, depth: number): string =>
+  Array.from({ length: random.integer(0, 3) }, () =>
+    random.pick([
+      () =>
+        random.pick([
+          'a',
+          ' ',
+          '#',
+          "'",
+          '(',
+          ')',
+          ';',
+          '|',
+          '<(',
+          '\\\\',
+          '\\"',
+          '\\$',
+          '\\`',
+          '\n',
+          '\\\n',
+          '!',
+          '*',
+          '~',
+        ]),
+      () => `\\${random.pick(['$(evil)', '`evil\\`', '${x'])}`,
+      () => `\${x${operator(random)}${operand(random, depth)}}`,
+      () => (depth > 0 ? `$(${list(random, depth - 1)})` : '$x'),
+      () => (depth > 0 ? `\`${list(random, depth - 1).replace(/[\\`]/g, '\\$&')}\`` : '$1'),
+    ])(),
+  ).join('');
+
+/** Text that is to be plain where it stands. */
+const raw = (random: Random): string =>
+  Array.from({ length: random.integer(0, 3) }, () => random.pick(random.chance(0.6) ? hidden : tokens)).join('');
+
+const comment = (random: Random): string =>
+  `${random.pick(['', ' '])}${raw(random).replaceAll('\n', ' ')}${random.pick(['', '', '\\'])}`;
+
+function hereDocument(random: Random, text: string, depth: number): string {
+  const [open, close] = random.pick([
+    ['E', 'E'],
+    ["'E'", 'E'],
+    ['"E"', 'E'],
+    ['\\E', 'E'],
+    ["''", ''],
+    ['E', 'E'],
+    ['${x', '${x'],
+    ['$(a)', '$(a)'],
+    ["E'F'", 'EF'],
+    ['{}', '{}'],
+    ['E#', 'E#'],
+    ['`x`', '`x`'],
+  ] as const);
+  const operator = random.pick(['<<', '<<', '<< ', '<<-']);
+  const isQuoted = /['"\\]/.test(open);
+  const body = isQuoted && random.chance(0.7) ? raw(random) : hereBody(random, depth);
+  const rest = random.pick(['', '', ' a', ' #c', ' \\\n b', ` ${word(random, depth - 1)}`, ' | cat', '; ls']);
+  return `${text} ${operator}${open}${rest}\n${body}\n${operator === '<<-' ? random.pick(['', '\t']) : ''}${close}\n`;
+}
+
+const hereBody = (random: Random, depth: number): string =>
+  Array.from({ length: random.integer(0, 3) }, () =>
+    random.pick([
+      () => quoted(random, depth - 1),
+      () => raw(random).replace(/\$\(|[`]|\$\{/g, '\\$&'),
+      () => random.pick(['\n', '"', "'", 'E ', ' E', '\\\n', '\tE', '#', 'a']),
+    ])(),
+  ).join('');

@@ -1,0 +1,58 @@
+import { policySchema } from '@holdpoint/contract';
+import { type CallFacts, commandFacts, compilePolicy, judge } from '@holdpoint/policy';
+import type { Random } from '../chaos/random.ts';
+
+/** Rules under which a line is judged: some programs are allowed, anything else is denied. */
+export interface Rules {
+  names: readonly string[];
+  allows(line: string): boolean;
+}
+
+const programs = [
+  'cat',
+  'ls',
+  'git status',
+  'echo',
+  'printf',
+  'grep',
+  'test',
+  '\\[',
+  'read',
+  'head',
+  'wc',
+  ':',
+  'true',
+  'coproc',
+  'let',
+  'declare',
+  'eval',
+  'command',
+  '{bash,sh} -c',
+];
+
+export function chooseRules(random: Random): Rules {
+  const chosen = programs.filter((_, index) => random.chance(index < 3 ? 0.8 : 0.4));
+  const classes = random.chance(0.6) ? ['class safe'] : [];
+  return makeRules([...chosen, ...classes]);
+}
+
+export function makeRules(names: readonly string[]): Rules {
+  const rules = names.map((name) => ({
+    match: { command: name === 'class safe' ? { class: 'safe' } : { argv: [...name.split(' '), '**'] } },
+    action: 'allow',
+  }));
+  const policy = compilePolicy(policySchema.parse({ rules: [...rules, { match: {}, action: 'deny' }] }));
+  const run = { name: 'run', policy };
+  return {
+    names,
+    allows: (line) => judge({ run, operator: [] }, factsOf(line)).action === 'allow',
+  };
+}
+
+const factsOf = (line: string): CallFacts => ({
+  ...{ toolset: 'holdpoint', tool: 'bash', effect: 'workspace', risk: 'low', args: { command: line }, labels: {} },
+  touches: { paths: [], hosts: [], commands: commandFacts(line, { root: '/work' }) },
+});
+
+/** A word that the shell takes as it is. */
+export const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
