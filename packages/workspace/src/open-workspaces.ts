@@ -123,12 +123,16 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       for (const runId of runIds) await recover(runId);
       return act();
     });
-  const serialised = <T>(runId: string, act: () => Promise<T>, others: readonly string[] = []): Promise<T> =>
-    serial(runId, () => reading([runId, ...others], act));
+  const serialised = <T>(
+    runId: string,
+    act: () => Promise<T>,
+    { others = [], signal }: { others?: readonly string[]; signal?: AbortSignal | undefined } = {},
+  ): Promise<T> => serial(runId, () => reading([runId, ...others], act), signal);
   return {
     check: (source) => asWorkspaceError(() => checkSource(deps, source)),
-    materialise: (input) => serialised(input.runId, () => materialise(deps, input)),
-    fork: (input) => serialised(input.runId, () => forkWorkspace(deps, input), [input.from.runId]),
+    materialise: (input) => serialised(input.runId, () => materialise(deps, input), { signal: input.signal }),
+    fork: (input) =>
+      serialised(input.runId, () => forkWorkspace(deps, input), { others: [input.from.runId], signal: input.signal }),
     locate: ({ runId, epoch }) =>
       asWorkspaceError(async () => {
         const folder = runFolder(dataDir, runId, epoch);
@@ -148,14 +152,14 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     snapshot: (input) => serialised(input.runId, () => takeSnapshot(deps, input)),
     compare: (input) => serialised(input.runId, () => compareSnapshots(deps, input)),
     restore: (input) => serialised(input.runId, () => restoreTree(deps, input)),
-    takeOver: (input) => serialised(input.runId, () => takeOver(deps, input)),
-    merge: (input) => serialised(input.runId, () => mergeRun(deps, input), [input.from.runId]),
+    takeOver: (input) => serialised(input.runId, () => takeOver(deps, input), { signal: input.signal }),
+    merge: (input) => serialised(input.runId, () => mergeRun(deps, input), { others: [input.from.runId] }),
     inputDigest: (input) => serialised(input.runId, () => inputDigest(deps, input)),
     applyPrepared: (input) => serialised(input.runId, () => applyPrepared(deps, input)),
     keepPrepared: (input) => serialised(input.runId, () => keepPrepared(deps, input)),
     markPrepared: (input) => serialised(input.runId, () => markPrepared(deps, input)),
     prepared: () => asWorkspaceError(() => measurePrepared(deps)),
-    keepPreview: (input) => serialised(input.runId, () => keepPreview(deps, input), [input.from.runId]),
+    keepPreview: (input) => serialised(input.runId, () => keepPreview(deps, input), { others: [input.from.runId] }),
     applyPreview: (input) => serialised(input.runId, () => applyPreview(deps, input)),
     dropPreviews: (input) => serialised(input.runId, () => dropPreviews(deps, input)),
     diff: (input) => reading([input.runId], () => diffSnapshots(deps, input)),

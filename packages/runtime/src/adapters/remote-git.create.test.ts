@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -9,9 +10,11 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitSource } from '@holdpoint/contract';
+import { listen, stop } from '@holdpoint/egress/testing';
 import type { Workspaces } from '@holdpoint/workspace';
 import { git, initRepository, unmountBelow } from '@holdpoint/workspace/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -177,6 +180,28 @@ test('a canceled fetch ends, and leaves nothing', async () => {
   await expect(call).rejects.toThrow('canceled');
   server.onRequest = () => {};
   expect(readdirSync(join(root, 'data/making'))).toEqual([]);
+});
+
+test('a run that waits for the fetch of another run leaves at once when it is canceled', async () => {
+  // Accepts and never answers.
+  const silent = createServer();
+  const port = await listen(silent);
+  const workspaces = opened.reopen({ hosts: [`localhost:${port}`] });
+  const source: GitSource = { type: 'git', url: `https://localhost:${port}/silent.git` };
+  const [holding, waiting] = [new AbortController(), new AbortController()];
+  const call = ({ signal }: AbortController) =>
+    workspaces.materialise({ runId: newRun(), source, tenant: 'default', signal });
+  const connected = once(silent, 'connection');
+  const first = call(holding);
+  first.catch(() => {});
+  const [socket] = await connected;
+  const second = call(waiting);
+  waiting.abort(new Error('canceled'));
+  await expect(second).rejects.toThrow('canceled');
+  holding.abort(new Error('canceled, too'));
+  await expect(first).rejects.toThrow('canceled, too');
+  socket.destroy();
+  await stop(silent);
 });
 
 test('a worker that is killed during a fetch leaves nothing broken', async () => {

@@ -29,11 +29,12 @@ export async function openRemote(
 ): Promise<{ repository: Repository; commit: string }> {
   const { runId, source, onProgress, signal } = input;
   const access = accessTo(deps, source, input.tenant);
-  return deps.fetching(folderOf(deps, access), async () => {
+  const fetch = async () => {
     const { name, commit } = await findRemoteRef(deps, { runId, access, ref: source.ref, signal });
     const depth = Math.min(Math.max(commitsAsked(source), 1), unlimited);
     const fetched = findFetched(deps, { access, commit, depth });
     if (fetched !== undefined) return { repository: fetched, commit };
     return fetchCommit(deps, { runId, access, name, depth, onProgress, signal });
-  });
+  };
+  return deps.fetching(folderOf(deps, access), fetch, signal);
 }

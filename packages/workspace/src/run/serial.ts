@@ -1,17 +1,28 @@
-/** Runs tasks of the same key one after the other, tasks of different keys concurrently. */
-export type Serial = <T>(key: string, task: () => Promise<T>) => Promise<T>;
+/**
+ * Runs tasks of the same key one after the other, tasks of different keys concurrently. A caller whose signal aborts leaves the line at once;
+ * a task that has begun is waited for.
+ */
+export type Serial = <T>(key: string, task: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 export function createSerial(): Serial {
   const tails = new Map<string, Promise<unknown>>();
-  return (key, task) => {
+  return async (key, task, signal) => {
+    signal?.throwIfAborted();
     const before = tails.get(key) ?? Promise.resolve();
-    const result = before.then(task, task);
+    const left = Promise.withResolvers<never>();
+    const leave = (): void => left.reject(signal?.reason);
+    signal?.addEventListener('abort', leave, { once: true });
+    const result = before.then(() => {
+      signal?.removeEventListener('abort', leave);
+      signal?.throwIfAborted();
+      return task();
+    });
     const tail = result
       .catch(() => {})
       .then(() => {
         if (tails.get(key) === tail) tails.delete(key);
       });
     tails.set(key, tail);
-    return result;
+    return Promise.race([result, left.promise]);
   };
 }
