@@ -172,6 +172,13 @@ export const alertCases: readonly AlertCase[] = [
     says: 'Workers fell silent during 15 jobs of the queue steps',
   },
   {
+    alert: 'HoldpointStuckHandlers',
+    fault: { [`holdpoint_handlers_stuck_total{${worker}, queue="turns"}`]: '0 0 1x38' },
+    healthy: { [`holdpoint_handlers_stuck_total{${worker}, queue="turns"}`]: '1x40' },
+    labels: { queue: 'turns', instance: 'INSTANCE' },
+    says: 'Jobs of the queue turns on INSTANCE did not end when they were aborted',
+  },
+  {
     alert: 'HoldpointSweepOverdue',
     fault: { [`holdpoint_periodic_age_seconds{${api}, work="sweep"}`]: '0+60x40' },
     healthy: { [`holdpoint_periodic_age_seconds{${api}, work="sweep"}`]: '55x40' },

@@ -28,12 +28,16 @@ async function main(): Promise<void> {
     },
     openDestination(1, { also: logExport?.write, onDropped: () => logDrops.add('unwritable') }),
   );
+  const replace = (why: string): void => {
+    logger.fatal({ why }, 'this worker ends, so that another one takes its place');
+    end(1);
+  };
   // Before the worker logs that it is ready: a supervisor may send a signal as soon as it reads that line.
   const started = findRunningRedis(config).then((address) =>
-    startWorkers(config, address, { logger, secrets, workerId, traceIds, logDrops, thread }),
+    startWorkers(config, address, { logger, secrets, workerId, traceIds, logDrops, thread, replace }),
   );
   let ending = false;
-  const onSignal = (): void => {
+  const end = (exitCode: 0 | 1): void => {
     if (ending) return;
     ending = true;
     // Redis may be gone: then the locks expire, and another worker takes over.
@@ -43,14 +47,14 @@ async function main(): Promise<void> {
       .then(() => logExport?.stop())
       .then(() => thread.stop());
     ended.then(
-      () => process.exit(0),
+      () => process.exit(exitCode),
       (error: unknown) => {
         logger.error({ err: error }, 'the worker did not end cleanly');
         process.exit(1);
       },
     );
   };
-  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal);
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, () => end(0));
   await started;
 }
 

@@ -226,6 +226,14 @@ export const metric = {
     labels: ['queue'],
     description: 'Jobs whose worker fell silent. Another worker takes them',
   },
+  stuckHandlers: {
+    name: 'holdpoint.handlers.stuck',
+    unit: '{job}',
+    kind: 'counter',
+    source: 'worker',
+    labels: ['queue'],
+    description: 'Jobs whose handler ignored its abort for 10 s. Their places were given back',
+  },
   repairs: {
     name: 'holdpoint.repairs',
     unit: '{repair}',

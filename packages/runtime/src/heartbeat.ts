@@ -41,6 +41,7 @@ export async function startHeartbeat(deps: WorkerDeps, about: Heartbeat): Promis
       started_at: startedAt,
       active: [...workers.active()],
       running: workers.running(),
+      stuck: workers.slots().reduce((sum, { stuck }) => sum + stuck, 0),
       loop: loop.worst(),
       bounds: bounds(),
       ...rest,

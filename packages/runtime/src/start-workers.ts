@@ -77,6 +77,8 @@ export interface WorkerProcess {
   traceIds: TraceIds;
   /** Counts lines of the log that were dropped. */
   logDrops: LogDrops;
+  /** Ends this process after its jobs, with an exit code other than 0: a supervisor starts another one. */
+  replace: (why: string) => void;
   /** Sends the telemetry. Its settings have those of traces and metrics. */
   thread: TelemetryThread;
 }
@@ -85,7 +87,7 @@ export interface WorkerProcess {
 export async function startWorkers(
   config: RuntimeConfig,
   address: RedisAddress,
-  { logger, secrets, workerId, traceIds, logDrops, thread }: WorkerProcess,
+  { logger, secrets, workerId, traceIds, logDrops, thread, replace }: WorkerProcess,
 ): Promise<() => Promise<void>> {
   const tools = await openTools(config, logger);
   checkPolicyFile(config, tools.list);
@@ -207,6 +209,8 @@ export async function startWorkers(
   const workers = await startQueueWorkers({
     redact,
     onStalled: (queue) => metrics.count('stalled', { queue }),
+    onStuck: (queue) => metrics.count('stuckHandlers', { queue }),
+    onUnusable: (queue, stuck) => replace(`${stuck} jobs of the queue ${queue} were aborted and have not ended`),
     onLosses: (runs) => metrics.count('auditLosses', {}, runs),
     ...{ deps, config, connections, traceIds, inJob: traced.inJob, queueTelemetry: traces?.queues },
     openFollower: openFollower({

@@ -42,6 +42,20 @@ export async function checkStuck(client: Client): Promise<Finding[]> {
   ];
 }
 
+/** Workers with jobs that were aborted and did not end. */
+export const checkStuckHandlers = (workers: readonly Worker[]): Finding[] =>
+  workers.flatMap(({ id, stuck = 0 }): Finding[] =>
+    stuck === 0
+      ? []
+      : [
+          {
+            ...{ name: 'stuck jobs', level: 'warn' },
+            text: `worker ${id} aborted ${stuck} jobs that have not ended; their places are free`,
+            next: 'Its log names their runs (event handler_stuck). Look for a disk or a remote that does not answer; the worker restarts itself when they add up.',
+          },
+        ],
+  );
+
 const maxLateMs = 1000;
 
 /** Workers whose event loop was blocked: a blocked worker renews no locks and sees no cancel. */

@@ -21,7 +21,7 @@ import { judgeAudit } from './check-audit.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkNode, checkToolchains } from './check-programs.ts';
 import { checkRetention } from './check-retention.ts';
-import { checkLoops, judgePeriodic } from './check-running.ts';
+import { checkLoops, checkStuckHandlers, judgePeriodic } from './check-running.ts';
 import { checkBubblewrap, checkSandbox, judgeSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
 import { checkTrees } from './check-trees.ts';
@@ -271,6 +271,13 @@ it('names a worker with a blocked event loop', () => {
   ]);
   expect(checkLoops([worker(5000, 20)])).toMatchObject([
     { level: 'warn', next: expect.stringContaining('Other programs') },
+  ]);
+});
+
+it('names a worker whose aborted jobs have not ended', () => {
+  expect(checkStuckHandlers([aWorker, { ...aWorker, stuck: 0 }])).toEqual([]);
+  expect(checkStuckHandlers([{ ...aWorker, stuck: 3 }])).toMatchObject([
+    { level: 'warn', text: expect.stringContaining('aborted 3 jobs'), next: expect.stringContaining('handler_stuck') },
   ]);
 });
 

@@ -13,7 +13,7 @@ import { checkModel } from './check-model.ts';
 import { checkNode, checkPrograms } from './check-programs.ts';
 import { checkRedis } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
-import { checkLoops, checkStuck } from './check-running.ts';
+import { checkLoops, checkStuck, checkStuckHandlers } from './check-running.ts';
 import { checkBubblewrap, checkSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
 import { checkTrees } from './check-trees.ts';
@@ -62,7 +62,12 @@ async function askApi(
   try {
     const client = await shell.connect();
     const [workers, bounds] = await Promise.all([client.listWorkers(), client.getBounds()]);
-    const stuck = [...checkMetrics(workers), ...checkLoops(workers), ...(await checkStuck(client))];
+    const stuck = [
+      ...checkMetrics(workers),
+      ...checkLoops(workers),
+      ...checkStuckHandlers(workers),
+      ...(await checkStuck(client)),
+    ];
     const runs = await listRuns(client);
     if (workers.length > 0)
       return {

@@ -79,6 +79,10 @@ export const workerSchema = z
       })
       .optional()
       .describe('The longest block of its event loop in the last minute or two'),
+    stuck: z
+      .int()
+      .optional()
+      .describe('Jobs that it aborted and whose handlers have not returned after 10 s; they hold no place'),
     metrics: z
       .string()
       .nullable()

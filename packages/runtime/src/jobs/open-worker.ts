@@ -3,11 +3,13 @@ import { type Job, Worker, type WorkerOptions } from 'bullmq';
 import type { InJob } from '../traces/trace-jobs.ts';
 import { EarlyFinish } from './early-finish.ts';
 import { type JobKind, processor } from './processor.ts';
+import { StuckHandlers } from './stuck-handlers.ts';
 
 export interface QueueWorker<Data> {
   worker: Worker<Data>;
   /** The jobs that it runs now. */
   running: Set<Job<Data>>;
+  stuck: StuckHandlers;
   /** Waits until every job that is done has looked at its run once more. */
   looked(): Promise<unknown>;
 }
@@ -16,6 +18,7 @@ interface Options<Data> extends WorkerOptions {
   isHeld?: (worker: Worker<Data>) => boolean;
   /** Puts the work of a job below the span that it is about. Undefined: no traces are exported. */
   inJob?: InJob | undefined;
+  stuck?: StuckHandlers;
 }
 
 /**
@@ -26,13 +29,14 @@ export function openWorker<Data extends { run_id: string }>(
   deps: WorkerDeps,
   queue: string,
   kind: JobKind<Data>,
-  { isHeld, inJob, ...options }: Options<Data>,
+  { isHeld, inJob, stuck = new StuckHandlers(), ...options }: Options<Data>,
 ): QueueWorker<Data> {
   const running = new Set<Job<Data>>();
   const seen = new WeakMap<Job<Data>, number>();
   const looks = new Set<Promise<void>>();
   const finishing = new EarlyFinish(deps.redis, () => worker, kind.takesNextStep);
-  const handle = processor(deps, kind, { running, seen, inJob, isHeld: () => isHeld?.(worker) ?? false, finishing });
+  const held = () => isHeld?.(worker) ?? false;
+  const handle = processor(deps, kind, { running, seen, inJob, isHeld: held, finishing, stuck });
   const worker: Worker<Data> = new Worker<Data>(queue, handle, options);
   worker.on('completed', (job) => {
     const at = seen.get(job);
@@ -46,5 +50,5 @@ export function openWorker<Data extends { run_id: string }>(
       .finally(() => looks.delete(looking));
     looks.add(looking);
   });
-  return { worker, running, looked: () => Promise.all(looks) };
+  return { worker, running, stuck, looked: () => Promise.all(looks) };
 }

@@ -9,6 +9,7 @@ import {
 import { DelayedError, type Job, WaitingError } from 'bullmq';
 import type { InJob } from '../traces/trace-jobs.ts';
 import type { EarlyFinish } from './early-finish.ts';
+import { HandlerStuck, type StuckHandlers } from './stuck-handlers.ts';
 
 /** What is done with the jobs of a queue. */
 export interface JobKind<Data> {
@@ -42,6 +43,7 @@ export function processor<Data extends { run_id: string }>(
     inJob?: InJob | undefined;
     /** Ends a job before its handler has returned. */
     finishing: EarlyFinish;
+    stuck: StuckHandlers;
   },
 ) {
   const run = async (job: Job<Data>, token: string | undefined, context: JobContext): Promise<void> => {
@@ -69,6 +71,15 @@ export function processor<Data extends { run_id: string }>(
     }
     throw new DelayedError();
   };
+  /** Ends the job of a handler that ignores its abort, so that another one can begin. A job whose lock is lost is another worker's. */
+  const giveBack = async (job: Job<Data>, token: string | undefined, cause: HandlerStuck): Promise<void> => {
+    const fields = { event: 'handler_stuck', queue: job.queueName, run_id: job.data.run_id, job: job.id };
+    deps.logger.error({ ...fields, reason: cause.reason }, 'a handler ignores its abort; its place is given back');
+    if (options.finishing.hasBegun(job)) return;
+    if (cause.reason === 'lock-lost') throw cause;
+    await job.moveToDelayed(Date.now() + leavingMs, token);
+    throw new DelayedError();
+  };
   const inside = new Map<string | undefined, { job: Job<Data>; leave: AbortController }>();
   // Three declared parameters: BullMQ makes a signal only for handlers that take it.
   return async (job: Job<Data>, token: string | undefined, signal: AbortSignal | undefined): Promise<void> => {
@@ -90,8 +101,9 @@ export function processor<Data extends { run_id: string }>(
     };
     options.running.add(job);
     try {
-      await run(job, token, context);
+      await options.stuck.settle(run(job, token, context), context.signal);
     } catch (error) {
+      if (error instanceof HandlerStuck) return await giveBack(job, token, error);
       // A job that is gone cannot be tried again. The next one, which came with its end, has to begin.
       if (!(await options.finishing.isOver(job))) throw error;
       const fields = { run_id: job.data.run_id, job: job.id };

@@ -28,6 +28,7 @@ import { type HoldReason, Intake } from './intake.ts';
 import { logged } from './log-job.ts';
 import { openWorker } from './open-worker.ts';
 import { startPeriodic } from './start-periodic.ts';
+import { mostStuck, StuckHandlers } from './stuck-handlers.ts';
 
 export interface RunningWorkers {
   /** Ids of the runs that this process works on now. */
@@ -40,8 +41,8 @@ export interface RunningWorkers {
   running(): string[];
   /** Ids of the background commands that this process runs, and their runs. */
   tasks(): { run_id: string; task_id: string }[];
-  /** The jobs of each queue that this process may run at once, and runs. */
-  slots(): { queue: string; all: number; used: number }[];
+  /** The jobs of each queue that this process may run at once, and runs; and the handlers that ignored their abort and hold no place. */
+  slots(): { queue: string; all: number; used: number; stuck: number }[];
   /** Whether this process follows the logs for traces and metrics. */
   isFollower(): boolean;
   /** Why it takes no jobs of some queue. */
@@ -64,6 +65,10 @@ interface Start {
   connections: Connections;
   /** Called for each job whose worker fell silent. */
   onStalled?: (queue: string) => void;
+  /** Called when so many handlers of a queue ignore their abort that the process should be replaced. */
+  onUnusable?: (queue: string, stuck: number) => void;
+  /** Called for each handler that ignores its abort. */
+  onStuck?: (queue: string) => void;
   /** Called when the audit log finds that Redis lost events of this many runs. */
   onLosses?: (runs: number) => void;
   /** Undefined: BullMQ's own spans are not exported. */
@@ -97,6 +102,8 @@ export async function startQueueWorkers({
   traceIds = new TraceIds(),
   onStalled = () => undefined,
   onLosses = () => undefined,
+  onUnusable = () => undefined,
+  onStuck = () => undefined,
 }: Start): Promise<RunningWorkers> {
   const options = (concurrency: number): WorkerOptions => ({
     connection: connections.worker(),
@@ -112,6 +119,12 @@ export async function startQueueWorkers({
     ...(queueTelemetry && { telemetry: queueTelemetry }),
   });
 
+  const stuckOf = (queue: string, slots: number) =>
+    new StuckHandlers((count) => {
+      onStuck(queue);
+      if (count >= mostStuck(slots)) onUnusable(queue, count);
+    });
+
   const intake = new Intake();
   const isHeld = (worker: Worker): boolean => intake.holds(worker);
   const turns = openWorker<TurnJob>(
@@ -121,7 +134,7 @@ export async function startQueueWorkers({
       { handle: handleTurn, lookAgain: lookAgain.turn, mayStillSleep: mayTurnSleep, again: turnAgain },
       traceIds,
     ),
-    { ...options(config.turns), isHeld, inJob },
+    { ...options(config.turns), isHeld, inJob, stuck: stuckOf(queueNames.turns, config.turns) },
   );
   const steps = openWorker<StepJob>(
     deps,
@@ -130,7 +143,7 @@ export async function startQueueWorkers({
       { handle: handleStep, lookAgain: lookAgain.step, mayStillSleep, again: stepAgain, takesNextStep: true },
       traceIds,
     ),
-    { ...options(config.steps), isHeld, inJob },
+    { ...options(config.steps), isHeld, inJob, stuck: stuckOf(queueNames.steps, config.steps) },
   );
   const workspaces = openWorker<WorkspaceJob>(
     deps,
@@ -139,13 +152,17 @@ export async function startQueueWorkers({
       { handle: handleWorkspace, lookAgain: lookAgain.workspace, mayStillSleep: mayPublicationSleep },
       traceIds,
     ),
-    { ...options(workspaceSlots), ...lockOf(2 * config.lockMs), inJob },
+    {
+      ...options(workspaceSlots),
+      ...lockOf(2 * config.lockMs),
+      ...{ inJob, stuck: stuckOf(queueNames.workspaces, workspaceSlots) },
+    },
   );
   const tasks = openWorker<TaskJob>(
     deps,
     queueNames.tasks,
     logged<TaskJob>({ handle: handleTask, lookAgain: lookAgain.task }, traceIds),
-    { ...options(config.tasks), isHeld, inJob },
+    { ...options(config.tasks), isHeld, inJob, stuck: stuckOf(queueNames.tasks, config.tasks) },
   );
   const opened = [turns, steps, workspaces, tasks];
   const all = opened.map(({ worker }) => worker);
@@ -183,10 +200,10 @@ export async function startQueueWorkers({
       ...[...workspaces.running].map(({ data }) => `${data.run_id}/workspace`),
     ],
     slots: () => [
-      { queue: 'steps', all: config.steps, used: steps.running.size },
-      { queue: 'turns', all: config.turns, used: turns.running.size },
-      { queue: 'tasks', all: config.tasks, used: tasks.running.size },
-      { queue: 'workspaces', all: workspaceSlots, used: workspaces.running.size },
+      { queue: 'steps', all: config.steps, used: steps.running.size, stuck: steps.stuck.count },
+      { queue: 'turns', all: config.turns, used: turns.running.size, stuck: turns.stuck.count },
+      { queue: 'tasks', all: config.tasks, used: tasks.running.size, stuck: tasks.stuck.count },
+      { queue: 'workspaces', all: workspaceSlots, used: workspaces.running.size, stuck: workspaces.stuck.count },
     ],
     held: () => intake.reasons(),
     isFollower: () => follower?.isHolder() ?? false,

@@ -21,5 +21,8 @@ export function observeWorker(metrics: Metrics, { workers, loop, sandbox }: Part
   metrics.observe('sandboxSpares', () => [{ value: sandbox.spares.waiting }]);
   // From 0 on, so that the first one is an increase.
   metrics.count('auditLosses', {}, 0);
-  for (const { queue } of workers.slots()) metrics.count('stalled', { queue }, 0);
+  for (const { queue } of workers.slots()) {
+    metrics.count('stalled', { queue }, 0);
+    metrics.count('stuckHandlers', { queue }, 0);
+  }
 }

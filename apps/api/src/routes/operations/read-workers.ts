@@ -20,6 +20,7 @@ const heartbeatSchema = z.object({
   bounds: z.object(boundsSchema.shape).optional(),
   retention: z.object({ days: z.number().nullable(), runs: z.int().nullable() }).optional(),
   loop: z.object({ late_ms: z.int(), busy_ms: z.int() }).optional(),
+  stuck: z.int().optional(),
   metrics: z.string().nullable().optional(),
 });
 
