@@ -148,7 +148,7 @@ describe('a key', () => {
       await expect(callers.create(acme.holder, request({ tenant }))).rejects.toMatchObject({
         errors: [{ pointer: '/tenant' }],
       });
-      expect(await callers.list(acme.holder, { tenant, limit: 10 })).toEqual({ items: [], next: null });
+      expect(await callers.list(acme.holder, { tenant, limit: 10 })).toEqual({ items: [], damaged: [], next: null });
     }
     const refused = { code: 'key_not_found', message: `there is no key ${globex.holder.keyId}` };
     await expect(callers.get(acme.holder, globex.holder.keyId)).rejects.toMatchObject(refused);

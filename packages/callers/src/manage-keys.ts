@@ -1,6 +1,7 @@
 import type { CallerKind, Scope, Tenant } from '@holdpoint/contract';
 import type { KeyLimits } from '@holdpoint/contract/wire';
 import type { Redis } from 'ioredis';
+import { ZodError } from 'zod';
 import { CallerError } from './errors.ts';
 import { createKeyText, digestOf } from './key-text.ts';
 import { changedChannel, keyIndex, nameKey, pointerKey, prefix, recordKey, usedKey } from './keys.ts';
@@ -67,6 +68,12 @@ async function readKey({ redis }: Pick<KeyDeps, 'redis'>, id: string): Promise<K
   return parseRecord(fields, used);
 }
 
+/** A key whose record cannot be read. */
+interface DamagedKey {
+  id: string;
+  error: unknown;
+}
+
 /** Keys of a tenant, newest first. @param page.cursor the last id of the page before */
 export async function listKeys(
   deps: Pick<KeyDeps, 'redis'>,
@@ -76,13 +83,23 @@ export async function listKeys(
     limit,
     cursor,
   }: { tenant?: Tenant | undefined; limit: number; cursor?: string | undefined },
-): Promise<{ items: KeyRecord[]; next: string | null }> {
-  if (!seesTenant(holder, tenant)) return { items: [], next: null };
+): Promise<{ items: KeyRecord[]; damaged: DamagedKey[]; next: string | null }> {
+  if (!seesTenant(holder, tenant)) return { items: [], damaged: [], next: null };
   const before = cursor === undefined ? '+' : `(${cursor}`;
   const ids = await deps.redis.zrevrangebylex(keyIndex(tenant), before, '-', 'LIMIT', 0, limit + 1);
-  const records = await Promise.all(ids.slice(0, limit).map((id) => readKey(deps, id)));
+  const damaged: DamagedKey[] = [];
+  const records = await Promise.all(
+    ids.slice(0, limit).map((id) =>
+      readKey(deps, id).catch((error: unknown) => {
+        // An error of Redis itself concerns every key.
+        if (!(error instanceof SyntaxError || error instanceof ZodError)) throw error;
+        damaged.push({ id, error });
+      }),
+    ),
+  );
   return {
     items: records.filter((record) => record !== undefined),
+    damaged,
     next: ids.length > limit ? (ids[limit - 1] ?? null) : null,
   };
 }

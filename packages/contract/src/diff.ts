@@ -26,6 +26,12 @@ export const changedRepositorySchema = z.strictObject({
 /** A repository in the tree that the run made or changed. */
 export type ChangedRepository = z.infer<typeof changedRepositorySchema>;
 
+/** What a person cannot see in the files of a run: the approval of a call shows it. */
+export interface HiddenFiles {
+  unknown: UnknownContent[];
+  repositories: ChangedRepository[];
+}
+
 export const fileDiffSchema = z.strictObject({
   path: z.string(),
   status: z.enum(['added', 'modified', 'deleted']),

@@ -4,7 +4,7 @@ import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
 import { callerKindSchema, tenantSchema } from './caller.ts';
 import { capabilityReportSchema } from './capabilities.ts';
 import { compactionSchema, instructedSchema, modelRetryingSchema, turnNoteSchema } from './conversation.ts';
-import { pathChangeSchema } from './diff.ts';
+import { type HiddenFiles, pathChangeSchema } from './diff.ts';
 import { grantSchema } from './grant.ts';
 import {
   approvalIdSchema,
@@ -330,6 +330,14 @@ export const approvalRequestSchema = z.strictObject({
   allowed_decisions: z.array(decisionKindSchema),
   expires_at: z.iso.datetime(),
   changed: actionChangedSchema.optional().describe('Set when the call was decided before and the files changed since'),
+  files: z
+    .strictObject({
+      snapshot: snapshotId,
+      since: snapshotId.describe('Where the change set of the run is counted from'),
+      hidden: payloadOf<HiddenFiles>().optional().describe('Absent: nothing is hidden'),
+    })
+    .optional()
+    .describe('What a call may find at that snapshot and a person cannot see. Absent: not known when it was asked'),
 });
 
 /** One approval of several that are needed. It counts for exactly the action of its digest. */

@@ -24,6 +24,7 @@ export type { ApprovalState, RunState, StepState, TaskState } from './domain/sta
 export { isWaitingForModel } from './domain/transitions/conversation.ts';
 export { createDurably } from './files/write-durably.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
+export { Damaged, readEntry, splitDamaged } from './log/damaged.ts';
 export {
   liveChannel,
   liveJoinChannel,

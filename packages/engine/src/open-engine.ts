@@ -36,10 +36,13 @@ import type { EngineDeps } from './deps.ts';
 import type { RunState, StepState } from './domain/index.ts';
 import { isOverdue, lastDone, type PeriodicWork } from './handlers/periodic-work.ts';
 import {
+  Damaged,
   fromPayload,
   readApproval,
   readApprovals,
+  readEntry,
   readLog,
+  readLogEntries,
   readRun,
   readSpec,
   readTask,
@@ -146,7 +149,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       result: async (run: RunState, step: StepState) => presentStep(deps, await readSpec(deps, run), step),
       /** The results of steps as lists show them. */
       results: async (run: RunState, steps: readonly StepState[]) =>
-        listResults(deps, await readSpec(deps, run), steps),
+        listResults(deps, await readEntry(run.id, () => readSpec(deps, run)), steps),
       snapshotsPage: on(deps, pageSnapshots),
       /** Whether the files of a run were ever in this state. */
       hasSnapshot: on(deps, hasSnapshot),
@@ -229,14 +232,23 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         await owned.run(runId);
         return Promise.all((await readLog(redis, runId, page)).map((event) => withResult(deps.blobs, event)));
       },
+      /** The same for a list, which names the events that cannot be read. */
+      entries: async (runId: string, page: Parameters<typeof readLogEntries>[2]) => {
+        await owned.run(runId);
+        const shown = ({ seq, entry }: Awaited<ReturnType<typeof readLogEntries>>[number]) =>
+          entry instanceof Damaged
+            ? { seq, entry }
+            : withResult(deps.blobs, entry).then((event) => ({ seq, entry: event }));
+        return Promise.all((await readLogEntries(redis, runId, page)).map(shown));
+      },
       async *all(runId: string) {
         await owned.run(runId);
         for await (const event of readWholeLog(redis, runId)) yield await withResult(deps.blobs, event);
       },
       /** About all runs of the tenant. */
       async page(page: Parameters<typeof listEvents>[2]) {
-        const { items, next } = await listEvents(deps, tenant, page);
-        return { items: await Promise.all(items.map((event) => withResult(deps.blobs, event))), next };
+        const { items, ...rest } = await listEvents(deps, tenant, page);
+        return { items: await Promise.all(items.map((event) => withResult(deps.blobs, event))), ...rest };
       },
     },
     /** The value of a payload, from the log or the blob store. */

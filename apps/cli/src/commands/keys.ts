@@ -1,6 +1,7 @@
 import { allScopes, type CallerKind, callerKindSchema, scopes } from '@holdpoint/contract';
 import type { IssuedKey, Key } from '@holdpoint/contract/wire';
 import { Command, Option } from 'commander';
+import { sayEndOfPage } from '../output/end-of-page.ts';
 import { oneLine, pairs, table } from '../output/index.ts';
 import { type ApiOptions, apiCommand, count, type Shell, seconds, several } from '../shell/index.ts';
 
@@ -30,7 +31,7 @@ export function listKeysCommand(shell: Shell): Command {
       if (json) return shell.printJson(page);
       const head = ['KEY', 'NAME', 'KIND', 'STATE', 'LAST USED', 'SCOPES'];
       for (const line of table(head, page.data.map(rowOf))) shell.print(line);
-      if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
+      sayEndOfPage(shell, page);
     });
 }
 

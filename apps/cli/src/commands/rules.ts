@@ -1,6 +1,7 @@
 import type { RememberedRule } from '@holdpoint/contract/wire';
 import { nameText, oneLine } from '@holdpoint/readable';
 import { Command } from 'commander';
+import { sayEndOfPage } from '../output/end-of-page.ts';
 import { shortArgs, table } from '../output/index.ts';
 import { type ApiOptions, apiCommand, count, type Shell } from '../shell/index.ts';
 
@@ -25,10 +26,10 @@ export const listRulesCommand = (shell: Shell) =>
     .action(async ({ url, json, run, limit, cursor }: ListOptions) => {
       const page = await (await shell.connect(url)).listRules({ run_id: run, limit, cursor });
       if (json) return shell.printJson(page);
-      if (page.data.length === 0) return shell.say('No remembered rules.');
+      if (page.data.length === 0 && page.damaged === undefined) return shell.say('No remembered rules.');
       const head = ['RULE', 'HOLDS IN', 'CALL', 'MADE BY', 'EXPIRES'];
       for (const line of table(head, page.data.map(rowOf))) shell.print(line);
-      if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
+      sayEndOfPage(shell, page);
     });
 
 const rowOf = (rule: RememberedRule): string[] => [

@@ -68,7 +68,8 @@ async function askApi(
       ...checkStuckHandlers(workers),
       ...(await checkStuck(client)),
     ];
-    const runs = await listRuns(client);
+    const { runs, unreadable } = await listRuns(client);
+    stuck.push(...unreadable);
     if (workers.length > 0)
       return {
         findings: [{ name, level: 'ok', text: `answers; ${counted(workers.length, 'worker')}` }, ...stuck],
@@ -86,13 +87,19 @@ async function askApi(
 }
 
 /** The latest runs: few of the older ones still have a workspace. */
-async function listRuns(client: Awaited<ReturnType<Shell['connect']>>): Promise<Run[]> {
+async function listRuns(
+  client: Awaited<ReturnType<Shell['connect']>>,
+): Promise<{ runs: Run[]; unreadable: Finding[] }> {
   const runs: Run[] = [];
+  const unreadable: Finding[] = [];
   let cursor: string | undefined;
   do {
     const page = await client.listRuns({ limit: 100, cursor });
     runs.push(...page.data);
+    for (const { id, detail, next } of page.damaged ?? []) {
+      unreadable.push({ name: 'runs', level: 'fail', text: `${id} cannot be read: ${detail}`, next });
+    }
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined && runs.length < maxRuns);
-  return runs;
+  return { runs, unreadable };
 }

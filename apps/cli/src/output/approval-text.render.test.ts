@@ -12,7 +12,16 @@ const approval = (given: object) =>
     display: null,
     action: { toolset: 'holdpoint', tool: 'bash', effect: 'external', args: { command: 'npm test' } },
     ...{ requested_at: '2026-01-01T00:00:00Z', expires_at: '2026-01-08T00:00:00Z', decision: null, preview: command },
-    ...{ changed: null, may_write: [], unknown: [], repositories: [], superseded_by: null, cut: null, rule: null },
+    ...{
+      changed: null,
+      may_write: [],
+      unknown: [],
+      repositories: [],
+      files_unread: null,
+      superseded_by: null,
+      cut: null,
+      rule: null,
+    },
     ...{
       reaches: null,
       deciders: [],

@@ -9,7 +9,7 @@ import { fit } from './fit.ts';
 import { pairs, table } from './layout.ts';
 import { publishPlanText } from './publish-text.ts';
 import { ago, until } from './units.ts';
-import { changedText, mayWriteText, repositoriesText, unknownText } from './unknown-text.ts';
+import { changedText, mayWriteText, repositoriesText, unknownText, unreadText } from './unknown-text.ts';
 
 export function approvalTable(approvals: readonly Approval[], now: number): string[] {
   const rows = approvals.map((approval) => [
@@ -74,6 +74,7 @@ function effectLines(approval: Approval, { colors, now }: { colors: Colors; now:
     ...section(approval.display === null ? [] : approval.display.split('\n').map((line) => `| ${plain(line)}`)),
     ...section(changedText(approval, colors)),
     ...section(mayWriteText(approval, { colors, now })),
+    ...section(unreadText(approval, colors)),
     ...section(unknownText(approval.unknown, colors)),
     ...section(repositoriesText(approval, colors)),
     ...(isAboutPublish(approval) ? planLines(approval, colors) : previewLines(approval.preview, colors)),

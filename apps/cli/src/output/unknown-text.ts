@@ -33,6 +33,15 @@ export function mayWriteText({ may_write }: Approval, { colors, now }: { colors:
   ];
 }
 
+/** What an approval shows of the files may be incomplete. */
+export function unreadText({ files_unread }: Pick<Approval, 'files_unread'>, colors: Colors): string[] {
+  if (files_unread === null) return [];
+  return [
+    colors.red('the files of this call could not be looked at, so more may be hidden than is shown here:'),
+    `  ${oneLine(files_unread)}`,
+  ];
+}
+
 /** Repositories that the run made or changed: git obeys their configuration, and no diff of the files shows it. */
 export function repositoriesText({ repositories }: Pick<Approval, 'repositories'>, colors: Colors): string[] {
   if (repositories.length === 0) return [];

@@ -109,6 +109,12 @@ export const approvalSchema = z
       .describe(
         'Repositories in the workspace that the run created or changed, with the configuration of each nested one. A git command in a nested repository runs the programs that its configuration names',
       ),
+    files_unread: z
+      .string()
+      .nullable()
+      .describe(
+        'Why `unknown`, `repositories` and `may_write` could not be read: they may be incomplete then. null: they are complete',
+      ),
     changed: actionChangedSchema
       .nullable()
       .describe('The call was decided before (`approval_id`), and nothing ran because the files had changed since'),

@@ -1,17 +1,35 @@
 import { z } from 'zod';
 
+/** An entry of a list that cannot be shown, because what is stored of it cannot be read. */
+export const damagedSchema = z
+  .strictObject({ id: z.string(), code: z.string(), detail: z.string(), next: z.string() })
+  .meta({ id: 'Damaged' });
+export type DamagedEntry = z.infer<typeof damagedSchema>;
+
+export const damagedListSchema = z
+  .array(damagedSchema)
+  .optional()
+  .describe('Entries that cannot be shown, because what is stored of them cannot be read; absent: none');
+
 /** One page of a list. `next_cursor` is the cursor of the next page; null on the last page. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
-  z.strictObject({ data: z.array(item), next_cursor: z.string().nullable(), has_more: z.boolean() });
+  z.strictObject({
+    data: z.array(item),
+    next_cursor: z.string().nullable(),
+    has_more: z.boolean(),
+    damaged: damagedListSchema,
+  });
 
 export interface Page<Item> {
   data: Item[];
   next_cursor: string | null;
   has_more: boolean;
+  damaged?: DamagedEntry[] | undefined;
 }
 
 /** A list without pages. */
-export const listOf = <Item extends z.ZodType>(item: Item) => z.strictObject({ data: z.array(item) });
+export const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({ data: z.array(item), damaged: damagedListSchema });
 
 /** @param id schema of the ids of the items: a cursor is the id of an item */
 export const cursorOf = <Id extends z.ZodType<string>>(id: Id) => id.describe('`next_cursor` of the previous page');

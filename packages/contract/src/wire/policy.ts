@@ -13,7 +13,7 @@ import {
 } from '../policy.ts';
 import { settingsSchema } from '../run-spec.ts';
 import { decisionKindSchema } from '../vocabulary.ts';
-import { cursorOf, integerParameter, listOf, pageOf } from './page.ts';
+import { cursorOf, damagedListSchema, integerParameter, listOf, pageOf } from './page.ts';
 
 export const storedVersionSchema = policyVersionSchema.meta({ id: 'PolicyVersion' });
 
@@ -164,6 +164,7 @@ export const replayPageSchema = z
     changed: z.array(replayedCallSchema).describe('Newly allowed first, and of these what people refused'),
     not_judged: z.array(unjudgedCallSchema).describe('Calls whose tool or arguments are not known any more'),
     left_out: z.int().describe('Calls that are counted and not listed'),
+    damaged: damagedListSchema,
     next_cursor: z.string().nullable(),
   })
   .meta({ id: 'PolicyReplay' });
@@ -194,6 +195,7 @@ export const ruleProposalsSchema = z
     runs: z.int(),
     calls: z.int().describe('Calls that were held, denied or refused'),
     since: z.iso.datetime().describe('Later than asked when there were more calls than one look takes'),
+    damaged: damagedListSchema,
   })
   .meta({ id: 'RuleProposals' });
 export type RuleProposals = z.infer<typeof ruleProposalsSchema>;

@@ -1,7 +1,15 @@
 import { defaultTenant, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
-import { approvalFacetIndexOf, approvalIndexOf, labelFacet, pick } from '../log/index.ts';
+import {
+  approvalFacetIndexOf,
+  approvalIndexOf,
+  Damaged,
+  labelFacet,
+  pick,
+  readEntry,
+  splitDamaged,
+} from '../log/index.ts';
 import { type Page, pagesBack } from '../queries/index.ts';
 import { type ApprovalView, viewApproval } from './view-approval.ts';
 
@@ -22,18 +30,20 @@ export async function listPendingApprovals(
   filter: ApprovalFilter & { tenant?: Tenant },
   page: { limit: number; cursor?: string },
 ): Promise<Page<ApprovalView>> {
-  const items: ApprovalView[] = [];
+  const entries: (ApprovalView | Damaged)[] = [];
   for await (const ids of candidates(deps, filter, { cursor: page.cursor, most: page.limit + 1 })) {
-    const views = await Promise.all(ids.map((id) => viewApproval(deps, id).catch(unlessGone)));
+    const views = await Promise.all(ids.map((id) => readEntry(id, () => viewApproval(deps, id).catch(unlessGone))));
     for (const view of views) {
-      if (view?.approval.status !== 'pending' || !fits(view, filter)) continue;
-      const last = items.at(-1);
-      if (items.length === page.limit && last) return { items, next: last.approval.id };
-      items.push(view);
+      if (!(view instanceof Damaged) && (view?.approval.status !== 'pending' || !fits(view, filter))) continue;
+      const last = entries.at(-1);
+      if (entries.length === page.limit && last) return { ...splitDamaged(entries), next: idOf(last) };
+      entries.push(view);
     }
   }
-  return { items };
+  return splitDamaged(entries);
 }
+
+const idOf = (entry: ApprovalView | Damaged): string => (entry instanceof Damaged ? entry.id : entry.approval.id);
 
 function candidates(
   { redis }: Pick<EngineDeps, 'redis'>,

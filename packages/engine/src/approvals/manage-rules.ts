@@ -1,7 +1,8 @@
 import { defaultTenant, isIdOf, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, isAbandoned, type RuleState, revokeRule as revoke } from '../domain/index.ts';
-import { append, ownerOf, readRule, ruleIndexOf, tenantOf } from '../log/index.ts';
+import { append, Damaged, ownerOf, readEntry, readRule, ruleIndexOf, splitDamaged, tenantOf } from '../log/index.ts';
+import type { Page } from '../queries/index.ts';
 import { idOf, isInForce, readListed } from './rule-index.ts';
 
 /** A remembered rule, and the run that it was made in. */
@@ -17,21 +18,26 @@ export async function listRules(
   deps: Pick<EngineDeps, 'redis' | 'now'>,
   { tenant = defaultTenant, run_id }: { tenant?: Tenant; run_id?: string | undefined },
   { limit, cursor }: { limit: number; cursor?: string | undefined },
-): Promise<{ items: ListedRule[]; next?: string | undefined }> {
-  const entries = await deps.redis.zrange(ruleIndexOf(tenant), '0', '-1');
-  const newestFirst = entries
+): Promise<Page<ListedRule>> {
+  const indexed = await deps.redis.zrange(ruleIndexOf(tenant), '0', '-1');
+  const newestFirst = indexed
     .filter((entry) => cursor === undefined || idOf(entry) < cursor)
     .sort((one, other) => (idOf(one) < idOf(other) ? 1 : -1));
-  const items: ListedRule[] = [];
+  const entries: (ListedRule | Damaged)[] = [];
   for (const entry of newestFirst) {
-    const listed = await readListed(deps, entry);
-    if (listed === undefined || !isInForce(listed.rule, deps.now())) continue;
-    if (run_id !== undefined && listed.runId !== run_id) continue;
-    if (items.length === limit) return { items, next: items.at(-1)?.rule.id };
-    items.push({ ...listed, isInForce: true });
+    const listed = await readEntry(idOf(entry), () => readListed(deps, entry));
+    if (!(listed instanceof Damaged)) {
+      if (listed === undefined || !isInForce(listed.rule, deps.now())) continue;
+      if (run_id !== undefined && listed.runId !== run_id) continue;
+    }
+    const last = entries.at(-1);
+    if (entries.length === limit && last) return { ...splitDamaged(entries), next: idOfListed(last) };
+    entries.push(listed instanceof Damaged ? listed : { ...listed, isInForce: true });
   }
-  return { items };
+  return splitDamaged(entries);
 }
+
+const idOfListed = (entry: ListedRule | Damaged): string => (entry instanceof Damaged ? entry.id : entry.rule.id);
 
 /** @throws EngineError `rule_not_found`, also for a rule of another tenant */
 export async function getRule(

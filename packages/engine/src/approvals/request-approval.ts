@@ -1,5 +1,5 @@
 import { type ApprovalTerms, defaultTenant } from '@holdpoint/contract';
-import type { EngineDeps } from '../deps.ts';
+import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import { type ApprovalState, nextNotice, type RunState, type Transition } from '../domain/index.ts';
 import {
   append,
@@ -11,6 +11,7 @@ import {
   trackApproval,
   untrackApproval,
 } from '../log/index.ts';
+import { withHiddenFiles } from './hidden-files.ts';
 
 interface NewApproval {
   approvalId: string;
@@ -30,13 +31,13 @@ export type Open = (
  * @returns whether the transition was appended
  */
 export async function requestApproval(
-  deps: EngineDeps,
+  deps: WorkerDeps,
   run: RunState,
   build: (open: Open) => Promise<Transition>,
 ): Promise<boolean> {
   const { policy } = await readSpec(deps, run);
   const opened: string[] = [];
-  const transition = await build(
+  const built = await build(
     async ({ expires_s: seconds = policy.approval_timeout_s, ...terms } = {}, state = 'asked') => {
       const approvalId = deps.newId('approval');
       const now = deps.now();
@@ -49,6 +50,7 @@ export async function requestApproval(
       return { approvalId, expiresAt: new Date(now + seconds * 1000).toISOString() };
     },
   );
+  const transition = await withHiddenFiles(deps, run, { transition: built, opened });
   await listByFacets(deps, run, { events: transition.events, opened });
   const { ok } = await append(deps, run.id, transition);
   if (!ok) for (const id of opened) await untrackApproval(deps.redis, id);

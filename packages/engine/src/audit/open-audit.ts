@@ -7,7 +7,7 @@ import { verifyAudit } from './verify-audit.ts';
 
 /** The audit log, for those who read it or record a change outside of runs. */
 export interface Audit {
-  list(filter: AuditFilter, limit: number): Promise<Page<AuditRecord>>;
+  list(filter: AuditFilter, limit: number): Promise<Omit<Page<AuditRecord>, 'damaged'>>;
   /** The lines as the files have them, without line feeds. */
   lines(filter: AuditFilter): AsyncGenerator<string>;
   head(): Promise<AuditHead>;

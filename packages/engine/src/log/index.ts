@@ -2,6 +2,7 @@ export { ancestorsOf } from './ancestors.ts';
 export { type Appended, type AppendedParts, append, appendParts, asWhole } from './append.ts';
 export { ensureFacets, firstExpiry, labelFacet, listFacets } from './approval-lists.ts';
 export { countRepair } from './count-repair.ts';
+export { Damaged, readEntry, splitDamaged } from './damaged.ts';
 export {
   claimOwner,
   idsBefore,
@@ -38,7 +39,16 @@ export { idsAfter, listTenants, pagesOf, pagesOfRuns } from './pages.ts';
 export { fromPayload, shownPayload, toPayload, toResult, withResult } from './payload.ts';
 export { prime, takePrimed } from './primed-steps.ts';
 export { rewindsOf, type SnapshotPlace, snapshotPlaces, turnsIn } from './read-indexes.ts';
-export { lastEventAt, lastEventTimes, readEvents, readLog, readRawLog, readWholeLog, seqBefore } from './read-log.ts';
+export {
+  lastEventAt,
+  lastEventTimes,
+  readEvents,
+  readLog,
+  readLogEntries,
+  readRawLog,
+  readWholeLog,
+  seqBefore,
+} from './read-log.ts';
 export { readSpec } from './read-spec.ts';
 export {
   isReserved,

@@ -1,5 +1,6 @@
 import type { LoggedEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
+import { type Damaged, readEntry } from './damaged.ts';
 import { logKey } from './keys.ts';
 import { fromStored } from './stored-event.ts';
 
@@ -11,6 +12,16 @@ export async function readLog(
 ): Promise<LoggedEvent[]> {
   const entries = await redis.xrange(logKey(runId), `${after + 1}-0`, '+', 'COUNT', limit);
   return entries.map((entry) => eventOf(runId, entry));
+}
+
+/** The same where each event is an entry of a list. */
+export async function readLogEntries(
+  redis: Redis,
+  runId: string,
+  { after, limit }: { after: number; limit: number },
+): Promise<{ seq: number; entry: LoggedEvent | Damaged }[]> {
+  const entries = await redis.xrange(logKey(runId), `${after + 1}-0`, '+', 'COUNT', limit);
+  return Promise.all(entries.map(async (entry) => ({ seq: seqOf(entry), entry: await entryOf(runId, entry) })));
 }
 
 /** The whole log, page by page. */
@@ -59,6 +70,8 @@ export async function seqBefore(redis: Redis, runId: string, time: number): Prom
 type Entry = [id: string, fields: string[]];
 const seqOf = ([id]: Entry): number => Number(id.slice(0, id.indexOf('-')));
 const eventOf = (runId: string, entry: Entry): LoggedEvent => fromStored(runId, seqOf(entry), entry[1][1] ?? '');
+const entryOf = (runId: string, entry: Entry): Promise<LoggedEvent | Damaged> =>
+  readEntry(`${runId}:${seqOf(entry)}`, () => eventOf(runId, entry));
 const timeOf = (runId: string, entry: Entry): number => Date.parse(eventOf(runId, entry).time);
 
 /** The events as stored text (`stored-event.ts`), not parsed: for a search through all logs. */
@@ -78,13 +91,15 @@ export async function readEvents(
   redis: Redis,
   runId: string,
   seqs: readonly number[],
-): Promise<(LoggedEvent | undefined)[]> {
+): Promise<(LoggedEvent | Damaged | undefined)[]> {
   if (seqs.length === 0) return [];
   const commands = seqs.map((seq) => ['xrange', logKey(runId), `${seq}-0`, `${seq}-0`]);
   const replies = (await redis.pipeline(commands).exec()) ?? [];
-  return replies.map(([error, entries]) => {
-    if (error) throw error;
-    const [entry] = entries as Entry[];
-    return entry && eventOf(runId, entry);
-  });
+  return Promise.all(
+    replies.map(([error, entries]) => {
+      if (error) throw error;
+      const [entry] = entries as Entry[];
+      return entry && entryOf(runId, entry);
+    }),
+  );
 }

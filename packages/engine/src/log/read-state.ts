@@ -27,6 +27,7 @@ import {
   stepFieldNames,
   taskFieldNames,
 } from '../domain/state.ts';
+import { type Damaged, readEntry } from './damaged.ts';
 import { stateKey } from './keys.ts';
 import { knowTenant } from './known-tenants.ts';
 
@@ -36,13 +37,17 @@ export async function readRun(redis: Redis, runId: string): Promise<RunState | u
 }
 
 /** Several runs in one round trip, in this order; undefined where there is none. */
-export async function readRuns(redis: Redis, runIds: readonly string[]): Promise<(RunState | undefined)[]> {
+export async function readRuns(redis: Redis, runIds: readonly string[]): Promise<(RunState | Damaged | undefined)[]> {
   const replies = (await redis.pipeline(runIds.map((id) => ['hmget', stateKey(id), ...runFieldNames])).exec()) ?? [];
-  return runIds.map((id, at) => {
-    const [error, values] = replies[at] ?? [];
-    if (error) throw error;
-    return knowTenant(redis, parseRun(id, named(runFieldNames, values as (string | null)[])));
-  });
+  return Promise.all(
+    runIds.map((id, at) =>
+      readEntry(id, () => {
+        const [error, values] = replies[at] ?? [];
+        if (error) throw error;
+        return knowTenant(redis, parseRun(id, named(runFieldNames, values as (string | null)[])));
+      }),
+    ),
+  );
 }
 
 /** One step and its run, in one round trip. */
@@ -147,7 +152,7 @@ export async function readFields(
   runId: string,
   names: readonly string[],
 ): Promise<Record<string, string | null>> {
-  return named(names, await redis.hmget(stateKey(runId), ...names));
+  return names.length === 0 ? {} : named(names, await redis.hmget(stateKey(runId), ...names));
 }
 
 const named = (names: readonly string[], values: readonly (string | null)[]): Record<string, string | null> =>

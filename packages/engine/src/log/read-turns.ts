@@ -3,9 +3,10 @@ import type { Redis } from 'ioredis';
 import { turnField } from '../domain/fields/run.ts';
 import { columnSeparator, settledColumns, stepField } from '../domain/fields/step.ts';
 import type { StepState } from '../domain/index.ts';
-import { parseStep } from '../domain/state.ts';
+import { parseStep, stepFieldNames } from '../domain/state.ts';
 import { type ListedStep, parseTurn } from '../domain/turn-steps.ts';
-import { readFields, readSteps } from './read-state.ts';
+import { type Damaged, readEntry } from './damaged.ts';
+import { readFields } from './read-state.ts';
 
 /** The steps of several turns, in the order of the turns given. A turn without steps has none. */
 export async function readTurns(redis: Redis, runId: string, turns: readonly number[]): Promise<ListedStep[][]> {
@@ -29,24 +30,23 @@ export async function readManySteps(
   redis: Redis,
   runId: string,
   { ids, fits }: { ids: readonly string[]; fits: (facts: StepFacts) => boolean },
-): Promise<(StepState | undefined)[]> {
+): Promise<(StepState | Damaged | undefined)[]> {
   if (ids.length === 0) return [];
   const names = ids.flatMap((id) => [id, stepField.status(id).name]);
   const fields = await readFields(redis, runId, names);
-  const live = await readSteps(
-    redis,
-    runId,
-    ids.filter((id) => fields[id] == null),
+  const live = await readFields(redis, runId, ids.filter((id) => fields[id] == null).flatMap(stepFieldNames));
+  return Promise.all(
+    ids.map((id) =>
+      readEntry(id, () => {
+        const record = fields[id];
+        if (record != null) {
+          return fits(factsOf(record, fields[stepField.status(id).name])) ? parseStep(id, fields) : undefined;
+        }
+        const step = parseStep(id, live);
+        return step && fits({ status: step.status, tool: step.call.tool }) ? step : undefined;
+      }),
+    ),
   );
-  const others = new Map(live.map((step) => [step.id, step]));
-  return ids.map((id) => {
-    const record = fields[id];
-    if (record == null) {
-      const step = others.get(id);
-      return step && fits({ status: step.status, tool: step.call.tool }) ? step : undefined;
-    }
-    return fits(factsOf(record, fields[stepField.status(id).name])) ? parseStep(id, fields) : undefined;
-  });
 }
 
 /** Cheaper than to parse the whole record. */

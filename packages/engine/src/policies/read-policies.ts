@@ -11,6 +11,7 @@ import {
 } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
+import { type Damaged, readEntry, splitDamaged } from '../log/index.ts';
 import { policyKey, policyNamesKey } from './policy-keys.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
@@ -50,15 +51,20 @@ async function readVersion(
 }
 
 /** The newest version of every policy of a tenant, by name. */
-export async function listPolicies(deps: Deps, tenant: Tenant): Promise<PolicyVersion[]> {
+export async function listPolicies(
+  deps: Deps,
+  tenant: Tenant,
+): Promise<{ items: PolicyVersion[]; damaged: Damaged[] }> {
   const names = await deps.redis.zrange(policyNamesKey(tenant), '0', '-1');
-  const found: PolicyVersion[] = [];
+  const found: (PolicyVersion | Damaged)[] = [];
   for (const name of names) {
-    const version = await latestVersion(deps, { tenant, name });
-    const policy = version === 0 ? undefined : await readVersion(deps, { tenant, name }, version);
+    const policy = await readEntry(name, async () => {
+      const version = await latestVersion(deps, { tenant, name });
+      return version === 0 ? undefined : readVersion(deps, { tenant, name }, version);
+    });
     if (policy !== undefined) found.push(policy);
   }
-  return found;
+  return splitDamaged(found);
 }
 
 /**
@@ -69,14 +75,16 @@ export async function listPolicies(deps: Deps, tenant: Tenant): Promise<PolicyVe
 export async function listVersions(
   deps: Deps,
   { limit, cursor, ...named }: Named & { limit: number; cursor?: number | undefined },
-): Promise<{ items: PolicyVersion[]; next: number | undefined }> {
+): Promise<{ items: PolicyVersion[]; damaged: Damaged[]; next: number | undefined }> {
   const latest = Number((await deps.redis.hget(policyKey(named.tenant, named.name), 'latest')) ?? 0);
   if (latest === 0) throw await policyNotFound(deps, named);
   const first = Math.min(latest, (cursor ?? latest + 1) - 1);
   const numbers = Array.from({ length: Math.max(0, Math.min(limit, first)) }, (_, at) => first - at);
-  const items = await Promise.all(numbers.map((version) => readVersion(deps, named, version)));
+  const found = await Promise.all(
+    numbers.map((version) => readEntry(`${named.name}@${version}`, () => readVersion(deps, named, version))),
+  );
   const last = numbers.at(-1) ?? 1;
-  return { items: items.filter((item) => item !== undefined), next: last > 1 ? last : undefined };
+  return { ...splitDamaged(found.filter((item) => item !== undefined)), next: last > 1 ? last : undefined };
 }
 
 /** The document that a run is accepted with. @throws EngineError `policy_not_found` */

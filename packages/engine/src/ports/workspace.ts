@@ -1,6 +1,7 @@
 import type {
   ConflictSummary,
   EventOf,
+  HiddenFiles,
   LfsPointers,
   MergeContent,
   PathChange,
@@ -134,6 +135,8 @@ export interface WorkspacePort {
   takeOver(input: { runId: string; epoch: number; snapshot: string; signal: AbortSignal }): Promise<void>;
   /** What a run changed between two of its snapshots, to be shown. @param input.whole ignored files, too, and much more before it is cut */
   contentOf(input: { runId: string; from: string; to: string; whole?: true }): Promise<MergeContent>;
+  /** What the files of a snapshot hold that no diff shows. @param input.since where the change set of the run is counted from */
+  hiddenFiles(input: { runId: string; since: string; snapshot: string }): Promise<HiddenFiles>;
   /** Brings the changes of another run, which began as this one was at `from.base`, into the tree; all of them or none. */
   merge(input: {
     runId: string;

@@ -1,6 +1,16 @@
 import type { LoggedEvent, Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { idsAfter, idsBefore, lastEventTimes, readLog, runIndexOf, seqBefore } from '../log/index.ts';
+import {
+  Damaged,
+  idsAfter,
+  idsBefore,
+  lastEventTimes,
+  readEntry,
+  readLogEntries,
+  runIndexOf,
+  seqBefore,
+  splitDamaged,
+} from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -12,6 +22,8 @@ export interface EventPlace {
 
 interface EventPage {
   items: LoggedEvent[];
+  /** Events, and whole logs, that cannot be read; the next page is behind them. */
+  damaged: Damaged[];
   /** Where the next page begins; undefined: every run was read to its end. */
   next: EventPlace | undefined;
 }
@@ -19,6 +31,8 @@ interface EventPage {
 /** Runs whose logs one page looks at: a page of a filter that fits nothing costs no more. */
 const mostRuns = 200;
 const batch = 100;
+/** No log is that long; a cursor has 15 digits at most. */
+const behindAll = 999_999_999_999_999;
 
 /**
  * Events of all runs of a tenant, in the order of the runs' ids (oldest run first), and of each run in the order of its log. A page may have
@@ -31,21 +45,39 @@ export async function listEvents(
   { after, since, limit }: { after?: EventPlace | undefined; since?: string | undefined; limit: number },
 ): Promise<EventPage> {
   const items: LoggedEvent[] = [];
+  const damaged: Damaged[] = [];
   const from = since === undefined ? undefined : Date.parse(since);
   let next = after;
   let looked = 0;
   for await (const runId of runsFrom(deps, tenant, after?.runId)) {
-    if (looked++ === mostRuns) return { items, next };
+    if (looked++ === mostRuns) return { items, damaged, next };
     const read = runId === after?.runId ? after.seq : 0;
-    const seq = from === undefined ? read : Math.max(read, await seqBefore(deps.redis, runId, from));
-    const space = limit - items.length;
+    const space = limit - items.length - damaged.length;
     // One more than fits shows whether there is another page.
-    const found = await readLog(deps.redis, runId, { after: seq, limit: space + 1 });
-    items.push(...found.slice(0, space));
-    next = { runId, seq: found.slice(0, space).at(-1)?.seq ?? seq };
-    if (found.length > space) return { items, next };
+    const found = await readEntry(runId, () => eventsOf(deps, runId, { read, from, limit: space + 1 }));
+    if (found instanceof Damaged) {
+      damaged.push(found);
+      next = { runId, seq: behindAll };
+      continue;
+    }
+    const shown = found.entries.slice(0, space);
+    const split = splitDamaged(shown.map(({ entry }) => entry));
+    items.push(...split.items);
+    damaged.push(...split.damaged);
+    next = { runId, seq: shown.at(-1)?.seq ?? found.seq };
+    if (found.entries.length > space) return { items, damaged, next };
   }
-  return { items, next: undefined };
+  return { items, damaged, next: undefined };
+}
+
+/** The events of one run behind those that were read, and since a time. */
+async function eventsOf(
+  { redis }: Deps,
+  runId: string,
+  { read, from, limit }: { read: number; from: number | undefined; limit: number },
+): Promise<{ entries: Awaited<ReturnType<typeof readLogEntries>>; seq: number }> {
+  const seq = from === undefined ? read : Math.max(read, await seqBefore(redis, runId, from));
+  return { entries: await readLogEntries(redis, runId, { after: seq, limit }), seq };
 }
 
 /** The runs of a tenant, oldest first, beginning with one of them. */

@@ -2,7 +2,7 @@ import type { Json, Payload, RunSpec } from '@holdpoint/contract';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { StepState } from '../domain/index.ts';
-import { shownPayload } from '../log/index.ts';
+import { Damaged, readEntry, shownPayload } from '../log/index.ts';
 import { presentStep } from './present-step.ts';
 
 /** What large payloads come to, by step. Each is read once per process: clients ask for the same list again and again. */
@@ -12,17 +12,21 @@ const mostKept = 500;
 /** The results of steps as lists show them: a large one as its beginning. null: the step is not settled. */
 export async function listResults(
   deps: Pick<EngineDeps, 'blobs' | 'catalog'>,
-  spec: RunSpec,
+  spec: RunSpec | Damaged,
   steps: readonly StepState[],
-): Promise<(Payload<Json> | null)[]> {
+): Promise<(Payload<Json> | Damaged | null)[]> {
   const known = large.get(deps.blobs) ?? new Map<string, Payload<Json>>();
   large.set(deps.blobs, known);
-  const results: (Payload<Json> | null)[] = [];
+  const results: (Payload<Json> | Damaged | null)[] = [];
   // One after the other: each may be many megabytes.
   for (const step of steps) {
     const key = `${step.id} ${step.status}`;
     const before = known.get(key);
-    const result = before === undefined ? await presentStep(deps, spec, step) : undefined;
+    const result = before === undefined ? await resultOf(deps, spec, step) : undefined;
+    if (result instanceof Damaged) {
+      results.push(result);
+      continue;
+    }
     const shown = before ?? (result === undefined ? null : shownPayload(result));
     if (shown !== null && isLarge(step)) known.set(key, shown);
     if (known.size > mostKept) known.delete([...known.keys()][0] ?? '');
@@ -30,6 +34,10 @@ export async function listResults(
   }
   return results;
 }
+
+/** A result that cannot be read leaves those of the other steps. */
+const resultOf = (deps: Pick<EngineDeps, 'blobs' | 'catalog'>, spec: RunSpec | Damaged, step: StepState) =>
+  spec instanceof Damaged ? new Damaged(step.id, spec.error) : readEntry(step.id, () => presentStep(deps, spec, step));
 
 const isLarge = ({ args, outcome }: StepState): boolean =>
   [args, outcome?.value].some((payload) => payload !== undefined && 'sha256' in payload);

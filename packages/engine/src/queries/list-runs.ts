@@ -1,7 +1,17 @@
 import { defaultTenant, type RunStatus, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import { idsBefore, labelIndexOf, listTenants, pick, readRuns, runIndexOf, statusIndexOf } from '../log/index.ts';
+import {
+  Damaged,
+  idsBefore,
+  labelIndexOf,
+  listTenants,
+  pick,
+  readRuns,
+  runIndexOf,
+  splitDamaged,
+  statusIndexOf,
+} from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -17,7 +27,9 @@ export interface RunFilter {
 /** One page of a list, newest first. `next`: the cursor of the next page, when there is one. */
 export interface Page<Item> {
   items: Item[];
-  next?: string;
+  /** Entries of the page that cannot be read. */
+  damaged: Damaged[];
+  next?: string | undefined;
 }
 
 const batch = 100;
@@ -28,19 +40,21 @@ export async function listRuns(
   filter: RunFilter,
   page: { limit: number; cursor?: string },
 ): Promise<Page<RunState>> {
-  const items: RunState[] = [];
+  const entries: (RunState | Damaged)[] = [];
   const after = filter.created_after === undefined ? undefined : Date.parse(filter.created_after);
   for await (const ids of candidates(deps, filter, { cursor: page.cursor, most: page.limit + 1 })) {
     for (const run of await readRuns(deps.redis, ids)) {
       if (!run) continue;
-      if (after !== undefined && Date.parse(run.created_at) <= after) return { items };
-      if (!matches(run, filter)) continue;
-      const last = items.at(-1);
-      if (items.length === page.limit && last) return { items, next: last.id };
-      items.push(run);
+      if (!(run instanceof Damaged)) {
+        if (after !== undefined && Date.parse(run.created_at) <= after) return splitDamaged(entries);
+        if (!matches(run, filter)) continue;
+      }
+      const last = entries.at(-1);
+      if (entries.length === page.limit && last) return { ...splitDamaged(entries), next: last.id };
+      entries.push(run);
     }
   }
-  return { items };
+  return splitDamaged(entries);
 }
 
 /** Ids of the runs that may fit a filter, newest first, in pages. The lists may be a moment ahead of the states, so these are compared, too. */

@@ -1,7 +1,15 @@
 import type { LoggedEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import { readEvents, readManySteps, readTask, type SnapshotPlace, snapshotPlaces } from '../log/index.ts';
+import {
+  Damaged,
+  readEvents,
+  readManySteps,
+  readTask,
+  type SnapshotPlace,
+  snapshotPlaces,
+  splitDamaged,
+} from '../log/index.ts';
 import { isUndone, type UndoneRange, undoneRanges } from './undone-snapshots.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
@@ -36,7 +44,7 @@ export async function pageSnapshots(
   deps: Deps,
   run: Run,
   { limit, cursor, order = 'asc' }: SnapshotsQuery,
-): Promise<{ snapshots: RunSnapshot[]; next: number | undefined }> {
+): Promise<{ snapshots: RunSnapshot[]; damaged: Damaged[]; next: number | undefined }> {
   const all = { from: 1, to: run.seq, order };
   const range =
     cursor === undefined ? all : order === 'asc' ? { ...all, from: cursor + 1 } : { ...all, to: cursor - 1 };
@@ -47,8 +55,8 @@ export async function pageSnapshots(
   }
   const shown = places.slice(0, limit);
   const standing = await readStanding(deps, run);
-  const snapshots = await readSnapshots(deps, run, shown, standing);
-  return { snapshots, next: places.length > limit ? shown.at(-1)?.seq : undefined };
+  const { snapshots, damaged } = await readSnapshots(deps, run, shown, standing);
+  return { snapshots, damaged, next: places.length > limit ? shown.at(-1)?.seq : undefined };
 }
 
 const atOnce = 500;
@@ -59,7 +67,9 @@ export async function listSnapshots(deps: Deps, run: Run): Promise<RunSnapshot[]
   const standing = await readStanding(deps, run);
   for await (const places of snapshotPlaces(deps.redis, run.id, { from: 1, to: run.seq, order: 'asc' })) {
     for (let at = 0; at < places.length; at += atOnce) {
-      found.push(...(await readSnapshots(deps, run, places.slice(at, at + atOnce), standing)));
+      const { snapshots, damaged } = await readSnapshots(deps, run, places.slice(at, at + atOnce), standing);
+      if (damaged[0] !== undefined) throw damaged[0].error;
+      found.push(...snapshots);
     }
   }
   return found;
@@ -71,7 +81,7 @@ export async function hasSnapshot({ redis }: Deps, run: Run, id: string): Promis
     const alike = places.filter(({ digits }) => id.startsWith(digits)).map(({ seq }) => seq);
     for (let at = 0; at < alike.length; at += atOnce) {
       const events = await readEvents(redis, run.id, alike.slice(at, at + atOnce));
-      if (events.some((event) => event !== undefined && snapshotOf(event)?.id === id)) return true;
+      if (splitDamaged(events).items.some((event) => event !== undefined && snapshotOf(event)?.id === id)) return true;
     }
   }
   return false;
@@ -85,9 +95,9 @@ interface Standing {
 }
 
 async function readStanding(deps: Deps, run: Run): Promise<Standing> {
-  const undone = await undoneRanges(deps, run, (places) =>
-    readSnapshots(deps, run, places, { undone: [], current: 0 }),
-  );
+  const undone = await undoneRanges(deps, run, async (places) => {
+    return (await readSnapshots(deps, run, places, { undone: [], current: 0 })).snapshots;
+  });
   for await (const places of snapshotPlaces(deps.redis, run.id, { from: 1, to: run.seq, order: 'desc' })) {
     const current = places.find(({ seq }) => !isUndone(undone, seq));
     if (current !== undefined) return { undone, current: current.seq };
@@ -100,22 +110,19 @@ async function readSnapshots(
   run: Run,
   places: readonly SnapshotPlace[],
   { undone, current }: Standing,
-): Promise<RunSnapshot[]> {
-  const found = (
-    await readEvents(
-      redis,
-      run.id,
-      places.map(({ seq }) => seq),
-    )
-  ).filter((event) => event !== undefined);
+): Promise<{ snapshots: RunSnapshot[]; damaged: Damaged[] }> {
+  const seqs = places.map(({ seq }) => seq);
+  const { items, damaged } = splitDamaged(await readEvents(redis, run.id, seqs));
+  const found = items.filter((event) => event !== undefined);
   const stepOfTask = await stepsBeside({ redis }, run, found);
-  return found.flatMap((event) => {
+  const snapshots = found.flatMap((event) => {
     const snapshot = snapshotOf(event);
     if (snapshot === undefined) return [];
     const by = snapshot.by !== null && 'task' in snapshot.by ? byTask(snapshot.by.task, stepOfTask) : snapshot.by;
     const { seq, time } = event;
     return [{ ...snapshot, by, time, undone: isUndone(undone, seq), current: seq === current }];
   });
+  return { snapshots, damaged };
 }
 
 /** By task, the steps whose calls ran as background commands: the changes of such a command are those of its step. */
@@ -124,7 +131,12 @@ async function stepsBeside({ redis }: Deps, run: Run, events: readonly LoggedEve
   const tasks = await Promise.all([...new Set(ids)].map((id) => readTask(redis, run.id, id)));
   const owners = tasks.filter((task) => task !== undefined);
   const steps = await readManySteps(redis, run.id, { ids: owners.map(({ about }) => about.step_id), fits: () => true });
-  return new Map(owners.flatMap(({ id }, at) => (steps[at]?.call.beside ? [[id, steps[at].id] as const] : [])));
+  return new Map(
+    owners.flatMap(({ id }, at) => {
+      const step = steps[at];
+      return step !== undefined && !(step instanceof Damaged) && step.call.beside ? [[id, step.id] as const] : [];
+    }),
+  );
 }
 
 const byTask = (task: string, stepOfTask: ReadonlyMap<string, string>): RunSnapshot['by'] => {

@@ -3,7 +3,16 @@ import type { EngineDeps } from '../deps.ts';
 import { settledIndex, toolIndex } from '../domain/fields/run.ts';
 import { EngineError, type RunState, type StepState } from '../domain/index.ts';
 import type { ListedStep } from '../domain/turn-steps.ts';
-import { readManySteps, readRun, readStep, readTurns, type StepFacts, turnsIn } from '../log/index.ts';
+import {
+  Damaged,
+  readManySteps,
+  readRun,
+  readStep,
+  readTurns,
+  type StepFacts,
+  splitDamaged,
+  turnsIn,
+} from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -39,31 +48,36 @@ export async function pageSteps(
   { redis }: Deps,
   runId: string,
   query: StepsQuery,
-): Promise<{ run: RunState; steps: NumberedStep[]; next: string | undefined }> {
+): Promise<{ run: RunState; steps: NumberedStep[]; damaged: Damaged[]; next: string | undefined }> {
   const run = await readRun(redis, runId);
   if (!run) throw new EngineError('run_not_found', `there is no run ${runId}`);
   const { limit } = query;
   const fits = filterOf(query);
   const steps: NumberedStep[] = [];
+  const damaged: Damaged[] = [];
   let last: string | undefined;
   let looked = 0;
   for await (const places of placesOf({ redis }, run, query)) {
     for (let at = 0; at < places.length; ) {
       // One more than fits shows whether there is another page.
-      const batch = places.slice(at, at + (fits === undefined ? limit + 1 - steps.length : mostLooked));
+      const batch = places.slice(
+        at,
+        at + (fits === undefined ? limit + 1 - steps.length - damaged.length : mostLooked),
+      );
       at += batch.length;
       const found = await readManySteps(redis, runId, { ids: batch.map(({ id }) => id), fits: fits ?? (() => true) });
       for (const [index, { id, number }] of batch.entries()) {
         const step = found[index];
-        if (step !== undefined && steps.length === limit) return { run, steps, next: last };
-        if (step !== undefined) steps.push({ step, number: step.status === 'undone' ? null : number });
+        if (step !== undefined && steps.length + damaged.length === limit) return { run, steps, damaged, next: last };
+        if (step instanceof Damaged) damaged.push(step);
+        else if (step !== undefined) steps.push({ step, number: step.status === 'undone' ? null : number });
         last = id;
       }
       looked += batch.length;
-      if (fits !== undefined && looked >= mostLooked) return { run, steps, next: last };
+      if (fits !== undefined && looked >= mostLooked) return { run, steps, damaged, next: last };
     }
   }
-  return { run, steps, next: undefined };
+  return { run, steps, damaged, next: undefined };
 }
 
 /** Some steps of a run, with their numbers, by id. Those that do not exist are left out. */
@@ -73,7 +87,7 @@ export async function findNumberedSteps(
   ids: readonly string[],
 ): Promise<Map<string, NumberedStep>> {
   const found = await readManySteps(redis, runId, { ids: [...new Set(ids)], fits: () => true });
-  const steps = found.filter((step) => step !== undefined);
+  const steps = splitDamaged(found).items.filter((step) => step !== undefined);
   const turns = [...new Set(steps.map(({ call }) => call.turn))];
   const rows = await readTurns(redis, runId, turns);
   const numbers = new Map(rows.flat().map(({ id, number }) => [id, number]));

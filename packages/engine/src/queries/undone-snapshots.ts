@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import { readEvents, readManySteps, rewindsOf, type SnapshotPlace, snapshotPlaces } from '../log/index.ts';
+import { Damaged, readEvents, readManySteps, rewindsOf, type SnapshotPlace, snapshotPlaces } from '../log/index.ts';
 
 /** The snapshots of these events were taken back by one undo. */
 export interface UndoneRange {
@@ -28,10 +28,14 @@ export async function undoneRanges(
 ): Promise<UndoneRange[]> {
   const ranges: UndoneRange[] = [];
   for (const event of await readEvents(redis, run.id, await rewindsOf(redis, run.id))) {
-    if (event?.type !== 'run.rewound') continue;
+    if (event === undefined || event instanceof Damaged || event.type !== 'run.rewound') continue;
     const undone = new Set(event.data.undone.map(({ id }) => id));
     const [first] = await readManySteps(redis, run.id, { ids: [...undone].slice(0, 1), fits: () => true });
-    const since = { from: first?.created_seq ?? 1, to: event.seq, order: 'asc' } as const;
+    const since = {
+      from: (first instanceof Damaged ? undefined : first?.created_seq) ?? 1,
+      to: event.seq,
+      order: 'asc',
+    } as const;
     for await (const places of snapshotPlaces(redis, run.id, since)) {
       const from = await firstBy(
         undone,

@@ -109,6 +109,7 @@ export function openInMemoryTrees(faults: Faults): InMemoryTrees {
       treeOf(runId).push(...changed);
       return { status: 'merged', snapshot: keep(treeOf(runId)), paths: changed };
     },
+    hiddenFiles: async () => ({ unknown: [], repositories: [] }),
     async contentOf({ from, to }) {
       const changed = (snapshots.get(to) ?? []).slice(snapshots.get(from)?.length ?? 0);
       return {

@@ -52,6 +52,10 @@ export function createWorkspacePort(
       // No process can start on an older tree any more; this kills those that started before.
       await sandbox.killAll(input.runId);
     },
+    async hiddenFiles(input) {
+      const [unknown, repositories] = await Promise.all([workspaces.unknown(input), workspaces.repositories(input)]);
+      return { unknown, repositories };
+    },
     async contentOf({ runId, from, to, whole = false }) {
       const most = whole ? mostNamedOfWhole : mostChangesNamed;
       const { changes, total } = await workspaces.compare({ runId, from, to, most });

@@ -18,7 +18,7 @@ import { whatItMeets } from './what-it-meets.ts';
 
 /** An approval as a person needs to see it before deciding. */
 export async function toApproval(
-  deps: Pick<ApiDeps, 'engine' | 'workspaces' | 'catalog'>,
+  deps: Pick<ApiDeps, 'engine' | 'workspaces' | 'catalog' | 'logger'>,
   view: ApprovalView,
 ): Promise<Approval> {
   const { run, approval, digest } = view;

@@ -6,8 +6,9 @@ import {
   type ListApprovalsQuery,
   listApprovalsQuerySchema,
 } from '@holdpoint/contract/wire';
-import type { ApprovalFilter } from '@holdpoint/engine';
+import { type ApprovalFilter, type ApprovalView, readEntry, splitDamaged } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
+import { showEach } from '../../errors/show-damaged.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { toApproval } from './approval-view.ts';
 
@@ -26,12 +27,12 @@ export function readApprovalsRoutes(app: App): void {
     },
     async ({ query: { status, run_id, limit, cursor, ...asked }, deps }) => {
       const page = { limit, cursor };
-      const { items, next } =
+      const { next, ...listed } =
         run_id === undefined || hasFilter(asked)
           ? await deps.engine.approvals.list(filterOf({ run_id, ...asked }, deps.now()), page)
           : await approvalsOf(deps, checkRunId(run_id), status, page);
-      const data = await Promise.all(items.map((view) => toApproval(deps, view)));
-      return { data, next_cursor: next ?? null, has_more: next !== undefined };
+      const shown = await showEach(deps, listed, { idOf: idOfView, show: (view) => toApproval(deps, view) });
+      return { ...shown, next_cursor: next ?? null, has_more: next !== undefined };
     },
   );
 
@@ -76,12 +77,17 @@ async function approvalsOf(
 ) {
   const run = await deps.engine.runs.get(runId);
   const runs = [runId, ...(await deps.engine.runs.agents(run)).map(({ id }) => id)];
-  const approvals = await Promise.all(runs.map((id) => deps.engine.approvals.ofRun(id)));
+  const read = await Promise.all(runs.map((id) => readEntry(id, () => deps.engine.approvals.ofRun(id))));
+  const { items: approvals, damaged: runsDamaged } = splitDamaged(read);
   const fitting = approvals
     .flat()
     .filter((approval) => status.includes(approval.status) && (cursor === undefined || approval.id < cursor))
     .sort((a, b) => (a.id < b.id ? 1 : -1));
   const page = fitting.slice(0, limit);
-  const items = await Promise.all(page.map(({ id }) => deps.engine.approvals.get(id)));
-  return { items, next: fitting.length > limit ? page.at(-1)?.id : undefined };
+  const views = await Promise.all(page.map(({ id }) => readEntry(id, () => deps.engine.approvals.get(id))));
+  const { items, damaged } = splitDamaged(views);
+  const next = fitting.length > limit ? page.at(-1)?.id : undefined;
+  return { items, damaged: [...runsDamaged, ...damaged], next };
 }
+
+const idOfView = ({ approval }: ApprovalView): string => approval.id;

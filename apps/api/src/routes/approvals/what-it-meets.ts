@@ -1,22 +1,36 @@
 import { isTaskOver } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
-import type { ApprovalView } from '@holdpoint/engine';
-import { WorkspaceError } from '@holdpoint/workspace';
+import { type ApprovalView, Damaged, readEntry } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
+import { toProblem } from '../../errors/to-problem.ts';
+import { hiddenFiles } from './hidden-files.ts';
 
-type Met = Pick<Approval, 'may_write' | 'unknown' | 'repositories'>;
+type Met = Pick<Approval, 'may_write' | 'unknown' | 'repositories' | 'files_unread'>;
+type Deps = Pick<ApiDeps, 'engine' | 'workspaces' | 'logger'>;
 
-/** What a person cannot see in the call itself: which commands may change the files it will meet, and which of those files cannot be shown. */
-export async function whatItMeets(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, view: ApprovalView): Promise<Met> {
+const nothing = { may_write: [], unknown: [], repositories: [], files_unread: null };
+
+/**
+ * What a person cannot see in the call itself: which commands may change the files it will meet, and which of those files cannot be shown.
+ * A damaged run still shows its approval, with what could not be read.
+ */
+export async function whatItMeets(deps: Deps, view: ApprovalView): Promise<Met> {
   // The plan of a publish names both. A decided approval is not about the current files.
-  if (view.subject !== 'step' || view.approval.status !== 'pending') {
-    return { may_write: [], unknown: [], repositories: [] };
-  }
-  const [may_write, met] = await Promise.all([mayWrite(deps, view), hiddenFrom(deps, view)]);
-  return { may_write, ...met };
+  if (view.subject !== 'step' || view.approval.status !== 'pending') return nothing;
+  const [writers, hidden] = await Promise.all([
+    readEntry(view.run.id, () => mayWrite(deps, view)),
+    readEntry(view.run.id, () => hiddenFiles(deps, view)),
+  ]);
+  const failed = [writers, hidden].filter((one) => one instanceof Damaged);
+  for (const { id, error } of failed) deps.logger.warn({ run_id: id, err: error }, 'what a call meets cannot be read');
+  return {
+    may_write: writers instanceof Damaged ? [] : writers,
+    ...(hidden instanceof Damaged ? { unknown: [], repositories: [] } : hidden),
+    files_unread: failed[0] === undefined ? null : toProblem(failed[0].error).detail,
+  };
 }
 
-async function mayWrite({ engine }: Pick<ApiDeps, 'engine'>, { run }: ApprovalView) {
+async function mayWrite({ engine }: Pick<Deps, 'engine'>, { run }: ApprovalView) {
   if (run.open_tasks === 0) return [];
   // Sub-agents have trees of their own.
   const tasks = (await engine.tasks.list(run.id)).filter(({ about, status }) => {
@@ -29,23 +43,4 @@ async function mayWrite({ engine }: Pick<ApiDeps, 'engine'>, { run }: ApprovalVi
       return { task_id: id, command, status, since: started_at ?? null };
     }),
   );
-}
-
-/** What a person cannot see in the files. */
-async function hiddenFrom(
-  { workspaces }: Pick<ApiDeps, 'workspaces'>,
-  { run }: ApprovalView,
-): Promise<Omit<Met, 'may_write'>> {
-  const { id: runId, snapshot, base: since } = run;
-  const nothing = { unknown: [], repositories: [] };
-  if (snapshot === undefined || since === undefined) return nothing;
-  try {
-    const input = { runId, snapshot, since };
-    const [unknown, repositories] = await Promise.all([workspaces.unknown(input), workspaces.repositories(input)]);
-    return { unknown, repositories };
-  } catch (error) {
-    // The workspace is not on this host or was discarded, so the run cannot continue either.
-    if (error instanceof WorkspaceError && error.code === 'EWORKSPACEMISSING') return nothing;
-    throw error;
-  }
 }

@@ -1,6 +1,7 @@
 import { runChanged } from '@holdpoint/contract/wire';
-import { notificationPattern } from '@holdpoint/engine';
+import { Damaged, notificationPattern, readEntry } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
+import { showDamaged } from '../../errors/show-damaged.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 import { toRun } from '../runs/run-view.ts';
 
@@ -16,7 +17,7 @@ export const isYetToCome = (id: number, now: number): boolean => id > now + skew
  * @param lastId of a frame: what changed since then comes first. The id of a frame is a time before which nothing is missing.
  */
 export async function* allFrames(
-  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'heartbeatMs' | 'now'>,
+  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'heartbeatMs' | 'now' | 'logger'>,
   lastId: number | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
@@ -33,8 +34,9 @@ export async function* allFrames(
       missedSince = earlier(missedSince, subscription.takeLoss());
       for await (const id of changed(deps, notified, missedSince)) {
         if (signal.aborted) return;
-        const run = await deps.engine.runs.find(id);
-        if (run === undefined) continue;
+        const run = await readEntry(id, () => deps.engine.runs.find(id));
+        if (run instanceof Damaged) showDamaged(deps, [run]);
+        if (run === undefined || run instanceof Damaged) continue;
         yield frame({ event: runChanged, id: complete, data: toRun(run) });
         quietUntil = deps.now() + deps.heartbeatMs;
       }

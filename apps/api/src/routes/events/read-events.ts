@@ -4,10 +4,12 @@ import {
   listAllEventsQuerySchema,
   listEventsQuerySchema,
 } from '@holdpoint/contract/wire';
+import { splitDamaged } from '@holdpoint/engine';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { showDamaged } from '../../errors/show-damaged.ts';
 import { sendStream } from '../../live/stream.ts';
 import { findRun } from '../runs/find-run.ts';
 import { allFrames, isYetToCome } from './all-frames.ts';
@@ -48,11 +50,13 @@ export function readEventsRoutes(app: App): void {
         return reply;
       }
       // One event more than the limit shows whether there is another page.
-      const found = await deps.engine.events.list(id, { after: after ?? 0, limit: limit + 1 });
-      const data = found.slice(0, limit);
+      const found = await deps.engine.events.entries(id, { after: after ?? 0, limit: limit + 1 });
+      const shown = found.slice(0, limit);
+      const { items: data, damaged } = splitDamaged(shown.map(({ entry }) => entry));
       const more = found.length > limit;
-      const next_cursor = more ? String(data.at(-1)?.seq ?? 0) : null;
-      return reply.type('application/json; charset=utf-8').send({ data, next_cursor, has_more: more });
+      const next_cursor = more ? String(shown.at(-1)?.seq ?? 0) : null;
+      const page = { data, next_cursor, has_more: more, ...showDamaged(deps, damaged) };
+      return reply.type('application/json; charset=utf-8').send(page);
     },
   );
 
@@ -87,9 +91,10 @@ export function readEventsRoutes(app: App): void {
         return reply;
       }
       const { limit, since, cursor: after } = query;
-      const { items: data, next } = await deps.engine.events.page({ after, since, limit });
+      const { items: data, damaged, next } = await deps.engine.events.page({ after, since, limit });
       const next_cursor = next === undefined ? null : `${next.runId}:${next.seq}`;
-      return reply.type('application/json; charset=utf-8').send({ data, next_cursor, has_more: next !== undefined });
+      const page = { data, next_cursor, has_more: next !== undefined, ...showDamaged(deps, damaged) };
+      return reply.type('application/json; charset=utf-8').send(page);
     },
   );
 }

@@ -8,6 +8,7 @@ import {
   rotateKeySchema,
 } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
+import { showEach } from '../../errors/show-damaged.ts';
 import { recordChange } from '../../record-change.ts';
 import { checkScopes } from './check-scopes.ts';
 import { toKey } from './key-view.ts';
@@ -31,8 +32,9 @@ export function keysRoutes(app: App): void {
       },
     },
     async ({ query, deps }) => {
-      const { items, next } = await deps.callers.list(deps.holder, query);
-      return { data: items.map((one) => toKey(deps, one)), next_cursor: next, has_more: next !== null };
+      const { next, ...page } = await deps.callers.list(deps.holder, query);
+      const shown = await showEach(deps, page, { idOf: ({ id }) => id, show: (one) => toKey(deps, one) });
+      return { ...shown, next_cursor: next, has_more: next !== null };
     },
   );
 

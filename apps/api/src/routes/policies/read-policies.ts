@@ -9,6 +9,7 @@ import {
 import { EngineError } from '@holdpoint/engine';
 import type { App } from '../../deps.ts';
 import { invalidCursor } from '../../errors/invalid-cursor.ts';
+import { showDamaged } from '../../errors/show-damaged.ts';
 import { toSummary } from './policy-view.ts';
 
 const tags = ['policies'];
@@ -26,7 +27,10 @@ export function readPoliciesRoutes(app: App): void {
         response: { 200: policyListSchema },
       },
     },
-    async ({ deps }) => ({ data: (await deps.engine.policies.list()).map(toSummary) }),
+    async ({ deps }) => {
+      const { items, damaged } = await deps.engine.policies.list();
+      return { data: items.map(toSummary), ...showDamaged(deps, damaged) };
+    },
   );
 
   app.get(
@@ -59,12 +63,13 @@ export function readPoliciesRoutes(app: App): void {
       },
     },
     async ({ params: { name }, query, deps }) => {
-      const { items, next } = await deps.engine.policies.versions(name, query);
+      const { items, damaged, next } = await deps.engine.policies.versions(name, query);
       // Versions are dense.
-      if (query.cursor !== undefined && items[0]?.version !== query.cursor - 1)
+      if (query.cursor !== undefined && damaged.length === 0 && items[0]?.version !== query.cursor - 1)
         throw invalidCursor(`no page of ${name} ends at version ${query.cursor}`);
       const next_cursor = next === undefined ? null : String(next);
-      return { data: items.map(toSummary), next_cursor, has_more: next !== undefined };
+      const page = { data: items.map(toSummary), next_cursor, has_more: next !== undefined };
+      return { ...page, ...showDamaged(deps, damaged) };
     },
   );
 

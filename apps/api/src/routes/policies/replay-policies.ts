@@ -10,6 +10,7 @@ import type { Engine } from '@holdpoint/engine';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { showDamaged } from '../../errors/show-damaged.ts';
 import { resolvePolicy } from '../runs/resolve-policy.ts';
 import { checkDocument } from './validate-policy.ts';
 
@@ -38,7 +39,7 @@ export function replayPoliciesRoutes(app: App): void {
     async ({ body, deps }) => {
       const { since, cursor } = body;
       const page = await deps.engine.policies.replay(await candidateOf(deps, body), { since, cursor });
-      const { changed, notJudged, leftOut, next, ...counts } = page;
+      const { changed, notJudged, leftOut, damaged, next, ...counts } = page;
       return {
         ...counts,
         changed: changed.map(({ verdict, ...call }) => ({ ...shown(call), verdict })),
@@ -47,6 +48,7 @@ export function replayPoliciesRoutes(app: App): void {
           return { ...about, reason };
         }),
         left_out: leftOut,
+        ...showDamaged(deps, damaged),
         next_cursor: next ?? null,
       };
     },
@@ -68,14 +70,14 @@ export function replayPoliciesRoutes(app: App): void {
       },
     },
     async ({ body, deps }) => {
-      const { proposals, ...about } = await deps.engine.policies.propose(body);
+      const { proposals, damaged, ...about } = await deps.engine.policies.propose(body);
       const data = proposals.map(({ calls, ...proposal }) => ({
         ...proposal,
         calls: calls.slice(0, mostCalls).map(({ run_id, step_id, at, facts: { tool, args } }) => ({
           ...{ run_id, step_id, at, tool, args: textOf(args) },
         })),
       }));
-      return { data, ...about };
+      return { data, ...about, ...showDamaged(deps, damaged) };
     },
   );
 }

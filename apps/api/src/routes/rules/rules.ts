@@ -6,6 +6,7 @@ import {
 } from '@holdpoint/contract/wire';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { showEach } from '../../errors/show-damaged.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { toRule } from './rule-view.ts';
 
@@ -27,9 +28,9 @@ export function rulesRoutes(app: App): void {
     },
     async ({ query: { run_id, ...page }, deps }) => {
       const filter = { run_id: run_id === undefined ? undefined : checkRunId(run_id) };
-      const { items, next } = await deps.engine.rules.list(filter, page);
-      const data = await Promise.all(items.map((listed) => toRule(deps, listed)));
-      return { data, next_cursor: next ?? null, has_more: next !== undefined };
+      const { next, ...listed } = await deps.engine.rules.list(filter, page);
+      const shown = await showEach(deps, listed, { idOf: ({ rule }) => rule.id, show: (one) => toRule(deps, one) });
+      return { ...shown, next_cursor: next ?? null, has_more: next !== undefined };
     },
   );
 

@@ -1,6 +1,7 @@
 import { idParamsSchema, listRunsQuerySchema, runDetailSchema, runPageSchema } from '@holdpoint/contract/wire';
 import type { RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
+import { showEach } from '../../errors/show-damaged.ts';
 import { findRun } from './find-run.ts';
 import { toRun, toRunDetail } from './run-view.ts';
 
@@ -19,8 +20,9 @@ export function readRunsRoutes(app: App): void {
     },
     async ({ query: { status, label, created_after, limit, cursor }, deps }) => {
       const filter = { status, label: label === undefined ? undefined : readLabel(label), created_after };
-      const page = await deps.engine.runs.list(filter, { limit, cursor });
-      return { data: page.items.map(toRun), next_cursor: page.next ?? null, has_more: page.next !== undefined };
+      const { next, ...page } = await deps.engine.runs.list(filter, { limit, cursor });
+      const shown = await showEach(deps, page, { idOf: ({ id }) => id, show: toRun });
+      return { ...shown, next_cursor: next ?? null, has_more: next !== undefined };
     },
   );
 

@@ -1,5 +1,6 @@
 import { idParamsSchema, listSnapshotsQuerySchema, type Snapshot, snapshotPageSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
+import { showDamaged } from '../../errors/show-damaged.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { workspaceOf } from './find-snapshot.ts';
 
@@ -24,7 +25,7 @@ export function listSnapshotsRoute(app: App): void {
     async ({ params, query, deps }) => {
       const run = await deps.engine.runs.get(checkRunId(params.id));
       workspaceOf(run);
-      const { snapshots, next } = await deps.engine.runs.snapshotsPage(run, query);
+      const { snapshots, damaged, next } = await deps.engine.runs.snapshotsPage(run, query);
       const ids = snapshots.flatMap(({ by }) => (by !== null && 'step' in by ? [by.step] : []));
       const numbered = await deps.engine.runs.numbered(run.id, ids);
       const data = snapshots.map(({ by, ...snapshot }): Snapshot => {
@@ -35,7 +36,8 @@ export function listSnapshotsRoute(app: App): void {
           task_id: by !== null && 'task' in by ? (by.task ?? null) : null,
         };
       });
-      return { data, next_cursor: next?.toString() ?? null, has_more: next !== undefined };
+      const page = { data, next_cursor: next?.toString() ?? null, has_more: next !== undefined };
+      return { ...page, ...showDamaged(deps, damaged) };
     },
   );
 }

@@ -1,3 +1,4 @@
+import type { Json, Payload } from '@holdpoint/contract';
 import {
   attemptListSchema,
   idParamsSchema,
@@ -6,12 +7,13 @@ import {
   stepPageSchema,
   stepSummaryPageSchema,
 } from '@holdpoint/contract/wire';
-import type { StepsQuery } from '@holdpoint/engine';
+import { Damaged, type StepState, type StepsQuery } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { invalidCursor } from '../../errors/invalid-cursor.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
+import { showDamaged } from '../../errors/show-damaged.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { toSummary } from './step-summary.ts';
 import { readStepDetail, toAttempt, toStep } from './step-view.ts';
@@ -34,14 +36,16 @@ export function readStepsRoutes(app: App): void {
       },
     },
     async ({ params, query: { view, ...query }, deps }) => {
-      const { run, steps, next } = await readPage(deps, checkRunId(params.id), query);
+      const { run, steps, damaged, next } = await readPage(deps, checkRunId(params.id), query);
       const page = { next_cursor: next ?? null, has_more: next !== undefined };
-      if (view === 'summary') return { data: steps.map(toSummary), ...page };
+      if (view === 'summary') return { data: steps.map(toSummary), ...page, ...showDamaged(deps, damaged) };
       const results = await deps.engine.runs.results(
         run,
         steps.map(({ step }) => step),
       );
-      return { data: steps.map((step, at) => toStep(run.id, step, results[at] ?? null)), ...page };
+      const unread = results.filter((result) => result instanceof Damaged);
+      const data = steps.map((one, at) => toStep(run.id, one, shownResult(one.step, results[at])));
+      return { data, ...page, ...showDamaged(deps, [...damaged, ...unread]) };
     },
   );
 
@@ -82,6 +86,12 @@ export function readStepsRoutes(app: App): void {
     },
   );
 }
+
+/** A result that cannot be read is shown as far as the state has it. */
+const shownResult = (
+  { outcome }: StepState,
+  result: Payload<Json> | Damaged | null | undefined,
+): Payload<Json> | null => (result instanceof Damaged ? (outcome?.value ?? null) : (result ?? null));
 
 async function readPage({ engine }: Pick<ApiDeps, 'engine'>, runId: string, query: StepsQuery) {
   try {

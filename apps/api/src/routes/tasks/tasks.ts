@@ -8,6 +8,7 @@ import {
 } from '@holdpoint/contract/wire';
 import { notificationChannel, type TaskState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
+import { showEach } from '../../errors/show-damaged.ts';
 import { clientGone } from '../../live/stream.ts';
 import { findRun } from '../runs/find-run.ts';
 import { findTask } from './find-task.ts';
@@ -34,7 +35,7 @@ export function tasksRoutes(app: App): void {
     async ({ params, deps }) => {
       const { id } = await findRun(deps, params.id);
       const tasks = await deps.engine.tasks.list(id);
-      return { data: await Promise.all(tasks.map((task) => show(deps, id, task))) };
+      return showEach(deps, { items: tasks }, { idOf: (task) => task.id, show: (task) => show(deps, id, task) });
     },
   );
 

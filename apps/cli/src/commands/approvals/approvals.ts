@@ -1,6 +1,7 @@
 import { approvalStatusSchema } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
+import { sayEndOfPage } from '../../output/end-of-page.ts';
 import { approvalTable, approvalText } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, count, type Shell } from '../../shell/index.ts';
 
@@ -35,9 +36,9 @@ async function listApprovals(shell: Shell, { url, json, run, all, limit, cursor 
   const status = all && approvalStatusSchema.options;
   const page = await client.listApprovals({ limit, cursor, run_id: run, status });
   if (json) return shell.printJson(page);
-  if (page.data.length === 0) return shell.say('No open approvals.');
+  if (page.data.length === 0 && page.damaged === undefined) return shell.say('No open approvals.');
   for (const line of approvalTable(page.data, Date.now())) shell.print(line);
-  if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
+  sayEndOfPage(shell, page);
 }
 
 export const showApprovalCommand = (shell: Shell) =>

@@ -1,14 +1,16 @@
 import { cancel, isCancel, outro, select } from '@clack/prompts';
 import type { Client } from '@holdpoint/client';
 import type { Approval } from '@holdpoint/contract/wire';
+import { sayDamaged } from '../../output/end-of-page.ts';
 import { actionText, cut, oneLine } from '../../output/index.ts';
 import type { Shell } from '../../shell/index.ts';
 import { askDecision, showWhole } from './ask-decision.ts';
 
 /** Lets the user decide open approvals until none is left or the user leaves. Needs a terminal. */
 export async function inbox({ shell, client }: { shell: Shell; client: Client }): Promise<void> {
-  for (;;) {
-    const { data } = await client.listApprovals({ limit: 100 });
+  for (let at = 0; ; at++) {
+    const { data, damaged } = await client.listApprovals({ limit: 100 });
+    if (at === 0) sayDamaged(shell, { damaged });
     if (data.length === 0) return outro('No open approvals.');
     const id = await select({ message: `${data.length} open`, options: data.map(optionOf), maxItems: 12 });
     if (isCancel(id)) return cancel('Nothing more was decided.');

@@ -2,6 +2,7 @@ import type { PolicySummary } from '@holdpoint/client';
 import { operatorPolicyName, operatorPolicySchema } from '@holdpoint/contract';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
+import { sayEndOfPage } from '../../output/end-of-page.ts';
 import { plain, table } from '../../output/index.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
 import { type ApiOptions, apiCommand, count, type Shell, wholeNumber } from '../../shell/index.ts';
@@ -51,7 +52,7 @@ export function listVersionsCommand(shell: Shell): Command {
       const page = await (await shell.connect(url)).listPolicyVersions(name, { limit, cursor });
       if (json) return shell.printJson(page);
       printTable(shell, page.data);
-      if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
+      sayEndOfPage(shell, page);
     });
 }
 

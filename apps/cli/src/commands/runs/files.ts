@@ -1,5 +1,6 @@
 import type { Snapshot } from '@holdpoint/contract/wire';
 import { findSnapshot } from '../../find-snapshot.ts';
+import { sayEndOfPage } from '../../output/end-of-page.ts';
 import { ago, counted, nameText, table, unknownText } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, count, type Shell } from '../../shell/index.ts';
 
@@ -22,7 +23,7 @@ export const listSnapshotsCommand = (shell: Shell) =>
       const now = Date.now();
       const rows = page.data.map((snapshot) => rowOf(snapshot, now));
       for (const line of table(['SNAPSHOT', 'STEP', 'AFTER', 'CHANGED', 'TAKEN', ''], rows)) shell.print(line);
-      if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
+      sayEndOfPage(shell, page);
     });
 
 function rowOf({ id, parent, step, task_id, files_changed, time, current, undone }: Snapshot, now: number): string[] {

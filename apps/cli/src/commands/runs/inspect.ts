@@ -3,6 +3,7 @@ import { runStatusSchema } from '@holdpoint/contract';
 import type { Step } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { sayEndOfPage } from '../../output/end-of-page.ts';
 import {
   duration,
   nameText,
@@ -33,9 +34,9 @@ export const listRunsCommand = (shell: Shell): Command =>
       const client = await shell.connect(url);
       const page = await client.listRuns({ limit, cursor, status, label: label?.replace('=', ':') });
       if (json) return shell.printJson(page);
-      if (page.data.length === 0) return shell.say('No runs.');
+      if (page.data.length === 0 && page.damaged === undefined) return shell.say('No runs.');
       for (const line of runTable(page.data, { colors: shell.colors, now: Date.now() })) shell.print(line);
-      if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
+      sayEndOfPage(shell, page);
     });
 
 const statusesSchema = z.array(runStatusSchema);

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { canonicalJson, type Tenant } from '@holdpoint/contract';
 import { type BoundPolicies, builtin, type ProposedRules, proposeRules, type RecordedCall } from '@holdpoint/policy';
 import type { EngineDeps } from '../../deps.ts';
-import { judgeGrants } from '../../domain/index.ts';
-import { readSpec, readWholeLog } from '../../log/index.ts';
+import { judgeGrants, type RunState } from '../../domain/index.ts';
+import { Damaged, readEntry, readSpec, readWholeLog } from '../../log/index.ts';
 import { factsThen } from './judge-again.ts';
 import { policiesThen } from './policies-then.ts';
 import { readCalls } from './read-calls.ts';
@@ -21,6 +21,8 @@ export interface Proposals {
   calls: number;
   /** Later than asked when there were more calls than one look takes. */
   since: string;
+  /** Runs that cannot be read: no proposal knows what people refused there. */
+  damaged: Damaged[];
 }
 
 /** What one look takes: its calls are in memory together. */
@@ -33,24 +35,21 @@ export async function proposeFromPast(
   { tenant, since, least }: { tenant: Tenant; since: string; least: number },
 ): Promise<Proposals> {
   const policies = new Map<PastCall, BoundPolicies>();
-  const found: Proposals = { proposals: [], runs: 0, calls: 0, since: new Date(since).toISOString() };
+  const found: Proposals = { proposals: [], runs: 0, calls: 0, since: new Date(since).toISOString(), damaged: [] };
   let bytes = 0;
   for await (const run of runsSince(deps, { tenant, since })) {
-    const spec = await readSpec(deps, run);
+    const calls = run instanceof Damaged ? run : await readEntry(run.id, () => callsOf(deps, run));
+    if (calls instanceof Damaged) {
+      found.damaged.push(calls);
+      continue;
+    }
     found.runs += 1;
-    for (const call of await readCalls(readWholeLog(deps.redis, run.id))) {
-      // A question to a person is answered, not approved.
-      if (call.was === 'allow' || call.gate === 'input') continue;
-      const read = await factsThen(deps, { spec, run }, call);
-      // No rule of a policy changes what the permissions of a run deny.
-      if (!read.ok || judgeGrants(spec, read.facts) !== undefined) continue;
-      bytes += canonicalJson(read.facts.args).length;
-      const { stepId: step_id, at, was: action, decision } = call;
-      const past: PastCall = { run_id: run.id, step_id, at, facts: read.facts, action, decision };
-      policies.set(past, await policiesThen(deps, spec, call.policies));
+    for (const { past, bound } of calls) {
+      bytes += canonicalJson(past.facts.args).length;
+      policies.set(past, bound);
     }
     if (policies.size >= mostCalls || bytes >= mostBytes) {
-      found.since = run.created_at;
+      if (!(run instanceof Damaged)) found.since = run.created_at;
       break;
     }
   }
@@ -62,4 +61,24 @@ export async function proposeFromPast(
   }
   found.proposals.sort((a, b) => b.approved - a.approved);
   return found;
+}
+
+/** The calls of a run that say something about rules, with the policies of their time. */
+async function callsOf(
+  deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
+  run: RunState,
+): Promise<{ past: PastCall; bound: BoundPolicies }[]> {
+  const spec = await readSpec(deps, run);
+  const calls: { past: PastCall; bound: BoundPolicies }[] = [];
+  for (const call of await readCalls(readWholeLog(deps.redis, run.id))) {
+    // A question to a person is answered, not approved.
+    if (call.was === 'allow' || call.gate === 'input') continue;
+    const read = await factsThen(deps, { spec, run }, call);
+    // No rule of a policy changes what the permissions of a run deny.
+    if (!read.ok || judgeGrants(spec, read.facts) !== undefined) continue;
+    const { stepId: step_id, at, was: action, decision } = call;
+    const past: PastCall = { run_id: run.id, step_id, at, facts: read.facts, action, decision };
+    calls.push({ past, bound: await policiesThen(deps, spec, call.policies) });
+  }
+  return calls;
 }

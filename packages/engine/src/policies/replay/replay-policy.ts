@@ -2,7 +2,7 @@ import type { OperatorPolicy, Policy, PolicyAction, Tenant, Verdict } from '@hol
 import { attention, type BoundPolicies, compilePolicy } from '@holdpoint/policy';
 import type { EngineDeps } from '../../deps.ts';
 import type { RunState } from '../../domain/index.ts';
-import { readRun, readSpec, readWholeLog, runIndexOf } from '../../log/index.ts';
+import { Damaged, readEntry, readRun, readSpec, readWholeLog, runIndexOf } from '../../log/index.ts';
 import { walkBack } from '../../queries/list-runs.ts';
 import { factsThen, judgeAgain } from './judge-again.ts';
 import { policiesThen } from './policies-then.ts';
@@ -33,6 +33,8 @@ export interface ReplayPage {
   notJudged: (Replayed & { reason: string })[];
   /** Counted and not listed. */
   leftOut: number;
+  /** Runs that cannot be read. */
+  damaged: Damaged[];
   next: string | undefined;
 }
 
@@ -58,11 +60,14 @@ export async function replayPolicy(
     changed: [],
     notJudged: [],
     leftOut: 0,
+    damaged: [],
     next: undefined,
   };
   for await (const run of runsSince(deps, { tenant, since, cursor })) {
-    await replayRun(deps, candidate, run, page);
-    if (page.runs >= mostRuns || page.calls >= mostCalls) {
+    const replayed =
+      run instanceof Damaged ? run : await readEntry(run.id, () => replayRun(deps, candidate, run, page));
+    if (replayed instanceof Damaged) page.damaged.push(replayed);
+    if (page.runs + page.damaged.length >= mostRuns || page.calls >= mostCalls) {
       page.next = run.id;
       break;
     }
@@ -75,10 +80,10 @@ export async function replayPolicy(
 export async function* runsSince(
   deps: Pick<Deps, 'redis'>,
   { tenant, since, cursor }: { tenant: Tenant; since: string; cursor?: string | undefined },
-): AsyncGenerator<RunState> {
+): AsyncGenerator<RunState | Damaged> {
   for await (const id of walkBack(deps, runIndexOf(tenant), cursor)) {
-    const run = await readRun(deps.redis, id);
-    if (run !== undefined && Date.parse(run.created_at) <= Date.parse(since)) return;
+    const run = await readEntry(id, () => readRun(deps.redis, id));
+    if (run !== undefined && !(run instanceof Damaged) && Date.parse(run.created_at) <= Date.parse(since)) return;
     if (run !== undefined) yield run;
   }
 }

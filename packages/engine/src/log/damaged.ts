@@ -1,0 +1,33 @@
+import { redisTrouble } from '../redis/trouble.ts';
+
+/** An entry of a list whose stored state, or a file that belongs to it, cannot be read. The other entries are listed. */
+export class Damaged {
+  readonly id: string;
+  readonly error: unknown;
+
+  constructor(id: string, error: unknown) {
+    this.id = id;
+    this.error = error;
+  }
+}
+
+/** Reads one entry of a list. @throws when Redis fails, because then no entry can be read */
+export async function readEntry<Entry>(id: string, read: () => Entry | Promise<Entry>): Promise<Entry | Damaged> {
+  try {
+    return await read();
+  } catch (error) {
+    if (redisTrouble(error) !== undefined) throw error;
+    return new Damaged(id, error);
+  }
+}
+
+/** The entries that can be shown, and those that cannot. */
+export function splitDamaged<Entry>(entries: readonly (Entry | Damaged)[]): { items: Entry[]; damaged: Damaged[] } {
+  const items: Entry[] = [];
+  const damaged: Damaged[] = [];
+  for (const entry of entries) {
+    if (entry instanceof Damaged) damaged.push(entry);
+    else items.push(entry);
+  }
+  return { items, damaged };
+}
