@@ -334,10 +334,10 @@ export const approvalRequestSchema = z.strictObject({
     .strictObject({
       snapshot: snapshotId,
       since: snapshotId.describe('Where the change set of the run is counted from'),
-      hidden: payloadOf<HiddenFiles>().optional().describe('Absent: nothing is hidden'),
+      hidden: payloadOf<HiddenFiles>().optional().describe('Without it nothing is hidden'),
     })
     .optional()
-    .describe('What a call may find at that snapshot and a person cannot see. Absent: not known when it was asked'),
+    .describe('What a call may find at that snapshot and a person cannot see. Without it: not known when it was asked'),
 });
 
 /** One approval of several that are needed. It counts for exactly the action of its digest. */
