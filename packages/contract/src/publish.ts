@@ -60,7 +60,15 @@ export type FileVersion = z.infer<typeof versionSchema>;
  */
 export const conflictSchema = z.strictObject({
   path: z.string(),
-  reason: z.enum(['changed_in_source', 'merge', 'attributes', 'branch_exists', 'branch_checked_out', 'source_missing']),
+  reason: z.enum([
+    'changed_in_source',
+    'merge',
+    'attributes',
+    'not_changed_by_run',
+    'branch_exists',
+    'branch_checked_out',
+    'source_missing',
+  ]),
   detail: z.string(),
   versions: z
     .strictObject({

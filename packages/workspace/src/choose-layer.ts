@@ -30,7 +30,7 @@ interface Input {
 export async function chooseLayer(deps: Deps, input: Input): Promise<Layer | undefined> {
   const { folder, record, state, target, near } = input;
   if (staysPlain(folder) || !(await deps.layers.usable())) return undefined;
-  const former = near === undefined ? undefined : takeLayer(deps, near);
+  const former = near === undefined ? undefined : await takeLayer(deps, near);
   if (former !== undefined) return former;
   const { tenant } = record;
   const base = record.base === target.id ? target : await loadSnapshot(deps, { folder, state, id: record.base });
@@ -64,7 +64,7 @@ async function makeLayer(deps: Deps, input: Input): Promise<Layer | undefined> {
     },
     target.root,
   );
-  const layer = await build.place({ ...content, counts });
+  const layer = await build.place({ ...content, root: target.root, counts });
   rememberRoot(layer, target.root);
   return layer;
 }

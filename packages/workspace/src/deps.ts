@@ -7,6 +7,7 @@ import type { RemoteGit } from './remote/port.ts';
 import type { RunStates } from './run/run-state.ts';
 import type { Serial } from './run/serial.ts';
 import type { Holder } from './run/tree-head.ts';
+import type { CheckedPacks } from './sources/check-entry.ts';
 import type { ScanLimits } from './tree/index.ts';
 
 export { errnoOf, unlessMissing, WorkspaceError } from './errors.ts';
@@ -47,6 +48,7 @@ export interface Deps {
   readonly diffProcesses: DiffProcesses;
   readonly states: RunStates;
   readonly layers: Layers;
+  readonly checkedPacks: CheckedPacks;
   readonly limits: Limits;
   readonly logger: Logger;
   /** This process, as tree heads name it. */

@@ -97,6 +97,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const deps: Deps = {
     dataDir,
     layers: createLayers({ setting: options.layers ?? defaultLayers, dataDir }),
+    checkedPacks: new Map(),
     git,
     bounds: createBounds({ dataDir, ...options.roots }),
     remoteGit: options.remoteGit,

@@ -18,6 +18,7 @@ import { whyCopies } from '@holdpoint/workspace/trees';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../shell/config.ts';
 import { judgeAudit } from './check-audit.ts';
+import { checkDamage } from './check-damage.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkNode, checkToolchains } from './check-programs.ts';
 import { checkRetention } from './check-retention.ts';
@@ -55,6 +56,20 @@ it.each([
   ['allkeys-lru', 'fail'],
   [undefined, 'warn'],
 ])('maxmemory-policy %s: %s', (policy, level) => expect(judgeMemoryPolicy(policy).level).toBe(level));
+
+it('names what workers put aside as damaged', async () => {
+  const dataDir = join(root, 'damaged');
+  expect(await checkDamage({ dataDir })).toMatchObject({ level: 'ok', text: 'as they were written' });
+  const layer = join(dataDir, 'trash/layer-0123~1');
+  mkdirSync(layer, { recursive: true });
+  mkdirSync(join(dataDir, 'trash/run_1~1'));
+  const damage = { kind: 'layer', name: 'tenant/key', why: '1 path differs: a.txt.', at: '2026-01-01T00:00:00.000Z' };
+  writeFileSync(join(layer, 'damage.json'), JSON.stringify(damage));
+  const finding = await checkDamage({ dataDir });
+  expect(finding).toMatchObject({ level: 'warn', data: { damaged: [], set_aside: [damage] } });
+  expect(finding.text).toContain('layer tenant/key: 1 path differs: a.txt.');
+  expect(finding.next).toContain('Check the disk');
+});
 
 it('periodic work fails once it is overdue', () => {
   const last_at = '2026-01-01T00:00:00.000Z';

@@ -6,6 +6,7 @@ import { commandLine, type Shell } from '../shell/index.ts';
 import { isAlive, readSystemRecord } from '../system/index.ts';
 import { checkAudit } from './check-audit.ts';
 import { checkBounds } from './check-bounds.ts';
+import { checkDamage } from './check-damage.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkInstallation } from './check-installation.ts';
 import { checkMetrics } from './check-metrics.ts';
@@ -49,6 +50,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     ...checkBubblewrap(config),
     ...(await checkSandbox(config, workers[0]?.capabilities)),
     await checkTrees(config),
+    await checkDamage(config),
     ...api,
   ];
 }

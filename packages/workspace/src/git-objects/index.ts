@@ -1,4 +1,5 @@
 export { hashTree } from './hash-tree.ts';
+export { isIntactPack } from './intact-pack.ts';
 export { hashLargeBlob } from './large-blob.ts';
 export { commitContent, readCommit, signature } from './object-content.ts';
 export { objectId } from './object-id.ts';

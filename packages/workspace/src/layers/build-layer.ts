@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { type Deps, errnoOf, WorkspaceError } from '../deps.ts';
 import { removeFolder } from '../files/index.ts';
 import { temporaryPath } from '../run/index.ts';
+import type { Folder } from '../tree/index.ts';
+import { noteSound, soundLayer } from './check-layer.ts';
 import {
   filesOf,
   type Layer,
@@ -12,9 +14,9 @@ import {
   layerKey,
   layersFolder,
   layerText,
-  readLayer,
   tenantFolder,
 } from './layer.ts';
+import { writeLayerList } from './layer-list.ts';
 
 /** A layer in the making. Removed at the end of the scope unless it was placed. */
 export interface LayerBuild {
@@ -25,7 +27,8 @@ export interface LayerBuild {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-type PlaceInput = LayerContent & { tenant: string | undefined; counts: LayerCounts };
+/** `root`: what the layer holds. */
+type PlaceInput = LayerContent & { tenant: string | undefined; root: Folder; counts: LayerCounts };
 
 /** Undefined when the trees of this host are plain folders. */
 export async function beginLayer(deps: Deps): Promise<LayerBuild | undefined> {
@@ -42,17 +45,19 @@ export async function beginLayer(deps: Deps): Promise<LayerBuild | undefined> {
 }
 
 /** Not fsynced: until maintenance has done so, the layer is trusted in this boot only. */
-async function place(deps: Deps, aside: string, { tenant, counts, ...content }: PlaceInput): Promise<Layer> {
+async function place(deps: Deps, aside: string, { tenant, root, counts, ...content }: PlaceInput): Promise<Layer> {
   const name = `${tenantFolder(tenant)}/${layerKey(content)}`;
   const path = join(layersFolder(deps.dataDir), name);
-  writeFileSync(layerFile(aside), layerText(content, counts, deps.holder.boot), { mode: 0o600 });
+  const list = await writeLayerList(aside, filesOf(aside), root);
+  writeFileSync(layerFile(aside), layerText(content, { counts, list, boot: deps.holder.boot }), { mode: 0o600 });
   deps.onPoint('layer.filled');
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   for (let round = 1; round <= maxRounds; round++) {
-    const there = readLayer(deps, name);
+    const { layer: there } = await soundLayer(deps, name);
     if (there !== undefined) return there;
     try {
       renameSync(aside, path);
+      noteSound(deps, name);
       deps.onPoint('layer.placed');
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;

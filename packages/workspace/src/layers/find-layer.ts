@@ -1,6 +1,7 @@
 import { utimesSync } from 'node:fs';
 import { type Deps, errnoOf } from '../deps.ts';
-import { type Layer, type LayerContent, layerFile, layerKey, readLayer, tenantFolder } from './layer.ts';
+import { recentLayer } from './check-layer.ts';
+import { type Layer, type LayerContent, layerFile, layerKey, tenantFolder } from './layer.ts';
 
 /** The layer of a tenant with this content; undefined when there is none, or when the trees of this host are plain folders. */
 export async function findLayer(
@@ -11,9 +12,9 @@ export async function findLayer(
   return takeLayer(deps, `${tenantFolder(tenant)}/${layerKey(content)}`);
 }
 
-/** A layer by its name, unless it is gone. */
-export function takeLayer(deps: Deps, name: string): Layer | undefined {
-  const layer = readLayer(deps, name);
+/** A layer by its name, unless it is gone or damaged. */
+export async function takeLayer(deps: Deps, name: string): Promise<Layer | undefined> {
+  const layer = await recentLayer(deps, name);
   return layer === undefined || !touchLayer(deps, layer) ? undefined : layer;
 }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { fromText, toText } from '../files/index.ts';
 import { knownRoot, type LoadedSnapshot, type Permissions } from '../tree/index.ts';
+import type { LayerList } from './layer-list.ts';
 
 /**
  * A layer holds the files of one tree, without `.git` entries. Nothing changes it once it has its name, so the trees of many runs of a
@@ -18,6 +19,9 @@ export interface Layer {
   readonly root: string;
   readonly content: LayerContent;
   readonly counts: LayerCounts;
+  readonly list: LayerList;
+  /** Tells the layer from another one that got its name. */
+  readonly identity: string;
 }
 
 /** What decides which layer holds a tree: equal content has an equal key. */
@@ -38,6 +42,7 @@ export interface LayerCounts {
   readonly bytes: number;
 }
 
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const bits = z.int().min(0).max(0o777);
 const recordSchema = z.strictObject({
   format: z.literal(1),
@@ -48,6 +53,8 @@ const recordSchema = z.strictObject({
   salt: z.string().optional(),
   files: z.int(),
   bytes: z.int(),
+  /** Absent in layers of earlier versions, which are made again. */
+  list: z.strictObject({ status: sha256, file: sha256 }).optional(),
   /** The boot of the machine that wrote the files. */
   boot: z.string(),
 });
@@ -80,30 +87,34 @@ export const layerFile = (path: string): string => join(path, 'layer.json');
 /** Exists when all files of the layer are on disk. */
 export const syncedMark = (path: string): string => join(path, 'synced');
 
-export function layerText(content: LayerContent, counts: LayerCounts, boot: string): string {
-  const { files, bytes } = counts;
-  return JSON.stringify(recordSchema.parse({ format: 1, ...toRecord(content), files, bytes, boot }));
+export function layerText(content: LayerContent, made: { counts: LayerCounts; list: LayerList; boot: string }): string {
+  const { counts, list, boot } = made;
+  return JSON.stringify(recordSchema.parse({ format: 1, ...toRecord(content), ...counts, list, boot }));
 }
 
 /**
- * Reads a layer; undefined when there is none, or none that can be trusted: files of an earlier boot may be torn by a power failure unless
- * they were synced.
+ * Reads the record of a layer; undefined when there is none, or none that can be trusted: files of an earlier boot may be torn by a power
+ * failure unless they were synced. `soundLayer` looks at the files.
  */
 export function readLayer(deps: Pick<Deps, 'dataDir' | 'holder'>, name: string): Layer | undefined {
   const path = join(layersFolder(deps.dataDir), name);
   let record: z.infer<typeof recordSchema>;
+  let identity: string;
   try {
+    const { ino, birthtimeNs } = statSync(layerFile(path), { bigint: true });
+    identity = `${ino} ${birthtimeNs}`;
     record = recordSchema.parse(JSON.parse(readFileSync(layerFile(path), 'utf8')));
   } catch {
     return undefined;
   }
   if (record.boot !== deps.holder.boot && !existsSync(syncedMark(path))) return undefined;
-  const { tree, usual, others, empty, salt, files, bytes } = record;
+  const { tree, usual, others, empty, salt, files, bytes, list } = record;
+  if (list === undefined) return undefined;
   const permissions = { usual, others: new Map(others.map(([at, mode]) => [fromText(at), mode])) };
-  return {
-    ...{ name, path, root: filesOf(path), counts: { files, bytes } },
-    content: { tree, permissions, empty: empty.map(fromText), salt },
-  };
+  const content = { tree, permissions, empty: empty.map(fromText), salt };
+  // A record that is not the one that gave the layer its name is damaged.
+  if (layerKey(content) !== basename(name)) return undefined;
+  return { name, path, root: filesOf(path), counts: { files, bytes }, content, list, identity };
 }
 
 function toRecord({ tree, permissions, empty, salt }: LayerContent) {

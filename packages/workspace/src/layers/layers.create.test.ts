@@ -132,8 +132,9 @@ test('a tree that was unmounted after a look is busy, and its mount point is not
   using t = layered();
   const { path } = await t.begin(t.source(files));
   const [name = ''] = layersIn(t).map((at) => at.split('/').slice(-2).join('/'));
-  const deps = { dataDir: t.dataDir, holder: thisProcess(), now: Date.now };
-  const layer = takeLayer(deps as Deps, name);
+  const layers = createLayers({ setting: 'always', dataDir: t.dataDir });
+  const deps = { dataDir: t.dataDir, holder: thisProcess(), now: Date.now, layers };
+  const layer = await takeLayer(deps as Deps, name);
   expect(layer).toBeDefined();
   unmountBelow(t.path);
   const folder = runFolder(t.dataDir, runId, 1);

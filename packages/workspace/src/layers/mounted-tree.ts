@@ -4,7 +4,8 @@ import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
 import { type Directory, openTop, openTree } from '../files/index.ts';
 import { requireRecord } from '../run/index.ts';
 import { boundMounts } from './bound-mounts.ts';
-import { type Layer, layerFile, readLayer } from './layer.ts';
+import { soundLayer } from './check-layer.ts';
+import { type Layer, layerFile } from './layer.ts';
 import { isMountPoint, mountOverlay, unmountIn } from './mounts.ts';
 import { keepPlain, overlayFile, readOverlay, upperOf, workOf } from './overlay-record.ts';
 
@@ -13,17 +14,16 @@ import { keepPlain, overlayFile, readOverlay, upperOf, workOf } from './overlay-
  * read as an empty tree.
  *
  * @returns the layer that the tree stands on; undefined for a plain folder
- * @throws WorkspaceError `ELAYERLOST` when the layer is gone or the tree cannot be mounted here: it must be built again from the snapshot
+ * @throws WorkspaceError `ELAYERLOST` when the layer is gone or damaged, or the tree cannot be mounted here: it must be built again from the snapshot
  */
 export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer | undefined> {
   const record = readOverlay(folder);
   if (record === undefined) return undefined;
-  const layer = readLayer(deps, record.layer);
-  if (layer === undefined) {
-    throw new WorkspaceError(
-      'ELAYERLOST',
-      `The layer that the tree ${folder.epoch} of ${folder.runId} stands on is gone.`,
-    );
+  const { layer, why } = await soundLayer(deps, record.layer);
+  if (layer === undefined || layer.list.status !== record.list) {
+    const what = why === undefined ? 'is gone' : `is damaged, and was set aside. ${why}`;
+    const text = `The layer that the tree ${folder.epoch} of ${folder.runId} stands on ${what}`;
+    throw new WorkspaceError('ELAYERLOST', why === undefined ? `${text}.` : text);
   }
   // Before the look: maintenance unmounts what was not used, and looks at this time last.
   noteUse(deps, folder, layer);

@@ -6,6 +6,7 @@ import { mountPointsIn, unmountUnused } from './mounts.ts';
 import { deviceOf, devicesInUse } from './other-namespaces.ts';
 import type { LayersSetting } from './port.ts';
 
+export { findDamagedLayers, listSetAside } from './find-damage.ts';
 export { defaultLayers, layersSettings } from './port.ts';
 
 /** Why the trees of a data directory, which exists, are copies on this host; undefined when they stand on shared layers. */

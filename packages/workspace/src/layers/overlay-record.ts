@@ -11,6 +11,8 @@ const overlaySchema = z.strictObject({
   layer: z.string().regex(/^[0-9a-f]{32}\/[0-9a-f]{64}$/),
   /** Its git tree, which the run's repository has. */
   tree: z.string().regex(/^[0-9a-f]{40}$/),
+  /** The status of its list: a layer that was made again under the name is another one. */
+  list: z.string().optional(),
 });
 export type OverlayRecord = z.infer<typeof overlaySchema>;
 

@@ -1,3 +1,5 @@
+import type { CheckedLayers } from './check-layer.ts';
+
 export const layersSettings = ['auto', 'always', 'copy'] as const;
 
 /** Wherever a trial mount works, `always` lets every tree stand on a layer, `auto` those for which that is cheaper. */
@@ -10,6 +12,8 @@ export const defaultLayers: LayersSetting = 'auto';
 export interface Layers {
   /** Trees with fewer files are plain folders. */
   readonly leastFiles: number;
+  /** The layers that this process has compared with their lists. */
+  readonly checked: CheckedLayers;
   /** Tries once per process. */
   usable(): Promise<boolean>;
   /** Why the trees are plain folders; undefined when they are not. */

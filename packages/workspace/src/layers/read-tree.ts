@@ -9,21 +9,29 @@ import {
   type SnapshotCache,
   scanChildren,
 } from '../tree/index.ts';
+import { describeDamage, dropLayer } from './check-layer.ts';
 import type { Layer } from './layer.ts';
 import { layerRoot } from './layer-root.ts';
 import { upperOf } from './overlay-record.ts';
 import { scanOverlay } from './scan-overlay.ts';
 
-/** Reads a whole tree: of one that stands on a layer, only what the run wrote. */
+/**
+ * Reads a whole tree: of one that stands on a layer, only what the run wrote. What the layer lost or gained is nothing that a run did, so
+ * such paths are as the layer was made, and the layer is set aside.
+ */
 export async function readTree(
-  deps: Pick<Deps, 'git'>,
+  deps: Deps,
   input: { folder: RunFolder; state: SnapshotCache; scan: Scan; top: Directory; layer: Layer | undefined },
   previous: Entry | undefined,
 ): Promise<Folder> {
   const { folder, scan, top, layer } = input;
   if (layer === undefined) return scanChildren(scan, top, '', previous);
   const base = await layerRoot(deps, { ...input, layer });
-  return scanOverlay(scan, { top, upper: upperOf(folder), layer, base }, previous);
+  const damaged = new Set<string>();
+  const root = await scanOverlay(scan, { top, upper: upperOf(folder), layer, base, damaged }, previous);
+  // The next use of the tree finds the layer gone, so a new tree is built.
+  if (damaged.size > 0) await dropLayer(deps, layer, describeDamage([...damaged].sort()));
+  return root;
 }
 
 /** What a tree holds, for a checkout of a target with these permissions. */

@@ -1,4 +1,5 @@
-import { lstatSync } from 'node:fs';
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { errnoOf } from '../errors.ts';
 import { type Directory, fromPlain, join, namesIn, openChild, openTop, statIn } from '../files/index.ts';
 import {
   countKnown,
@@ -26,6 +27,8 @@ export interface OverlayTree {
   readonly layer: Layer;
   /** The files of the layer. */
   readonly base: Folder;
+  /** Receives paths that the layer itself lost or gained. */
+  readonly damaged: Set<string>;
 }
 
 /**
@@ -82,6 +85,10 @@ async function scanBoth(walk: Walk, at: Both, previous: Entry | undefined): Prom
   for (const name of names) {
     const path = join(at.path, name);
     const below = at.base.entries.get(name);
+    if (below === undefined && !written.has(name) && !scan.hides(name) && statInLayer(walk, path) !== undefined) {
+      walk.tree.damaged.add(path);
+      continue;
+    }
     if (written.has(name) || below === undefined) {
       const entry = await scanWritten(walk, { ...at, name, path, below }, before.get(name));
       if (entry !== undefined) entries.set(name, entry);
@@ -92,7 +99,48 @@ async function scanBoth(walk: Walk, at: Both, previous: Entry | undefined): Prom
     const pause = scan.maybeYield() ?? scan.content.backpressure();
     if (pause !== undefined) await pause;
   }
+  for (const [name, below] of await lostEntries(walk, at, { names, written, before })) {
+    countKnown(scan, countEntries(below));
+    entries.set(name, below);
+  }
   return reuseIfSame(previous, entries);
+}
+
+/**
+ * What the layer had when it was made and has no longer. A run removes a name by an entry in the upper folder, or with its whole folder,
+ * and then the layer still has the name. Of a folder that the run removed or moved since the last snapshot, the layer may have lost files
+ * before.
+ */
+async function lostEntries(
+  walk: Walk,
+  at: Both,
+  seen: { names: readonly string[]; written: ReadonlySet<string>; before: ReadonlyMap<string, Entry> },
+): Promise<[string, Entry][]> {
+  const there = new Set(seen.names);
+  const lost: [string, Entry][] = [];
+  for (const [name, below] of at.base.entries) {
+    if (there.has(name) || (seen.written.has(name) && !seen.before.has(name))) continue;
+    const entry = await lostFrom(walk, join(at.path, name), below);
+    if (entry !== undefined) lost.push([name, entry]);
+  }
+  return lost;
+}
+
+/** What the layer has lost of one entry; undefined when it has all of it. */
+async function lostFrom(walk: Walk, path: string, entry: Entry): Promise<Entry | undefined> {
+  if (statInLayer(walk, path)?.isDirectory() !== isFolder(entry)) {
+    walk.tree.damaged.add(path);
+    return entry;
+  }
+  if (!isFolder(entry)) return undefined;
+  const lost = new Map<string, Entry>();
+  for (const [name, below] of entry.entries) {
+    const one = await lostFrom(walk, join(path, name), below);
+    if (one !== undefined) lost.set(name, one);
+    const pause = walk.scan.maybeYield();
+    if (pause !== undefined) await pause;
+  }
+  return lost.size === 0 ? undefined : { entries: lost };
 }
 
 const none: ReadonlyMap<string, Entry> = new Map();
@@ -105,18 +153,26 @@ async function scanWritten(
   const { scan, met } = walk;
   const { name, path, below } = at;
   met.add(path);
-  const isBoth = isFolder(below) && !scan.hides(name) && statIn(at.upper, name)?.isDirectory() === true;
+  const base = isFolder(below) ? below : folderOfDamage(walk, path);
+  const isBoth = base !== undefined && !scan.hides(name) && statIn(at.upper, name)?.isDirectory() === true;
   const status = isBoth ? statIn(at.merged, name) : undefined;
-  const mayLook = isFolder(below) && status?.isDirectory() === true && !isTooDeep(path);
+  const mayLook = base !== undefined && status?.isDirectory() === true && !isTooDeep(path);
   using merged = mayLook ? openReadable({ directory: at.merged, name, path }) : undefined;
-  if (!isFolder(below) || status === undefined || merged === undefined) {
+  if (base === undefined || status === undefined || merged === undefined) {
     met.add(`${path}/`);
     return await scanListedEntry(scan, { name, path, open: () => at.merged }, previous);
   }
   noteFolder(scan, path, status);
   using upper = openChild(at.upper, name);
   // Awaited here, while both are open.
-  return await scanBoth(walk, { merged, upper, path, base: below }, previous);
+  return await scanBoth(walk, { merged, upper, path, base }, previous);
+}
+
+/** A layer that has a folder where it was made without one: the run wrote what has a name in the upper folder, and nothing else. */
+function folderOfDamage(walk: Walk, path: string): Folder | undefined {
+  if (statInLayer(walk, path)?.isDirectory() !== true) return undefined;
+  walk.tree.damaged.add(path);
+  return { entries: new Map() };
 }
 
 /**
@@ -127,8 +183,18 @@ function standsOnLayer({ tree }: Walk, { merged, path }: Both, names: readonly s
   const [name] = names;
   if (name === undefined) return true;
   const there = statIn(merged, name);
-  const below = Buffer.from(`${fromPlain(tree.layer.root)}/${join(path, name)}`, 'latin1');
-  return there !== undefined && there.ino === lstatSync(below, { bigint: true, throwIfNoEntry: false })?.ino;
+  return there !== undefined && there.ino === statInLayer({ tree }, join(path, name))?.ino;
+}
+
+function statInLayer({ tree }: Pick<Walk, 'tree'>, path: string): BigIntStats | undefined {
+  const at = Buffer.from(`${fromPlain(tree.layer.root)}/${path}`, 'latin1');
+  try {
+    return lstatSync(at, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    // A folder above is no folder any more.
+    if (errnoOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }
 
 function isMet(met: ReadonlySet<string>, path: string): boolean {

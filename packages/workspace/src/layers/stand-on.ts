@@ -28,7 +28,9 @@ export async function makeOverlay(
   mkdirSync(folder.overlay, { recursive: true, mode: 0o700 });
   for (const path of [upper, work]) mkdirSync(path, { mode: 0o700 });
   chownSync(upper, owner.uid, owner.gid);
-  writeFileSync(overlayFile(folder.overlay), overlayText({ format: 1, layer: layer.name, tree: layer.content.tree }));
+  const { name, content, list } = layer;
+  const record = { format: 1, layer: name, tree: content.tree, list: list.status } as const;
+  writeFileSync(overlayFile(folder.overlay), overlayText(record));
   makeMountPoint(folder.tree);
   deps.onPoint('layer.overlay');
   // Its record says now that the layer is used. Maintenance looks for such records before it removes one.

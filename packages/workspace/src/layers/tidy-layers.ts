@@ -7,18 +7,29 @@ import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
 import { removeFolder } from '../files/index.ts';
 import { temporaryPath } from '../run/index.ts';
 import { boundMounts } from './bound-mounts.ts';
+import { dropLayer, sampleLayer, soundLayer } from './check-layer.ts';
 import { layerFile, layersFolder, readLayer, syncedMark } from './layer.ts';
 import { hostEnv } from './mounter.ts';
 import { formerLayer } from './overlay-record.ts';
 
 const run = promisify(execFile);
 
-/** Syncs new layers, and removes those that no tree stands on and that were not used for the longest time. Unmounts unused trees. */
+/** Looks for damaged layers, syncs new ones, and removes those that no tree stands on and that were not used for the longest time. Unmounts unused trees. */
 export async function tidyLayers(deps: Deps): Promise<void> {
   const names = await layerNames(deps);
+  await sampleLayers(deps, names);
   await syncLayers(deps, names);
   await boundMounts(deps, { waitMs: 5000 });
   await evictLayers(deps, names);
+}
+
+/** Compares every layer with its list once per process, and the content of some of its files each time. */
+async function sampleLayers(deps: Deps, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const { layer } = await soundLayer(deps, name);
+    const why = layer && sampleLayer(layer);
+    if (layer !== undefined && why !== undefined) await dropLayer(deps, layer, why);
+  }
 }
 
 /** From then on a layer survives a power failure. Before, those of an earlier boot are not trusted. */

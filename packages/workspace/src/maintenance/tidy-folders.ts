@@ -8,7 +8,15 @@ import { removeTrees, tidyLayers, unmountIn } from '../layers/index.ts';
 import { evictPrepared } from '../prepared/evict-prepared.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
 import { remotesFolder } from '../remote/fetched.ts';
-import { isRunId, makingFolder, readRecord, removeAbandonedBuilds, runFolder, type Serial } from '../run/index.ts';
+import {
+  isRunId,
+  makingFolder,
+  readRecord,
+  removeAbandonedBuilds,
+  runFolder,
+  type Serial,
+  trashFolder,
+} from '../run/index.ts';
 import { evictSources } from '../sources/evict-sources.ts';
 
 const hour = 3_600_000;
@@ -96,9 +104,6 @@ async function runsIn(path: string): Promise<string[]> {
 function namesIn(path: string): Promise<string[]> {
   return readdir(path).catch(unlessMissing([]));
 }
-
-/** Holds the folders of unknown runs, so that a person can recover them: `<run>~<milliseconds since 1970>`. */
-const trashFolder = (dataDir: string): string => join(dataDir, 'trash');
 
 /**
  * Moves the folder of an unknown run to the trash. Finishes an interrupted publish first, so that the source is complete.

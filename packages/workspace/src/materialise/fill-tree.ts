@@ -74,15 +74,15 @@ function createContext(deps: Deps, fill: Fill): ImportContext {
   };
 }
 
-function createImporter(
+async function createImporter(
   deps: Deps,
   { fill, context }: { fill: Fill; context: ImportContext },
   settings: Pick<ImportSettings, 'owner' | 'learns'> & { stores: boolean },
-): Importer {
+): Promise<Importer> {
   const { folder, pool, signal } = fill;
   const pack = {
     gitDir: settings.stores ? folder.shadow : undefined,
-    reuse: settings.stores ? (pool?.packs() ?? []) : [],
+    reuse: settings.stores ? ((await pool?.packs()) ?? []) : [],
     space: { dataDir: deps.dataDir, limits: { freeBytes: deps.limits.freeBytes } },
   };
   const onFiles = (files: number, bytes: number) => {
@@ -115,7 +115,11 @@ async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Fille
   }
   const skipped: Fill['skipped'] = new Map();
   const context: ImportContext = { ...input.context, skipped, onPoint: () => {}, done: { files: 0, bytes: 0 } };
-  await using importer = createImporter(deps, { fill, context }, { owner: undefined, learns: 'source', stores: false });
+  await using importer = await createImporter(
+    deps,
+    { fill, context },
+    { owner: undefined, learns: 'source', stores: false },
+  );
   const copy = { ...context, importer, without, content: hashOnly, known: stats.known, learn: stats.learn };
   const copied = await copyDirectory(copy, { from, to: undefined });
   if (copied.unstored.length > 0) return undefined;
@@ -139,7 +143,7 @@ async function fillFromDirectory(deps: Deps, { fill, context, from, without }: D
   const sources = await pool?.learn();
   const { copied, content } = await intoTree(deps, fill, async ({ to, owner, isLayer }) => {
     const settings = { owner, learns: isLayer ? 'source' : 'copy', stores: true } as const;
-    await using importer = createImporter(deps, { fill, context }, settings);
+    await using importer = await createImporter(deps, { fill, context }, settings);
     const learn = isLayer ? (sources?.learn ?? (() => {})) : learner.add;
     const copy: Copy = { ...context, owner, importer, without, content: fill.content, learn };
     const found = await copyDirectory(copy, { from, to });

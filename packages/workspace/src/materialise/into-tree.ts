@@ -44,7 +44,7 @@ export async function intoTree<Result extends Written>(
   const { copied, content, isStored } = written;
   const { files, bytes } = copied;
   if (isStored && files >= deps.layers.leastFiles) {
-    const layer = await build.place({ tenant, ...content, counts: { files, bytes } });
+    const layer = await build.place({ tenant, ...content, root: copied.root, counts: { files, bytes } });
     rememberRoot(layer, copied.root);
     await standOn(deps, { folder, owner, layer });
   } else {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { ForbiddenChange } from '@holdpoint/contract';
 import { type Call, type Deps, errnoOf, type RunFolder, type Snapshot } from '../deps.ts';
 import { assertFreeSpace, fromText, syncFolder, toText } from '../files/index.ts';
@@ -6,7 +6,7 @@ import { linkFile } from '../fork/link-objects.ts';
 import { createObjectWriter } from '../git-objects/index.ts';
 import { applyChanges } from '../publish/index.ts';
 import { restoreSnapshot } from '../restore.ts';
-import { assertCurrent, requireRecord, runFolder } from '../run/index.ts';
+import { assertCurrent, requireRecord, runFolder, setAside } from '../run/index.ts';
 import { commitTree } from '../snapshot.ts';
 import {
   canonicalMode,
@@ -33,7 +33,8 @@ import { placeFolders } from './place-folders.ts';
 
 /**
  * Brings the tree, which holds the parent, to what an earlier run kept: its objects are linked, the changes are made in the parent's tree in
- * memory, new folders are written aside and renamed into the tree, and the other files are written. An entry that is damaged, or that does not fit the files of this run, is removed, so that this run keeps its own.
+ * memory, new folders are written aside and renamed into the tree, and the other files are written. A damaged entry
+ * goes to the trash, and one that does not fit the files of this run is removed, so that this run keeps its own.
  */
 export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): Promise<Snapshot | undefined> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
@@ -44,8 +45,10 @@ export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): P
   const entry = await readEntry(place, input.key);
   if (entry === undefined) return undefined;
   if (entry === 'damaged') {
-    deps.logger.warn({ run_id: input.runId, key: input.key }, 'a kept prepared tree is damaged and was removed');
-    await removePrepared(deps, place);
+    const why = 'Its bytes are not as they were written.';
+    const damaged = { kind: 'prepared', name: relative(deps.dataDir, place), why } as const;
+    const trash = await setAside(deps, place, damaged);
+    deps.logger.warn({ run_id: input.runId, key: input.key, trash }, 'a damaged prepared tree was set aside');
     return undefined;
   }
   const state = deps.states.of(folder);

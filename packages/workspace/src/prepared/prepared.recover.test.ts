@@ -127,7 +127,7 @@ test('a removed file is removed, and another file at its place is never overwrit
 });
 
 test.for(['entry.json', 'pack', 'idx'])(
-  'an entry with a damaged %s is thrown away and made again',
+  'an entry with a damaged %s is set aside and made again',
   async (part, { t }) => {
     const at = await start(t);
     await keep(t, at);
@@ -136,6 +136,7 @@ test.for(['entry.json', 'pack', 'idx'])(
     appendFileSync(join(folder, name), 'x');
     expect(await apply(t, at)).toBeUndefined();
     expect(readdirSync(join(folder, '..'))).toEqual([]);
+    expect(readdirSync(join(t.dataDir, 'trash'))).toEqual([expect.stringMatching(/^prepared-/)]);
     await keep(t, at);
     expect(await apply(t, at)).toMatchObject({ files_changed: 3 });
     expect(readTree(at.path)).toEqual(at.made);

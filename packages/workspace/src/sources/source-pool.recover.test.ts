@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
@@ -83,6 +84,26 @@ describe.each(['directory', 'git'] as const)('a second run of a %s', (type) => {
     const third = await t.begin({ type, path }, 'run_3');
     expect(sharedPacks(t.shadow('run_3'))).toEqual(sharedPacks(t.shadow(second)));
     expect(readTree(third.path)).toEqual(readTree(first.path));
+  });
+
+  test('makes the objects again when any byte of those of the first has changed', async ({ t }) => {
+    const path = t.source(many, type);
+    const first = await t.begin({ type, path });
+    const [entry = ''] = entries(t.dataDir).filter((name) => name.includes('/trees/'));
+    const folder = join(t.dataDir, 'sources', entry, '..');
+    const [pack = ''] = packsIn(folder);
+    const bytes = readFileSync(join(folder, pack));
+    rmSync(join(folder, pack));
+    const at = 12 + Math.floor(Math.random() * (bytes.length - 12));
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(join(folder, pack), bytes);
+    const again = t.reopen();
+    await again.materialise({ runId: second, source: { type, path } });
+    const { path: tree } = await again.locate({ runId: second, epoch: 1 });
+    expect(readTree(tree), `flipped ${at}`).toEqual(readTree(first.path));
+    expect(fsck(t.shadow(second)), `flipped ${at}`).toBe('');
+    const [aside = ''] = readdirSync(join(t.dataDir, 'trash'));
+    expect(readFileSync(join(t.dataDir, 'trash', aside, 'damage.json'), 'utf8')).toContain(pack);
   });
 
   test('of another tenant shares nothing, and 0 bytes keep nothing', async ({ t }) => {

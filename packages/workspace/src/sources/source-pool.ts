@@ -6,11 +6,11 @@ import { z } from 'zod';
 import { type Deps, errnoOf } from '../deps.ts';
 import { removeFolder } from '../files/index.ts';
 import { linkFile } from '../fork/link-objects.ts';
-import { openStoredPack } from '../git-objects/index.ts';
 import { temporaryPath } from '../run/index.ts';
 import type { FoundSource } from '../source-repository/found-source.ts';
+import { isSoundEntry } from './check-entry.ts';
 import { entryFile, namesIn, sourcesFolder, usedAt } from './entry.ts';
-import { evictSource, evictSources, removeSourceEntry } from './evict-sources.ts';
+import { evictSource, evictSources } from './evict-sources.ts';
 import { openSourceStats, type SourceStats } from './source-stats.ts';
 
 /**
@@ -20,7 +20,7 @@ import { openSourceStats, type SourceStats } from './source-stats.ts';
  */
 export interface SourcePool {
   /** Packs, without `.pack`, that have some of the objects of the source's next tree. */
-  packs(): readonly string[];
+  packs(): Promise<readonly string[]>;
   /** Gives a repository the objects of a tree. @returns false when they are not there, or damaged */
   link(tree: string, shadow: string): Promise<boolean>;
   /** Keeps the packs of a repository, which hold exactly the objects of this tree. */
@@ -61,11 +61,13 @@ export function openSourcePool(deps: Deps, input: Input): SourcePool | undefined
     await evictSources(deps);
   };
   return {
-    packs: () => {
+    packs: async () => {
       const [newest] = namesIn(trees)
         .map((name) => join(trees, name))
         .toSorted((a, b) => usedAt(b) - usedAt(a));
-      return newest === undefined ? [] : (packsOf(newest) ?? []);
+      const packs = newest === undefined ? undefined : packsOf(newest);
+      if (newest === undefined || packs === undefined) return [];
+      return (await isSoundEntry(deps, newest, packs)) ? packs : [];
     },
     link: (tree, shadow) => linkPacks(deps, join(trees, tree), packFolder(shadow)),
     keep: (tree, shadow) => keep(join(trees, tree), shadow),
@@ -94,15 +96,11 @@ function sourceFolder(
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Links the packs of an entry after a look at each. An entry that a power failure tore is removed. */
+/** Links the packs of an entry after a look at each. */
 async function linkPacks(deps: Deps, entry: string, to: string): Promise<boolean> {
   const packs = packsOf(entry);
   if (packs === undefined) return false;
-  if (!packs.every(isWhole)) {
-    deps.logger.warn({ entry }, 'removed damaged objects of a source');
-    await removeSourceEntry(deps, entry);
-    return false;
-  }
+  if (!(await isSoundEntry(deps, entry, packs))) return false;
   try {
     for (const pack of packs) {
       const target = join(to, pack.slice(entry.length + 1));
@@ -120,11 +118,6 @@ async function linkPacks(deps: Deps, entry: string, to: string): Promise<boolean
 
 /** The collection of an ended run leaves shared packs alone. */
 const markShared = (pack: string): void => writeFileSync(`${pack}.keep`, '', { mode: 0o444 });
-
-function isWhole(path: string): boolean {
-  using pack = openStoredPack(path);
-  return pack !== undefined;
-}
 
 /** Keeps all packs of a folder as an entry. When two processes keep the same, the first wins. */
 async function keepPacks(deps: Deps, { entry, from }: { entry: string; from: string }): Promise<void> {

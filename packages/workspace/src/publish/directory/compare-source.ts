@@ -2,7 +2,7 @@ import type { Resolution } from '@holdpoint/contract';
 import { isDotGit, namesIn, openChain, openTop, statIn, toText } from '../../files/index.ts';
 import type { ObjectWriter } from '../../git-objects/index.ts';
 import { type Change, find, isFolder, isSame, type Leaf } from '../../tree/index.ts';
-import { type ChangeSet, resolveConflict } from '../index.ts';
+import { type ChangeSet, resolveConflict, unexplained } from '../index.ts';
 import { type Found, inspect } from './inspect-source.ts';
 
 /** The planned result for one path of the change set. */
@@ -14,12 +14,16 @@ export interface Outcome {
   state: 'clear' | 'settled' | 'open';
   /** Why the path is in conflict; empty unless `open`. */
   detail: string;
+  /** No step of the run made the change. */
+  isUnexplained: boolean;
   /** Whether a person can resolve the conflict. If not, the source has to be cleaned up first. */
   isSettleable: boolean;
 }
 
 interface Input {
   set: ChangeSet;
+  /** Paths of changes that no step made. */
+  unexplained: ReadonlySet<string>;
   resolutions: readonly Resolution[];
   writer: ObjectWriter;
 }
@@ -32,8 +36,10 @@ export async function compareSource(root: string, input: Input): Promise<Outcome
   for (const change of changes) {
     const found = await inspect(root, change.path);
     const wasFolder = isFolder(find(before.root, change.path.split('/')));
-    const detail = conflictDetail(root, { change, found, wasFolder, deleted });
-    outcomes.push(outcomeOf(input, { change, found, detail }));
+    const isUnexplained = input.unexplained.has(change.path);
+    const detail =
+      conflictDetail(root, { change, found, wasFolder, deleted }) ?? (isUnexplained ? unexplained : undefined);
+    outcomes.push({ ...outcomeOf(input, { change, found, detail }), isUnexplained });
   }
   const kept = new Set(outcomes.filter(isKept).map(({ change }) => change.path));
   if (kept.size === 0) return outcomes;
@@ -41,7 +47,10 @@ export async function compareSource(root: string, input: Input): Promise<Outcome
   return outcomes.map((outcome) => (isInTheWay(root, outcome, gone) ? withLeftOut(input, outcome) : outcome));
 }
 
-function outcomeOf(input: Input, at: { change: Change; found: Found; detail: string | undefined }): Outcome {
+function outcomeOf(
+  input: Input,
+  at: { change: Change; found: Found; detail: string | undefined },
+): Omit<Outcome, 'isUnexplained'> {
   const { change, found, detail } = at;
   if (detail === undefined) {
     return { change, found, wanted: change.new, state: 'clear', detail: '', isSettleable: false };

@@ -21,6 +21,7 @@ import { applyChanges } from '../apply-changes.ts';
 import { type ChangeSet, changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
 import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../conflict-versions.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
+import { findUnexplained } from '../unexplained.ts';
 import { compareSource, type Outcome } from './compare-source.ts';
 import { readSource, storeSource } from './inspect-source.ts';
 import { assertOutsideData } from './open-target.ts';
@@ -71,7 +72,10 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
   assertOutsideData(deps, opened, set.changes);
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
   const root = opened.path;
-  const outcomes = await compareSource(root, { set, resolutions, writer });
+  const { changes, before, after } = set;
+  const snapshots = [after.id, before.id];
+  const unexplained = await findUnexplained(deps, { folder, base: record.base, snapshots, changes });
+  const outcomes = await compareSource(root, { set, unexplained, resolutions, writer });
   const open = outcomes.filter(({ state }) => state === 'open');
   if (open.length > 0) {
     const conflicts = await toConflicts(deps, { ...input, root }, open);
@@ -145,13 +149,14 @@ async function toConflicts(
   const leaves = open.flatMap(({ change }) => [change.old, change.new]);
   const show = await readVersions(deps, { gitDir: folder.shadow, leaves, budget });
   const conflicts: Conflict[] = [];
-  for (const { change, found, detail, isSettleable } of open) {
+  for (const { change, found, detail, isUnexplained, isSettleable } of open) {
     const isShort = found.kind === 'leaf' && found.bytes <= largestText;
     const content = isShort ? await readSource(root, change.path, found.oid) : undefined;
     const text = content === undefined ? null : textOf(content, budget);
     const source = found.kind === 'leaf' ? versionOf(found, { bytes: found.bytes, text }) : null;
     const versions = { base: show(change.old), source, run: show(change.new) };
-    const conflict = { path: toText(change.path), reason: 'changed_in_source', detail } as const;
+    const reason = isUnexplained ? 'not_changed_by_run' : 'changed_in_source';
+    const conflict = { path: toText(change.path), reason, detail } as const;
     conflicts.push(isSettleable ? { ...conflict, versions } : conflict);
   }
   return conflicts;

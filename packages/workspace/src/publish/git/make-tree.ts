@@ -18,7 +18,7 @@ import {
   loadSnapshot,
   loadTree,
 } from '../../tree/index.ts';
-import { applyChanges, changeSet, isWithinAny, leftOutOf } from '../index.ts';
+import { applyChanges, changeSet, findUnexplained, isWithinAny, leftOutOf, unexplained } from '../index.ts';
 import { type CleanedChanges, cleanChanges } from './attributes/clean-changes.ts';
 import { reasonAgainstLfs } from './attributes/lfs-store.ts';
 import { resolveHeld } from './attributes/resolve-held.ts';
@@ -55,18 +55,26 @@ export async function makeTree(
   input: GitInput,
   { since, tip, writer, source }: { since: Since; tip: string | null; writer: ObjectWriter; source: Repository },
 ): Promise<MadeTree> {
-  const { folder, resolutions = [] } = input;
+  const { folder, record, resolutions = [] } = input;
   const before = await treeOf(deps, input, since.commit);
   const at = tip === null || tip === since.commit ? before : await fetchTip(deps, input, { tip, source });
   const scope = scopeOf(input, [before.root]);
   const set = await changeSet(deps, { ...scope, from: since.snapshot, to: input.snapshot });
   const leftOut = await leftOutOf(deps, { ...scope, to: input.snapshot, set });
+  const snapshots = [set.after.id, set.before.id];
+  const strange = await findUnexplained(deps, { folder, base: record.base, snapshots, changes: set.changes });
+  const explained = set.changes.filter(({ path }) => !strange.has(path));
+  const unexplainedHeld = set.changes.filter(({ path }) => strange.has(path)).map(heldAsUnexplained);
   const gitDir = source.common;
   const cleaned = await cleanChanges(deps, {
-    ...{ shadow: folder.shadow, writer, before: before.root, at: at.root, changes: set.changes },
+    ...{ shadow: folder.shadow, writer, before: before.root, at: at.root, changes: explained },
     source: { gitDir, withoutLfs: source.remote ? remoteLfs : await reasonAgainstLfs(deps, source) },
   });
-  const held = await resolveHeld(deps, { ...{ folder, writer, resolutions }, source: at.root, held: cleaned.held });
+  const held = await resolveHeld(deps, {
+    ...{ folder, writer, resolutions },
+    source: at.root,
+    held: [...cleaned.held, ...unexplainedHeld],
+  });
   const changes = cleaned.changes;
   const run = applyChanges(before.root, changes);
   if (run.blocked.length > 0) {
@@ -94,6 +102,12 @@ export async function makeTree(
   const all = [...held.conflicts, ...merged.conflicts, ...decided.blocked.map(blocked), ...conflicts];
   return { at, root: decided.root, whole, cleaned, isOther, leftOut, conflicts: all };
 }
+
+const heldAsUnexplained = (change: Change): CleanedChanges['held'][number] => ({
+  change,
+  detail: unexplained,
+  reason: 'not_changed_by_run',
+});
 
 const remoteLfs =
   'git-lfs manages this file, and a publish to a remote does not send LFS objects. Take the run to commit the whole content as it is.';

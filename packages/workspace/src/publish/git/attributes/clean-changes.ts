@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import type { Conflict } from '@holdpoint/contract';
 import type { Deps, ObjectWriter } from '../../../deps.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { type Change, type Folder, find, isLeaf, isSame, type Leaf, modes } from '../../../tree/index.ts';
@@ -26,7 +27,7 @@ export interface CleanedChanges {
   changes: Change[];
   converted: { path: string; how: Conversion }[];
   /** Files that need more than git's built-in conversions, so a person has to decide. */
-  held: { change: Change; detail: string }[];
+  held: { change: Change; detail: string; reason?: Conflict['reason'] }[];
   objects: LfsObject[];
   /** Oids of the new LFS pointers, by path. */
   pointers: Map<string, string>;

@@ -36,9 +36,9 @@ export async function resolveHeld(
   await input.writer.flush();
   const leaves = open.flatMap(({ change, source }) => [change.old, source, change.new]);
   const version = await readVersions(deps, { gitDir: input.folder.shadow, leaves, budget: createTextBudget() });
-  const conflicts = open.map(({ change, detail, source }): Conflict => {
+  const conflicts = open.map(({ change, detail, source, reason = 'attributes' }): Conflict => {
     const versions = { base: version(change.old), source: version(source), run: version(change.new) };
-    return { path: toText(change.path), reason: 'attributes', detail, versions };
+    return { path: toText(change.path), reason, detail, versions };
   });
   return { changes, conflicts, isOther };
 }

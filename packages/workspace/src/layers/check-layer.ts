@@ -1,0 +1,128 @@
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { type Deps, errnoOf } from '../deps.ts';
+import { type BytePath, fromPlain, toText } from '../files/index.ts';
+import { objectId } from '../git-objects/index.ts';
+import { setAside } from '../run/index.ts';
+import { type Layer, readLayer } from './layer.ts';
+import { digestStatuses, type ListedPath, plainPath, readLayerList } from './layer-list.ts';
+
+/** Compared layers, by name and by what identifies their record. */
+export type CheckedLayers = Map<string, { readonly at: number; readonly why: Promise<string | undefined> }>;
+
+/** A new tree is made on a layer that was compared within this time. */
+const recentMs = 10 * 60_000;
+
+/**
+ * Reads a layer and, at its first use in this process, compares every file with the list of the layer. A layer that differs goes to the
+ * trash: trees that stand on it are distrusted at their next use, and are built again.
+ *
+ * @param options.within compares again what was compared longer ago, ms
+ * @returns no layer when there is none that can be trusted; `why`: how a damaged one differs
+ */
+export async function soundLayer(
+  deps: Deps,
+  name: string,
+  { within = Number.POSITIVE_INFINITY }: { within?: number } = {},
+): Promise<{ layer?: Layer; why?: string }> {
+  const layer = readLayer(deps, name);
+  if (layer === undefined) return {};
+  const id = idOf(layer);
+  let last = deps.layers.checked.get(id);
+  if (last === undefined || performance.now() - last.at > within) {
+    last = { at: performance.now(), why: findDamage(layer) };
+    deps.layers.checked.set(id, last);
+    // A failed look counts as none.
+    last.why.catch(() => deps.layers.checked.delete(id));
+  }
+  const why = await last.why;
+  if (why === undefined) return { layer };
+  await dropLayer(deps, layer, why);
+  return { why };
+}
+
+const idOf = ({ name, identity }: Layer): string => `${name} ${identity}`;
+
+/** Notes that this process has just made a layer. */
+export function noteSound(deps: Deps, name: string): void {
+  const layer = readLayer(deps, name);
+  if (layer !== undefined)
+    deps.layers.checked.set(idOf(layer), { at: performance.now(), why: Promise.resolve(undefined) });
+}
+
+/** For a new tree: a layer without damage that this process looked at lately. */
+export const recentLayer = async (deps: Deps, name: string): Promise<Layer | undefined> =>
+  (await soundLayer(deps, name, { within: recentMs })).layer;
+
+/** Puts a damaged layer into the trash. @param why a sentence that names paths */
+export async function dropLayer(deps: Deps, layer: Pick<Layer, 'name' | 'path'>, why: string): Promise<void> {
+  const trash = await setAside(deps, layer.path, { kind: 'layer', name: layer.name, why });
+  if (trash !== undefined) deps.logger.warn({ layer: layer.name, why, trash }, 'a damaged layer was set aside');
+}
+
+/** Compares a layer with its list: 4 µs per file. @returns how the layer differs, as a sentence */
+export async function findDamage(layer: Layer): Promise<string | undefined> {
+  const { list, path, root } = layer;
+  try {
+    if ((await digestStatuses(root)) === list.status) return undefined;
+    const listed = readLayerList(path, list);
+    return listed === undefined ? 'Its files and its list differ.' : describeDamage(await differences(root, listed));
+  } catch (error) {
+    const errno = errnoOf(error);
+    // Another process may put the layer aside at this moment.
+    if (errno === undefined) throw error;
+    return `Its files cannot be read (${errno}).`;
+  }
+}
+
+async function differences(root: string, listed: readonly ListedPath[]): Promise<BytePath[]> {
+  const rows = new Map(listed.map(({ path, row }) => [path, row]));
+  const found = new Set<BytePath>();
+  await digestStatuses(root, (row, path) => {
+    if (rows.get(path) !== row) found.add(path);
+    rows.delete(path);
+  });
+  const paths = [...found, ...rows.keys()].sort();
+  // The times of a folder change with the names in it.
+  return paths.filter((path, index) => paths[index + 1]?.startsWith(`${path}/`) !== true);
+}
+
+const mostNamed = 10;
+
+/** Says which paths of a layer are not as they were made. */
+export function describeDamage(paths: readonly BytePath[]): string {
+  const named = paths.slice(0, mostNamed).map(toText);
+  const more = paths.length - named.length;
+  const list = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `${paths.length} ${paths.length === 1 ? 'path differs' : 'paths differ'} from what was written: ${list}.`;
+}
+
+const sampledFiles = 64;
+const sampledBytes = 32 * 1024 * 1024;
+
+/**
+ * Compares the content of random files with the list. A disk that lost or changed bytes leaves the status as it was, so only reading the
+ * files shows that.
+ */
+export function sampleLayer(layer: Layer, random: () => number = Math.random): string | undefined {
+  const listed = readLayerList(layer.path, layer.list);
+  if (listed === undefined) return 'Its list is damaged.';
+  const files = listed.filter(({ oid }) => oid !== '-');
+  const damaged: BytePath[] = [];
+  let bytes = 0;
+  for (let left = Math.min(sampledFiles, files.length); left > 0 && bytes < sampledBytes; left--) {
+    const [one] = files.splice(Math.floor(random() * files.length), 1);
+    if (one === undefined) break;
+    const content = contentOf(layer, one.path);
+    bytes += content?.length ?? 0;
+    if (content !== undefined && objectId('blob', content) !== one.oid) damaged.push(one.path);
+  }
+  return damaged.length === 0 ? undefined : describeDamage(damaged.sort());
+}
+
+/** Undefined for a file that is too large for a sample, and for one that is gone, which the next comparison of the statuses finds. */
+function contentOf({ root }: Layer, path: BytePath): Uint8Array | undefined {
+  const at = plainPath(`${fromPlain(root)}/${path}`);
+  const status = lstatSync(at, { throwIfNoEntry: false });
+  if (status === undefined || status.size > sampledBytes) return undefined;
+  return status.isSymbolicLink() ? readlinkSync(at, { encoding: 'buffer' }) : readFileSync(at);
+}

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { damageFile, trashFolder } from '../run/index.ts';
+import { thisProcess } from '../run/tree-head.ts';
+import { findDamage } from './check-layer.ts';
+import { layersFolder, readLayer } from './layer.ts';
+
+const damagedSchema = z.object({ kind: z.string(), name: z.string(), why: z.string(), at: z.string() });
+
+/** What was damaged and lies in the trash of a data directory, with how it differed from what was written. */
+export function listSetAside(dataDir: string): z.infer<typeof damagedSchema>[] {
+  const trash = trashFolder(dataDir);
+  return namesIn(trash).flatMap((name) => {
+    try {
+      return [damagedSchema.parse(JSON.parse(readFileSync(damageFile(join(trash, name)), 'utf8')))];
+    } catch {
+      // The folder of a run, which has no such file.
+      return [];
+    }
+  });
+}
+
+/**
+ * Compares the status of all layers with their lists, for a limited time. Changes nothing.
+ * @returns the damaged layers, and whether all were compared
+ */
+export async function findDamagedLayers(
+  dataDir: string,
+  maxMs: number,
+): Promise<{ damaged: { name: string; why: string }[]; complete: boolean }> {
+  const top = layersFolder(dataDir);
+  const names = namesIn(top).flatMap((tenant) => namesIn(join(top, tenant)).map((key) => `${tenant}/${key}`));
+  const end = performance.now() + maxMs;
+  const damaged: { name: string; why: string }[] = [];
+  for (const name of names) {
+    if (performance.now() > end) return { damaged, complete: false };
+    const layer = readLayer({ dataDir, holder: thisProcess() }, name);
+    const why = layer && (await findDamage(layer));
+    if (why !== undefined) damaged.push({ name, why });
+  }
+  return { damaged, complete: true };
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Deps, errnoOf } from '../deps.ts';
+
+/** Holds the folders of unknown runs and what was damaged, so that a person can look at them: `<name>~<milliseconds since 1970>`. */
+export const trashFolder = (dataDir: string): string => join(dataDir, 'trash');
+
+/** In a folder of the trash that was damaged: what it was, and how it differs from what was written. */
+export const damageFile = (path: string): string => join(path, 'damage.json');
+
+/** What several runs shared and one of them must not use again. */
+export interface Damaged {
+  readonly kind: 'layer' | 'source' | 'prepared';
+  /** Its place in the data directory. */
+  readonly name: string;
+  readonly why: string;
+}
+
+/**
+ * Moves a damaged folder, which several runs share, to the trash. Mounts and hard links that runs have of it stay.
+ * @returns its new place; undefined when another process was faster
+ */
+export async function setAside(deps: Deps, path: string, damaged: Damaged): Promise<string | undefined> {
+  const trash = trashFolder(deps.dataDir);
+  const to = join(trash, `${damaged.kind}-${randomBytes(6).toString('hex')}~${deps.now()}`);
+  mkdirSync(trash, { recursive: true, mode: 0o700 });
+  try {
+    renameSync(path, to);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    return undefined;
+  }
+  writeFileSync(damageFile(to), JSON.stringify({ ...damaged, at: new Date(deps.now()).toISOString() }), {
+    mode: 0o600,
+  });
+  return to;
+}
