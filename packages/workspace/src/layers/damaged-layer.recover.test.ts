@@ -217,7 +217,25 @@ test('no publish changes a path that no step changed, whatever becomes of the la
         await expectOwnChanges(t, { host, changes, turns });
       },
     ),
-    { numRuns: process.env.HOLDPOINT_CRASH === 'full' ? 200 : 8 },
+    {
+      numRuns: process.env.HOLDPOINT_CRASH === 'full' ? 200 : 8,
+      examples: [
+        [
+          'same',
+          [
+            ['folder', 7],
+            ['flip', 0],
+          ],
+          [
+            [
+              ['move folder', 19],
+              ['append', 0],
+            ],
+            [['append', 0]],
+          ],
+        ],
+      ],
+    },
   );
 });
 
