@@ -7,7 +7,6 @@ import type { RemoteGit } from './remote/port.ts';
 import type { RunStates } from './run/run-state.ts';
 import type { Serial } from './run/serial.ts';
 import type { Holder } from './run/tree-head.ts';
-import type { CheckedPacks } from './sources/check-entry.ts';
 import type { ScanLimits } from './tree/index.ts';
 
 export { errnoOf, unlessMissing, WorkspaceError } from './errors.ts';
@@ -48,7 +47,8 @@ export interface Deps {
   readonly diffProcesses: DiffProcesses;
   readonly states: RunStates;
   readonly layers: Layers;
-  readonly checkedPacks: CheckedPacks;
+  /** Packs that were read as a whole in this process, by path and what identifies the file. */
+  readonly checkedPacks: Map<string, Promise<boolean>>;
   readonly limits: Limits;
   readonly logger: Logger;
   /** This process, as tree heads name it. */

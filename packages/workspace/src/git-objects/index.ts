@@ -8,4 +8,3 @@ export { commitPack, layOut, newPackPaths, type PackedObject, writePack } from '
 export { objectsIn } from './pack-index.ts';
 export { PackStream } from './pack-stream.ts';
 export { hasRef, writeRef } from './ref-file.ts';
-export { openStoredPack } from './stored-pack.ts';

@@ -6,9 +6,6 @@ import { setAside } from '../run/index.ts';
 import { type Layer, readLayer } from './layer.ts';
 import { digestStatuses, type ListedPath, plainPath, readLayerList } from './layer-list.ts';
 
-/** Compared layers, by name and by what identifies their record. */
-export type CheckedLayers = Map<string, { readonly at: number; readonly why: Promise<string | undefined> }>;
-
 /** A new tree is made on a layer that was compared within this time. */
 const recentMs = 10 * 60_000;
 

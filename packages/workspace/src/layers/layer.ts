@@ -20,7 +20,7 @@ export interface Layer {
   readonly content: LayerContent;
   readonly counts: LayerCounts;
   readonly list: LayerList;
-  /** Tells the layer from another one that got its name. */
+  /** Differs between two layers that had the same name one after the other. */
   readonly identity: string;
 }
 

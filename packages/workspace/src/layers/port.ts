@@ -1,5 +1,3 @@
-import type { CheckedLayers } from './check-layer.ts';
-
 export const layersSettings = ['auto', 'always', 'copy'] as const;
 
 /** Wherever a trial mount works, `always` lets every tree stand on a layer, `auto` those for which that is cheaper. */
@@ -7,6 +5,9 @@ export type LayersSetting = (typeof layersSettings)[number];
 
 /** The default of HOLDPOINT_LAYERS. */
 export const defaultLayers: LayersSetting = 'auto';
+
+/** Compared layers, by name and by what identifies their record. */
+export type CheckedLayers = Map<string, { readonly at: number; readonly why: Promise<string | undefined> }>;
 
 /** Whether the trees of this host stand on layers. */
 export interface Layers {

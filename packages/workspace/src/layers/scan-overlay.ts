@@ -108,8 +108,7 @@ async function scanBoth(walk: Walk, at: Both, previous: Entry | undefined): Prom
 
 /**
  * What the layer had when it was made and has no longer. A run removes a name by an entry in the upper folder, or with its whole folder,
- * and then the layer still has the name. Of a folder that the run removed or moved since the last snapshot, the layer may have lost files
- * before.
+ * and then the layer still has the name. The layer may have lost files of a folder before the run removed or moved that folder.
  */
 async function lostEntries(
   walk: Walk,

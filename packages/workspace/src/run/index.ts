@@ -17,6 +17,6 @@ export {
 } from './run-folder.ts';
 export { createRunStates, type RunState } from './run-state.ts';
 export { createSerial, type Serial } from './serial.ts';
-export { type Damaged, damageFile, setAside, trashFolder } from './set-aside.ts';
+export { damageFile, setAside, trashFolder } from './set-aside.ts';
 export { createHead, isRunning, moveHead, readHead, type TreeHead, thisProcess } from './tree-head.ts';
 export { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from './workspace-record.ts';

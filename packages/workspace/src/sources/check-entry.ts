@@ -4,9 +4,6 @@ import { type Deps, errnoOf } from '../deps.ts';
 import { isIntactPack } from '../git-objects/index.ts';
 import { setAside } from '../run/index.ts';
 
-/** Packs that were read as a whole in this process, by path and what identifies the file. */
-export type CheckedPacks = Map<string, Promise<boolean>>;
-
 const mostRemembered = 10_000;
 
 /**
@@ -24,7 +21,7 @@ export async function isSoundEntry(deps: Deps, entry: string, packs: readonly st
   return false;
 }
 
-async function isSoundPack(checked: CheckedPacks, pack: string): Promise<boolean> {
+async function isSoundPack(checked: Deps['checkedPacks'], pack: string): Promise<boolean> {
   try {
     const id = ['pack', 'idx'].map((kind) => identify(`${pack}.${kind}`)).join(' ');
     const known = checked.get(`${pack} ${id}`);

@@ -30,7 +30,7 @@ export async function evictSources(deps: Deps): Promise<void> {
 }
 
 /** A run that links its packs at this moment has them, or makes its own. */
-export const removeSourceEntry = (deps: Deps, entry: string): Promise<void> => removeAside(deps, entry, 'source');
+const removeSourceEntry = (deps: Deps, entry: string): Promise<void> => removeAside(deps, entry, 'source');
 
 function listEntries(dataDir: string) {
   return sourcesIn(dataDir).flatMap((source) =>
