@@ -25,6 +25,10 @@ const registry = {
     retryable: false,
     next: 'Select fewer files with include or exclude, or raise HOLDPOINT_SOURCE_BYTES.',
   },
+  ESOURCEPATHS: {
+    retryable: false,
+    next: 'Leave such paths out with exclude, or shorten them in the source: a workspace holds 200 folders in each other, names of 255 bytes and paths of 3,840 bytes.',
+  },
   ESOURCEUNREADABLE: { retryable: false, next: 'Let the user that runs the worker read the source.' },
   ESOURCEINDATADIR: { retryable: false, next: 'Use a source outside the data directory.' },
   ESOURCEFORBIDDEN: {

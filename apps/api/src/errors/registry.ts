@@ -273,6 +273,7 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   EARCHIVE: { status: 422, code: 'archive_invalid', title: 'The archive cannot be used' },
   EGLOBINVALID: { status: 422, code: 'glob_invalid', title: 'Invalid glob' },
   ESOURCETOOLARGE: { status: 422, code: 'source_too_large', title: 'The source is too large' },
+  ESOURCEPATHS: { status: 422, code: 'source_paths', title: 'A path of the source is too long' },
   ESOURCEUNREADABLE: { status: 422, code: 'source_unreadable', title: 'The source cannot be read' },
   ESOURCEINDATADIR: { status: 422, code: 'source_in_data_directory', title: 'The source is in the data directory' },
   ESOURCEFORBIDDEN: { status: 422, code: 'source_forbidden', title: 'The source is out of bounds' },

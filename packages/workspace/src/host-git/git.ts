@@ -83,22 +83,31 @@ function environment(gitPath: string | undefined): Record<string, string> {
   };
 }
 
+/** More messages than this end git. Bytes. */
+const mostMessages = 16 * 1024 * 1024;
+
+/** Collects the output itself: an execa that stops at its own limit makes one string of the output, and V8 has none of 512 MiB. */
 async function run(launch: Launch, args: readonly string[], options: GitOptions): Promise<GitResult> {
-  const result = await execa(launch.file, [...flags, ...args], {
-    ...common(launch, options),
-    encoding: 'buffer',
-    stripFinalNewline: false,
-    maxBuffer: options.maxBytes ?? 64 * 1024 * 1024,
-    reject: false,
-    ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
-  });
-  options.signal?.throwIfAborted();
-  if (result.isMaxBuffer) throw new WorkspaceError('EDIFFTOOLARGE', `git ${args[0]} wrote more than the limit.`);
-  const { exitCode } = result;
-  if (exitCode === undefined || !(options.accept ?? [0]).includes(exitCode)) {
-    throw failure(args, Buffer.from(result.stderr ?? []).toString('utf8'), result.cause ?? result);
+  const { stdin, stdout, done, kill } = start(launch, args, options);
+  stdin.on('error', () => {});
+  stdin.end(options.input);
+  const most = options.maxBytes ?? 64 * 1024 * 1024;
+  const read: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of stdout as AsyncIterable<Uint8Array>) {
+      bytes += piece.length;
+      if (bytes > most) throw new WorkspaceError('EDIFFTOOLARGE', `git ${verbOf(args)} wrote more than ${most} bytes.`);
+      read.push(piece);
+    }
+  } catch (error) {
+    kill();
+    await done.catch(() => {});
+    options.signal?.throwIfAborted();
+    throw error;
   }
-  return { code: exitCode, stdout: Buffer.from(result.stdout.buffer, result.stdout.byteOffset, result.stdout.length) };
+  const code = await done;
+  return { code, stdout: Buffer.concat(read, bytes) };
 }
 
 function start(launch: Launch, args: readonly string[], options: GitOptions) {
@@ -106,14 +115,20 @@ function start(launch: Launch, args: readonly string[], options: GitOptions) {
     ...common(launch, options),
     encoding: 'buffer',
     buffer: { stdout: false, stderr: true },
+    maxBuffer: { stderr: mostMessages },
     stripFinalNewline: false,
     reject: false,
     stdin: 'pipe',
   });
   const done = subprocess.then((result) => {
     options.signal?.throwIfAborted();
-    if (result.exitCode === 0) return;
-    throw failure(args, Buffer.from((result.stderr as Uint8Array | undefined) ?? []).toString('utf8'), result);
+    const { exitCode } = result;
+    if (exitCode !== undefined && (options.accept ?? [0]).includes(exitCode)) return exitCode;
+    throw failure(
+      args,
+      Buffer.from((result.stderr as Uint8Array | undefined) ?? []).toString('utf8'),
+      result.cause ?? result,
+    );
   });
   done.catch(() => {});
   return { stdin: subprocess.stdin, stdout: subprocess.stdout, done, kill: () => subprocess.kill('SIGKILL') };
@@ -132,7 +147,9 @@ function common(launch: Launch, options: GitOptions) {
 
 function failure(args: readonly string[], stderr: string, cause: unknown): WorkspaceError {
   if (errnoOf(cause) === 'ENOENT') return new WorkspaceError('EGITMISSING', 'git was not found.', { cause });
-  const verb = args.find((arg) => !arg.startsWith('-')) ?? '';
   const code = /No space left on device|Disk quota exceeded/.test(stderr) ? 'ENOSPC' : 'EGITFAILED';
-  return new WorkspaceError(code, `git ${verb} failed: ${stderr.trim().slice(0, 2000)}`, { cause });
+  return new WorkspaceError(code, `git ${verbOf(args)} failed: ${stderr.trim().slice(0, 2000)}`, { cause });
 }
+
+const verbOf = (args: readonly string[]): string =>
+  args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '-c') ?? '';

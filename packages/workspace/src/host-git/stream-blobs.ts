@@ -1,5 +1,6 @@
 import { WorkspaceError } from '../errors.ts';
-import { bigFileFlags, type Git } from './git.ts';
+import { bigFileFlags, type Git, type GitOptions } from './git.ts';
+import { readPieces } from './read-rows.ts';
 
 /** Receives the content of blobs one after the other, in the order of `oids`. */
 export interface BlobReceiver {
@@ -19,38 +20,45 @@ export async function streamBlobs(
   input: { gitDir: string; oids: readonly string[]; signal?: AbortSignal },
   receiver: BlobReceiver,
 ): Promise<void> {
+  const { gitDir, oids, signal } = input;
+  await streamObjects(deps.git, { at: [`--git-dir=${gitDir}`], oids, type: 'blob', options: { signal } }, receiver);
+}
+
+/**
+ * The same for objects of any one type.
+ * @param input.at arguments that name the repository
+ */
+export async function streamObjects(
+  git: Git,
+  input: { at: readonly string[]; oids: readonly string[]; type: 'blob' | 'commit'; options: GitOptions },
+  receiver: BlobReceiver,
+): Promise<void> {
   if (input.oids.length === 0) return;
-  const { stdin, stdout, done, kill } = deps.git.stream(
-    [...bigFileFlags, `--git-dir=${input.gitDir}`, 'cat-file', '--batch', '--buffer'],
-    { signal: input.signal },
-  );
-  stdin.on('error', () => {});
-  stdin.end(`${input.oids.join('\n')}\n`);
-  try {
-    await parse(stdout, input.oids, receiver);
-  } catch (error) {
-    kill();
-    await done.catch(() => {});
-    input.signal?.throwIfAborted();
-    throw error;
-  }
-  await done;
+  const pieces = readPieces(git, [...bigFileFlags, ...input.at, 'cat-file', '--batch', '--buffer'], {
+    ...input.options,
+    input: `${input.oids.join('\n')}\n`,
+  });
+  await parse(pieces, input, receiver);
 }
 
 /** Splits `<oid> <type> <size>\n<content>\n` into blobs. */
-async function parse(stdout: AsyncIterable<unknown>, oids: readonly string[], receiver: BlobReceiver): Promise<void> {
+async function parse(
+  pieces: AsyncIterable<Buffer>,
+  { oids, type }: { oids: readonly string[]; type: string },
+  receiver: BlobReceiver,
+): Promise<void> {
   let index = 0;
   let header = Buffer.alloc(0);
   let left: number | undefined;
-  for await (const chunk of stdout) {
-    let rest = Buffer.from(chunk as Uint8Array);
+  for await (const piece of pieces) {
+    let rest = piece;
     while (rest.length > 0) {
       if (left === undefined) {
         const end = rest.indexOf(0x0a);
         header = Buffer.concat([header, end === -1 ? rest : rest.subarray(0, end)]);
         rest = end === -1 ? Buffer.alloc(0) : rest.subarray(end + 1);
         if (end === -1) continue;
-        left = sizeIn(header.toString('latin1'), oids[index]);
+        left = sizeIn(header.toString('latin1'), type, oids[index]);
         header = Buffer.alloc(0);
         receiver.begin(index, left);
       } else if (left > 0) {
@@ -67,13 +75,13 @@ async function parse(stdout: AsyncIterable<unknown>, oids: readonly string[], re
     }
   }
   if (index === oids.length) return;
-  throw new WorkspaceError('EWORKSPACECORRUPT', `git exited before blob ${oids[index]} of the shadow repository.`);
+  throw new WorkspaceError('EWORKSPACECORRUPT', `git exited before the ${type} ${oids[index]} of the repository.`);
 }
 
-function sizeIn(header: string, oid: string | undefined): number {
-  const match = /^([0-9a-f]{40}) blob (\d+)$/.exec(header);
-  if (match?.[1] === oid && match?.[2] !== undefined) return Number(match[2]);
-  throw new WorkspaceError('EWORKSPACECORRUPT', `Blob ${oid} is not in the shadow repository: ${header}`);
+function sizeIn(header: string, type: string, oid: string | undefined): number {
+  const [id, found, size] = header.split(' ');
+  if (id === oid && found === type && /^\d+$/.test(size ?? '')) return Number(size);
+  throw new WorkspaceError('EWORKSPACECORRUPT', `The ${type} ${oid} is not in the repository: ${header}`);
 }
 
 /** Sizes of blobs in bytes, by id. */

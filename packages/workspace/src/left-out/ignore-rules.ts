@@ -75,7 +75,7 @@ export async function openIgnoreRules(
       const args = [...at, '-c', `core.ignoreCase=${ignoreCase}`, 'check-ignore', '--no-index', '--stdin', '-z'];
       // Without `./`, git reads a name that begins with a colon as a pathspec.
       const { stdout } = await deps.git.run(args, {
-        ...{ cwd: work, accept: [0, 1], maxBytes: 1024 * 1024 * 1024, signal },
+        ...{ cwd: work, accept: [0, 1], maxBytes: 256 * 1024 * 1024, signal },
         env: { GIT_LITERAL_PATHSPECS: '0' },
         input: Buffer.from(paths.map((path) => `./${path}\0`).join(''), 'latin1'),
       });

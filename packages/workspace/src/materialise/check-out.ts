@@ -1,12 +1,13 @@
 import { type Deps, type Materialised, WorkspaceError } from '../deps.ts';
 import { toText } from '../files/index.ts';
 import { newPackPaths, objectsIn } from '../git-objects/index.ts';
+import { mostListed } from '../host-git/read-rows.ts';
 import type { FoundSource } from '../source-repository/found-source.ts';
 import { pipePack } from '../source-repository/pipe-pack.ts';
-import { asOwner, readGit, rethrowBroken } from '../source-repository/repository.ts';
+import { asOwner, listGit, readGit, rethrowBroken } from '../source-repository/repository.ts';
 import { type Folder, type Listing, leavesOf, modes, readListing } from '../tree/index.ts';
 import { type Copied, newCopied } from './copy-directory.ts';
-import { countBytes, countEntry, type ImportContext } from './import-context.ts';
+import { assertUsablePath, countBytes, countEntry, type ImportContext } from './import-context.ts';
 import { selectTree } from './selection.ts';
 
 export type GitFound = Extract<FoundSource, { type: 'git' }>;
@@ -23,36 +24,43 @@ export interface Commit {
   readonly submodules: Materialised['submodules'];
 }
 
+/** A larger commit object is refused. Bytes. */
+const largestCommit = 16 * 1024 * 1024;
+
 /** Reads the names and sizes of a commit's files. Throws before anything is copied when the commit is too large. */
 export async function readCommitTree(
   deps: Pick<Deps, 'git'>,
   input: { found: GitFound; context: ImportContext; signal?: AbortSignal | undefined },
 ): Promise<Commit> {
-  const { found, context } = input;
-  const options = { maxBytes: 1024 * 1024 * 1024, ...(input.signal && { signal: input.signal }) };
+  const { found, context, signal } = input;
   const list = ['ls-tree', '-r', '-t', '-l', '-z', '--full-tree', `${found.commit}^{tree}`];
-  const [{ stdout: content }, { stdout: listed }] = await Promise.all([
-    readGit(deps.git, found.repository, ['cat-file', 'commit', found.commit], options),
-    readGit(deps.git, found.repository, list, options),
-  ]);
+  const { stdout: content } = await readGit(deps.git, found.repository, ['cat-file', 'commit', found.commit], {
+    maxBytes: largestCommit,
+    signal,
+  });
   const tree = /^tree ([0-9a-f]{40})\n/.exec(content.toString('latin1', 0, 64))?.[1];
   if (tree === undefined) {
     throw new WorkspaceError('ESOURCEBROKEN', `git gave no commit for ${found.commit} of ${found.repository.common}.`);
   }
-  const listing = await readListing(listed);
+  const rows = listGit(deps.git, found.repository, list, { most: mostListed(context.limits), signal });
+  const listing = await readListing(rows, { takes: (path, isFolder) => takes(context, path, isFolder) });
   if (listing.root.entries.size > 0 && listing.isWhole) listing.root.oid = tree;
   const root = selectTree(listing.root, context.selection);
-  countFiles(context, { root, listing });
+  for (const { leaf } of leavesOf(root)) countBytes(context, listing.sizes.get(leaf.oid) ?? 0);
   const wanted = listing.submodules.filter(({ path }) => context.selection.has(path));
   const submodules = wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid }));
   return { content, tree, listing, root, submodules };
 }
 
-function countFiles(context: ImportContext, { root, listing }: Pick<Commit, 'root' | 'listing'>): void {
-  for (const { leaf } of leavesOf(root)) {
+/** Counts what the workspace gets while git still lists: a repository of ten objects can list more paths than any memory holds. */
+function takes(context: ImportContext, path: string, isFolder: boolean): boolean {
+  const isSelected = context.selection.has(path);
+  if (isSelected) {
+    assertUsablePath(path);
     countEntry(context);
-    countBytes(context, listing.sizes.get(leaf.oid) ?? 0);
   }
+  // A folder that is not selected may have selected files.
+  return isSelected || (isFolder && !context.selection.excludes(path));
 }
 
 /**

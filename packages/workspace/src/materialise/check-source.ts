@@ -26,12 +26,12 @@ export async function findSource(
   deps: Deps,
   { source, tenant = '', ...input }: Call<'materialise'>,
 ): Promise<FoundSource> {
-  if (!isRemote(source)) return findLocal(deps, source);
+  if (!isRemote(source)) return findLocal(deps, source, input.signal);
   createSelection(source);
   return { type: 'git', ...(await openRemote(deps, { ...input, source, tenant })) };
 }
 
-async function findLocal(deps: CheckDeps, source: Source): Promise<FoundSource> {
+async function findLocal(deps: CheckDeps, source: Source, signal?: AbortSignal): Promise<FoundSource> {
   if (source.type === 'empty') return { type: 'empty' };
   createSelection(source);
   const path = source.type === 'archive' ? realFile(source.path) : realDirectory(placeOf(source));
@@ -49,7 +49,7 @@ async function findLocal(deps: CheckDeps, source: Source): Promise<FoundSource> 
     case 'git': {
       const repository = await findRepository(deps, path);
       const commit = await resolveCommit(deps.git, repository, source.ref ?? 'HEAD');
-      await assertComplete(deps.git, { source, repository, commit });
+      await assertComplete(deps.git, { source, repository, commit, signal });
       const found = { type: 'git', repository, commit } as const;
       await checkFolders(deps, { source, found, top: path });
       return found;

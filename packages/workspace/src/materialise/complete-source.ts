@@ -2,13 +2,18 @@ import { join } from 'node:path';
 import type { GitSource } from '@holdpoint/contract';
 import { WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
-import { gitDirName, linkedWorkTree, type Repository, readGit } from '../source-repository/repository.ts';
+import { gitDirName, linkedWorkTree, listGit, type Repository, readGit } from '../source-repository/repository.ts';
 
 interface Input {
   source: GitSource;
   repository: Repository;
   commit: string;
+  signal?: AbortSignal | undefined;
 }
+
+const newline = 0x0a;
+/** Objects of one commit that are looked at. */
+const mostObjects = 20_000_000;
 
 /** Refuses a partial clone that lacks objects of the commit, and a sparse checkout without `include`. */
 export async function assertComplete(git: Git, input: Input): Promise<void> {
@@ -32,12 +37,22 @@ async function isPartial(git: Git, { repository }: Input): Promise<boolean> {
 }
 
 /** Whether any object of the commit's tree is missing, also outside `include`: git sends a commit as a whole or not at all. */
-async function lacksObjects(git: Git, { repository, commit }: Input): Promise<boolean> {
-  const walk = ['rev-list', '--objects', '--missing=print', '--end-of-options', `${commit}^{tree}`];
+async function lacksObjects(git: Git, { repository, commit, signal }: Input): Promise<boolean> {
+  const walk = [
+    'rev-list',
+    '--objects',
+    '--no-object-names',
+    '--missing=print',
+    '--end-of-options',
+    `${commit}^{tree}`,
+  ];
   // git ends with 128 when the tree itself is missing.
-  const options = { accept: [0, 128], maxBytes: 1024 * 1024 * 1024 };
-  const { code, stdout } = await readGit(git, repository, walk, options);
-  return code !== 0 || stdout[0] === 0x3f || stdout.includes('\n?');
+  const root = await readGit(git, repository, ['cat-file', '-e', `${commit}^{tree}`], { accept: [0, 1, 128], signal });
+  if (root.code !== 0) return true;
+  for await (const rows of listGit(git, repository, walk, { end: newline, most: mostObjects, signal })) {
+    if (rows.some((row) => row.startsWith('?'))) return true;
+  }
+  return false;
 }
 
 /** Each linked work tree has its own setting in its own git directory. */

@@ -17,7 +17,7 @@ import type { ObjectWriter } from '../git-objects/index.ts';
 import { emptyFolder, type Folder, isPrivate, keptBits, modes, specialKind } from '../tree/index.ts';
 import { type CopyFolder, type CopyResult, statusFields } from './import/copy-files.ts';
 import type { Importer } from './import/importer.ts';
-import { countBytes, countEntry, fileDone, type ImportContext } from './import-context.ts';
+import { assertUsablePath, countBytes, countEntry, fileDone, type ImportContext } from './import-context.ts';
 
 export interface Copy extends ImportContext {
   /** Device and inode of a directory to leave out: the data directory, in case the source contains it. */
@@ -161,6 +161,7 @@ async function walkEntries(walk: Walk, pair: Pair): Promise<void> {
     if (isDotGit(name)) continue;
     const path = join(pair.path, name);
     if (kind === 'folder' ? copy.selection.excludes(path) : !copy.selection.has(path)) continue;
+    assertUsablePath(path);
     countEntry(copy);
     if (kind === 'file') {
       const full = isKnown(walk, pair, name) ? undefined : addToBatch(walk, pair, name);

@@ -1,6 +1,7 @@
 import type { Limits, Owner, Progress, SkippedPath } from '../deps.ts';
-import type { Yielder } from '../files/index.ts';
+import { type BytePath, toText, type Yielder } from '../files/index.ts';
 import { WorkspaceError } from '../port.ts';
+import { deepestFolder, isTooDeep } from '../tree/index.ts';
 import type { Selection } from './selection.ts';
 
 /** Inputs and counters of an import of files into a new workspace. */
@@ -38,6 +39,24 @@ export function countEntry(context: ImportContext): void {
   context.entries += 1;
   if (context.entries <= context.limits.entries) return;
   throw new WorkspaceError('ETOOMANYFILES', `The source has more than ${context.limits.entries} files and folders.`);
+}
+
+/** Bytes. PATH_MAX of Linux is 4,096, and the tree of a run lies some folders below its root. */
+const longestPath = 3840;
+/** Bytes; the limit of the usual file systems. */
+const longestName = 255;
+
+/** Refuses a path of the source that a workspace cannot hold. */
+export function assertUsablePath(path: BytePath): void {
+  if (path.length <= longestName && !isTooDeep(path)) return;
+  const names = path.split('/');
+  const long = names.some((name) => name.length > longestName);
+  const why = long
+    ? `a name of more than ${longestName} bytes`
+    : isTooDeep(path) && `more than ${deepestFolder} folders`;
+  const found = why || (path.length > longestPath && `more than ${longestPath} bytes`);
+  if (!found) return;
+  throw new WorkspaceError('ESOURCEPATHS', `The path ${toText(path.slice(0, 200))}… of the source has ${found}.`);
 }
 
 /** Counts bytes before they are copied. Throws ESOURCETOOLARGE beyond the limit. */

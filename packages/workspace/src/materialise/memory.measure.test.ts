@@ -12,7 +12,10 @@ test.runIf(process.platform === 'linux')('a copy of 300 MB of incompressible fil
   const source = join(t.path, 'source');
   mkdirSync(source);
   for (let n = 0; n < 100; n++) writeFileSync(join(source, `noise-${n}`), randomBytes(3_000_000));
-  const output = execFileSync(process.execPath, [script, JSON.stringify({ dataDir: t.dataDir, source })]);
+  const output = execFileSync(process.execPath, [
+    script,
+    JSON.stringify({ dataDir: t.dataDir, source: { type: 'directory', path: source } }),
+  ]);
   const { baseline, peak } = JSON.parse(output.toString());
   expect(peak - baseline).toBeLessThan(160);
   expect(git(t.shadow('run_1'), 'fsck', '--full', '--strict', '--no-dangling')).toBe('');

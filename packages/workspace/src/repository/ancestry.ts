@@ -1,5 +1,6 @@
 import type { Git } from '../host-git/git.ts';
-import { type Repository, readGit } from '../source-repository/repository.ts';
+import { streamObjects } from '../host-git/stream-blobs.ts';
+import { asOwner, listGit, type Repository } from '../source-repository/repository.ts';
 
 /** A commit and the newest of the commits before it. */
 export interface Ancestry {
@@ -11,39 +12,76 @@ export interface Ancestry {
   boundary: string[];
 }
 
+const newline = 0x0a;
+/** Commits of one history. The longest that people work on has 1.4 million. */
+const mostCommits = 5_000_000;
+/** Of a commit object, only its head is kept: tree, parents, people, signature. Bytes. */
+const largestHead = 1024 * 1024;
+
 /** The first commit has all its parents, or none. */
 export async function readAncestry(
   git: Git,
   input: { repository: Repository; commit: string; commits: number; signal?: AbortSignal },
 ): Promise<Ancestry> {
-  const { repository, commit, signal } = input;
-  const options = { maxBytes: 1024 * 1024 * 1024, signal };
-  const count = Number.isSafeInteger(input.commits + 1) ? [`--max-count=${input.commits}`] : [];
-  const listed = await readGit(git, repository, ['rev-list', ...count, '--end-of-options', commit], options);
-  const ids = listed.stdout.toString('latin1').split('\n').slice(0, -1);
-  // Not `rev-list --parents`: it answers what grafts and the source's own shallow file say, which the workspace does not have.
-  const contents = await readGit(git, repository, ['cat-file', '--batch', '--buffer'], {
-    ...options,
-    input: `${ids.join('\n')}\n`,
-  });
+  const ids = await newestCommits(git, input);
   const among = new Set(ids);
   const ancestry: Ancestry = { commits: ids.length, parents: [], boundary: [] };
-  for (const [id, parents] of parentsIn(contents.stdout)) {
+  await eachCommit(git, { ...input, ids }, (id, parents) => {
     const isWhole = parents.every((parent) => among.has(parent));
     if (!isWhole) ancestry.boundary.push(id);
-    else if (id === commit) ancestry.parents = parents;
-  }
+    else if (id === input.commit) ancestry.parents = parents;
+  });
   return ancestry;
 }
 
-function* parentsIn(batch: Buffer): Generator<[string, string[]]> {
-  for (let at = 0; at < batch.length; ) {
-    const start = batch.indexOf(0x0a, at) + 1;
-    const [id = '', type, size] = batch.toString('latin1', at, start - 1).split(' ');
-    if (type !== 'commit') throw new Error(`git answered ${type} for the commit ${id}`);
-    const content = batch.toString('latin1', start, start + Number(size));
-    const head = content.slice(0, content.indexOf('\n\n'));
-    yield [id, [...head.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, parent = '']) => parent)];
-    at = start + Number(size) + 1;
+async function newestCommits(
+  git: Git,
+  {
+    repository,
+    commit,
+    commits,
+    signal,
+  }: { repository: Repository; commit: string; commits: number; signal?: AbortSignal },
+): Promise<string[]> {
+  const count = Number.isSafeInteger(commits + 1) ? [`--max-count=${commits}`] : [];
+  const args = ['rev-list', ...count, '--end-of-options', commit];
+  const ids: string[] = [];
+  for await (const rows of listGit(git, repository, args, { end: newline, most: mostCommits, signal })) {
+    for (const row of rows) ids.push(row);
   }
+  return ids;
+}
+
+/**
+ * Reads the commits one by one: full histories of large repositories have gigabytes of commit objects.
+ * Not by `rev-list --parents`: it answers what grafts and the source's own shallow file say, which the workspace does not have.
+ */
+async function eachCommit(
+  git: Git,
+  { repository, ids, signal }: { repository: Repository; ids: readonly string[]; signal?: AbortSignal },
+  take: (id: string, parents: string[]) => void,
+): Promise<void> {
+  const { at, options } = asOwner(repository);
+  let id = '';
+  let head: Buffer[] = [];
+  let bytes = 0;
+  await streamObjects(
+    git,
+    { at, oids: ids, type: 'commit', options: { ...options, signal } },
+    {
+      begin: (index) => {
+        [id, head, bytes] = [ids[index] ?? '', [], 0];
+      },
+      piece: (piece) => {
+        if (bytes < largestHead) head.push(piece);
+        bytes += piece.length;
+      },
+      end: () => take(id, parentsIn(Buffer.concat(head).toString('latin1'))),
+    },
+  );
+}
+
+function parentsIn(content: string): string[] {
+  const head = content.slice(0, content.indexOf('\n\n'));
+  return [...head.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, parent = '']) => parent);
 }

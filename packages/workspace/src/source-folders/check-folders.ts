@@ -2,7 +2,7 @@ import { type Source, sourceFoldersOf } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { createYielder, fromPlain, isWithin } from '../files/index.ts';
 import type { FoundSource } from '../source-repository/found-source.ts';
-import { readGit } from '../source-repository/repository.ts';
+import { listGit } from '../source-repository/repository.ts';
 import { findUnusable } from './find-unusable.ts';
 import { type OpenFolder, openFolder, refuse } from './judge-folder.ts';
 
@@ -36,12 +36,14 @@ async function assertUntracked(deps: Pick<Deps, 'git'>, input: { found: GitFound
   const { found, path } = input;
   const names = path.split('/');
   const paths = names.map((_, index) => names.slice(0, index + 1).join('/'));
-  const listed = await readGit(deps.git, found.repository, ['ls-tree', '-z', found.commit, '--', ...paths]);
-  for (const row of listed.stdout.toString('utf8').split('\0').slice(0, -1)) {
-    const [, kind = '', at = ''] = /^\d+ (\w+) [0-9a-f]+\t(.*)$/s.exec(row) ?? [];
-    // git lists what else is in the folders above, too. A submodule is an empty folder in a workspace.
-    if (!paths.includes(at) || kind === 'commit' || (kind === 'tree' && at !== path)) continue;
-    throw refuse({ path }, at === path ? 'is part of the commit, so the run has it' : `lies below the file ${at}`);
+  for await (const rows of listGit(deps.git, found.repository, ['ls-tree', '-z', found.commit, '--', ...paths])) {
+    for (const row of rows) {
+      const [, kind = '', name = ''] = /^\d+ (\w+) [0-9a-f]+\t(.*)$/s.exec(row) ?? [];
+      const at = Buffer.from(name, 'latin1').toString('utf8');
+      // git lists what else is in the folders above, too. A submodule is an empty folder in a workspace.
+      if (!paths.includes(at) || kind === 'commit' || (kind === 'tree' && at !== path)) continue;
+      throw refuse({ path }, at === path ? 'is part of the commit, so the run has it' : `lies below the file ${at}`);
+    }
   }
 }
 

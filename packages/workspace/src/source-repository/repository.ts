@@ -3,6 +3,7 @@ import { isRemote, placeOf } from '@holdpoint/contract';
 import type { Use } from '../bounds/bounds.ts';
 import { type Deps, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import type { Git, GitOptions } from '../host-git/git.ts';
+import { type RowsOptions, readRows } from '../host-git/read-rows.ts';
 import type { RemoteAccess } from '../remote/port.ts';
 import { findLayout, type Layout } from './layout.ts';
 
@@ -68,7 +69,20 @@ export const gitDirName = ({ common, as }: Owned): string =>
 /** Runs a command that only reads the repository. When git cannot read it, the repository is broken and a retry does not help. */
 export async function readGit(git: Git, repository: Repository, args: readonly string[], options: GitOptions = {}) {
   const { at, options: as } = asOwner(repository);
-  return git.run([...at, ...args], { ...options, ...as }).catch(rethrowBroken(repository));
+  return git.run([...at, ...args], { maxBytes: mostAnswered, ...options, ...as }).catch(rethrowBroken(repository));
+}
+
+/** What git answers in one piece, such as a setting or an id, is short. Bytes. */
+const mostAnswered = 1024 * 1024;
+
+/** Like `readGit`, for what grows with the repository: some rows at a time, see `readRows`. */
+export async function* listGit(git: Git, repository: Repository, args: readonly string[], options: RowsOptions = {}) {
+  const { at, options: as } = asOwner(repository);
+  try {
+    yield* readRows(git, [...at, ...args], { ...options, ...as });
+  } catch (error) {
+    rethrowBroken(repository)(error);
+  }
 }
 
 /**
@@ -82,6 +96,9 @@ const transient = /no space left|resource temporarily|too many open files|cannot
 
 export function rethrowBroken({ common }: Pick<Repository, 'common'>): (cause: unknown) => never {
   return (cause) => {
+    if (cause instanceof WorkspaceError && cause.code === 'EDIFFTOOLARGE') {
+      throw new WorkspaceError('ESOURCETOOLARGE', `git read too much of ${common}. ${cause.message}`, { cause });
+    }
     if (!(cause instanceof WorkspaceError) || cause.code !== 'EGITFAILED' || transient.test(cause.message)) throw cause;
     throw new WorkspaceError('ESOURCEBROKEN', `git cannot read ${common}. ${cause.message}`, { cause });
   };

@@ -40,6 +40,7 @@ export {
 export { type Listing, readListing } from './read-listing.ts';
 export {
   countKnown,
+  deepestFolder,
   isTooDeep,
   modeOf,
   noteFolder,

@@ -1,5 +1,6 @@
 import { readCommit } from '../git-objects/index.ts';
 import type { Git } from '../host-git/git.ts';
+import { readRows } from '../host-git/read-rows.ts';
 import { isSnapshot } from '../journal/snapshot-list.ts';
 import { type SnapshotId, WorkspaceError } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
@@ -121,11 +122,17 @@ export async function readManifests(
 /** Reads a tree of the shadow repository. Omits names that must never become files. Submodules become empty folders and are listed. */
 export async function loadTree(
   deps: { git: Git },
-  input: { folder: RunFolder; state: SnapshotCache; treeish: string; isName?: (name: string) => boolean },
+  input: {
+    folder: RunFolder;
+    state: SnapshotCache;
+    treeish: string;
+    isName?: (name: string) => boolean;
+    most?: number;
+  },
 ): Promise<{ root: Folder; submodules: { path: string; oid: string }[] }> {
   const args = [`--git-dir=${input.folder.shadow}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', input.treeish];
-  const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
-  const { root, submodules, oids } = await readListing(stdout, input.isName);
+  const { isName, most } = input;
+  const { root, submodules, oids } = await readListing(readRows(deps.git, args, { most }), { isName });
   for (const oid of oids) input.state.known.add(oid);
   return { root, submodules };
 }

@@ -1,4 +1,4 @@
-import { createYielder, isPlainName } from '../files/index.ts';
+import { isPlainName } from '../files/index.ts';
 import { WorkspaceError } from '../port.ts';
 import { canonicalMode, emptyFolder, type Folder, isFolder } from './tree.ts';
 
@@ -18,55 +18,71 @@ export interface Listing {
 /** What git prints as the size of an object that the repository does not have. Whatever needs the object finds that out. */
 const missing = 'BAD';
 
+interface ListingOptions {
+  /** Whether a name may become a file. @default `isPlainName` */
+  readonly isName?: ((name: string) => boolean) | undefined;
+  /** Whether the caller takes an entry. Throws to refuse the whole listing. @default every entry */
+  readonly takes?: (path: string, isFolder: boolean) => boolean;
+}
+
 /**
- * Reads what `git ls-tree -r -t -z [-l]` printed. Omits names that must never become files. Submodules become empty folders and are listed.
- * The ids of folders above an omitted name are cleared.
+ * Reads what `git ls-tree -r -t -z [-l]` prints. Omits names that must never become files, and entries that the caller does not take.
+ * Submodules become empty folders and are listed. The ids of folders above an omitted name are cleared.
  */
-export async function readListing(printed: Buffer, isName: (name: string) => boolean = isPlainName): Promise<Listing> {
-  const maybeYield = createYielder();
+export async function readListing(
+  rows: AsyncIterable<readonly string[]>,
+  { isName = isPlainName, takes = () => true }: ListingOptions = {},
+): Promise<Listing> {
   const listing: Omit<Listing, 'isWhole'> = {
     ...{ root: emptyFolder(), submodules: [], oids: new Set(), trees: new Set(), sizes: new Map() },
   };
-  const folders = new Map<string, Folder>([['', listing.root]]);
-  const incomplete = new Set<string>();
-  for (const row of rowsOf(printed)) {
-    const pause = maybeYield();
-    if (pause !== undefined) await pause;
-    const match = /^(\d{6}) \w+ ([0-9a-f]{40})(?: +(\d+|-|BAD))?\t(.*)$/s.exec(row);
-    if (match === null) throw new WorkspaceError('EWORKSPACECORRUPT', `git listed an entry as ${JSON.stringify(row)}.`);
-    const [, mode = '', oid = '', size, path = ''] = match;
-    if (mode !== '160000') listing.oids.add(oid);
-    if (mode === '040000') listing.trees.add(oid);
-    else if (size !== undefined && size !== '-' && size !== missing) listing.sizes.set(oid, Number(size));
-    const slash = path.lastIndexOf('/');
-    const parentPath = path.slice(0, Math.max(slash, 0));
-    const parent = folders.get(parentPath);
-    if (parent === undefined) continue;
-    const name = path.slice(slash + 1);
-    if (!isName(name)) {
-      incomplete.add(parentPath);
-      continue;
-    }
-    if (mode === '160000') {
-      listing.submodules.push({ path, oid });
-      parent.entries.set(name, emptyFolder());
-      incomplete.add(parentPath);
-    } else if (mode === '040000') {
-      const folder: Folder = { entries: new Map(), oid };
-      folders.set(path, folder);
-      parent.entries.set(name, folder);
-    } else {
-      parent.entries.set(name, { mode: canonicalMode(mode), oid });
+  const reading: Reading = { listing, folders: new Map([['', listing.root]]), incomplete: new Set() };
+  for await (const some of rows) {
+    for (const row of some) {
+      const { path, name, parent, ...entry } = readRow(reading, row);
+      if (parent === undefined) continue;
+      const isTaken = isName(name) && takes(path, entry.mode === '040000');
+      if (isTaken) place(reading, { ...entry, path, name, parent });
+      if (!isTaken || entry.mode === '160000') reading.incomplete.add(parentOf(path));
     }
   }
-  for (const path of incomplete) unseal(listing.root, path);
-  return { ...listing, isWhole: incomplete.size === 0 };
+  for (const path of reading.incomplete) unseal(listing.root, path);
+  return { ...listing, isWhole: reading.incomplete.size === 0 };
 }
 
-/** Row by row: 100,000 rows that are cut out together take twice their bytes in memory. */
-function* rowsOf(printed: Buffer): Generator<string> {
-  for (let at = 0, end = printed.indexOf(0); end !== -1; at = end + 1, end = printed.indexOf(0, at)) {
-    yield printed.toString('latin1', at, end);
+interface Reading {
+  readonly listing: Omit<Listing, 'isWhole'>;
+  readonly folders: Map<string, Folder>;
+  /** Folders that lost an entry. */
+  readonly incomplete: Set<string>;
+}
+
+/** Reads one row, and notes its object. Without a parent, the entry lies in an omitted folder. */
+function readRow({ listing, folders }: Reading, row: string) {
+  const match = /^(\d{6}) \w+ ([0-9a-f]{40})(?: +(\d+|-|BAD))?\t(.*)$/s.exec(row);
+  if (match === null) throw new WorkspaceError('EWORKSPACECORRUPT', `git listed an entry as ${JSON.stringify(row)}.`);
+  const [, mode = '', oid = '', size, path = ''] = match;
+  if (mode !== '160000') listing.oids.add(oid);
+  if (mode === '040000') listing.trees.add(oid);
+  else if (size !== undefined && size !== '-' && size !== missing) listing.sizes.set(oid, Number(size));
+  return { mode, oid, path, name: path.slice(path.lastIndexOf('/') + 1), parent: folders.get(parentOf(path)) };
+}
+
+const parentOf = (path: string): string => path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+
+function place(
+  { listing, folders }: Reading,
+  { mode, oid, path, name, parent }: { mode: string; oid: string; path: string; name: string; parent: Folder },
+): void {
+  if (mode === '160000') {
+    listing.submodules.push({ path, oid });
+    parent.entries.set(name, emptyFolder());
+  } else if (mode === '040000') {
+    const folder: Folder = { entries: new Map(), oid };
+    folders.set(path, folder);
+    parent.entries.set(name, folder);
+  } else {
+    parent.entries.set(name, { mode: canonicalMode(mode), oid });
   }
 }
 

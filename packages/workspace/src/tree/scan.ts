@@ -75,7 +75,7 @@ interface ContentSink {
 }
 
 /** Folders nested deeper than this are skipped as unreadable: each level holds a descriptor open. */
-const maxDepth = 200;
+export const deepestFolder = 200;
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 
 /**
@@ -157,7 +157,7 @@ function skippedAs(reason: SkippedPath['reason'], status: BigIntStats | 'denied'
 }
 
 export function isTooDeep(path: string): boolean {
-  return path.split('/').length > maxDepth;
+  return path.split('/').length > deepestFolder;
 }
 
 /** Notes a folder that is read apart from `scanEntry`. */

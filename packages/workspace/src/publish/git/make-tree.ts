@@ -2,6 +2,7 @@ import type { Conflict, LeftOut } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, SnapshotId } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
 import { hasRef } from '../../git-objects/index.ts';
+import { mostListed } from '../../host-git/read-rows.ts';
 import { createSelection } from '../../materialise/selection.ts';
 import { commitTree } from '../../snapshot.ts';
 import { assertUnchanged, type Repository } from '../../source-repository/repository.ts';
@@ -193,5 +194,6 @@ async function fetchTip(
 }
 
 export async function treeOf(deps: Deps, { folder }: GitInput, commit: string): Promise<SourceTree> {
-  return loadTree(deps, { folder, state: deps.states.of(folder), treeish: `${commit}^{tree}` });
+  const most = mostListed(deps.limits);
+  return loadTree(deps, { folder, state: deps.states.of(folder), treeish: `${commit}^{tree}`, most });
 }

@@ -26,7 +26,11 @@ export async function openSource(
 export async function readBranch(deps: Deps, source: Repository, ref: string): Promise<string | undefined> {
   if (source.remote !== undefined) return source.remote.branches.get(ref);
   const { at, options } = asOwner(source);
-  const { stdout } = await deps.git.run([...at, 'for-each-ref', '--format=%(objectname) %(refname)', ref], options);
+  // A pattern names the refs below it, too. git sorts them behind it.
+  const { stdout } = await deps.git.run(
+    [...at, 'for-each-ref', '--count=1', '--format=%(objectname) %(refname)', ref],
+    options,
+  );
   const rows = stdout.toString('utf8').split('\n');
   return rows.find((row) => row.slice(41) === ref)?.slice(0, 40);
 }

@@ -35,7 +35,7 @@ export async function checkAttributes(
     createRepository(folder, own);
     const options = {
       env: { GIT_INDEX_FILE: join(folder, 'index'), GIT_OBJECT_DIRECTORY: join(input.shadow, 'objects') },
-      maxBytes: 1024 * 1024 * 1024,
+      maxBytes: 256 * 1024 * 1024,
     };
     const rows = files.map(({ path, oid }) => `100644 ${oid}\t${path}\0`).join('');
     const index = [`--git-dir=${folder}`, 'update-index', '-z', '--index-info'];
