@@ -41,11 +41,19 @@ test('a command reaches only the hosts of its run, and the log has each connecti
   const { result } = await client.getStep(step?.id ?? '');
   expect(result).toMatchObject({ stdout: '<h1>Hello</h1><p>from the site</p> 403 shut\n' });
   expect(visits).toEqual(['/from-bash']);
+  // curl says 403 alone: the model reads here who refused what, and what opens it.
+  const note = `[holdpoint] refused ${elsewhere}: ${elsewhere} is not on this run's network allowlist.`;
+  expect(result).toMatchObject({ stderr: expect.stringContaining(note) });
   // A connection is recorded when it ends, so their order varies.
   const recorded = connections(await eventsOf(run.id)).toSorted((a, b) => a.verdict.localeCompare(b.verdict));
   expect(recorded).toMatchObject([
     { verdict: 'allowed', port: Number(host.split(':')[1]), address: '127.0.0.1' },
-    { verdict: 'refused', port: Number(elsewhere.split(':')[1]), reason: 'EHOSTNOTALLOWED' },
+    {
+      verdict: 'refused',
+      port: Number(elsewhere.split(':')[1]),
+      reason: 'EHOSTNOTALLOWED',
+      detail: expect.stringContaining(elsewhere),
+    },
   ]);
 });
 

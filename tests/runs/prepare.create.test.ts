@@ -139,6 +139,29 @@ test('a command that fails pauses the run with what it printed, and a resume run
   await client.cancelRun(run.id);
 });
 
+test('a host that was refused is named where the run pauses, with the setting that opens it', async () => {
+  const path = await system.repositoryWith({ 'a.txt': 'a\n' });
+  const commands = [{ command: 'curl -sf http://elsewhere.invalid/x || { echo "npm error network"; exit 1; }' }];
+  const prepare = { commands, network: { allow: [registry.host] } };
+  const request = { plan: plan([bash('true')]), prepare, workspace: { source: { type: 'git' as const, path } } };
+  const { id } = (await client.createRun(request)).run;
+  const paused = await client.waitForRun(id, { until: ({ status }) => status === 'paused' });
+  expect(paused.reason).toMatchObject({
+    code: 'prepare_failed',
+    message: expect.stringContaining('npm error network\n[holdpoint] refused elsewhere.invalid:80: '),
+    next: expect.stringMatching(/refused .*prepare\.network\.allow.*doctor --reach elsewhere\.invalid:80/),
+  });
+  const [failed] = await eventsOf(id, 'workspace.prepare_failed');
+  expect(failed?.reached).toMatchObject([
+    {
+      host: 'elsewhere.invalid',
+      verdict: 'refused',
+      reason: 'EHOSTNOTALLOWED',
+      detail: expect.stringContaining('elsewhere'),
+    },
+  ]);
+});
+
 test('a command whose worker was killed runs again on a new tree', async () => {
   const path = await system.directoryWith({ 'a.txt': 'a\n' });
   const once = `curl -s http://${registry.host}/once`;

@@ -458,6 +458,10 @@ const networkEvents = [
       .describe('The address that the name resolved to; absent when no connection was made'),
     verdict: z.enum(['allowed', 'refused', 'failed']),
     reason: z.string().optional(),
+    detail: z
+      .string()
+      .optional()
+      .describe('Why it was refused or failed, for people: address, reason, and the setting that opens the host'),
     bytes_up: z.int(),
     bytes_down: z.int(),
     duration_ms: z.number(),

@@ -46,6 +46,8 @@ const reachedSchema = z.strictObject({
   verdict: z.enum(['allowed', 'refused', 'failed']),
   connections: z.int(),
   bytes_down: z.int(),
+  reason: z.string().optional().describe('Why it was refused or failed: the code'),
+  detail: z.string().optional().describe('The same for people, with the setting that opens the host'),
 });
 
 const result = {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { EgressError } from './errors.ts';
+import { wordsOf } from './failure-words.ts';
 import type { Guard } from './guard.ts';
 import { deadline } from './limits.ts';
 
@@ -47,8 +48,7 @@ export async function connectGuarded(
     }
   }
   if (failure instanceof EgressError) throw failure;
-  const message = failure instanceof Error ? failure.message : String(failure);
-  throw new EgressError('ENETWORK', `${host}:${port} could not be reached: ${message}.`, {
+  throw new EgressError('ENETWORK', `${host}:${port} could not be reached: ${wordsOf(failure)}.`, {
     next: 'Check the host and port, or try again later.',
     cause: failure,
   });

@@ -3,7 +3,7 @@ import type { Connection } from '@holdpoint/contract';
 import { EgressError } from './errors.ts';
 
 /** How a connection ended. */
-export type ConnectionEnd = Pick<Connection, 'verdict' | 'reason' | 'address'>;
+export type ConnectionEnd = Pick<Connection, 'verdict' | 'reason' | 'address' | 'detail'>;
 
 /** @param input.at when it began, in milliseconds since 1970 @param input.socket null when no connection was made */
 export function reportOf(input: {
@@ -21,7 +21,8 @@ export function reportOf(input: {
 export function failedEnd(error: unknown): ConnectionEnd {
   const reason = reasonOf(error);
   const failed = !(error instanceof EgressError) || reason === 'ENETWORK' || reason === 'ETIMEOUT';
-  return { verdict: failed ? 'failed' : 'refused', reason };
+  const detail = error instanceof EgressError ? `${error.message} ${error.next}` : undefined;
+  return { verdict: failed ? 'failed' : 'refused', reason, detail };
 }
 
 export function reasonOf(error: unknown): string {

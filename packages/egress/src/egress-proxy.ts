@@ -14,6 +14,7 @@ import type { CertificateAuthority } from './certificate-authority.ts';
 import { connectGuarded } from './connect.ts';
 import { type ConnectionEnd, failedEnd } from './connection-report.ts';
 import { EgressError } from './errors.ts';
+import { wordsOf } from './failure-words.ts';
 import { forward } from './forward.ts';
 import type { Guard } from './guard.ts';
 import { parseHost } from './host-name.ts';
@@ -22,6 +23,7 @@ import { defaultProxyLimits, type ProxyLimits, resolveLimits } from './limits.ts
 import { encrypt } from './open-connection.ts';
 import { ProxySession, type ProxySessionDeps } from './proxy-session.ts';
 import { holdsToken, proxyUrl } from './proxy-token.ts';
+import { Refusals } from './refusals.ts';
 
 interface Intercepted {
   session: ProxySession;
@@ -58,6 +60,7 @@ export class EgressProxy implements AsyncDisposable {
   readonly #headers: InjectedHeaders;
   /** The client's side of connections that the proxy reads, until their request is there. */
   readonly #intercepted = new WeakMap<Socket, Intercepted>();
+  readonly #refusals = new Refusals();
   #bytesLeft: number;
   #closed = false;
 
@@ -80,6 +83,11 @@ export class EgressProxy implements AsyncDisposable {
       .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
         answer(socket, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400, 'The proxy cannot serve this request.'),
       );
+  }
+
+  /** The connections that were refused or failed, for people: one line for each host and port, at most `mostNotes`. */
+  get refusals(): string[] {
+    return this.#refusals.lines();
   }
 
   /** What commands have to trust, in PEM; undefined: what they trust anyway. */
@@ -161,13 +169,9 @@ export class EgressProxy implements AsyncDisposable {
     try {
       await Promise.all([once(upstream, 'secureConnect', { signal: session.signal }), context]);
     } catch (error) {
-      session.refuse({ verdict: 'failed', reason: 'ENETWORK' });
+      session.refuse({ verdict: 'failed', reason: 'ENETWORK', detail: wordsOf(error) });
       plain.destroy();
-      answer(
-        client,
-        502,
-        `No secure connection to the host: ${error instanceof Error ? error.message : String(error)}.`,
-      );
+      answer(client, 502, `No secure connection to the host: ${wordsOf(error)}.`);
       return;
     }
     upstream.on('error', () => client.destroy());
@@ -250,6 +254,7 @@ export class EgressProxy implements AsyncDisposable {
       return session.signal.aborted ? null : socket;
     } catch (error) {
       const known = error instanceof EgressError;
+      if (known && !session.signal.aborted) this.#refusals.add(session.target, error);
       const text = known ? `${error.code}: ${error.message} ${error.next}` : 'The connection could not be made.';
       return refuse(failedEnd(error), known ? statusOf(error) : 502, text);
     }

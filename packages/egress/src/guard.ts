@@ -1,7 +1,9 @@
 import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import { type AddressRanges, classifyAddress, parseAddressRanges } from './address.ts';
 import { isListed, parseRules } from './allowlist.ts';
 import { EgressError } from './errors.ts';
+import { wordsOf } from './failure-words.ts';
 import { parseHost } from './host-name.ts';
 
 /** Returns all addresses of a name, A and AAAA, the best one first. Rejects when there are none. */
@@ -85,7 +87,8 @@ function judge(ranges: AddressRanges, host: string, answer: string): string {
   throw refusedAddress(host, answer, verdict.reason);
 }
 
-async function askResolver(resolve: Resolve, host: string, signal: AbortSignal): Promise<readonly string[]> {
+/** @throws EgressError ENETWORK */
+export async function askResolver(resolve: Resolve, host: string, signal: AbortSignal): Promise<readonly string[]> {
   // getaddrinfo cannot be interrupted
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
@@ -99,7 +102,7 @@ async function askResolver(resolve: Resolve, host: string, signal: AbortSignal):
   }
 }
 
-async function systemResolve(host: string): Promise<readonly string[]> {
+export async function systemResolve(host: string): Promise<readonly string[]> {
   const answers = await lookup(host, { all: true, order: 'verbatim' });
   return answers.map(({ address }) => address);
 }
@@ -114,19 +117,20 @@ function notAllowed({ host, port }: { host: string; port: number }, literal: boo
   return new EgressError('EHOSTNOTALLOWED', `${host}:${port} is not on this run's network allowlist.`, {
     next: literal
       ? 'Use the host name instead of an address.'
-      : `Use a listed host, or ask for a rule ${host}:${port}.`,
+      : `Use a listed host, or have ${host}:${port} added: network.allow of the run, prepare.network.allow for commands of prepare.`,
   });
 }
 
 function refusedAddress(host: string, address: string, reason: string): EgressError {
   const subject = host === address ? address : `${host} resolves to ${address || 'no address'}, which`;
   return new EgressError('EADDRESSREFUSED', `${subject} is refused: ${reason}.`, {
-    next: 'Use a public host. The operator can open an internal address (allowAddresses).',
+    next: `Use a public host, or have the operator open ${isIP(address) === 0 ? 'its address' : `this one: add ${address}`} to HOLDPOINT_ALLOW_ADDRESSES.`,
   });
 }
 
 function unresolved(host: string, cause?: unknown): EgressError {
-  return new EgressError('ENETWORK', `The name ${host} could not be resolved.`, {
+  const why = cause === undefined ? 'it has no address' : wordsOf(cause);
+  return new EgressError('ENETWORK', `The name ${host} could not be resolved: ${why}.`, {
     next: 'Check the spelling, or try again later.',
     cause,
   });

@@ -4,3 +4,4 @@ export { EgressError } from './errors.ts';
 export { createGuard } from './guard.ts';
 export { openGuardedFetch } from './guarded-fetch.ts';
 export { type InjectedHeader, type InjectedHeaders, openInjectedHeaders } from './injected-headers.ts';
+export { type HostProbe, probeHost } from './probe-host.ts';

@@ -5,6 +5,7 @@ import type { Connection } from '@holdpoint/contract';
 import { type ConnectOptions, connectGuarded } from './connect.ts';
 import { failedEnd, reasonOf, reportOf } from './connection-report.ts';
 import { EgressError } from './errors.ts';
+import { wordsOf } from './failure-words.ts';
 
 /**
  * Connects one hop of a fetch, over TLS for `secure`, and reports the connection when it ends.
@@ -42,7 +43,7 @@ export async function openConnection(
     await once(socket, 'secureConnect', { signal }).catch(async (cause: Error) => {
       await close();
       signal.throwIfAborted();
-      throw new EgressError('ENETWORK', `No secure connection to ${target.host} could be made: ${cause.message}.`, {
+      throw new EgressError('ENETWORK', `No secure connection to ${target.host} could be made: ${wordsOf(cause)}.`, {
         next: 'Check that the host speaks TLS with a valid certificate.',
         cause,
       });

@@ -77,6 +77,28 @@ test.each([
   await canary.close();
 });
 
+test('names what it refused, each place once and few of many', async () => {
+  const { proxy, port } = await proxies.open(['dead.test:1']);
+  for (const host of [
+    'a.test:1',
+    'a.test:1',
+    'dead.test:1',
+    'b.test:1',
+    'c.test:1',
+    'd.test:1',
+    'e.test:1',
+    'f.test:1',
+  ]) {
+    await exchange(port, ask(`CONNECT ${host} HTTP/1.1`));
+  }
+  expect(proxy.refusals).toEqual([
+    expect.stringMatching(/^refused a\.test:1: a\.test:1 is not on .* network\.allow .*prepare\.network\.allow/),
+    expect.stringMatching(/^could not reach dead\.test:1: /),
+    ...['b', 'c', 'd'].map((name) => expect.stringContaining(`refused ${name}.test:1: `)),
+    'refused 2 more connections',
+  ]);
+});
+
 test('a refused target gets 403, one line, and no connection', async () => {
   const canary = await openCanary();
   const other = await openCanary('127.0.0.2', canary.port);
@@ -108,6 +130,8 @@ test('a refused target gets 403, one line, and no connection', async () => {
   await expect.poll(() => connections).toHaveLength(refused.length * 2);
   expect(connections.every(({ verdict, address }) => verdict === 'refused' && address === undefined)).toBe(true);
   expect(connections.at(-3)).toMatchObject({ host: 'inside.test', port: canary.port, reason: 'EADDRESSREFUSED' });
+  expect(connections.at(-3)?.detail).toContain('127.0.0.2, which is refused: loopback');
+  expect(connections.at(-3)?.detail).toContain('add 127.0.0.2 to HOLDPOINT_ALLOW_ADDRESSES');
   expect([canary.connections(), other.connections()]).toEqual([0, 0]);
   await Promise.all([canary.close(), other.close()]);
 });

@@ -6,13 +6,12 @@ import { type Colors, exitCodes, type Shell } from '../shell/index.ts';
 export const doctorCommand = (shell: Shell): Command =>
   new Command('doctor')
     .description('check this machine and the running system')
+    .option('--reach <host[:port]>', 'only say whether a run could reach this host, and which setting opens it')
     .option('--json', 'one JSON object')
-    .action(({ json }: { json?: true }) => doctor(shell, json === true));
+    .action(({ json, reach }: { json?: true; reach?: string }) => doctor(shell, { json: json === true, reach }));
 
-async function doctor(shell: Shell, json: boolean): Promise<void> {
-  // A lazy import: only this command needs the sandbox and a Redis client.
-  const { examine } = await import('../doctor/examine.ts');
-  const findings = await examine(shell);
+async function doctor(shell: Shell, { json, reach }: { json: boolean; reach: string | undefined }): Promise<void> {
+  const findings = await find(shell, reach);
   const ok = findings.every(({ level }) => level !== 'fail');
   if (!ok) shell.exitCode = exitCodes.failed;
   if (json) return shell.printJson({ ok, findings });
@@ -22,6 +21,12 @@ async function doctor(shell: Shell, json: boolean): Promise<void> {
     shell.print(`${markOf(level, shell.colors)}  ${name.padEnd(width)}  ${plain(text).replaceAll('\n', below)}`);
     if (next !== undefined) shell.print(`${' '.repeat(width + 8)}${shell.colors.dim(plain(next))}`);
   }
+}
+
+async function find(shell: Shell, reach: string | undefined): Promise<Finding[]> {
+  // Lazy imports: only this command needs the sandbox, the guard and a Redis client.
+  if (reach === undefined) return (await import('../doctor/examine.ts')).examine(shell);
+  return (await import('../doctor/check-reach.ts')).checkReach(shell.config, reach);
 }
 
 function markOf(level: Finding['level'], colors: Colors): string {

@@ -166,8 +166,9 @@ function detailOf(event: RunEvent, call: string): string {
     case 'approval.canceled':
       return `${call} (${event.data.reason})`;
     case 'network.connected': {
-      const { host, port, verdict, reason } = event.data;
-      return `${call} → ${host}:${port} ${verdict}${reason === undefined ? '' : ` (${reason})`}`;
+      const { host, port, verdict, reason, detail } = event.data;
+      const why = reason === undefined ? '' : ` (${reason})`;
+      return `${call} → ${host}:${port} ${verdict}${why}${detail === undefined ? '' : `: ${detail}`}`;
     }
     case 'network.counted':
       return `${call} → ${event.data.counts.map(countText).join('; ')}`;

@@ -190,15 +190,27 @@ function commandFailed({
   exit_code,
   detail,
   output,
-}: Pick<PrepareResult, 'command' | 'exit_code' | 'output'> & { number: number; detail: string | null }): Problem {
+  reached = [],
+}: Pick<PrepareResult, 'command' | 'exit_code' | 'output' | 'reached'> & {
+  number: number;
+  detail: string | null;
+}): Problem {
   const how = detail ?? `exit code ${exit_code}`;
   const tail = output.trimEnd().slice(-longestShown);
+  // The output ends with what was refused.
+  const first = reached.find((place) => place.verdict === 'refused' && place.detail !== undefined);
   return {
     code: 'prepare_failed',
     message: `Command ${number} of prepare failed (${how}): ${command}${tail === '' ? '' : `\n${tail}`}`,
-    next: 'When the cause lies outside (a registry, the network), resume the run: the command runs again. Otherwise cancel it and submit it with other commands, or with the host in `prepare.network.allow`.',
+    next:
+      first === undefined
+        ? failedElsewhere
+        : `Holdpoint refused a connection: ${first.detail} Then resume the run, or submit it again. \`holdpoint doctor --reach ${first.host}:${first.port}\` says what would be allowed.`,
   };
 }
+
+const failedElsewhere =
+  'When the cause lies outside (a registry, the network), resume the run: the command runs again. Otherwise cancel it and submit it with other commands, or with the host in `prepare.network.allow`.';
 
 const notAllowed = (message: string): Problem => ({
   code: 'prepare_refused',

@@ -17,6 +17,7 @@ import { fixSurroundings } from './determinism.ts';
 import { openGenerate, type ToolModels } from './generate-text.ts';
 import { prepareKey } from './prepare-key.ts';
 import { redactExecutor } from './redact-executor.ts';
+import { withRefusals } from './refusal-notes.ts';
 import { runGraph } from './run-graph.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runPrepare, runTask, runValidator } from './run-shell.ts';
@@ -67,7 +68,8 @@ export function createExecutor(deps: Deps): Executor {
       network,
       async run(command) {
         const env = { ...command.env, ...(command.secrets === true ? secretVariables(secrets, scope) : {}) };
-        const result = await sandbox.run({
+        const proxy = command.network === false ? undefined : way?.openProxy();
+        const ran = await sandbox.run({
           ...command,
           env: { ...fixed?.environment, ...env },
           argv: fixed?.argv(command.argv) ?? command.argv,
@@ -75,9 +77,11 @@ export function createExecutor(deps: Deps): Executor {
           watch: call.output,
           workspace,
           ...splitSignal(signal),
-          egress: command.network === false ? undefined : way?.openProxy(),
+          egress: proxy,
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });
+        const to = command.streams === 'combined' ? 'stdout' : 'stderr';
+        const result = withRefusals(ran, { proxy, to, watch: call.output });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
         call.use?.add(fixed?.result(result) ?? result);
         return fixed?.result(result) ?? result;

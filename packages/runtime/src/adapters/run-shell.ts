@@ -14,6 +14,7 @@ import { secretVariables } from './call-secrets.ts';
 import { quotaText, splitSignal } from './command-end.ts';
 import { useOf } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
+import { refusalNotes, withRefusals } from './refusal-notes.ts';
 import { openCallNetwork } from './run-network.ts';
 
 interface Deps {
@@ -32,6 +33,7 @@ export async function runTask(
   await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
   const fixed = seed === undefined ? undefined : fixSurroundings(seed, Date.now);
   const argv = ['/bin/bash', '-c', command] as const;
+  const proxy = way?.openProxy();
   const result = await sandbox.run({
     workspace,
     label: taskId,
@@ -39,13 +41,15 @@ export async function runTask(
     cwd,
     env: { ...fixed?.environment, ...env, ...secretVariables(secrets, scope) },
     filter: () => secrets.redactor(scope.tenant).stream(),
-    egress: way?.openProxy(),
+    egress: proxy,
     output,
     onBegun,
     limits: { ...limits, wall_ms: Math.min(wallMs, timeout_ms ?? wallMs) },
     ...splitSignal(signal),
   });
   const { end, duration_ms } = result;
+  const notes = refusalNotes(proxy);
+  if (notes !== '') output.write('stderr', Buffer.from(notes));
   return { ...judgeTask(end), duration_ms, command: useOf(result) };
 }
 
@@ -63,12 +67,13 @@ export async function runPrepare(
   await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
   const fixed = seed === undefined ? undefined : fixSurroundings(seed, Date.now);
   const argv = ['/bin/bash', '-c', command] as const;
-  const { end, stdout, duration_ms } = await sandbox.run({
+  const proxy = way?.openProxy();
+  const ran = await sandbox.run({
     workspace,
     argv: fixed?.argv(argv) ?? argv,
     env: { ...fixed?.environment, ...secretVariables(secrets, scope) },
     filter: () => secrets.redactor(scope.tenant).stream(),
-    egress: way?.openProxy(),
+    egress: proxy,
     streams: 'combined',
     watch,
     kept_bytes: 2 * longestTail,
@@ -76,6 +81,7 @@ export async function runPrepare(
     limits: { ...limits, wall_ms: wallMs },
     ...splitSignal(signal),
   });
+  const { end, stdout, duration_ms } = withRefusals(ran, { proxy, to: 'stdout', watch });
   const { status, exit_code, detail } = judgeValidator(end);
   const output = stdout.text.slice(-longestTail);
   return { succeeded: status === 'passed', exit_code, detail, output, duration_ms };

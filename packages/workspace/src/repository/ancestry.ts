@@ -15,7 +15,7 @@ export interface Ancestry {
 const newline = 0x0a;
 /** Commits of one history. The longest that people work on has 1.4 million. */
 const mostCommits = 5_000_000;
-/** Of a commit object, only its head is kept: tree, parents, people, signature. Bytes. */
+/** The head of a commit object (tree, parents, people, signature) is kept up to so many bytes; the message is not read. */
 const largestHead = 1024 * 1024;
 
 /** The first commit has all its parents, or none. */
