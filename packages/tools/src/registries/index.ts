@@ -13,11 +13,11 @@ export { ToolError } from './ryan-tool-error.ts';
 export {
   createSageRegistry,
   defineTool,
-  type SageContext,
   type SageRegistry,
   type SageResult,
   type SageTool,
 } from './sage.ts';
+export type { SageContext, SecretProvider } from './sage-context.ts';
 export {
   createWorkbenchRegistry,
   type WorkbenchRegistry,

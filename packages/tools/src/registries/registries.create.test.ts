@@ -224,6 +224,76 @@ describe('sage', () => {
     expect(shout.schema).toMatchObject({ type: 'object', required: ['s'] });
   });
 
+  it('validates: the answer has the input with its defaults', () => {
+    const counted = defineTool({
+      ...shout,
+      parameters: z.object({ n: z.number().default(1) }),
+      implementation: () => 1,
+    });
+    expect(counted.validate({})).toEqual({ ok: true, input: { n: 1 } });
+    expect(createSageRegistry(echo(), { toolset }).get('Read').validate({ path: 'a' })).toEqual({
+      ok: true,
+      input: { path: 'a' },
+    });
+  });
+
+  it.each([
+    { dryRun: true },
+    { permissions: ['fs:read'] },
+    { permissions: [] },
+    { env: { A: 'b' } },
+    { cwd: 'src' },
+    { secretProvider: { get: () => 'x' } },
+  ])('a call of a built-in tool throws for a context that it cannot keep: %j', async (context) => {
+    const backend = echo();
+    const tools = createSageRegistry(backend, { toolset });
+    await expect(tools.get('Write').execute({ path: 'a' }, context)).rejects.toThrow(Object.keys(context)[0]);
+    expect(backend.calls).toEqual([]);
+  });
+
+  it('a dry run of a tool that only reads is a call', async () => {
+    const tools = createSageRegistry(echo(), { toolset });
+    expect(await tools.get('Read').execute({ path: 'a' }, { dryRun: true })).toMatchObject({ tool: 'Read' });
+    expect(await tools.get('Write').execute({ path: 'a' }, { dryRun: false })).toMatchObject({ tool: 'Write' });
+  });
+
+  it('an own tool gets its context, and secrets in place of their names, which no result shows', async () => {
+    const value = 'pa"ss word/1';
+    const seen: unknown[] = [];
+    const send = defineTool({
+      name: 'Send',
+      parameters: z.object({ to: z.string(), headers: z.record(z.string(), z.string()) }),
+      implementation(input, context) {
+        seen.push(input, context.dryRun, context.permissions);
+        const encoded = [
+          value,
+          encodeURIComponent(value),
+          Buffer.from(value).toString('base64'),
+          JSON.stringify(value),
+        ];
+        if (input.to === 'nowhere') throw new Error(`refused ${value}`);
+        return { sent: encoded, to: input.to };
+      },
+    });
+    const secretProvider = { get: (name: string) => (name === 'TOKEN' ? value : undefined) };
+    const context = { secretProvider, dryRun: true, permissions: ['net'] };
+    const input = { to: 'a', headers: { authorization: 'Bearer $ENV.TOKEN' } };
+    const result = await send.execute(input, context);
+    expect(seen).toEqual([{ to: 'a', headers: { authorization: `Bearer ${value}` } }, true, ['net']]);
+    const shown = '[secret TOKEN]';
+    expect(result).toMatchObject({ ok: true, data: { sent: [shown, shown, shown, `"${shown}"`], to: 'a' } });
+    expect(await send.execute({ ...input, to: 'nowhere' }, context)).toMatchObject({
+      error: { code: 'ERUNTIME', message: `refused ${shown}` },
+    });
+    seen.length = 0;
+    expect(await send.execute({ ...input, to: '$ENV.OTHER' }, context)).toMatchObject({
+      error: { code: 'EVALIDATION', message: expect.stringContaining('OTHER') },
+    });
+    expect(seen).toEqual([]);
+    await send.execute(input);
+    expect(seen[0]).toMatchObject({ headers: { authorization: 'Bearer $ENV.TOKEN' } });
+  });
+
   it('refuses what may change something when it is read-only', async () => {
     const backend = echo();
     const tools = createSageRegistry(backend, { toolset, readOnly: true });

@@ -6,19 +6,13 @@ import type { Toolset } from '../toolset.ts';
 import { sage } from '../toolsets/sage/toolset.ts';
 import { asJsonArgs, builtInTools, issuesIn } from './built-in-tools.ts';
 import type { CallBackend } from './call-backend.ts';
+import { assertKept, type SageContext, UnknownSecret, withSecrets } from './sage-context.ts';
 
 export interface SageResult {
   ok: boolean;
   data?: Json;
   error?: { code: string; message: string };
   meta: { startedAt: string; endedAt: string; durationMs: number };
-}
-
-/** What a tool that runs in this process gets. Permissions, dry run and secrets of the other tools are those of their run. */
-export interface SageContext {
-  cwd?: string;
-  env?: Record<string, string>;
-  signal?: AbortSignal;
 }
 
 export interface SageTool {
@@ -28,7 +22,9 @@ export interface SageTool {
   version?: string;
   /** @default false */
   readOnly?: boolean;
-  validate(input: unknown): { ok: true } | { ok: false; message: string };
+  /** @returns the input with the defaults of its schema */
+  validate(input: unknown): { ok: true; input?: unknown } | { ok: false; message: string };
+  /** @throws Error when the tool runs in a backend and the context has what only its run can have */
   execute(input: unknown, context?: SageContext): Promise<SageResult>;
 }
 
@@ -64,10 +60,12 @@ export function defineTool<Parameters>(definition: {
     validate,
     execute: (input, context = {}) =>
       timed(async () => {
-        const checked = validate(input);
-        if (!checked.ok) return refused('EVALIDATION', checked.message);
-        const returned = await implementation(schema.parse(input), context);
-        return { ok: true, data: JSON.parse(JSON.stringify(returned ?? null)) as Json };
+        const filled = await withSecrets(input, context.secretProvider);
+        const checked = schema.safeParse(filled.input);
+        if (!checked.success) return filled.redact(refused('EVALIDATION', messageOf(schema, filled.input)));
+        const run = async () => await implementation(checked.data, context);
+        const done = await run().then(succeeded, failed);
+        return filled.redact(done);
       }),
   };
 }
@@ -91,14 +89,12 @@ export function createSageRegistry(
     register({
       ...{ name, description, schema, readOnly: effect === 'read' },
       ...(version !== undefined && { version }),
-      validate: tool ? validator(tool.input) : () => ({ ok: true }),
-      execute: async (input, { signal } = {}) =>
-        (await backend.call({
-          toolset: toolset.name,
-          tool: name,
-          args: asJsonArgs(input),
-          signal,
-        })) as unknown as SageResult,
+      validate: tool ? validator(tool.input) : (input) => ({ ok: true, input }),
+      execute: async (input, context = {}) => {
+        assertKept(name, context, effect === 'read');
+        const call = { toolset: toolset.name, tool: name, args: asJsonArgs(input), signal: context.signal };
+        return (await backend.call(call)) as unknown as SageResult;
+      },
     });
   }
   return {
@@ -120,21 +116,30 @@ export function createSageRegistry(
 const validator =
   (schema: z.ZodType): SageTool['validate'] =>
   (input) => {
-    const issues = issuesIn(schema, input);
-    if (issues.length === 0) return { ok: true };
-    return {
-      ok: false,
-      message: issues.map(({ pointer, detail }) => `${pointer || 'the input'}: ${detail}`).join('; '),
-    };
+    const parsed = schema.safeParse(input);
+    return parsed.success ? { ok: true, input: parsed.data } : { ok: false, message: messageOf(schema, input) };
   };
 
-const refused = (code: string, message: string): Omit<SageResult, 'meta'> => ({ ok: false, error: { code, message } });
+const messageOf = (schema: z.ZodType, input: unknown): string =>
+  issuesIn(schema, input)
+    .map(({ pointer, detail }) => `${pointer || 'the input'}: ${detail}`)
+    .join('; ');
 
-async function timed(run: () => Promise<Omit<SageResult, 'meta'>>): Promise<SageResult> {
-  const began = Date.now();
-  const result = await run().catch((error: unknown) =>
-    refused('ERUNTIME', error instanceof Error ? error.message : String(error)),
+type Outcome = { ok: true; data: Json } | { ok: false; error: { code: string; message: string } };
+
+const succeeded = (returned: unknown): Outcome => ({ ok: true, data: JSON.parse(JSON.stringify(returned ?? null)) });
+
+const failed = (error: unknown): Outcome =>
+  refused(
+    error instanceof UnknownSecret ? 'EVALIDATION' : 'ERUNTIME',
+    error instanceof Error ? error.message : String(error),
   );
+
+const refused = (code: string, message: string): Outcome => ({ ok: false, error: { code, message } });
+
+async function timed(run: () => Promise<Outcome>): Promise<SageResult> {
+  const began = Date.now();
+  const result = await run().catch(failed);
   const ended = Date.now();
   const meta = {
     startedAt: new Date(began).toISOString(),
