@@ -36,6 +36,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
     | 'archive'
     | 'checkBranch'
     | 'previewPublish'
+    | 'conflict'
   >;
   /** The operator's settings that bind every run; each worker reports its own. */
   bounds(): Bounds;

@@ -19,6 +19,7 @@ import { decideRoute } from './routes/approvals/decide.ts';
 import { decideManyRoute } from './routes/approvals/decide-many.ts';
 import { delegateRoute } from './routes/approvals/delegate.ts';
 import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
+import { readConflictRoute } from './routes/approvals/read-conflict.ts';
 import { readContentRoute } from './routes/approvals/read-content.ts';
 import { readAuditRoutes } from './routes/audit/read-audit.ts';
 import { diffRoute } from './routes/changes/diff.ts';
@@ -163,6 +164,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readEventsRoutes(app);
   readTraceRoute(app);
   readApprovalsRoutes(app);
+  readConflictRoute(app);
   readContentRoute(app);
   decideRoute(app);
   decideManyRoute(app);

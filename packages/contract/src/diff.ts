@@ -32,6 +32,14 @@ export interface HiddenFiles {
   repositories: ChangedRepository[];
 }
 
+export const diffHunkSchema = z.strictObject({
+  old_start: z.int(),
+  old_lines: z.int(),
+  new_start: z.int(),
+  new_lines: z.int(),
+  lines: z.array(z.string()).describe('Each line starts with " ", "+", "-" or "\\\\"'),
+});
+
 export const fileDiffSchema = z.strictObject({
   path: z.string(),
   status: z.enum(['added', 'modified', 'deleted']),
@@ -40,15 +48,7 @@ export const fileDiffSchema = z.strictObject({
   binary: z.boolean(),
   additions: z.int(),
   deletions: z.int(),
-  hunks: z.array(
-    z.strictObject({
-      old_start: z.int(),
-      old_lines: z.int(),
-      new_start: z.int(),
-      new_lines: z.int(),
-      lines: z.array(z.string()).describe('Each line starts with " ", "+", "-" or "\\\\"'),
-    }),
-  ),
+  hunks: z.array(diffHunkSchema),
   omitted: z
     .literal(true)
     .optional()

@@ -7,6 +7,7 @@ export * from './caller.ts';
 export * from './canonical-json.ts';
 export * from './capabilities.ts';
 export * from './command.ts';
+export * from './conflict-lines.ts';
 export * from './conversation.ts';
 export * from './default-tenant.ts';
 export * from './diff.ts';

@@ -77,22 +77,62 @@ export const conflictSchema = z.strictObject({
       run: versionSchema.nullable().describe('The version of the run'),
     })
     .optional(),
+  merge: z
+    .strictObject({
+      digest: z.string().describe('Digest of the three versions. A resolution by lines names it'),
+      hunks: z
+        .int()
+        .describe('Conflicting hunks. 0: the edits touch different lines, and run_lines keeps the edits of both sides'),
+    })
+    .optional()
+    .describe('Not there: the file cannot be merged by lines. GET /v1/approvals/{id}/conflict shows the hunks'),
 });
 export type Conflict = z.infer<typeof conflictSchema>;
 
-/** A conflict in the log and in a run: without the versions, which a publish plan shows. */
-export const conflictSummarySchema = conflictSchema.omit({ versions: true }).meta({ id: 'Conflict' });
+/** A conflict in the log and in a run: without the versions and their merge, which a publish plan shows. */
+export const conflictSummarySchema = conflictSchema.omit({ versions: true, merge: true }).meta({ id: 'Conflict' });
 export type ConflictSummary = z.infer<typeof conflictSummarySchema>;
 
-/** The result for a file in conflict: the run's version, the source's, or other text. Valid only while the source still has `seen`. */
-export const resolutionSchema = z.discriminatedUnion('take', [
-  z.strictObject({ path: z.string(), take: z.enum(['run', 'source']), seen: oidSchema.nullable() }),
+/** Most conflicting hunks of a file that a resolution may name. */
+const mostChoices = 10_000;
+
+/** What a file has in place of one conflicting hunk. */
+const hunkChoiceSchema = z.discriminatedUnion('take', [
   z.strictObject({
-    path: z.string(),
-    take: z.literal('text'),
-    text: z.string().max(1024 * 1024),
-    seen: oidSchema.nullable().describe("`oid` of the source's version that was shown; null: there was none"),
+    hunk: z.int().min(1).describe('Number of the hunk in the file'),
+    take: z.enum(['run', 'source', 'both']).describe("both: the source's lines, then those of the run"),
   }),
+  z.strictObject({
+    hunk: z.int().min(1),
+    take: z.literal('text'),
+    text: z
+      .string()
+      .max(1024 * 1024)
+      .describe('Whole lines, as they are: line endings are not converted'),
+  }),
+]);
+export type HunkChoice = z.infer<typeof hunkChoiceSchema>;
+
+const hunkChoices = z.array(hunkChoiceSchema).max(mostChoices);
+const resolved = {
+  path: z.string(),
+  seen: oidSchema.nullable().describe("`oid` of the source's version that was shown; null: there was none"),
+};
+const byLines = { ...resolved, digest: z.string().describe('`merge.digest` of the conflict') };
+
+/**
+ * The result for a file in conflict. By lines: every edit outside of the conflicting hunks stays, whichever side made it. As a whole file: the
+ * run's version, the source's, or other text. Valid only while the source still has `seen`, and by lines only for the versions of `digest`.
+ */
+export const resolutionSchema = z.discriminatedUnion('take', [
+  z.strictObject({
+    ...byLines,
+    take: z.enum(['run_lines', 'source_lines']).describe('For every hunk that `hunks` does not name'),
+    hunks: hunkChoices.optional(),
+  }),
+  z.strictObject({ ...byLines, take: z.literal('hunks'), hunks: hunkChoices.describe('One choice for every hunk') }),
+  z.strictObject({ ...resolved, take: z.enum(['run', 'source']) }),
+  z.strictObject({ ...resolved, take: z.literal('text'), text: z.string().max(1024 * 1024) }),
 ]);
 export type Resolution = z.infer<typeof resolutionSchema>;
 

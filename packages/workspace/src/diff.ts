@@ -2,6 +2,7 @@ import type { FileDiff } from '@holdpoint/contract';
 import type { Deps, DiffRequest, Workspaces } from './deps.ts';
 import { createYielder, toText, type Yielder } from './files/index.ts';
 import { diffTree, type RawDiff } from './host-git/diff-tree.ts';
+import { type HunkBudget, readHunks } from './host-git/read-hunks.ts';
 import { reviewChanges } from './left-out/review.ts';
 
 /**
@@ -48,60 +49,3 @@ function headOf(section: Buffer): string {
 
 /** Room for two quoted paths of 4096 bytes and more lines. */
 const longestHead = 64 * 1024;
-
-/** Remaining lines and bytes of hunks for one answer. */
-interface HunkBudget {
-  lines: number;
-  bytes: number;
-}
-
-type Hunks = Pick<FileDiff, 'additions' | 'deletions' | 'hunks'> & { omitted: boolean };
-
-const [newlineByte = 0, atByte, plusByte, minusByte] = [...Buffer.from('\n@+-')];
-
-/**
- * Reads the hunks of a file's sections and counts their lines. Hunks beyond the budget are counted and omitted. It yields to the event loop
- * now and then: 5,000,000 lines are a second of work.
- */
-async function readHunks(sections: readonly Buffer[], budget: HunkBudget, maybeYield: Yielder): Promise<Hunks> {
-  const left = { ...budget };
-  const hunks: FileDiff['hunks'] = [];
-  let [additions, deletions, looked] = [0, 0, 0];
-  let omitted = false;
-  for (const section of sections) {
-    const start = section.indexOf('\n@@ ');
-    if (start === -1) continue;
-    for (let at = start + 1; at < section.length; ) {
-      const newline = section.indexOf(newlineByte, at);
-      const end = newline === -1 ? section.length : newline;
-      const mark = section[at];
-      if (mark === plusByte) additions += 1;
-      if (mark === minusByte) deletions += 1;
-      left.lines -= 1;
-      left.bytes -= end - at;
-      if (left.lines < 0 || left.bytes < 0) omitted = true;
-      if (!omitted) {
-        const line = section.toString('utf8', at, end);
-        if (mark === atByte) hunks.push(headerOf(line));
-        else hunks.at(-1)?.lines.push(line);
-      }
-      at = end + 1;
-      if (++looked % 1000 === 0) await maybeYield();
-    }
-  }
-  if (!omitted) Object.assign(budget, left);
-  return { additions, deletions, hunks: omitted ? [] : hunks, omitted };
-}
-
-/** `@@ -1,2 +3,4 @@`; git omits a count of one. */
-function headerOf(line: string): FileDiff['hunks'][number] {
-  const [, oldStart = '0', oldLines = '1', newStart = '0', newLines = '1'] =
-    /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
-  return {
-    old_start: Number(oldStart),
-    old_lines: Number(oldLines),
-    new_start: Number(newStart),
-    new_lines: Number(newLines),
-    lines: [],
-  };
-}

@@ -109,6 +109,10 @@ const registry = {
     next: 'Ask for one path at a time, or for the JSON form, which shows large files as binary.',
   },
   ENOTPUBLISHABLE: { retryable: false, next: 'Download the patch, or the files as an archive.' },
+  ECONFLICTGONE: {
+    retryable: false,
+    next: 'Approve to look at the source again: the next approval shows the conflict as it is then.',
+  },
   EGITMISSING: { retryable: false, next: 'Install git 2.34 or newer, or configure the path to the executable.' },
   EGITREFUSED: {
     retryable: false,

@@ -50,6 +50,7 @@ import {
 import { takeSnapshot } from './snapshot.ts';
 import { findFolders } from './source-folders/index.ts';
 import { takeOver } from './take-over.ts';
+import { readConflict } from './three-way/read-conflict.ts';
 
 export interface WorkspacesOptions {
   /** Runs are stored in `<dataDir>/runs/<runId>/…`. Created when missing. A local file system. */
@@ -180,6 +181,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     archive: (input) => reading([input.runId], () => archiveFiles(deps, input)),
     checkBranch: (name) => asWorkspaceError(async () => void (await branchName(deps, name))),
     previewPublish: (request) => reading([request.runId], () => previewPublish(deps, request)),
+    conflict: (input) => reading([input.runId], () => readConflict(deps, input)),
     planPublish: (request) => serialised(request.runId, () => planPublish(deps, request)),
     publish: (request) => serialised(request.runId, () => publish(deps, request)),
     discard: (runId) => serialised(runId, () => discard(deps, runId)),

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type {
   ChangedRepository,
   Conflict,
+  ConflictLines,
   FileDiff,
   LeftOut,
   LfsPointers,
@@ -361,6 +362,16 @@ export interface Workspaces {
    * archive source, `EBRANCHINVALID` as `checkBranch`, and `ESOURCEBUSY` while a publish is not finished.
    */
   previewPublish(request: PublishRequest): Promise<PublishPlan>;
+  /**
+   * A file in conflict by lines, and what taking the whole file of a side reverts. The versions are those of the last plan with conflicts;
+   * throws `ECONFLICTGONE` when they are no longer kept.
+   */
+  conflict(input: {
+    runId: string;
+    versions: NonNullable<Conflict['versions']>;
+    /** Number of the first hunk, and the most hunks. */
+    page: { from: number; limit: number };
+  }): Promise<ConflictLines>;
   /**
    * Plans a publish and stores the candidate. Does not change the source, except that it finishes an interrupted publish. Throws as
    * `previewPublish`.

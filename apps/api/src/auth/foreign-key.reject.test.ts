@@ -109,7 +109,7 @@ const bodies: Record<string, () => unknown> = {
   sendMessage: () => ({ text: 'hello' }),
   undoSteps: () => ({ to_step: 0, keep_external_effects: true }),
 };
-const queries: Record<string, string> = { readFile: '?path=a.txt' };
+const queries: Record<string, string> = { readFile: '?path=a.txt', getConflict: '?path=a.txt' };
 
 function call({ id, method, path }: Operation, key: string, given: Record<string, string> = ids): Promise<Response> {
   const filled = path

@@ -304,6 +304,7 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   EWORKSPACECORRUPT: { status: 500, code: 'workspace_corrupt', title: 'The workspace is damaged' },
   ESNAPSHOTUNKNOWN: { status: 404, code: 'snapshot_not_found', title: 'No such snapshot' },
   ETOOMANYFILES: { status: 422, code: 'too_many_files', title: 'Too many files' },
+  ECONFLICTGONE: { status: 409, code: 'conflict_gone', title: 'The versions of the conflict are gone' },
   EDIFFTOOLARGE: { status: 422, code: 'diff_too_large', title: 'The diff is too large' },
   EIGNORERULES: { status: 422, code: 'ignore_rules_too_complex', title: 'The ignore rules are too complex' },
   ENOTPUBLISHABLE: { status: 409, code: 'not_publishable', title: 'Nothing to publish to' },

@@ -63,6 +63,7 @@ const routes = [
   'get /readyz',
   'get /v1/approvals',
   'get /v1/approvals/{id}',
+  'get /v1/approvals/{id}/conflict',
   'get /v1/approvals/{id}/content',
   'get /v1/audit',
   'get /v1/audit/head',

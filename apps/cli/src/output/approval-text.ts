@@ -125,7 +125,7 @@ export const planOf = ({ preview }: Pick<Approval, 'preview'>): PublishPlan | un
 function planLines(approval: Approval, colors: Colors): string[] {
   const plan = planOf(approval);
   if (plan === undefined) return previewLines(approval.preview, colors);
-  return ['', 'It would publish', ...publishPlanText(plan, colors)];
+  return ['', 'It would publish', ...publishPlanText(plan, colors, { hunksFollow: approval.status === 'pending' })];
 }
 
 function kindText(kind: Approval['kind']): string {
@@ -139,7 +139,7 @@ function kindText(kind: Approval['kind']): string {
     case 'publish':
       return 'whether this may be published';
     case 'conflict':
-      return 'which version of each file that also changed at the source. edit chooses per file; approve tries again with the current source';
+      return 'what each file that also changed at the source becomes. edit chooses, by lines or per file; approve tries again with the current source';
     default:
       return kind satisfies never;
   }

@@ -1,6 +1,7 @@
 export { codeText, cut, nameText, oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
 export { actionText, approvalTable, approvalText, briefApproval, isAboutPublish, planOf } from './approval-text.ts';
 export { payloadValue, shortArgs } from './call-text.ts';
+export { conflictText, hunkText } from './conflict-text.ts';
 export { proposalText } from './decider-text.ts';
 export { diffStat, foldedPatch, leftOutText, patchLines } from './diff-text.ts';
 export { fit, fold } from './fit.ts';

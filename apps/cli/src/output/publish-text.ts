@@ -4,7 +4,7 @@ import type { Colors } from '../shell/index.ts';
 import { leftOutText } from './diff-text.ts';
 import { table } from './layout.ts';
 import { branchName } from './run-text.ts';
-import { duration } from './units.ts';
+import { counted, duration } from './units.ts';
 
 type Conflict = PublishPlan['conflicts'][number];
 type Version = NonNullable<Conflict['versions']>['base'];
@@ -16,8 +16,11 @@ const conversionNotes = {
   lfs: 'as an LFS pointer',
 } satisfies Record<NonNullable<PublishPlan['converted']>[number]['how'], string>;
 
-/** What a publish would do, file by file, what it leaves out, and all three versions of files in conflict. */
-export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
+/**
+ * What a publish would do, file by file, what it leaves out, and all three versions of files in conflict.
+ * @param options.hunksFollow files that can be merged by lines are shown so by the caller
+ */
+export function publishPlanText(plan: PublishPlan, colors: Colors, { hunksFollow = false } = {}): string[] {
   const { files, conflicts, converted = [] } = plan;
   const conversions = new Map(converted.map(({ path, how }) => [path, conversionNotes[how]]));
   const rows = files.map(({ status, path, old_mode, new_mode }) => {
@@ -33,7 +36,7 @@ export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
     ...lines,
     ...leftOutText(plan.left_out, colors),
     ...(conflicts.length > 0 ? ['', colors.red(`Nothing is published while there are conflicts:`)] : []),
-    ...conflicts.flatMap((conflict) => conflictLines(conflict, colors)),
+    ...conflicts.flatMap((conflict) => conflictLines(conflict, { colors, hunksFollow })),
   ];
 }
 
@@ -61,17 +64,25 @@ function targetLines({ target, conflicts, files }: PublishPlan): string[] {
   ];
 }
 
-function conflictLines({ path, reason, detail, versions }: Conflict, colors: Colors): string[] {
+function conflictLines(
+  { path, reason, detail, versions, merge }: Conflict,
+  { colors, hunksFollow }: { colors: Colors; hunksFollow: boolean },
+): string[] {
   const head = `${colors.bold(nameText(path))}: ${oneLine(detail)} (${reason})`;
   if (versions === undefined) return ['', head];
+  if (merge !== undefined && hunksFollow) return ['', head, `  ${mergeText(merge.hunks)}`];
   return [
     '',
     head,
+    ...(merge === undefined ? [] : [`  ${mergeText(merge.hunks)}`]),
     ...versionLines('at the start of the run', versions.base, colors),
     ...versionLines('now in the source', versions.source, colors),
     ...versionLines('by the run', versions.run, colors),
   ];
 }
+
+const mergeText = (hunks: number): string =>
+  hunks === 0 ? 'by lines: the edits touch different lines' : `by lines: ${counted(hunks, 'conflicting hunk')}`;
 
 const maxLines = 200;
 

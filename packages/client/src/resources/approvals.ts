@@ -4,6 +4,8 @@ import {
   approvalContentSchema,
   approvalPageSchema,
   approvalSchema,
+  type ConflictView,
+  conflictViewSchema,
   type Decide,
   type DecidedMany,
   type DecideMany,
@@ -43,6 +45,14 @@ export const approvalRequests = ({ ask }: Transport) => ({
   /** The whole of an approval that is `cut`, and the digest to approve it with. */
   getApprovalContent: async (id: string, { signal }: Options = {}): Promise<ApprovalContent> =>
     (await ask({ path: at('approvals', id, '/content'), signal }, approvalContentSchema)).body,
+
+  /** A file in conflict by lines: a page of its hunks. @throws ApiError `conflict_gone` */
+  getConflict: async (
+    id: string,
+    { path, ...page }: { path: string; from?: number; limit?: number },
+    { signal }: Options = {},
+  ): Promise<ConflictView> =>
+    (await ask({ path: at('approvals', id, '/conflict'), query: { path, ...page }, signal }, conflictViewSchema)).body,
 
   /** One result per approval; those that are refused do not hold up the others. */
   decideApprovals: async (body: DecideMany, { signal }: Options = {}): Promise<DecidedMany['data']> =>

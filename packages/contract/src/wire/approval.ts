@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callerNameSchema } from '../caller.ts';
+import { conflictLinesSchema } from '../conflict-lines.ts';
 import { changedRepositorySchema, unknownContentSchema } from '../diff.ts';
 import { actionChangedSchema, delegationSchema, voteSchema } from '../events.ts';
 import { approvalIdSchema, ruleIdSchema } from '../ids.ts';
@@ -246,6 +247,23 @@ export const approvalContentSchema = z
   })
   .meta({ id: 'ApprovalContent' });
 export type ApprovalContent = z.infer<typeof approvalContentSchema>;
+
+/** GET /v1/approvals/{id}/conflict. */
+export const conflictQuerySchema = z.strictObject({
+  path: z.string().min(1).describe('A path of `conflicts`'),
+  from: integerParameter(1, 100_000_000).default(1).describe('Number of the first hunk'),
+  limit: integerParameter(1, 100).default(20),
+});
+
+export const conflictViewSchema = conflictLinesSchema
+  .extend({
+    approval_id: z.string(),
+    action_digest: z.string(),
+    path: z.string(),
+    seen: z.string().nullable().describe('For the resolution'),
+  })
+  .meta({ id: 'ConflictView' });
+export type ConflictView = z.infer<typeof conflictViewSchema>;
 
 /** POST /v1/approvals/decisions: of the pending approvals that are named, or that fit the filter. */
 export const decideManySchema = z

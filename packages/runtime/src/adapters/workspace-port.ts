@@ -94,7 +94,7 @@ export function createWorkspacePort(
       const result = await workspaces.publish(call);
       if (result.status !== 'conflict') return result;
       // The log names the files; only a plan shows their versions.
-      return { status: 'conflict', conflicts: result.conflicts.map(({ versions, ...conflict }) => conflict) };
+      return { status: 'conflict', conflicts: result.conflicts.map(({ versions, merge, ...conflict }) => conflict) };
     },
     async discard(runId) {
       await sandbox.killAll(runId);

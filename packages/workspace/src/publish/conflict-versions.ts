@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { FileVersion, Resolution } from '@holdpoint/contract';
-import type { Deps, ObjectWriter } from '../deps.ts';
+import type { FileVersion } from '@holdpoint/contract';
+import type { Deps } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { type Leaf, type Mode, modes } from '../tree/index.ts';
+import type { Leaf } from '../tree/index.ts';
 
 /** Largest text of one version, bytes. */
 export const largestText = 64 * 1024;
@@ -59,29 +59,3 @@ export function textOf(content: Buffer, budget: TextBudget): string | null {
   budget.left -= content.length;
   return content.toString('utf8');
 }
-
-interface Versions {
-  source: Leaf | null;
-  run: Leaf | null;
-}
-
-/** Applies a person's resolution to a conflict; undefined when there is none, or when it refers to an older version of the source. */
-export function resolveConflict(
-  resolution: Resolution | undefined,
-  { source, run }: Versions,
-  writer: ObjectWriter,
-): { leaf: Leaf | null } | undefined {
-  if (resolution === undefined || resolution.seen !== (source?.oid ?? null)) return undefined;
-  switch (resolution.take) {
-    case 'run':
-      return { leaf: run };
-    case 'source':
-      return { leaf: source };
-    case 'text':
-      return { leaf: { mode: plainMode(run ?? source), oid: writer.blob(Buffer.from(resolution.text)) } };
-    default:
-      throw resolution satisfies never;
-  }
-}
-
-const plainMode = (like: Leaf | null): Mode => (like?.mode === modes.executable ? modes.executable : modes.file);

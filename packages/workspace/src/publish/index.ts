@@ -1,6 +1,8 @@
 // What a publish to a directory and a publish to a branch share.
 export { applyChanges } from './apply-changes.ts';
 export { type ChangeSet, changeSet, isWithinAny, leftOutOf, newlySkipped } from './change-set.ts';
-export { createTextBudget, readVersions, resolveConflict } from './conflict-versions.ts';
+export { createTextBudget, readVersions } from './conflict-versions.ts';
+export { keepConflicts, oidsOf } from './keep-conflicts.ts';
 export { toPlanFiles, withDigest } from './plan-digest.ts';
+export { resolveConflict } from './resolve-conflict.ts';
 export { findUnexplained, unexplained } from './unexplained.ts';

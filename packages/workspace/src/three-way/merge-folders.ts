@@ -91,7 +91,7 @@ function decide({
 }
 
 /** The value of the side that changed it; undefined when both sides did. */
-function pick<T>(base: T | undefined, source: T, run: T): T | undefined {
+export function pick<T>(base: T | undefined, source: T, run: T): T | undefined {
   if (source === run || run === base) return source;
   return source === base ? run : undefined;
 }

@@ -12,6 +12,7 @@ import {
   isLeaf,
   withEntry,
 } from '../tree/index.ts';
+import { countHunks } from './conflict-lines.ts';
 import { describeConflict, findMoves, type Sides } from './describe-conflict.ts';
 import { mergeContents } from './merge-contents.ts';
 import { type MergeDriver, readMergeDrivers } from './merge-drivers.ts';
@@ -43,7 +44,7 @@ export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root:
   for (const [file, leaf] of contents) settled.push({ path: file.path, old: null, new: leaf });
   for (const one of [...merged.conflicts, ...merged.contents.filter((file) => !contents.has(file))]) {
     const resolution = input.resolutions.find(({ path }) => path === toText(one.path));
-    const resolved = resolveConflict(resolution, one, writer);
+    const resolved = await resolveConflict(deps, resolution, { gitDir: folder.shadow, writer, versions: one });
     if (resolved === undefined) unsettled.push(one);
     else settled.push({ path: one.path, old: null, new: resolved.leaf });
   }
@@ -78,11 +79,14 @@ async function toConflicts(
     return findMoves(deps, { gitDir, writer, from: input.base, to: input[side] });
   };
   const moves = { source: await movesTo('source'), run: await movesTo('run') };
+  const mergeable = open.filter(({ path }) => input.drivers.get(path)?.kind !== 'none');
+  const merges = await countHunks(deps, gitDir, mergeable);
   return open.map((one) => ({
     path: toText(one.path),
     reason: 'merge',
     detail: describeConflict({ ...input, moves }, one),
     versions: mapThree<UnmergedPath['base'], ReturnType<typeof version>>(one, version),
+    merge: merges.get(one),
   }));
 }
 

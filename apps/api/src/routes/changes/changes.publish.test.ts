@@ -379,6 +379,34 @@ describe('a publish over changes of the source', () => {
     expect([await read('kept.txt'), await read('made.txt')]).toEqual([text, 'new\n']);
   });
 
+  test('is settled by lines, bound to the versions that were shown', async () => {
+    const { id, approval, seen } = await conflicted();
+    const path = 'kept.txt';
+    const shown = await api.client.getConflict(approval.id, { path });
+    expect(shown).toMatchObject({ approval_id: approval.id, action_digest: approval.action_digest, seen, hunks: 1 });
+    expect(shown.data[0]).toMatchObject({ source: { text: 'mine\n' }, run: { text: 'one\n2\nthree\n' } });
+    const before = await contentOf(api.engine);
+    const lines = { path, take: 'run_lines', seen, digest: shown.digest };
+    const stale = await problemOf(await edit(approval, [{ ...lines, digest: `sha256:${'0'.repeat(64)}` }]));
+    expect(stale).toMatchObject({ code: 'action_changed', status: 409 });
+    const wrong: [object, string][] = [
+      [{ ...lines, take: 'hunks', hunks: [] }, '/args/resolutions/0/hunks'],
+      [{ ...lines, hunks: [{ hunk: 2, take: 'run' }] }, '/args/resolutions/0/hunks/0/hunk'],
+    ];
+    for (const [resolution, pointer] of wrong) {
+      const problem = await problemOf(await edit(approval, [resolution]));
+      expect([problem.status, problem.errors?.[0]?.pointer]).toEqual([422, pointer]);
+    }
+    expect(await contentOf(api.engine)).toEqual(before);
+    expect((await edit(approval, [{ ...lines, hunks: [{ hunk: 1, take: 'both' }] }])).status).toBe(200);
+    await worker.tend(id);
+    expect((await api.client.getRun(id)).publication).toMatchObject({ status: 'published', conflicts: [] });
+    expect(await read(path)).toBe('mine\none\n2\nthree\n');
+    await expect(api.client.getConflict(approval.id, { path: 'none' })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+  });
+
   test('is settled, but the source changes once more: that is another conflict', async () => {
     const { id, approval, seen } = await conflicted();
     await edit(approval, [{ path: 'kept.txt', take: 'run', seen }]);

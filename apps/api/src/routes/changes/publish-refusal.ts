@@ -27,7 +27,7 @@ function conflict(run: RunState, approvalId?: string): ApiProblem {
   const next =
     approvalId === undefined
       ? undefined
-      : `Read GET /v1/approvals/${approvalId} for the versions, and decide there what becomes of each file; or reject it and publish to another branch.`;
+      : `Read GET /v1/approvals/${approvalId} for the versions and …/conflict?path=… for the lines, and decide there what becomes of each file; or reject it and publish to another branch.`;
   return new ApiProblem('publish_conflict', `the source is unchanged: ${count}`, {
     conflicts,
     approval_id: approvalId,

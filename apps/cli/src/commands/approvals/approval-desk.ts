@@ -4,6 +4,7 @@ import type { Approval, RunEvent } from '@holdpoint/contract/wire';
 import { briefApproval, fold, plain } from '../../output/index.ts';
 import type { Shell } from '../../shell/index.ts';
 import { type Answer, askDecision } from './ask-decision.ts';
+import { hunksText } from './conflicts.ts';
 
 interface DeskOptions {
   runId: string;
@@ -104,7 +105,8 @@ const folded = { head: 32, tail: 8 };
 
 async function askOne(deps: Deps, approval: Approval, signal: AbortSignal): Promise<Answer> {
   const { shell } = deps;
-  const lines = briefApproval(approval, { colors: shell.colors, now: Date.now() }).flatMap((text) => text.split('\n'));
+  const brief = briefApproval(approval, { colors: shell.colors, now: Date.now() });
+  const lines = [...brief, ...(await hunksText(deps, approval))].flatMap((text) => text.split('\n'));
   const shown = fold(lines, folded);
   for (const line of ['', ...shown]) shell.print(line);
   if (approval.kind === 'input') {

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { sayEndOfPage } from '../../output/end-of-page.ts';
 import { approvalTable, approvalText } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, count, type Shell } from '../../shell/index.ts';
+import { hunksText } from './conflicts.ts';
 
 /** Without a subcommand: the inbox on a terminal, else the list. */
 export const approvalsCommand = (shell: Shell): Command =>
@@ -45,9 +46,11 @@ export const showApprovalCommand = (shell: Shell) =>
   apiCommand('show', 'show one approval: the exact call and what it would change')
     .argument('<approval>', 'id of the approval')
     .action(async (approvalId: string, { url, json }: ApiOptions) => {
-      const approval = await (await shell.connect(url)).getApproval(approvalId);
+      const client = await shell.connect(url);
+      const approval = await client.getApproval(approvalId);
       if (json) return shell.printJson(approval);
       for (const line of approvalText(approval, { colors: shell.colors, now: Date.now() })) shell.print(line);
+      for (const line of await hunksText({ shell, client }, approval)) shell.print(line);
       if (approval.status !== 'pending') return;
       for (const decision of approval.allowed_decisions) shell.say(lineFor(decision, approval));
     });
@@ -61,7 +64,7 @@ function lineFor(decision: Approval['allowed_decisions'][number], { id, kind, ac
       return commandLine('approvals', decision, id);
     case 'edit':
       if (kind === 'conflict') {
-        return commandLine('approvals', 'resolve', id, `--run <path> --source <path> --text <path>=<file> ${digest}`);
+        return commandLine('approvals', 'resolve', id, `--run-lines <path> --hunk <path>:<n>=<choice> ${digest}`);
       }
       return commandLine('approvals', decision, id, `--args '{…}' ${digest}`);
     case 'respond':

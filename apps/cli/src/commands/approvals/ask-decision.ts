@@ -4,9 +4,10 @@ import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import { approvalText, isAboutPublish, oneLine, plain } from '../../output/index.ts';
 import { CliError, type Shell } from '../../shell/index.ts';
+import { askResolutions } from './ask-resolutions.ts';
+import { hunksText } from './conflicts.ts';
 import { editArgs } from './edit-args.ts';
 import { openContent } from './open-content.ts';
-import { askResolutions } from './resolutions.ts';
 
 type Decision = Decide['decision'];
 
@@ -60,7 +61,7 @@ async function decideOnce(deps: Deps, approval: Approval, asking: Asking): Promi
   if (isCancel(choice)) return 'left';
   if (choice === 'later') return choice;
   if (choice === 'details') {
-    showWhole(deps.shell, approval);
+    await showWhole(deps, approval);
     return decideOnce(deps, approval, { ...asking, unseen: undefined });
   }
   const decision = choice === 'always' ? 'approve' : choice;
@@ -108,8 +109,9 @@ const rememberedBy = ({ remembers }: Approval): Pick<Decide, 'remember' | 'remem
   remember_external: remembers?.needs_external,
 });
 
-export function showWhole(shell: Shell, approval: Approval): void {
-  const text = approvalText(approval, { colors: shell.colors, now: Date.now() });
+export async function showWhole(deps: Deps, approval: Approval): Promise<void> {
+  const brief = approvalText(approval, { colors: deps.shell.colors, now: Date.now() });
+  const text = [...brief, ...(await hunksText(deps, approval))];
   log.message(text.flatMap((line) => line.split('\n')));
 }
 
@@ -144,7 +146,7 @@ async function askDetails(
       return isCancel(message) ? undefined : { message };
     }
     case 'edit': {
-      if (approval.kind === 'conflict') return askResolutions(shell, approval);
+      if (approval.kind === 'conflict') return askResolutions({ shell, client }, approval);
       const args = await editArgs(shell, approval, draft);
       if (args === undefined) log.warn('The arguments are unchanged: nothing was decided.');
       return args && { args };
@@ -199,7 +201,7 @@ const hints: Record<Approval['kind'], Partial<Record<Decision, string>>> = {
   publish: { approve: 'publish exactly this', reject: 'publish nothing' },
   conflict: {
     approve: 'try again with the current source',
-    edit: 'choose a version of each file',
+    edit: 'choose for each file, by lines or as a whole',
     reject: 'publish nothing',
   },
 };

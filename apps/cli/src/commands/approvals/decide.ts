@@ -3,6 +3,7 @@ import type { Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { approvalText, proposalText } from '../../output/index.ts';
 import { CliError, commandLine, type Shell } from '../../shell/index.ts';
+import { hunksText } from './conflicts.ts';
 import { openContent } from './open-content.ts';
 
 export interface DecideInput extends Omit<Decide, 'action_digest' | 'args'> {
@@ -27,6 +28,7 @@ export async function decide(deps: { shell: Shell; client: Client }, input: Deci
   const { approvalId, digest, json, args, ...decision } = input;
   const shown = await client.getApproval(approvalId);
   if (!json) for (const line of approvalText(shown, { colors: shell.errColors, now: Date.now() })) shell.say(line);
+  if (!json) for (const line of await hunksText(deps, shown)) shell.say(line);
   refuseDisallowed(shown, decision.decision);
   const given = typeof args === 'function' ? args(shown) : args;
   const remembers = decision.remember !== undefined && decision.remember !== 'none';

@@ -1,12 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { readYaml } from '@holdpoint/policy';
 import { hasUnseen, plainJson } from '@holdpoint/readable';
 import { stringify } from 'yaml';
 import { CliError, type Shell } from '../../shell/index.ts';
+import { editText } from './edit-text.ts';
 
 type Args = NonNullable<Decide['args']>;
 
@@ -22,17 +20,9 @@ export async function editArgs(
   { action }: Pick<Approval, 'action'>,
   draft: { text?: string } = {},
 ): Promise<Args | undefined> {
-  const directory = await mkdtemp(join(tmpdir(), 'holdpoint-edit-'));
-  const file = join(directory, 'arguments.yaml');
-  try {
-    await writeFile(file, draft.text ?? textOf(action.args), { mode: 0o600 });
-    await openEditor(shell, file);
-    draft.text = await readFile(file, 'utf8');
-    const args = argsIn(draft.text);
-    return isDeepStrictEqual(args, action.args) ? undefined : args;
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  draft.text = await editText(shell, { name: 'arguments.yaml', text: draft.text ?? textOf(action.args) });
+  const args = argsIn(draft.text);
+  return isDeepStrictEqual(args, action.args) ? undefined : args;
 }
 
 const head =
@@ -42,22 +32,6 @@ const head =
 function textOf(args: unknown): string {
   const yaml = stringify(args, { lineWidth: 0, blockQuote: 'literal' });
   return head + (hasUnseen(yaml) ? plainJson(args, 2) : yaml);
-}
-
-async function openEditor({ config }: Shell, file: string): Promise<void> {
-  const { VISUAL, EDITOR } = config.environment;
-  const editor = VISUAL ?? EDITOR ?? 'vi';
-  // As git does: the variable is a command line.
-  const { execa } = await import('execa');
-  const { failed, exitCode } = await execa('sh', ['-c', `${editor} "$@"`, editor, file], {
-    stdio: 'inherit',
-    reject: false,
-    cwd: config.cwd,
-  });
-  if (!failed) return;
-  throw new CliError('usage', `The editor ${editor} ended with ${exitCode ?? 'a signal'}: nothing was decided.`, {
-    next: 'Set EDITOR to a command that edits a file, such as nano.',
-  });
 }
 
 const nextOfEditor = 'Nothing was decided. Choose edit again: the editor opens with your text.';

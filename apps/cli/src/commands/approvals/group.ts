@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Shell } from '../../shell/index.ts';
 import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './approvals.ts';
+import { hunksCommand } from './conflicts.ts';
 import { decideManyCommand } from './decide-many.ts';
 import { approveCommand, editCommand, rejectCommand, respondCommand } from './decisions.ts';
 import { delegateCommand } from './delegate.ts';
@@ -15,6 +16,7 @@ export function approvalsGroup(shell: Shell): Command {
   approvals.addCommand(rejectCommand(shell));
   approvals.addCommand(editCommand(shell));
   approvals.addCommand(resolveCommand(shell));
+  approvals.addCommand(hunksCommand(shell));
   approvals.addCommand(respondCommand(shell));
   approvals.addCommand(contentCommand(shell));
   approvals.addCommand(delegateCommand(shell));

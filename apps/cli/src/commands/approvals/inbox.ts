@@ -15,14 +15,14 @@ export async function inbox({ shell, client }: { shell: Shell; client: Client })
     const id = await select({ message: `${data.length} open`, options: data.map(optionOf), maxItems: 12 });
     if (isCancel(id)) return cancel('Nothing more was decided.');
     const approval = await client.getApproval(id);
-    showWhole(shell, approval);
+    await showWhole({ shell, client }, approval);
     if ((await askDecision({ shell, client }, approval)) === 'left') return cancel('Nothing more was decided.');
   }
 }
 
 /** Shows one approval and asks for the decision. Needs a terminal. @returns whether it was decided */
 export async function decideOn(deps: { shell: Shell; client: Client }, approval: Approval): Promise<boolean> {
-  showWhole(deps.shell, approval);
+  await showWhole(deps, approval);
   return (await askDecision(deps, approval)) === 'decided';
 }
 

@@ -1,56 +1,34 @@
-import { text as ask, isCancel, select } from '@clack/prompts';
-import type { Resolution } from '@holdpoint/contract';
-import type { Approval, Decide } from '@holdpoint/contract/wire';
-import { nameText, planOf } from '../../output/index.ts';
-import { CliError, type Shell } from '../../shell/index.ts';
-import { readText } from './read-text.ts';
+import type { Conflict, HunkChoice, Resolution } from '@holdpoint/contract';
+import type { Decide } from '@holdpoint/contract/wire';
+import { nameText } from '@holdpoint/readable';
+import { CliError } from '../../shell/index.ts';
 
-export type Choice = { take: 'run' | 'source' } | { take: 'text'; text: string };
+type WholeFile = { take: 'run' | 'source' } | { take: 'text'; text: string };
 
-/** The files that changed both in the run and at the source. @throws CliError `usage` */
-export function conflictsOf(shown: Approval): { path: string; seen: string | null }[] {
-  const plan = shown.kind === 'conflict' ? planOf(shown) : undefined;
-  if (plan === undefined) throw new CliError('usage', `${shown.id} is not about conflicts.`);
-  return plan.conflicts.map(({ path, versions }) => ({ path, seen: versions?.source?.oid ?? null }));
-}
+/** What a file in conflict becomes. */
+export type Choice =
+  | WholeFile
+  | { take: 'run_lines' | 'source_lines'; hunks?: HunkChoice[] }
+  | { take: 'hunks'; hunks: HunkChoice[] };
 
-/** The decision's arguments: a choice for each file, bound to the version that was shown. */
+/** The decision's arguments: a choice for each file, bound to the versions that were shown. @throws CliError `usage` */
 export const toArgs = (
-  conflicts: readonly { path: string; seen: string | null }[],
-  choiceOf: (path: string) => Choice,
+  conflicts: readonly Conflict[],
+  choiceOf: (conflict: Conflict) => Choice,
 ): NonNullable<Decide['args']> => ({
-  resolutions: conflicts.map(({ path, seen }): Resolution => ({ path, ...choiceOf(path), seen })),
+  resolutions: conflicts.map((conflict): Resolution => toResolution(conflict, choiceOf(conflict))),
 });
 
-/** Asks for a version of each file in conflict. @returns undefined when the user cancels */
-export async function askResolutions(shell: Shell, shown: Approval): Promise<Pick<Decide, 'args'> | undefined> {
-  const conflicts = conflictsOf(shown);
-  const chosen = new Map<string, Choice>();
-  for (const { path } of conflicts) {
-    const choice = await askChoice(shell, path);
-    if (choice === undefined) return undefined;
-    chosen.set(path, choice);
+function toResolution({ path, versions, merge }: Conflict, choice: Choice): Resolution {
+  const seen = versions?.source?.oid ?? null;
+  if (isWholeFile(choice)) return { path, ...choice, seen };
+  if (merge === undefined) {
+    throw new CliError('usage', `${nameText(path)} cannot be merged by lines.`, {
+      next: 'A side has no file there, or one is binary or a link: take the run, the source, or other text.',
+    });
   }
-  const args = toArgs(conflicts, (path) => {
-    const choice = chosen.get(path);
-    if (choice === undefined) throw new TypeError(`no version was chosen for ${path}`);
-    return choice;
-  });
-  return { args };
+  return { path, ...choice, seen, digest: merge.digest };
 }
 
-async function askChoice(shell: Shell, path: string): Promise<Choice | undefined> {
-  const take = await select<'run' | 'source' | 'text'>({
-    message: nameText(path),
-    options: [
-      { value: 'run', label: 'run', hint: "the run's version" },
-      { value: 'source', label: 'source', hint: 'the current version in the source' },
-      { value: 'text', label: 'text', hint: 'the text of a local file' },
-    ],
-  });
-  if (isCancel(take)) return undefined;
-  if (take !== 'text') return { take };
-  const file = await ask({ message: 'The file', validate: (value) => (value ? undefined : 'A path is needed.') });
-  if (isCancel(file)) return undefined;
-  return { take, text: await readText(shell.config.cwd, file) };
-}
+const isWholeFile = (choice: Choice): choice is WholeFile =>
+  choice.take === 'run' || choice.take === 'source' || choice.take === 'text';

@@ -1,7 +1,7 @@
 import { ApiError, type Client } from '@holdpoint/client';
 import { placeOf } from '@holdpoint/contract';
 import type { Publication, Publish, RunDetail } from '@holdpoint/contract/wire';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { howToDecide } from '../../follow-run.ts';
 import {
   branchName,
@@ -16,6 +16,7 @@ import {
 } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell, seconds } from '../../shell/index.ts';
 import { type ConfirmOptions, isSure, withYes } from '../confirm.ts';
+import { type Resolve, resolveConflicts } from './resolve-conflicts.ts';
 
 interface PublishOptions extends ApiOptions, ConfirmOptions {
   branch?: string;
@@ -25,6 +26,7 @@ interface PublishOptions extends ApiOptions, ConfirmOptions {
   includeIgnored?: true;
   dryRun?: true;
   timeout?: number;
+  resolve?: Resolve;
 }
 
 interface Deps {
@@ -49,9 +51,17 @@ export const publishRunCommand = (shell: Shell): Command =>
     .option('--snapshot <id>', 'refuse when the run is not at this snapshot')
     .option('--include-ignored', "include files that a repository's ignore rules match (default: as the run says)")
     .option('--dry-run', 'show what would happen; exit 8 when there are conflicts')
+    .addOption(
+      new Option(
+        '--resolve [choice]',
+        'resolve conflicts by lines: ask for each on the terminal, or take these lines in every conflicting hunk',
+      )
+        .choices(['run_lines', 'source_lines'])
+        .conflicts('dryRun'),
+    )
     .option('--timeout <seconds>', 'stop waiting after this time and exit 6', seconds)
     .action(async (runId: string, options: PublishOptions) => {
-      const { url, json, dryRun, timeout, snapshot, branch, message, author: by, includeIgnored } = options;
+      const { url, json, dryRun, timeout, snapshot, branch, message, author: by, includeIgnored, resolve } = options;
       const client = await shell.connect(url);
       const body = { branch, message, author: by, include_ignored: includeIgnored };
       if (dryRun) return preview({ shell, client }, runId, { body, json });
@@ -65,15 +75,35 @@ export const publishRunCommand = (shell: Shell): Command =>
         return publishQuestion(request.source, branch);
       };
       if (!(await isSure(shell, options, question))) return;
-      const publication = await publish({ shell, client }, runId, {
-        body: { ...body, snapshot: seen },
-        timeout,
-      }).catch(async (error: unknown) => {
-        if (!json && isInvalid(error)) await printValidation({ shell, client }, runId);
-        throw error;
-      });
+      const request = { body: { ...body, snapshot: seen }, timeout };
+      const publication = await publishResolved({ shell, client }, runId, request, resolve).catch(
+        async (error: unknown) => {
+          if (!json && isInvalid(error)) await printValidation({ shell, client }, runId);
+          throw error;
+        },
+      );
       printPublication(shell, publication, json);
     });
+
+/** The source may change again while a person decides: then there is another conflict. */
+const mostRounds = 20;
+
+async function publishResolved(
+  deps: Deps,
+  runId: string,
+  request: Parameters<typeof publish>[2],
+  resolve: Resolve | undefined,
+): Promise<Publication> {
+  for (let round = 1; ; round++) {
+    try {
+      return await publish(deps, runId, request);
+    } catch (error) {
+      const approvalId = error instanceof ApiError ? error.approvalId : undefined;
+      if (resolve === undefined || approvalId === undefined || round > mostRounds) throw error;
+      if (!(await resolveConflicts(deps, approvalId, resolve))) throw error;
+    }
+  }
+}
 
 /** What is about to change, after the list of files. */
 function publishQuestion(source: RunDetail['request']['source'], branch: string | undefined): string {

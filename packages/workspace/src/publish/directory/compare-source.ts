@@ -1,9 +1,10 @@
 import type { Resolution } from '@holdpoint/contract';
+import type { Deps } from '../../deps.ts';
 import { isDotGit, namesIn, openChain, openTop, statIn, toText } from '../../files/index.ts';
 import type { ObjectWriter } from '../../git-objects/index.ts';
 import { type Change, find, isFolder, isSame, type Leaf } from '../../tree/index.ts';
 import { type ChangeSet, resolveConflict, unexplained } from '../index.ts';
-import { type Found, inspect } from './inspect-source.ts';
+import { type Found, inspect, storeSource } from './inspect-source.ts';
 
 /** The planned result for one path of the change set. */
 export interface Outcome {
@@ -21,6 +22,8 @@ export interface Outcome {
 }
 
 interface Input {
+  /** The shadow repository. */
+  gitDir: string;
   set: ChangeSet;
   /** Paths of changes that no step made. */
   unexplained: ReadonlySet<string>;
@@ -29,7 +32,7 @@ interface Input {
 }
 
 /** Compares every path of the change set with the current source, and applies the resolutions to conflicts. */
-export async function compareSource(root: string, input: Input): Promise<Outcome[]> {
+export async function compareSource(deps: Pick<Deps, 'git'>, root: string, input: Input): Promise<Outcome[]> {
   const { changes, before } = input.set;
   const deleted = new Set(changes.filter((change) => change.new === null).map(({ path }) => path));
   const outcomes: Outcome[] = [];
@@ -39,7 +42,7 @@ export async function compareSource(root: string, input: Input): Promise<Outcome
     const isUnexplained = input.unexplained.has(change.path);
     const detail =
       conflictDetail(root, { change, found, wasFolder, deleted }) ?? (isUnexplained ? unexplained : undefined);
-    outcomes.push({ ...outcomeOf(input, { change, found, detail }), isUnexplained });
+    outcomes.push({ ...(await outcomeOf(deps, { ...input, root }, { change, found, detail })), isUnexplained });
   }
   const kept = new Set(outcomes.filter(isKept).map(({ change }) => change.path));
   if (kept.size === 0) return outcomes;
@@ -47,10 +50,11 @@ export async function compareSource(root: string, input: Input): Promise<Outcome
   return outcomes.map((outcome) => (isInTheWay(root, outcome, gone) ? withLeftOut(input, outcome) : outcome));
 }
 
-function outcomeOf(
-  input: Input,
+async function outcomeOf(
+  deps: Pick<Deps, 'git'>,
+  input: Input & { root: string },
   at: { change: Change; found: Found; detail: string | undefined },
-): Omit<Outcome, 'isUnexplained'> {
+): Promise<Omit<Outcome, 'isUnexplained'>> {
   const { change, found, detail } = at;
   if (detail === undefined) {
     return { change, found, wanted: change.new, state: 'clear', detail: '', isSettleable: false };
@@ -59,7 +63,14 @@ function outcomeOf(
   const isSettleable = found.kind === 'leaf' || found.kind === 'absent';
   const source = found.kind === 'leaf' ? { mode: found.mode, oid: found.oid } : null;
   const resolution = resolutionOf(input, change);
-  const resolved = isSettleable ? resolveConflict(resolution, { source, run: change.new }, input.writer) : undefined;
+  const { root, gitDir, writer } = input;
+  const conflicting = {
+    ...{ gitDir, writer, versions: { base: change.old, source, run: change.new } },
+    storeSource: async () => {
+      if (source !== null) await storeSource(root, { path: change.path, oid: source.oid, writer });
+    },
+  };
+  const resolved = isSettleable ? await resolveConflict(deps, resolution, conflicting) : undefined;
   if (resolved === undefined) return { change, found, wanted: change.new, state: 'open', detail, isSettleable };
   return { change, found, wanted: resolved.leaf, state: 'settled', detail: '', isSettleable };
 }

@@ -6,6 +6,8 @@ import { toText } from '../../files/index.ts';
 import { createObjectWriter, type ObjectWriter } from '../../git-objects/index.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
 import { commitTree } from '../../snapshot.ts';
+import { countHunks, type Versions } from '../../three-way/conflict-lines.ts';
+import { largestMerged } from '../../three-way/merge-file.ts';
 import {
   type Change,
   emptyFolders,
@@ -20,6 +22,7 @@ import {
 import { applyChanges } from '../apply-changes.ts';
 import { type ChangeSet, changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
 import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../conflict-versions.ts';
+import { keepConflicts } from '../keep-conflicts.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import { findUnexplained } from '../unexplained.ts';
 import { compareSource, type Outcome } from './compare-source.ts';
@@ -75,10 +78,11 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
   const { changes, before, after } = set;
   const snapshots = [after.id, before.id];
   const unexplained = await findUnexplained(deps, { folder, base: record.base, snapshots, changes });
-  const outcomes = await compareSource(root, { set, unexplained, resolutions, writer });
+  const about = { gitDir: folder.shadow, set, unexplained, resolutions, writer };
+  const outcomes = await compareSource(deps, root, about);
   const open = outcomes.filter(({ state }) => state === 'open');
   if (open.length > 0) {
-    const conflicts = await toConflicts(deps, { ...input, root }, open);
+    const conflicts = await toConflicts(deps, { ...input, root, writer }, open);
     const plan = withDigest({ target, candidate: snapshot, files: [], left_out, conflicts }, resolutions);
     return { plan, journal: nothing };
   }
@@ -142,14 +146,16 @@ function closedFolders({ after }: ChangeSet, made: ReadonlySet<string>): Record<
 
 async function toConflicts(
   deps: Deps,
-  { folder, root }: DirectoryInput & { root: string },
+  { folder, record, root, writer }: DirectoryInput & { root: string; writer: ObjectWriter },
   open: readonly Outcome[],
 ): Promise<Conflict[]> {
+  const { merges, kept } = await mergesOf(deps, { gitDir: folder.shadow, root, writer }, open);
   const budget = createTextBudget();
   const leaves = open.flatMap(({ change }) => [change.old, change.new]);
   const show = await readVersions(deps, { gitDir: folder.shadow, leaves, budget });
   const conflicts: Conflict[] = [];
-  for (const { change, found, detail, isUnexplained, isSettleable } of open) {
+  for (const outcome of open) {
+    const { change, found, detail, isUnexplained, isSettleable } = outcome;
     const isShort = found.kind === 'leaf' && found.bytes <= largestText;
     const content = isShort ? await readSource(root, change.path, found.oid) : undefined;
     const text = content === undefined ? null : textOf(content, budget);
@@ -157,9 +163,37 @@ async function toConflicts(
     const versions = { base: show(change.old), source, run: show(change.new) };
     const reason = isUnexplained ? 'not_changed_by_run' : 'changed_in_source';
     const conflict = { path: toText(change.path), reason, detail } as const;
-    conflicts.push(isSettleable ? { ...conflict, versions } : conflict);
+    conflicts.push(isSettleable ? { ...conflict, versions, merge: merges.get(outcome) } : conflict);
   }
+  await keepConflicts({ folder, record, writer }, kept);
   return conflicts;
+}
+
+/**
+ * How files in conflict can be merged by lines. Stores the source's versions in the shadow repository.
+ * @returns `kept`: ids of all versions that are stored
+ */
+async function mergesOf(
+  deps: Deps,
+  { gitDir, root, writer }: { gitDir: string; root: string; writer: ObjectWriter },
+  open: readonly Outcome[],
+): Promise<{ merges: Map<Outcome, Conflict['merge']>; kept: string[] }> {
+  const stored: (Versions & { outcome: Outcome })[] = [];
+  for (const outcome of open) {
+    const { change, found } = outcome;
+    if (found.kind === 'leaf' && found.bytes > largestMerged) continue;
+    const source = found.kind === 'leaf' ? { mode: found.mode, oid: found.oid } : null;
+    if (source !== null) await storeSource(root, { path: change.path, oid: source.oid, writer });
+    await writer.backpressure();
+    stored.push({ outcome, base: change.old, source, run: change.new });
+  }
+  await writer.flush();
+  // A change that no step made is taken or refused as a whole.
+  const mergeable = stored.filter(({ outcome }) => !outcome.isUnexplained);
+  const counted = await countHunks(deps, gitDir, mergeable);
+  const merges = new Map([...counted].map(([{ outcome }, merge]) => [outcome, merge]));
+  const kept = stored.flatMap(({ base, source, run }) => [base, source, run].flatMap((leaf) => leaf?.oid ?? []));
+  return { merges, kept };
 }
 
 /**

@@ -4,7 +4,7 @@ import { toText } from '../../files/index.ts';
 import { createObjectWriter, signature, writeRef } from '../../git-objects/index.ts';
 import type { Repository } from '../../source-repository/repository.ts';
 import { changesBetween } from '../../tree/index.ts';
-import { leftOutOf, toPlanFiles, withDigest } from '../index.ts';
+import { keepConflicts, leftOutOf, oidsOf, toPlanFiles, withDigest } from '../index.ts';
 import type { LfsObject } from './attributes/clean-changes.ts';
 import { branchName, type GitInput, scopeOf } from './git-input.ts';
 import { makeCandidate, makeTree, type Since, treeOf } from './make-tree.ts';
@@ -62,7 +62,10 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
   const made = await makeTree(deps, input, { since, tip, writer, source });
   const { leftOut: left_out } = made;
-  if (made.conflicts.length > 0) return refuse(made.conflicts, left_out);
+  if (made.conflicts.length > 0) {
+    await keepConflicts({ folder, record, writer }, made.conflicts.flatMap(oidsOf));
+    return refuse(made.conflicts, left_out);
+  }
   const changes = changesBetween(made.at.root, made.root);
   if (changes.length === 0 && tip !== null) {
     const target = { ...fixed, from: tip, commit: tip, how: 'nothing' as const };

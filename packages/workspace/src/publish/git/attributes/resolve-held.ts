@@ -27,7 +27,10 @@ export async function resolveHeld(
     const entry = find(input.source, change.path.split('/'));
     const source = isLeaf(entry) ? entry : null;
     const resolution = input.resolutions.find(({ path }) => path === toText(change.path));
-    const resolved = resolveConflict(resolution, { source, run: change.new }, input.writer);
+    const versions = { base: change.old, source, run: change.new };
+    const at = { gitDir: input.folder.shadow, writer: input.writer, versions };
+    // No lines are merged under a filter.
+    const resolved = resolution && 'digest' in resolution ? undefined : await resolveConflict(deps, resolution, at);
     if (resolved === undefined) open.push({ ...one, source });
     else if (resolution?.take !== 'source') changes.push({ ...change, new: resolved.leaf });
     if (resolved !== undefined && resolution?.take !== 'run') isOther = true;
