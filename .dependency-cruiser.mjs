@@ -16,7 +16,7 @@ const packages = {
   'code-graph': { imports: ['contract', 'policy', 'sandbox'], tests: ['workspace'] },
   models: { imports: ['contract'] },
   tools: { imports: ['contract'], tests: ['process', 'egress', 'sandbox', 'workspace'] },
-  engine: { imports: ['contract', 'policy'], tests: ['process', 'embedded-redis'] },
+  engine: { imports: ['contract', 'policy', 'process'], tests: ['embedded-redis'] },
   callers: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
   client: { imports: ['contract'] },
   runtime: {

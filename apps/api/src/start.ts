@@ -150,7 +150,7 @@ export async function startApi(
     requestMs: 30_000,
     ...pace,
   });
-  const watch = watchInstallation({ redis: connections.state, id: installation }, (error) => {
+  const watch = watchInstallation({ redis: connections.state, dataDir: config.dataDir, id: installation }, (error) => {
     logger.fatal({ err: error }, 'Redis is not the one of this installation: the API ends');
     onLost(error);
   });

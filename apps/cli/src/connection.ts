@@ -1,24 +1,27 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
+import { copyTexts, originalOf } from '@holdpoint/process/home';
 import { CliError, type Config } from './shell/index.ts';
-import { isAlive, readSystemRecord } from './system/index.ts';
+import { findSystem } from './system/index.ts';
 
 const defaultUrl = 'http://127.0.0.1:4747';
 
 export const keyFileOf = (config: Pick<Config, 'dataDir'>): string => join(config.dataDir, 'api-key');
 
 /**
- * The address of the API: as given, HOLDPOINT_URL, the system that runs on the data directory, or the default. The key is HOLDPOINT_KEY or
- * the data directory's.
+ * The address of the API: as given, HOLDPOINT_URL, the system that runs on the data directory, or the default. The key is HOLDPOINT_KEY or the data directory's.
  *
- * @throws CliError `usage`, `no_key`, `key_file_open`
+ * @throws CliError `usage`, `no_key`, `key_file_open`, `installation_copied`
  */
 export function findConnection(config: Config, given?: string): { url: string; key: string } {
   if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
-    throw new CliError('usage', `--url takes an address such as ${defaultUrl}, not ${given}`);
+    throw new CliError('usage', `--url takes an address such as ${config.localUrl}, not ${given}`);
   }
-  const running = runningAt(config);
+  // With an address and a key of its own, the command uses nothing of the data directory.
+  const usesData = config.key === undefined || (given ?? config.url) === undefined;
+  if (usesData) refuseCopiedData(config.dataDir);
+  const running = findSystem(config.dataDir)?.address;
   const url = given ?? config.url ?? running ?? defaultUrl;
   if (config.key === undefined && url !== running && !isHere(url)) {
     throw new CliError('no_key', `HOLDPOINT_KEY is not set, and ${url} is another machine.`, {
@@ -28,11 +31,12 @@ export function findConnection(config: Config, given?: string): { url: string; k
   return { url: url.replace(/\/+$/, ''), key: config.key ?? readKey(keyFileOf(config)) };
 }
 
-/** When `up` was killed, its API still runs. */
-function runningAt({ dataDir }: Config): string | undefined {
-  const record = readSystemRecord(dataDir);
-  const api = record?.children.find(({ name }) => name === 'api');
-  return record !== undefined && api !== undefined && isAlive(api) ? (record.address ?? undefined) : undefined;
+/** A copied key, and the usual address, lead to the original. */
+function refuseCopiedData(dataDir: string): void {
+  const original = originalOf(dataDir);
+  if (original === undefined) return;
+  const { message, next } = copyTexts(dataDir, original);
+  throw new CliError('installation_copied', message, { next });
 }
 
 /** Another machine must not see the key of this data directory. */

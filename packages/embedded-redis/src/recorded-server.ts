@@ -1,22 +1,26 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { directoryId } from '@holdpoint/process/directory';
 import type { RedisPaths } from './redis-paths.ts';
 
 /**
- * Whether the last server of this data still runs, by its process id and its command line, which shows the socket. For a socket that does
- * not answer: the server has not opened it yet, or the file was deleted.
+ * Whether the last server of this data still runs. For a socket that does not answer: the server has not opened it yet, or the file was
+ * deleted. The pid file of a copy names the server of the original, so the kernel is asked where that server works.
  */
-export async function recordedServerLives(paths: RedisPaths): Promise<boolean> {
-  const pid = Number(await readFile(paths.pidFile, 'utf8').catch(() => ''));
+export async function recordedServerLives({ pidFile, socket, directory }: RedisPaths): Promise<boolean> {
+  const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
   if (!Number.isInteger(pid) || pid <= 0) return false;
-  return (await commandLine(pid)).includes(paths.socket);
+  if (process.platform !== 'linux') return (await commandLineByPs(pid)).includes(socket);
+  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  const worksIn = directoryId(`/proc/${pid}/cwd`);
+  if (worksIn !== undefined) return line.includes('unixsocket') && worksIn === directoryId(directory);
+  // An argument at first, later the title that the server gives itself. A longer path must not match.
+  return line.includes(`\0${socket}`) || line.includes(`unixsocket:${socket}`);
 }
 
-async function commandLine(pid: number): Promise<string> {
-  if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  return promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(
+const commandLineByPs = (pid: number): Promise<string> =>
+  promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(
     ({ stdout }) => stdout,
     () => '',
   );
-}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { directoryId } from '@holdpoint/process/directory';
 import { EmbeddedRedisError } from './error.ts';
 import { syncDirectory } from './write-durably.ts';
 
@@ -25,7 +26,7 @@ export async function prepareRedisPaths(dataDir: string): Promise<RedisPaths> {
   const paths = await findRedisPaths(root);
   for (const directory of [root, paths.directory, path.dirname(paths.socket)]) await makePrivate(directory);
   await syncDirectory(root);
-  await syncDirectory(path.dirname(root));
+  await syncDirectory(path.dirname(root)).catch(unlessForbidden);
   return paths;
 }
 
@@ -44,14 +45,23 @@ export async function findRedisPaths(dataDir: string): Promise<RedisPaths> {
 }
 
 /**
- * A socket address that is too long moves to `/tmp`, not to `TMPDIR`: two shells must find the same socket for the same data. The folder
- * carries the user's id, and `makePrivate` checks its owner, because every user may create names in `/tmp`.
+ * A socket address that is too long moves to `/tmp`, not to `TMPDIR`: two shells must find the same socket for the same data. Its name is
+ * made from the directory, not from the path: data that is moved away under its server, and a copy in its place, have two sockets. The
+ * folder carries the user's id, and `makePrivate` checks its owner, because every user may create names in `/tmp`.
  */
 export function socketOf(root: string): string {
   const beside = path.join(root, 'redis.sock');
   if (Buffer.byteLength(beside) <= longestSocket) return beside;
-  const name = createHash('sha256').update(root).digest('hex').slice(0, 32);
+  const name = createHash('sha256')
+    .update(directoryId(root) ?? root)
+    .digest('hex')
+    .slice(0, 32);
   return path.join('/tmp', `holdpoint-${process.getuid?.() ?? 'user'}`, `${name}.sock`);
+}
+
+/** Below a folder that this user may pass but not read, the folder's owner has made the data directory. */
+function unlessForbidden(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EACCES') throw error;
 }
 
 async function makePrivate(directory: string): Promise<void> {

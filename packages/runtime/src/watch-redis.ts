@@ -12,7 +12,7 @@ interface Watched {
 /** Watches whether Redis is still the one of this installation, and whether it went back to an earlier time. */
 export function watchRedis(deps: WorkerDeps, { dataDir, installation, onLost }: Watched): { stop(): Promise<void> } {
   const { redis, logger } = deps;
-  const identity = watchInstallation({ redis, id: installation }, onLost);
+  const identity = watchInstallation({ redis, dataDir, id: installation }, onLost);
   const history = watchHistory(
     { redis, dataDir },
     {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Shell } from '../shell/index.ts';
-import { drainMarginMs, endChildren, endProcess, isAlive, readSystemRecord, release } from '../system/index.ts';
+import { drainMarginMs, endChildren, endProcess, findSystem, release } from '../system/index.ts';
 
 /** After the workers' own limit: the API and Redis stop last. */
 const marginMs = 60_000;
@@ -16,9 +16,8 @@ const stayMounted = (trees: number): string =>
 
 async function down(shell: Shell, json: boolean): Promise<void> {
   const { dataDir, drainMs } = shell.config;
-  const record = readSystemRecord(dataDir);
-  const wasUp = record !== undefined && isAlive(record);
-  if (wasUp) {
+  const { record, isUp: wasUp = false } = findSystem(dataDir) ?? {};
+  if (record !== undefined && wasUp) {
     shell.say(`stopping process ${record.pid}: workers finish or hand back their steps`);
     await endProcess(record, { graceMs: drainMs + marginMs });
   }

@@ -7,6 +7,7 @@ import { openStopped } from '../system/index.ts';
 const installation = () => import('@holdpoint/engine/installation');
 
 interface AdoptOptions {
+  copy?: true;
   yes?: true;
   json?: true;
 }
@@ -14,25 +15,30 @@ interface AdoptOptions {
 const adoptHelp = `
 A data directory holds the files of runs, and Redis their logs. Both carry the id of one installation. Every program refuses a pair that
 does not match: a wrong REDIS_URL, a wrong HOLDPOINT_DATA, or a Redis that came back empty. Use this command only when you know that the
-two belong together. Folders of runs without a log in Redis move to trash/ in the data directory for a week.`;
+two belong together. Folders of runs without a log in Redis move to trash/ in the data directory for a week.
+
+A copied data directory has the id of its original, and nothing starts on it while the original is there. --copy gives the copy, and its
+Redis, an id and an API key of their own. Its runs are copies, too: an open one continues in both, and both would publish it.`;
 
 export const adoptCommand = (shell: Shell): Command =>
   new Command('adopt')
     .description('declare that this data directory and this Redis belong together')
+    .option('--copy', 'make a copy of both an installation of its own, with a new id and a new key')
     .option('--yes', 'bind them; without this option the command only shows what it would do')
     .option('--json', 'one JSON object')
     .addHelpText('after', adoptHelp)
-    .action((options: AdoptOptions) => adopt(shell, options));
+    .action((options: AdoptOptions) => (options.copy ? separate(shell, options) : adopt(shell, options)));
 
 async function adopt(shell: Shell, { yes, json }: AdoptOptions): Promise<void> {
   const { config } = shell;
-  const { adoptInstallation, checkAdoptable, checkDataDirFormat, countUnknownRuns, readInstallation } =
+  const { adoptInstallation, checkDataDirFormat, checkFormat, countUnknownRuns, readInstallation, refuseCopy } =
     await installation();
+  refuseCopy(config.dataDir);
   await checkDataDirFormat(config.dataDir);
   await using redis = await openStopped(config);
   const sides = { redis: redis.connections.state, dataDir: config.dataDir };
   const before = await readInstallation(sides);
-  checkAdoptable(before);
+  checkFormat(before);
   const unknown = await countUnknownRuns(sides);
   const isBound = before.dataDir.id !== undefined && before.dataDir.id === before.redis.id;
   const id = isBound || yes !== true ? undefined : await adoptInstallation(sides);
@@ -41,6 +47,24 @@ async function adopt(shell: Shell, { yes, json }: AdoptOptions): Promise<void> {
   if (isBound) return shell.say('They already belong together; nothing was changed.');
   if (id !== undefined) return shell.say(`They now belong together as installation ${id}.`);
   shell.say(`Nothing was changed. To bind them: ${commandLine('adopt', '--yes')}`);
+  shell.exitCode = exitCodes.failed;
+}
+
+/** `adopt --copy` */
+async function separate(shell: Shell, { yes, json }: AdoptOptions): Promise<void> {
+  const { config } = shell;
+  const { adoptCopy, checkCopy, readInstallation } = await installation();
+  await using redis = await openStopped(config);
+  const { connections } = redis;
+  const before = await readInstallation({ redis: connections.state, dataDir: config.dataDir });
+  checkCopy(before);
+  const id = yes === true ? await adoptCopy({ connections, dataDir: config.dataDir }) : undefined;
+  if (json) shell.printJson({ adopted: id !== undefined, id: id ?? null, ...before });
+  else for (const line of describe(config, redis.label, before, 0)) shell.print(line);
+  if (id !== undefined) return shell.say(`They are installation ${id} now; the next start makes a new API key.`);
+  if (config.redisUrl !== undefined)
+    shell.say('This Redis has to be a copy, too: the original could not use it any more.');
+  shell.say(`Nothing was changed. To give them an id of their own: ${commandLine('adopt', '--copy', '--yes')}`);
   shell.exitCode = exitCodes.failed;
 }
 
@@ -75,7 +99,8 @@ export const migrateCommand = (shell: Shell): Command =>
 
 async function migrateData(shell: Shell, { yes, json }: MigrateOptions): Promise<void> {
   const { dataDir } = shell.config;
-  const { dataFormat, migrate, pendingMigrations, readInstallation } = await installation();
+  const { dataFormat, migrate, pendingMigrations, readInstallation, refuseCopy } = await installation();
+  refuseCopy(dataDir);
   await using redis = await openStopped(shell.config);
   const { connections } = redis;
   const pending = pendingMigrations(await readInstallation({ redis: connections.state, dataDir }));

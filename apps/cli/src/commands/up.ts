@@ -1,4 +1,6 @@
+import { closeSync, openSync } from 'node:fs';
 import type { ApiBounds } from '@holdpoint/contract/wire';
+import { directoryId } from '@holdpoint/process/directory';
 import { Command } from 'commander';
 import { keyFileOf, readKey } from '../connection.ts';
 import { defaultModelText } from '../default-model.ts';
@@ -41,15 +43,18 @@ export const upCommand = (shell: Shell): Command =>
 async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
   await checkOperatorSettings(config);
-  const { checkDataDirFormat, makeDataDirectory } = await import('@holdpoint/engine/installation');
+  const { checkDataDirFormat, makeDataDirectory, refuseCopy } = await import('@holdpoint/engine/installation');
+  refuseCopy(config.dataDir);
   await checkDataDirFormat(config.dataDir);
   makeDataDirectory(config.dataDir);
-  let record = newRecord();
+  let record = newRecord(config.dataDir);
   await makeSpace(config);
   const claimed = claim(config.dataDir, record);
   if (!claimed.taken) return alreadyUp(shell, claimed.by, options);
 
   shell.outliveTerminal();
+  // Some file systems give a directory another inode number once no process has it open.
+  const held = openSync(config.dataDir, 'r');
   const ending = new AbortController();
   const hurry = new AbortController();
   const restore = onInterrupt(
@@ -100,6 +105,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
     if (!(error instanceof Interrupted)) throw error;
   } finally {
     release(config.dataDir, process.pid);
+    closeSync(held);
     restore();
   }
 }
@@ -118,11 +124,13 @@ async function makeSpace({ dataDir, space }: Config): Promise<void> {
   if (free !== undefined && free < space.reserve) await releaseReserve(dataDir);
 }
 
-function newRecord(): SystemRecord {
+function newRecord(dataDir: string): SystemRecord {
   const self = identify(process.pid);
   if (self === undefined)
     throw new CliError('child_failed', 'This operating system does not report when a process started.');
-  return { format: 1, ...self, started_at: new Date().toISOString(), address: null, redis_socket: null, children: [] };
+  const started_at = new Date().toISOString();
+  const directory = directoryId(dataDir);
+  return { format: 1, ...self, directory, started_at, address: null, redis_socket: null, children: [] };
 }
 
 const isStorageError = (error: unknown): error is Error =>

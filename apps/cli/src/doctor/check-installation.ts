@@ -1,5 +1,12 @@
 import { findRedis } from '@holdpoint/embedded-redis';
-import { checkDataDirFormat, checkFormat, InstallationError, readInstallation } from '@holdpoint/engine/installation';
+import {
+  checkDataDirFormat,
+  checkFormat,
+  hasUnknownFormat,
+  InstallationError,
+  readInstallation,
+  refuseCopy,
+} from '@holdpoint/engine/installation';
 import { connect } from '@holdpoint/engine/redis';
 import { type Config, commandLine } from '../shell/index.ts';
 import { quiet } from '../system/index.ts';
@@ -7,11 +14,15 @@ import type { Finding } from './finding.ts';
 
 const name = 'installation';
 
-/** Checks that the data directory and Redis belong together and have the format of this version. Empty when Redis does not answer: `checkRedis` reports that. */
+/**
+ * Checks that the data directory is no copy, belongs to this Redis, and has the format of this version. When Redis does not answer, which
+ * `checkRedis` reports, the data directory alone is judged.
+ */
 export async function checkInstallation(config: Config): Promise<Finding[]> {
   const { address } = await findRedis(config);
   const connections = connect(address, quiet, { commandMs: 3000 });
   try {
+    refuseCopy(config.dataDir);
     await checkDataDirFormat(config.dataDir);
     const state = await readInstallation({ redis: connections.state, dataDir: config.dataDir });
     const { dataDir, redis } = state;
@@ -25,9 +36,16 @@ export async function checkInstallation(config: Config): Promise<Finding[]> {
     const next = `Check REDIS_URL and HOLDPOINT_DATA; ${commandLine('adopt')} shows what each of them holds.`;
     return [{ name, level: 'fail', text, next }];
   } catch (error) {
-    if (!(error instanceof InstallationError)) return [];
+    if (!(error instanceof InstallationError)) return judgeAlone(config.dataDir);
     return [{ name, level: 'fail', text: error.message, next: error.next }];
   } finally {
     await connections.close();
   }
+}
+
+async function judgeAlone(dataDir: string): Promise<Finding[]> {
+  if (!(await hasUnknownFormat(dataDir))) return [];
+  const text = `${dataDir} has files of runs and no file \`installation\`, so its format is unknown`;
+  const next = `${commandLine('adopt')} shows whether its Redis has the format number, and what to do without one.`;
+  return [{ name, level: 'fail', text, next }];
 }

@@ -3,7 +3,7 @@ import { keyFileOf } from '../connection.ts';
 import { counted } from '../output/index.ts';
 import { describeError } from '../report-error.ts';
 import { commandLine, type Shell } from '../shell/index.ts';
-import { isAlive, readSystemRecord } from '../system/index.ts';
+import { findSystem } from '../system/index.ts';
 import { checkAudit } from './check-audit.ts';
 import { checkBounds } from './check-bounds.ts';
 import { checkDamage } from './check-damage.ts';
@@ -25,14 +25,8 @@ const maxRuns = 2000;
 /** Checks everything that Holdpoint needs on this machine. Changes nothing. */
 export async function examine(shell: Shell): Promise<Finding[]> {
   const { config } = shell;
-  const record = readSystemRecord(config.dataDir);
-  const running = record !== undefined && isAlive(record) ? record : undefined;
-  const {
-    findings: api,
-    bounds,
-    workers,
-    runs,
-  } = await askApi(shell, running !== undefined || config.url !== undefined);
+  const isUp = findSystem(config.dataDir)?.isUp === true;
+  const { findings: api, bounds, workers, runs } = await askApi(shell, isUp || config.url !== undefined);
   const sizes = new Map<string, number>();
   const storage = await checkStorage(config.dataDir, undefined, sizes);
   return [
@@ -43,7 +37,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     checkRetention({ workers, runs, sizes }),
     ...(await checkBounds(config, { api: bounds, workers })),
     await checkKeyFile(keyFileOf(config)),
-    ...(await checkRedis(config, running !== undefined)),
+    ...(await checkRedis(config, isUp)),
     ...(await checkInstallation(config)),
     ...(await checkAudit(config)),
     checkModel(config, bounds?.model),

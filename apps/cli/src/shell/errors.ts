@@ -51,6 +51,7 @@ const registry = {
     next: 'Choose another port, for example HOLDPOINT_PORT=4848, or 0 for any free port.',
   },
   file_exists: { exit: exitCodes.conflict, next: 'Give another file with --output.' },
+  installation_copied: { exit: exitCodes.conflict, next: 'Give the copy an id of its own: holdpoint adopt --copy' },
   not_ours: { exit: exitCodes.conflict, next: 'Remove the file if you know that no system runs.' },
   not_ready: { exit: exitCodes.failed, next: 'Read its logs; nothing acknowledged is lost.' },
   child_failed: { exit: exitCodes.failed, next: 'Read the log.' },

@@ -1,5 +1,5 @@
 import { askServer, findRedis } from '@holdpoint/embedded-redis';
-import { bindInstallation, readInstallation } from '@holdpoint/engine/installation';
+import { bindInstallation, readInstallation, refuseCopy } from '@holdpoint/engine/installation';
 import { openRedis, withoutPassword } from '@holdpoint/engine/redis';
 import type { Config } from '../shell/index.ts';
 import { openStopped, type StoppedRedis } from './open-stopped.ts';
@@ -13,6 +13,7 @@ const answerMs = 3000;
  * @throws InstallationError when the two do not belong together
  */
 export async function openHere(config: Config): Promise<StoppedRedis> {
+  refuseCopy(config.dataDir);
   const { address, embedded } = await findRedis(config);
   const isAbsent = embedded && (await askServer(address, { timeoutMs: answerMs })) === 'absent';
   const opened = isAbsent ? await openStopped(config) : await openRunning(address);

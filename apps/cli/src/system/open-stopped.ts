@@ -2,9 +2,8 @@ import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis
 import { makeDataDirectory } from '@holdpoint/engine/installation';
 import { type Connections, openRedis, withoutPassword } from '@holdpoint/engine/redis';
 import { CliError, type Config, commandLine } from '../shell/index.ts';
-import { isAlive } from './process-identity.ts';
+import { findSystem } from './find-system.ts';
 import { quiet } from './quiet.ts';
-import { readSystemRecord } from './system-record.ts';
 
 export interface StoppedRedis extends AsyncDisposable {
   connections: Connections;
@@ -18,9 +17,9 @@ export interface StoppedRedis extends AsyncDisposable {
  * @throws CliError `not_now` while `up` runs on the data directory
  */
 export async function openStopped({ dataDir, redisUrl, path, projectDir }: Config): Promise<StoppedRedis> {
-  const record = readSystemRecord(dataDir);
-  if (record !== undefined && isAlive(record)) {
-    throw new CliError('not_now', `Holdpoint runs on ${dataDir} (process ${record.pid}).`, {
+  const system = findSystem(dataDir);
+  if (system?.isUp === true) {
+    throw new CliError('not_now', `Holdpoint runs on ${dataDir} (process ${system.record.pid}).`, {
       next: `Stop it first: ${commandLine('down')}`,
     });
   }

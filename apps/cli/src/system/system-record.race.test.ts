@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { directoryId } from '@holdpoint/process/directory';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { findSystem } from './find-system.ts';
 import { identify, isAlive } from './process-identity.ts';
 import { claim, readSystemRecord, release, type SystemRecord, updateSystemRecord } from './system-record.ts';
 
@@ -44,6 +46,25 @@ it.each([
   expect(claim(dataDir, own())).toEqual({ taken: true });
   expect(readSystemRecord(dataDir)).toEqual(own());
   expect(readdirSync(dataDir)).toEqual(['up.json']);
+});
+
+it('treats the record of another directory as dead, and none of its processes as left over', () => {
+  const children = [{ name: 'api', ...(identify(process.pid) ?? { pid: 0, began: '' }) }];
+  const other = mkdtempSync(join(tmpdir(), 'hp-record-'));
+  claim(other, { ...own(), directory: directoryId(other), children });
+  expect(findSystem(other)).toMatchObject({ isUp: true });
+  cpSync(join(other, 'up.json'), join(dataDir, 'up.json'));
+  expect(findSystem(dataDir)).toBeUndefined();
+  expect(claim(dataDir, { ...own(), directory: directoryId(dataDir) })).toEqual({ taken: true });
+  expect(findSystem(dataDir)?.isUp).toBe(true);
+  expect(readSystemRecord(other)?.directory).toBe(directoryId(other));
+  rmSync(other, { recursive: true });
+});
+
+it('claims a directory whose device number was another one at an earlier boot', () => {
+  claim(dataDir, { ...dead(), directory: '1:1' });
+  expect(claim(dataDir, { ...own(), directory: directoryId(dataDir) })).toEqual({ taken: true });
+  expect(findSystem(dataDir)?.isUp).toBe(true);
 });
 
 it('updates the record', () => {

@@ -1,5 +1,6 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { directoryId } from '@holdpoint/process/directory';
 import { z } from 'zod';
 import { CliError } from '../shell/index.ts';
 import { isAlive } from './process-identity.ts';
@@ -9,6 +10,8 @@ const processSchema = z.strictObject({ pid: z.int().positive(), began: z.string(
 const recordSchema = z.strictObject({
   format: z.literal(1),
   ...processSchema.shape,
+  /** The data directory that this record was made for: a copy of the directory has another id. Earlier versions wrote none. */
+  directory: z.string().optional(),
   started_at: z.iso.datetime(),
   /** Null until the API listens. */
   address: z.url().nullable(),
@@ -44,10 +47,15 @@ export function readSystemRecord(dataDir: string): SystemRecord | undefined {
   }
 }
 
+/** Whether a record was made for another directory and came here in a copy. */
+export const isOfAnother = ({ directory }: SystemRecord, dataDir: string): boolean =>
+  directory !== undefined && directory !== directoryId(dataDir);
+
 /**
  * Claims the data directory, which exists, for this process, until it is released or this process is gone.
  *
- * @returns the record of the living `up` that has claimed it; or `taken: true`, with the record of a dead one
+ * @returns the record of the living `up` that has claimed it; or `taken: true`, with the record of a dead one. A record that came in a copy
+ *   is removed, and its processes are the original's
  */
 export function claim(
   dataDir: string,
@@ -61,8 +69,9 @@ export function claim(
       removeBlank(dataDir);
       continue;
     }
-    if (isAlive(found)) return { taken: false, by: found };
-    if (removeDead(dataDir, found)) left = found;
+    const isForeign = isOfAnother(found, dataDir);
+    if (!isForeign && isAlive(found)) return { taken: false, by: found };
+    if (removeDead(dataDir, found) && !isForeign) left = found;
   }
 }
 

@@ -7,13 +7,31 @@ import { type InstallationRecord, readFileRecord } from './record.ts';
  * Checks that every side with a record has the format that this version reads.
  * @throws InstallationError `format_missing`, `format_older`, `format_newer`, `format_unfinished`, `format_mismatch`
  */
-export function checkFormat({ dataDir, redis }: InstallationState, current = dataFormat): void {
+export function checkFormat(state: InstallationState, current = dataFormat): void {
+  checkNumbers(state);
+  checkSameFormat(state);
+  checkSides({ 'The data directory': state.dataDir, Redis: state.redis }, current);
+}
+
+/**
+ * Checks that all data has a number. A data directory that lost its `installation` file has the format of the Redis it is bound to: Redis
+ * keeps its record with its runs.
+ *
+ * @throws InstallationError `format_missing`
+ */
+export function checkNumbers({ dataDir, redis }: InstallationState): void {
+  if (dataDir.id !== undefined && dataDir.format === undefined) throw formatMissing('The data directory');
+  if (redis.format === undefined && (redis.id !== undefined || redis.runs > 0)) throw formatMissing('Redis');
+  if (dataDir.id === undefined && dataDir.runs > 0 && redis.id === undefined) throw formatMissing('The data directory');
+}
+
+/** @throws InstallationError `format_mismatch` */
+export function checkSameFormat({ dataDir, redis }: Record<'dataDir' | 'redis', InstallationRecord>): void {
   const [inFiles, inRedis] = [dataDir.format, redis.format];
   const isMigrating = (inFiles?.migrating_to ?? inRedis?.migrating_to) !== undefined;
   if (inFiles && inRedis && inFiles.data_format !== inRedis.data_format && !isMigrating) {
     throw mismatch(inFiles.data_format, inRedis.data_format);
   }
-  checkSides({ 'The data directory': dataDir, Redis: redis }, current);
 }
 
 /** The same for a data directory alone, before anything is started on it. */

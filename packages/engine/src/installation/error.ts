@@ -20,6 +20,7 @@ export type InstallationErrorCode =
   | 'installation_unreadable'
   | 'installation_lost'
   | 'installation_in_use'
+  | 'installation_copied'
   | 'data_directory_unusable'
   | 'format_missing'
   | 'format_older'

@@ -1,12 +1,24 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formatKey, installationKey, runIndex } from '../log/keys.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { adoptInstallation, bindInstallation } from './installation.ts';
+import { pendingMigrations } from './migrations/migrate.ts';
 import { dataFormat } from './migrations/migrations.ts';
-import { confirmInstallation } from './watch-installation.ts';
+import { readInstallation } from './read-installation.ts';
+import { confirmInstallation, watchInstallation } from './watch-installation.ts';
 
 const engine = useTestEngine();
 let dataDir: string;
@@ -35,7 +47,7 @@ async function refused(code: string, by = bindInstallation): Promise<void> {
 test('binds two new sides at the first start, with the current format', async () => {
   const id = await bindInstallation(sides());
   expect(await inRedis()).toEqual([id, `{"data_format":${dataFormat}}`]);
-  expect(JSON.parse(fileText() ?? '')).toEqual({ id, data_format: dataFormat });
+  expect(JSON.parse(fileText() ?? '')).toEqual({ id, data_format: dataFormat, home: dataDir });
   addRun();
   expect(await bindInstallation(sides())).toBe(id);
 });
@@ -55,13 +67,10 @@ test('completes a first start that died between its two halves', async () => {
 test('replaces a file that a power failure left blank', async () => {
   writeFileSync(file(), '');
   const id = await bindInstallation(sides());
-  expect(JSON.parse(fileText() ?? '')).toEqual({ data_format: dataFormat, id });
+  expect(JSON.parse(fileText() ?? '')).toEqual({ data_format: dataFormat, id, home: dataDir });
 });
 
 test('refuses an empty Redis when the data directory has runs', async () => {
-  addRun();
-  await refused('installation_redis_missing');
-  rmSync(join(dataDir, 'runs'), { recursive: true });
   await bindInstallation(sides());
   addRun();
   await engine.deps.redis.flushall();
@@ -77,10 +86,53 @@ test('refuses the Redis of another installation, also with an empty data directo
   await refused('installation_mismatch');
 });
 
-test('refuses a Redis with runs when the data directory is new', async () => {
-  await engine.deps.redis.zadd(runIndex, 0, 'run_1');
-  await refused('installation_data_missing');
+test('records where the data directory lies, also when it has moved', async () => {
+  const id = await bindInstallation(sides());
+  const record = () => JSON.parse(fileText() ?? '');
+  writeFileSync(file(), JSON.stringify({ id, data_format: dataFormat }));
+  await bindInstallation(sides());
+  expect(record().home).toBe(dataDir);
+  writeFileSync(file(), JSON.stringify({ ...record(), home: join(dataDir, 'former place') }));
+  await bindInstallation(sides());
+  expect(record()).toEqual({ id, data_format: dataFormat, home: dataDir });
 });
+
+test('refuses a copy while the original is there, and no other directory', async () => {
+  await bindInstallation(sides());
+  const original = dataDir;
+  const copy = mkdtempSync(join(tmpdir(), 'hp-installation-'));
+  cpSync(original, copy, { recursive: true });
+  dataDir = copy;
+  await refused('installation_copied');
+  await refused('installation_copied', adoptInstallation);
+  renameSync(original, `${original}-moved`);
+  await bindInstallation(sides());
+  rmSync(`${original}-moved`, { recursive: true });
+});
+
+test.runIf(process.platform === 'linux')(
+  'refuses a copy while programs work on a directory of unknown place',
+  async () => {
+    const id = await bindInstallation(sides());
+    const original = dataDir;
+    const at = { redis: engine.deps.redis, dataDir: original, id };
+    const watches = [watchInstallation(at, () => {}), watchInstallation(at, () => {})];
+    dataDir = mkdtempSync(join(tmpdir(), 'hp-installation-'));
+    writeFileSync(file(), JSON.stringify({ id, data_format: dataFormat }));
+    const isRefused = () =>
+      bindInstallation(sides()).then(
+        () => false,
+        ({ code }) => code === 'installation_copied',
+      );
+    await expect.poll(isRefused, { timeout: 10_000 }).toBe(true);
+    expect(await bindInstallation({ ...sides(), dataDir: original })).toBe(id);
+    watches.shift()?.stop();
+    expect(await isRefused()).toBe(true);
+    watches.shift()?.stop();
+    await expect.poll(isRefused, { timeout: 10_000 }).toBe(false);
+    rmSync(original, { recursive: true });
+  },
+);
 
 test('refuses a file that names no installation', async () => {
   writeFileSync(file(), '{"format":2}');
@@ -111,12 +163,20 @@ describe('the data format', () => {
     await refused('format_missing', adoptInstallation);
   });
 
-  test('adopts no runs of unknown format', async () => {
+  test('refuses runs without any number, adopts and migrates them neither', async () => {
+    const byAll = async () => {
+      await refused('format_missing');
+      await refused('format_missing', adoptInstallation);
+      await refused('format_missing', async (of) => String(pendingMigrations(await readInstallation(of))));
+    };
     addRun();
-    await refused('format_missing', adoptInstallation);
+    await byAll();
     rmSync(join(dataDir, 'runs'), { recursive: true });
     await engine.deps.redis.zadd(runIndex, 0, 'run_1');
-    await refused('format_missing', adoptInstallation);
+    await byAll();
+    // One side of an installation that lost its number.
+    addToFile({ data_format: dataFormat });
+    await byAll();
   });
 
   test('refuses a number in Redis that cannot be read', async () => {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { checkFormat, formatMissing } from './check-format.ts';
+import { isAtHome } from '@holdpoint/process/home';
+import { checkFormat } from './check-format.ts';
 import { InstallationError } from './error.ts';
 import { currentFormat } from './format.ts';
-import { type InstallationState, readInstallation } from './read-installation.ts';
+import { readInstallation } from './read-installation.ts';
 import { createFileRecord, createRedisRecord, readRedisRecord, writeFileRecord, writeRedisRecord } from './record.ts';
+import { refuseCopy } from './refuse-copy.ts';
 import type { Sides } from './sides.ts';
 
 /**
@@ -16,8 +18,12 @@ export async function bindInstallation(sides: Sides): Promise<string> {
   const { redis, dataDir } = sides;
   const found = await readInstallation(sides);
   const { dataDir: here, redis: there } = found;
+  refuseCopy(dataDir);
   checkFormat(found);
-  if (here.id !== undefined && here.id === there.id) return here.id;
+  if (here.id !== undefined && here.id === there.id) {
+    if (!isAtHome(dataDir, here.home)) await recordHome(dataDir, here.id);
+    return here.id;
+  }
   if (there.id !== undefined) throw here.id === undefined ? missingHere(dataDir) : mismatch(dataDir);
   if (here.runs > 0) throw missingInRedis(dataDir, here.runs);
   if (there.runs > 0) throw missingHere(dataDir);
@@ -28,29 +34,26 @@ export async function bindInstallation(sides: Sides): Promise<string> {
   return id;
 }
 
+/** The data directory has moved, or an earlier version bound it. A full disk keeps no program from starting: a later start records it. */
+const recordHome = (dataDir: string, id: string): Promise<void> =>
+  writeFileRecord(dataDir, id, currentFormat).catch(() => undefined);
+
 /**
  * Declares that a data directory and a Redis belong together from now on. An id that only Redis has is replaced, because another data
  * directory may still carry it.
  *
- * @throws InstallationError when one of them has another format, or runs and no format number
+ * @throws InstallationError when one of them has another format or none, or the data directory is a copy
  */
 export async function adoptInstallation(sides: Sides): Promise<string> {
   const found = await readInstallation(sides);
-  checkAdoptable(found);
+  refuseCopy(sides.dataDir);
+  checkFormat(found);
   const { dataDir: here, redis: there } = found;
   const isKept = here.id !== undefined && (there.id === undefined || there.id === here.id);
   const id = isKept && here.id !== undefined ? here.id : randomUUID();
   await writeFileRecord(sides.dataDir, id, currentFormat);
   await writeRedisRecord(sides.redis, id, currentFormat);
   return id;
-}
-
-/** A data directory that lost its `installation` file has the format of the Redis it is bound to. Redis keeps its record with its runs. */
-export function checkAdoptable(found: InstallationState): void {
-  const { dataDir, redis } = found;
-  checkFormat(found);
-  if (redis.id === undefined && redis.runs > 0) throw formatMissing('Redis');
-  if (dataDir.id === undefined && dataDir.runs > 0 && redis.id === undefined) throw formatMissing('The data directory');
 }
 
 const next = 'Check REDIS_URL and HOLDPOINT_DATA. If they do belong together, bind them with `holdpoint adopt`.';

@@ -29,6 +29,11 @@ export async function countUnknownRuns({ redis, dataDir }: Sides): Promise<numbe
   return unknown;
 }
 
+/** Whether a data directory has files of runs and no record. Only its Redis can say then which format they have. */
+export async function hasUnknownFormat(dataDir: string): Promise<boolean> {
+  return (await readFileRecord(dataDir)).id === undefined && (await runsIn(dataDir)).length > 0;
+}
+
 async function runsIn(dataDir: string): Promise<string[]> {
   const names = await readdir(join(dataDir, 'runs')).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

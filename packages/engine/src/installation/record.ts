@@ -1,5 +1,5 @@
 import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { homeOf, installationFile } from '@holdpoint/process/home';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { createDurably, writeDurably } from '../files/write-durably.ts';
@@ -12,27 +12,32 @@ import { makeDataDirectory } from './make-data-directory.ts';
 export interface InstallationRecord {
   id: string | undefined;
   format: Format | undefined;
+  /** The path where the data directory was bound; Redis has none, and neither have the data directories of earlier versions. */
+  home?: string | undefined;
 }
 
-const fileSchema = formatSchema.partial().extend({ id: z.string().regex(/^[0-9a-f-]{36}$/) });
+const fileSchema = formatSchema
+  .partial()
+  .extend({ id: z.string().regex(/^[0-9a-f-]{36}$/), home: z.string().optional() });
 
-const fileOf = (dataDir: string): string => join(dataDir, 'installation');
-const textOf = (id: string, format: Format): string => `${JSON.stringify({ id, ...format })}\n`;
+/** The place is recorded with the id: a copy keeps both, and so shows that it lies elsewhere. */
+const textOf = (dataDir: string, id: string, format: Format): string =>
+  `${JSON.stringify({ id, ...format, home: homeOf(dataDir) })}\n`;
 
 /** @throws InstallationError `installation_unreadable` */
 export async function readFileRecord(dataDir: string): Promise<InstallationRecord> {
-  const text = await readFile(fileOf(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const text = await readFile(installationFile(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
   if (isBlank(text)) return { id: undefined, format: undefined };
   try {
-    const { id, ...format } = fileSchema.parse(JSON.parse(text));
-    return { id, format: formatSchema.safeParse(format).data };
+    const { id, home, ...format } = fileSchema.parse(JSON.parse(text));
+    return { id, format: formatSchema.safeParse(format).data, home };
   } catch (cause) {
     throw new InstallationError(
       'installation_unreadable',
-      `${fileOf(dataDir)} does not name an installation.`,
+      `${installationFile(dataDir)} does not name an installation.`,
       'Restore that file from a backup; without one remove it, and run `holdpoint adopt`.',
       { cause },
     );
@@ -41,17 +46,17 @@ export async function readFileRecord(dataDir: string): Promise<InstallationRecor
 
 export async function writeFileRecord(dataDir: string, id: string, format: Format): Promise<void> {
   makeDataDirectory(dataDir);
-  await writeDurably(fileOf(dataDir), textOf(id, format));
+  await writeDurably(installationFile(dataDir), textOf(dataDir, id, format));
 }
 
 /** Creates the file unless there is one. When several processes start at once, they all get the record of the first. */
 export async function createFileRecord(dataDir: string, id: string, format: Format): Promise<InstallationRecord> {
   makeDataDirectory(dataDir);
-  await createDurably(fileOf(dataDir), textOf(id, format));
+  await createDurably(installationFile(dataDir), textOf(dataDir, id, format));
   const record = await readFileRecord(dataDir);
   if (record.id !== undefined) return record;
   // A power failure left a blank file: no installation was ever bound to it.
-  await rm(fileOf(dataDir), { force: true });
+  await rm(installationFile(dataDir), { force: true });
   return createFileRecord(dataDir, id, format);
 }
 

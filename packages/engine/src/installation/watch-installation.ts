@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { announcePresence } from '@holdpoint/process/presence';
 import type { Redis } from 'ioredis';
 import { InstallationError } from './error.ts';
 import { currentFormat } from './format.ts';
 import { readRedisRecord } from './record.ts';
+import type { Sides } from './sides.ts';
 
 /** @throws InstallationError when Redis is replaced, emptied or migrated; or the error of the connection */
 export async function confirmInstallation(redis: Redis, id: string): Promise<void> {
@@ -23,9 +25,14 @@ export async function confirmInstallation(redis: Redis, id: string): Promise<voi
 
 const everyMs = 5000;
 
-/** Checks every five seconds that Redis is still the one of this installation. @param onLost called once */
+/**
+ * Checks every five seconds that Redis is still the one of this installation, and shows other programs of this machine that this one works
+ * on its data directory.
+ *
+ * @param onLost called once
+ */
 export function watchInstallation(
-  { redis, id }: { redis: Redis; id: string },
+  { redis, id, dataDir }: Sides & { id: string },
   onLost: (error: InstallationError) => void,
 ): { stop(): void } {
   const timer = setInterval(() => {
@@ -37,5 +44,11 @@ export function watchInstallation(
     });
   }, everyMs);
   timer.unref();
-  return { stop: () => clearInterval(timer) };
+  const presence = announcePresence({ id, dataDir });
+  return {
+    stop() {
+      clearInterval(timer);
+      presence.stop();
+    },
+  };
 }

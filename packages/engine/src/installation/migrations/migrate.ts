@@ -1,9 +1,11 @@
-import { type Connections, countOtherConnections } from '../../redis/connect.ts';
-import { checkFormat } from '../check-format.ts';
+import type { Connections } from '../../redis/connect.ts';
+import { checkFormat, checkNumbers } from '../check-format.ts';
 import { InstallationError } from '../error.ts';
 import type { Format } from '../format.ts';
 import { type InstallationState, readInstallation } from '../read-installation.ts';
 import { writeFileRecord, writeRedisRecord } from '../record.ts';
+import { refuseWhileConnected } from '../refuse-connected.ts';
+import { refuseCopy } from '../refuse-copy.ts';
 import type { Sides } from '../sides.ts';
 import type { Migration } from './migration.ts';
 import { migrations } from './migrations.ts';
@@ -14,6 +16,7 @@ import { migrations } from './migrations.ts';
  */
 export function pendingMigrations(state: InstallationState, known: readonly Migration[] = migrations): Migration[] {
   const { dataDir, redis } = state;
+  checkNumbers(state);
   if (dataDir.id !== redis.id) throw notBound();
   try {
     checkFormat(state, known.at(-1)?.to);
@@ -40,13 +43,14 @@ export async function migrate(
 ): Promise<void> {
   const sides = { redis: connections.state, dataDir };
   const state = await readInstallation(sides);
+  refuseCopy(dataDir);
   const pending = pendingMigrations(state, known);
   for (const migration of pending) {
     const { from, to } = migration;
-    await refuseWhileConnected(connections);
+    await refuseWhileConnected(connections, 'holdpoint migrate --yes');
     await writeFormat(sides, state.dataDir.id, { data_format: from, migrating_to: to });
     // A program that started before the mark is connected by now; one that starts after it is refused.
-    await refuseWhileConnected(connections);
+    await refuseWhileConnected(connections, 'holdpoint migrate --yes');
     await migration.run(sides);
     await writeFormat(sides, state.dataDir.id, { data_format: to });
   }
@@ -55,16 +59,6 @@ export async function migrate(
 async function writeFormat({ redis, dataDir }: Sides, id = '', format: Format): Promise<void> {
   await writeRedisRecord(redis, id, format);
   await writeFileRecord(dataDir, id, format);
-}
-
-async function refuseWhileConnected(connections: Connections): Promise<void> {
-  const others = await countOtherConnections(connections);
-  if (others === 0) return;
-  throw new InstallationError(
-    'installation_in_use',
-    `Holdpoint programs have ${others} connections to this Redis.`,
-    'End every API and worker (`holdpoint down`), then run `holdpoint migrate --yes` again.',
-  );
 }
 
 const notBound = (): InstallationError =>

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncPath } from '../files/write-durably.ts';
+import type { Connections } from '../redis/connect.ts';
+import { checkSameFormat, formatMissing } from './check-format.ts';
+import { InstallationError } from './error.ts';
+import { type InstallationState, readInstallation } from './read-installation.ts';
+import { writeFileRecord, writeRedisRecord } from './record.ts';
+import { refuseWhileConnected } from './refuse-connected.ts';
+
+/**
+ * Makes a copied data directory and its copied Redis an installation of their own: a new id on both sides, and none of what names the
+ * original's processes or opens its API. The format stays. When it dies in between, the next call completes it.
+ *
+ * @throws InstallationError when they are not a copy of one installation, or programs are connected to this Redis
+ */
+export async function adoptCopy(input: { connections: Connections; dataDir: string }): Promise<string> {
+  const { connections, dataDir } = input;
+  const redis = connections.state;
+  const found = await readInstallation({ redis, dataDir });
+  const formats = checkCopy(found);
+  await refuseWhileConnected(connections, 'holdpoint adopt --copy --yes');
+  await forgetOriginal(dataDir);
+  const id = randomUUID();
+  // Redis first: the new id in the file ends the copy's dependence on the original, so it goes last.
+  await writeRedisRecord(redis, id, formats.redis);
+  await writeFileRecord(dataDir, id, formats.dataDir);
+  return id;
+}
+
+/**
+ * The formats of a pair that may become an installation of its own.
+ * @throws InstallationError `installation_mismatch`, `format_missing`, `format_mismatch`
+ */
+export function checkCopy({ dataDir, redis }: InstallationState) {
+  if (dataDir.id === undefined || redis.id === undefined) throw notBoth();
+  if (dataDir.format === undefined) throw formatMissing('The data directory');
+  if (redis.format === undefined) throw formatMissing('Redis');
+  checkSameFormat({ dataDir, redis });
+  return { dataDir: dataDir.format, redis: redis.format };
+}
+
+/**
+ * Removes the key, which opens the original's API; the records of processes, which may still run for the original, so that no take-over
+ * ends them; and the heads of the trees. A tree without a head is built again from its last snapshot.
+ */
+async function forgetOriginal(dataDir: string): Promise<void> {
+  for (const name of ['api-key', 'up.json', 'sandbox']) {
+    await rm(join(dataDir, name), { recursive: true, force: true });
+  }
+  const runs = join(dataDir, 'runs');
+  for (const run of await readdir(runs).catch(() => [])) {
+    await rm(join(runs, run, 'head'), { recursive: true, force: true });
+  }
+  await syncPath(dataDir);
+}
+
+const notBoth = (): InstallationError =>
+  new InstallationError(
+    'installation_mismatch',
+    'The data directory and this Redis are not both copies of one installation.',
+    'Copy Redis as well, with the data directory or from the same backup. `holdpoint adopt` shows what each of them holds.',
+  );

@@ -1,0 +1,53 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { directoryId } from './directory.ts';
+
+/** The file of a data directory that names its installation. */
+export const installationFile = (dataDir: string): string => join(dataDir, 'installation');
+
+/** The path that a data directory records as its place: `home` in the file `installation`. */
+export const homeOf = (dataDir: string): string => realpathSync(dataDir);
+
+/**
+ * Finds the data directory that this one is a copy of. A copy keeps the id of the installation and the recorded place of the original, and
+ * the original is still there. A directory that was moved, or restored where the original is gone, is no copy. Both directories are looked
+ * at now, so device numbers of an earlier boot do not matter.
+ *
+ * @returns the path of the original
+ */
+export function originalOf(dataDir: string): string | undefined {
+  const { id, home } = readInstallation(dataDir);
+  if (id === undefined || home === undefined || isSame(dataDir, home)) return undefined;
+  return readInstallation(home).id === id ? home : undefined;
+}
+
+/** Whether the directory lies where its record says. */
+export const isAtHome = (dataDir: string, home: string | undefined): boolean =>
+  home !== undefined && isSame(dataDir, home);
+
+/** What happened and what to do, for the programs that refuse a copy. */
+export const copyTexts = (dataDir: string, original: string): { message: string; next: string } => ({
+  message: `The data directory ${dataDir} is a copy of ${original}: both have the id of one installation.`,
+  next: `To keep both, stop the system of this copy and give it an id of its own: \`holdpoint adopt --copy\`. If the data has moved, remove or rename ${original}.`,
+});
+
+function isSame(one: string, other: string): boolean {
+  const id = directoryId(one);
+  return id !== undefined && id === directoryId(other);
+}
+
+/** The id and the place in the file of a data directory. Blank or damaged text names nothing: other checks refuse it. */
+export function readInstallation(dataDir: string): { id?: string; home?: string } {
+  try {
+    const read: unknown = JSON.parse(readFileSync(installationFile(dataDir), 'utf8'));
+    if (typeof read !== 'object' || read === null) return {};
+    return { ...stringAt(read, 'id'), ...stringAt(read, 'home') };
+  } catch {
+    return {};
+  }
+}
+
+function stringAt(read: object, name: 'id' | 'home'): { id?: string; home?: string } {
+  const value: unknown = Reflect.get(read, name);
+  return typeof value === 'string' ? { [name]: value } : {};
+}
