@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from '@holdpoint/engine';
 import { watchSpace } from '@holdpoint/engine/space';
-import type { Config } from '../shell/index.ts';
+import { CliError, type Config } from '../shell/index.ts';
 import { drainMarginMs } from './drain-margin.ts';
 import type { LogLine } from './log-lines.ts';
 import { metricsPlace } from './metrics-place.ts';
@@ -33,13 +33,16 @@ export interface StartInput {
   signal: AbortSignal;
   /** Once aborted, processes are killed at once. */
   hurry: AbortSignal;
+  /** How long the start waits for a worker. @default 60_000 */
+  workerReadyMs?: number;
   /** Called after every start of a process, with all running ones. */
   onChildren(children: { name: string; pid: number; began: string }[]): void;
   report(text: string): void;
 }
 
 /**
- * Starts Redis, then the API and the workers together, and waits until all are ready. On failure, stops what it has started.
+ * Starts Redis, then the API and the workers together, and waits until all are ready. On failure, stops what it has started. A worker that
+ * is only slow is no failure: Redis and the API stay, and so does the worker.
  *
  * @throws CliError, EmbeddedRedisError, InstallationError, or the signal's reason
  */
@@ -143,21 +146,18 @@ const identityOf = ({ name, child }: Supervised): (ProcessIdentity & { name: str
 /** @returns the API's address */
 async function startParts(
   { api, workers, environment, workerEnvironments }: Parts,
-  { report, signal }: StartInput,
+  { report, signal, workerReadyMs = readyMs }: StartInput,
 ): Promise<string> {
   const failed = new AbortController();
-  const wait = { timeoutMs: readyMs, signal: AbortSignal.any([signal, failed.signal]) };
+  const ending = AbortSignal.any([signal, failed.signal]);
+  const wait = { timeoutMs: readyMs, signal: ending };
   const apiReady = waitForLine(api.start(), { ...wait, find: addressIn }).then((address) => {
     report(`api       ready at ${address}`);
     return address;
   });
-  const workersReady = workers.map(async (worker) => {
-    const { metrics } = await waitForLine(worker.start(), {
-      ...wait,
-      find: (line) => (line.event === 'ready' ? line : undefined),
-    });
-    report(`${worker.name.padEnd(9)} ready${metrics === undefined ? '' : `, metrics at ${metrics}`}`);
-  });
+  const workersReady = workers.map((worker) =>
+    workerReady(worker, { report, timeoutMs: workerReadyMs, signal: ending }),
+  );
   const [address] = await Promise.all([apiReady, ...workersReady]).catch((error: unknown) => {
     failed.abort(error);
     throw error;
@@ -167,6 +167,28 @@ async function startParts(
   for (const [i, worker] of workers.entries()) worker.watch(workerEnvironments[i] ?? environment);
   return address;
 }
+
+/** Resolves when the worker is ready, or is late: then its line is awaited beside the running system. */
+async function workerReady(
+  worker: Supervised,
+  { report, ...wait }: { report: (text: string) => void; timeoutMs: number; signal: AbortSignal },
+): Promise<void> {
+  const child = worker.start();
+  const ready = async (timeoutMs: number): Promise<void> => {
+    const { metrics } = await waitForLine(child, { ...wait, timeoutMs, find: readyLine });
+    report(`${worker.name.padEnd(9)} ready${metrics === undefined ? '' : `, metrics at ${metrics}`}`);
+  };
+  await ready(wait.timeoutMs).catch((error: unknown) => {
+    if (!(error instanceof CliError) || error.code !== 'timeout') throw error;
+    report(`${error.message} The API takes requests; runs wait for this worker, which is kept alive. ${error.next}`);
+    // When the worker ends instead, its supervisor reports that and restarts it.
+    ready(longestTimerMs).catch(() => undefined);
+  });
+}
+
+const readyLine = (line: LogLine): LogLine | undefined => (line.event === 'ready' ? line : undefined);
+/** Node's timers take no more. */
+const longestTimerMs = 2 ** 31 - 1;
 
 /** The address for clients on this machine: 0.0.0.0 and [::] are no targets to connect to. */
 function addressIn({ event, address }: LogLine): string | undefined {
