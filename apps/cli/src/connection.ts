@@ -16,7 +16,7 @@ export const keyFileOf = (config: Pick<Config, 'dataDir'>): string => join(confi
  */
 export function findConnection(config: Config, given?: string): { url: string; key: string } {
   if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
-    throw new CliError('usage', `--url takes an address such as ${config.localUrl}, not ${given}`);
+    throw new CliError('usage', `--url takes an address such as ${defaultUrl}, not ${given}`);
   }
   // With an address and a key of its own, the command uses nothing of the data directory.
   const usesData = config.key === undefined || (given ?? config.url) === undefined;

@@ -5,7 +5,7 @@ import type * as Starting from './start-system.ts';
 
 export { drainMarginMs } from './drain-margin.ts';
 export { endChildren, endProcess } from './end-process.ts';
-export { type FoundSystem, findSystem } from './find-system.ts';
+export { findSystem } from './find-system.ts';
 export { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 export { quiet } from './quiet.ts';
 export type { RunningSystem } from './start-system.ts';
