@@ -97,6 +97,8 @@ export interface GlobQuery {
   type?: 'file' | 'directory' | 'any';
   /** At most 10_000. @default 1000 */
   limit?: number;
+  /** Matches to pass over, in the order of `sort`. @default 0 */
+  offset?: number;
   /** Names in a path below `cwd` at most. 0 only checks the patterns. @default unlimited */
   depth?: number;
   /** What decides the order, before the limit applies. Equal ones are in byte order of their paths. @default 'path' */

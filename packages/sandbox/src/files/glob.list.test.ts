@@ -114,6 +114,11 @@ test('a tree that is too large to be looked through at once is found whole', asy
   const line = 'for folder in a b c; do mkdir "$folder"; (cd "$folder" && seq 3500 | xargs touch); done';
   const { uid, gid } = large;
   execFileSync('bash', ['-c', line], { cwd: large.path, ...(process.getuid?.() === 0 && { uid, gid }) });
-  const { paths, total, truncated } = await host.sandbox.files(large).glob({ patterns: ['*/*1'], limit: 10 });
+  const all = host.sandbox.files(large);
+  const { paths, total, truncated } = await all.glob({ patterns: ['*/*1'], limit: 10 });
   expect([total, truncated, paths.length]).toEqual([1050, true, 10]);
+  for (const sort of ['path', 'newest'] as const) {
+    const last = await all.glob({ patterns: ['*/*'], offset: 10_490, limit: 10_000, facts: true, sort });
+    expect([last.total, last.truncated, last.paths.length, last.facts?.length]).toEqual([10_500, false, 10, 10]);
+  }
 });

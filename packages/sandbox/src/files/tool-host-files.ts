@@ -75,9 +75,10 @@ export function toolHostFiles(connect: Connect): WorkspaceFiles {
     async glob(query: GlobQuery, signal) {
       const cwd = query.cwd ?? '.';
       const limit = checkCount(cwd, 'limit', query.limit ?? defaultMatches, maxEntries);
+      const offset = checkCount(cwd, 'offset', query.offset ?? 0, Number.MAX_SAFE_INTEGER);
       const depth = query.depth === undefined ? null : checkCount(cwd, 'depth', query.depth, Number.MAX_SAFE_INTEGER);
       const { patterns, ignore = [], dot = false, type = 'file', sort = 'path', facts = false } = query;
-      const input = { cwd, patterns, ignore, dot, type, limit, depth, sort, facts };
+      const input = { cwd, patterns, ignore, dot, type, limit, offset, depth, sort, facts };
       const { facts: found, ...result } = await call('glob', cwd, input, signal);
       return facts ? { ...result, facts: withPaths(result.paths, found) } : result;
     },

@@ -44,7 +44,12 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
     if (truncated) break;
   }
   const { shown, facts } = arrange(root, paths, input);
-  return { paths: shown, total: paths.length, truncated: truncated || paths.length > shown.length, facts };
+  return {
+    paths: shown,
+    total: paths.length,
+    truncated: truncated || paths.length > input.offset + shown.length,
+    facts,
+  };
 }
 
 /** Looked through at once, which takes 20 ms. What a larger tree has is read by threads, and is never in memory as a whole. */
@@ -70,15 +75,16 @@ interface Match {
 function arrange(
   root: string,
   found: readonly string[],
-  { sort, limit, facts }: Operations['glob']['input'],
+  { sort, offset, limit, facts }: Operations['glob']['input'],
 ): { shown: string[]; facts: Omit<Match, 'path'>[] } {
   const paths = sortByBytes(found);
-  if (sort === 'path' && !facts) return { shown: fitReply(paths.slice(0, limit)), facts: [] };
-  const matches = (sort === 'path' ? paths.slice(0, limit) : paths).map((path) => describe(root, path));
+  const page = paths.slice(offset, offset + limit);
+  if (sort === 'path' && !facts) return { shown: fitReply(page), facts: [] };
+  const matches = (sort === 'path' ? page : paths).map((path) => describe(root, path));
   // Sorting is stable, so equal ones stay in byte order.
   if (sort === 'newest') matches.sort((a, b) => b.mtime_ms - a.mtime_ms);
   if (sort === 'largest') matches.sort((a, b) => b.bytes - a.bytes);
-  const shown = fitReply(matches.slice(0, limit));
+  const shown = fitReply(sort === 'path' ? matches : matches.slice(offset, offset + limit));
   return {
     shown: shown.map(({ path }) => path),
     facts: facts ? shown.map(({ bytes, mtime_ms }) => ({ bytes, mtime_ms })) : [],

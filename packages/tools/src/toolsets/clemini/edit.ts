@@ -99,22 +99,28 @@ async function refusal(context: ToolContext, change: FileEdit, failed: Failure):
   const { lines = [], count = 0, nearest } = reported.parse(failed.value ?? {});
   const { next = 'Read the file again.' } = failed.error;
   if (failed.error.code === 'ENOMATCH') {
-    const suggestions = nearest ? [`${nearest.line}: ${shown(nearest.text)}`] : [];
-    return failure('ENOMATCH', 'String not found in file.', next, { suggestions });
+    const suggestions = nearest ? [shown(nearest.text)] : [];
+    return failure('ENOMATCH', 'String not found in file.', next, {
+      suggestions,
+      ...(nearest && { lines: [nearest.line] }),
+    });
   }
   if (failed.error.code !== 'EMULTIPLE') return failed;
   const read = await readTextFile(context, change.path);
   if (!read.ok) return read.failure;
   const { data } = read.file;
   const all = data.toString().split('\n');
-  const suggestions = [...new Set(lines)]
-    .slice(0, maxSuggestions)
-    .map((line) => `${line}: ${shown(all[line - 1] ?? '')}`);
+  const named = [...new Set(lines)].slice(0, maxSuggestions);
+  const suggestions = named.map((line) => shown(all[line - 1] ?? ''));
   const { found } = await context.text.run('replace_first', { data, ...change });
   // The search for one place stops early; occurrences within each other count there alone.
   const times = Math.max(found, count);
   const message = `String matches ${times} locations. Provide more context.`;
-  return failure('EMULTIPLE', message, 'Or set replace_all to change all of them.', { suggestions, locations: times });
+  return failure('EMULTIPLE', message, 'Or set replace_all to change all of them.', {
+    suggestions,
+    lines: named,
+    locations: times,
+  });
 }
 
 const maxSuggestions = 10;

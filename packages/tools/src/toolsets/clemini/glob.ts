@@ -7,7 +7,7 @@ import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 import { leftOut } from './left-out.ts';
 
-/** A list has at most as many paths; the ones behind them are reached by a narrower pattern. */
+/** Paths of one answer, about 500 KB. `offset` reaches those behind them. */
 const mostListed = 10_000;
 const orders = { name: 'path', modified: 'newest', size: 'largest' } as const;
 
@@ -28,8 +28,13 @@ export const glob = builtInTool({
       .enum(['name', 'modified', 'size'])
       .default('name')
       .describe('name, modified (newest first) or size (largest first) (default: name)'),
-    head_limit: z.int().min(0).max(mostListed).default(1000).describe('Number of matches to return (default: 1000)'),
-    offset: z.int().min(0).max(mostListed).default(0).describe('Number of matches to skip (default: 0)'),
+    head_limit: z
+      .int()
+      .min(0)
+      .max(mostListed)
+      .optional()
+      .describe('Number of matches to return (default: all that fit)'),
+    offset: z.int().min(0).default(0).describe('Number of matches to skip (default: 0)'),
   }),
   output: z.strictObject({
     matches: z.array(z.string()).describe('Relative to the current directory'),
@@ -38,7 +43,7 @@ export const glob = builtInTool({
     truncated: z.boolean(),
   }),
   touches: ({ directory }) => touchedPaths('read', directory),
-  async execute(context, { pattern, directory, sort, head_limit, offset }) {
+  async execute(context, { pattern, directory, sort, head_limit = mostListed, offset }) {
     if (climbs.test(pattern)) {
       return failure('EGLOBINVALID', `The pattern ${pattern} leaves the directory.`, 'Name the directory to search.');
     }
@@ -50,9 +55,9 @@ export const glob = builtInTool({
       ignore: leftOut.map((name) => `**/${name}/**`),
       dot: true,
       sort: orders[sort],
-      limit: Math.min(offset + head_limit, mostListed),
+      ...{ offset, limit: head_limit },
     });
-    const matches = found.files.slice(offset, offset + head_limit).map(({ path }) => path);
+    const matches = found.files.map(({ path }) => path);
     const value = { matches, count: matches.length, total_found: found.total };
     return { status: 'succeeded', value: { ...value, truncated: offset + matches.length < found.total } };
   },

@@ -8,7 +8,9 @@ import { ripgrepType } from './file-type.ts';
 import { leftOut } from './left-out.ts';
 
 const deadlineMs = 60_000;
-const mostShown = 10_000;
+const mostShown = 100_000;
+/** Bytes of the matches of an answer. `offset` reaches those behind them. */
+const mostBytes = 1024 * 1024;
 const longestLine = 2000;
 
 const noNul = (text: string): boolean => !text.includes('\0');
@@ -33,8 +35,8 @@ const input = z.strictObject({
   context: lineCount.default(0).describe('Lines before and after each match (default: 0)'),
   before_context: lineCount.optional().describe('Lines before each match (default: context)'),
   after_context: lineCount.optional().describe('Lines after each match (default: context)'),
-  head_limit: z.int().min(0).max(mostShown).default(1000).describe('Number of matches to return (default: 1000)'),
-  offset: z.int().min(0).max(1_000_000_000).default(0).describe('Number of matches to skip (default: 0)'),
+  head_limit: z.int().min(0).max(mostShown).optional().describe('Number of matches to return (default: all that fit)'),
+  offset: z.int().min(0).default(0).describe('Number of matches to skip (default: 0)'),
 });
 
 const line = z.strictObject({
@@ -65,7 +67,7 @@ export const grep = builtInTool({
   async execute(context, args) {
     const allowed = await allowedPath(context, args.directory);
     if (!allowed.ok) return allowed.failure;
-    const { pattern, case_insensitive, output_mode, context: around, head_limit, offset } = args;
+    const { pattern, case_insensitive, output_mode, context: around, head_limit = mostShown, offset } = args;
     const mode = modes[output_mode];
     const found = await searchFiles(context, {
       ...{ pattern, case_insensitive, output_mode: mode, include_ignored: true },
@@ -80,7 +82,7 @@ export const grep = builtInTool({
     });
     if (!found.ok) return found.failure;
     const { items, cut, totals, capabilities } = found;
-    const matches = items.slice(offset, offset + head_limit).map(shown);
+    const matches = thatFit(items.slice(offset, offset + head_limit).map(shown));
     const all = mode === 'content' ? totals?.lines : mode === 'count' ? totals?.matches : totals?.files;
     const total_found = Math.max(cut ? (all ?? 0) : 0, mode === 'count' ? sum(items) : items.length);
     const truncated = cut || offset + matches.length < items.length;
@@ -101,6 +103,15 @@ function shown(item: Item) {
   if ('matches' in item) return { file: item.path, count: item.matches };
   const { path: file, line, text: content, before, after } = item;
   return { file, line, content, ...(before && { before }), ...(after && { after }) };
+}
+
+function thatFit<Match>(matches: Match[]): Match[] {
+  let bytes = 0;
+  const end = matches.findIndex((match) => {
+    bytes += Buffer.byteLength(JSON.stringify(match)) + 1;
+    return bytes > mostBytes;
+  });
+  return end < 0 ? matches : matches.slice(0, end);
 }
 
 const sum = (items: readonly Item[]): number =>

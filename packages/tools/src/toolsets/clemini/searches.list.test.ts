@@ -116,7 +116,16 @@ test('grep lists files, counts, and returns pages', async () => {
   expect(await grep('x', second)).toEqual({ matches: [counts[1]], count: 1, total_found: 4 });
   expect(await grep('x', { offset: 9 })).toMatchObject({ matches: [], count: 0, total_found: 3 });
   await put({ 'many.log': 'hit\n'.repeat(1500) });
-  expect(await grep('hit')).toMatchObject({ count: 1000, total_found: 1500, truncated: true });
+  const all = await grep('hit');
+  expect(all).toMatchObject({ count: 1500, total_found: 1500 });
+  expect(all).not.toHaveProperty('truncated');
+  expect(await grep('hit', { head_limit: 1000 })).toMatchObject({ count: 1000, total_found: 1500, truncated: true });
+  // Bytes are the only bound.
+  await put({ 'wide.log': `wide ${'x'.repeat(1500)}\n`.repeat(1000) });
+  const some = (await grep('wide')) as { count: number };
+  expect(some).toMatchObject({ total_found: 1000, truncated: true });
+  expect(some.count).toBeGreaterThan(500);
+  expect(await grep('wide', { offset: 990 })).toMatchObject({ count: 10 });
 });
 
 // covers S3-64, S3-67
