@@ -31,6 +31,8 @@ export interface Ledger {
   workers: Map<string, number>;
   /** Requests that a limit refused, and which were sent again. */
   limited: number;
+  /** Runs that a limit kept out until the time of the trial was over: none was acknowledged. */
+  keptOut: number;
   /** Workspaces and blobs that a worker with another Redis removed. */
   filesLost: string[];
 }
@@ -53,6 +55,7 @@ export const openLedger = (): Ledger => ({
   places: [],
   workers: new Map(),
   limited: 0,
+  keptOut: 0,
   filesLost: [],
 });
 

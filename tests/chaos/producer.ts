@@ -59,12 +59,21 @@ export async function produce(
   await Promise.all(later);
 }
 
+/** Per run that was accepted. */
+const mostKeptOut = 0.5;
+
 async function perform(deps: Deps, made: Scenario, steer: number): Promise<void> {
   const { client, submitter, ledger } = deps;
   const key = `chaos-${made.number}`;
   const { answer: created, at: createdAt } = await retryTimed(deps, () =>
     submitter.createRun(made.body, { idempotencyKey: key }),
   );
+  if (created instanceof ApiError && created.status === 429) {
+    ledger.keptOut += 1;
+    // A trial without runs says nothing.
+    if (ledger.keptOut > mostKeptOut * ledger.runs.size + 5) throw created;
+    return;
+  }
   if (created instanceof ApiError) throw created;
   const { id } = created.run;
   ledger.runs.set(id, { at: createdAt, body: made.body });

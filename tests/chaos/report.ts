@@ -24,7 +24,7 @@ export function report(
   print(`runs: ${all.length} (${statuses}); steps: ${attempts.length}, repeated: ${again}; tasks: ${tasks}`);
   const faults = [...about.injected].map(([name, n]) => `${name} ${n}`).join(', ');
   print(
-    `faults: ${faults}; requests sent again: ${about.ledger.unanswered}, refused by a limit: ${about.ledger.limited}; repairs: ${JSON.stringify(stuck.repairs)}`,
+    `faults: ${faults}; requests sent again: ${about.ledger.unanswered}, refused by a limit: ${about.ledger.limited}, runs kept out by one: ${about.ledger.keptOut}; repairs: ${JSON.stringify(stuck.repairs)}`,
   );
   print(`seed ${about.plan.seed}`);
   const wrong = verdicts.flatMap((one) => one.wrong.map((line) => `${one.name}: ${line}`));
