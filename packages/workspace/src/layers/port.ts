@@ -7,7 +7,7 @@ export type LayersSetting = (typeof layersSettings)[number];
 export const defaultLayers: LayersSetting = 'auto';
 
 /** Compared layers, by name and by what identifies their record. */
-export type CheckedLayers = Map<string, { readonly at: number; readonly why: Promise<string | undefined> }>;
+type CheckedLayers = Map<string, { readonly at: number; readonly why: Promise<string | undefined> }>;
 
 /** Whether the trees of this host stand on layers. */
 export interface Layers {
