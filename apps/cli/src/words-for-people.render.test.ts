@@ -16,6 +16,10 @@ it.each([
     'Read the whole with GET /v1/approvals/{id}/content, and send its content_digest with the decision.',
     `Read the whole with \`${commandName} approvals content <approval>\`, and pass its digest with --content.`,
   ],
+  [
+    'List the policies with GET /v1/policies, and the versions of one with GET /v1/policies/{name}/versions.',
+    `List the policies with \`${commandName} policy list\`, and the versions of one with \`${commandName} policy history <name>\`.`,
+  ],
   ['Read `conflicts`, bring the source to a state that fits.', 'Bring the source to a state that fits.'],
   ['Submit it with the host in `prepare.network.allow`.', 'Submit it with the host in --prepare-allow.'],
   ['Run `holdpoint migrate --yes` again: it continues.', `Run \`${commandName} migrate --yes\` again: it continues.`],

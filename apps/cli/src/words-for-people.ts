@@ -16,7 +16,7 @@ const commands: readonly (readonly [request: RegExp, words: () => string])[] = [
     () => `${quoted('approvals', 'content', '<approval>')}, and pass its digest with --content`,
   ],
   [/\bGET \/v1\/approvals(\?status=pending)?/g, () => quoted('approvals', 'list')],
-  [/\bGET \/v1\/policies\/\{name\}\/versions/g, () => quoted('policy', 'versions', '<name>')],
+  [/\bGET \/v1\/policies\/\{name\}\/versions/g, () => quoted('policy', 'history', '<name>')],
   [/\bGET \/v1\/policies\b/g, () => quoted('policy', 'list')],
   [/\bGET \/v1\/secrets\b/g, () => quoted('secrets', 'list')],
   [/\bGET \/v1\/rules\b/g, () => quoted('rules', 'list')],

@@ -54,7 +54,7 @@ export function proposalText({ remembers }: Approval): string[] {
   if (remembers === null) return [];
   const { toolset, tool, args, effect, reaches, call_digest, tenant } = remembers;
   return [
-    'The same call would need no decision any more:',
+    'The same call would need no decision any more, whatever its files are by then:',
     `  call      ${nameText(toolset)}/${nameText(tool)} (${effect})`,
     `  network   ${reaches === null || reaches.length === 0 ? 'none' : names(reaches)}`,
     `  arguments exactly ${codeText(JSON.stringify(args) ?? '')}`,

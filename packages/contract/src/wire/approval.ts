@@ -87,7 +87,9 @@ export const approvalSchema = z
     on_expiry: onExpirySchema,
     remembers: proposedRuleSchema
       .nullable()
-      .describe('The rule that `remember` would make; null: this decision cannot be remembered'),
+      .describe(
+        'The rule that `remember` would make: exactly this call, whatever the files that it reads or runs are by then. null: this decision cannot be remembered',
+      ),
     risk: riskSchema,
     reason: z.string().describe('Why it is held'),
     allowed_decisions: z.array(decisionKindSchema),

@@ -16,7 +16,7 @@ const day = 24 * 3600;
 export const defaultRuleSeconds = 30 * day;
 export const longestRuleSeconds = 365 * day;
 
-/** The rule that a decision would make, before it is made: exactly this call. */
+/** The rule that a decision would make, before it is made: exactly this call, whatever the files that it reads or runs are by then. */
 export const proposedRule = ({ run, step, args, effect, approval }: StepApproval) => {
   const { toolset } = run.header;
   const { tool } = step.call;

@@ -37,21 +37,23 @@ const protectedHow = (path: string): string =>
   `${path} is protected in this run. Submit the run without the glob in \`protected\` that matches it. A fork or a sub-agent cannot remove it.`;
 
 /** What the planner reads of a denied call. @param when it was found */
-export function denialOf({ reason, lacks, rule }: Verdict, when: 'gate' | 'attempt'): Problem {
+export function denialOf({ reason, lacks, rule, part }: Verdict, when: 'gate' | 'attempt'): Problem {
   if (lacks !== undefined) return { code: 'EPERMISSION', message: `Not run: ${reason}.`, next: lacks.how };
   const now = when === 'attempt' ? ' by now' : '';
+  // A line has many commands: the refused one is named.
+  const refused = part?.kind === 'command' ? part.detail : undefined;
   if (rule?.policy.startsWith(toolsetPrefix)) {
     const named = `the rule ${rule.name ?? rule.index + 1} of the toolset ${rule.policy.slice(toolsetPrefix.length)}`;
     const message = `Not run: ${named} denies this call${now} (${reason}).`;
     return {
       code: 'EPERMISSION',
       message,
-      next: 'Continue without it: no policy and no decision lets such a call run.',
+      next: `${refused === undefined ? '' : `Refused: ${refused}. `}Continue without it: no policy and no decision lets such a call run.`,
     };
   }
   return {
     code: 'EPERMISSION',
-    message: `Not run: the policy denies this call${now} (${reason}).`,
+    message: `Not run: the policy denies this call${now}${refused === undefined ? '' : `: ${refused}`} (${reason}).`,
     next: 'Continue without this call, or find another way that the policy allows.',
   };
 }

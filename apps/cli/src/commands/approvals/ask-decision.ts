@@ -101,7 +101,7 @@ const labels: Record<Decision, string> = { approve: 'yes', edit: 'edit', reject:
 const alwaysOption = {
   value: 'always',
   label: 'yes, always',
-  hint: 'in this run: each call with exactly these parameters',
+  hint: 'in this run: each call with exactly these parameters, whatever its files are by then',
 } as const;
 
 const rememberedBy = ({ remembers }: Approval): Pick<Decide, 'remember' | 'remember_external'> => ({

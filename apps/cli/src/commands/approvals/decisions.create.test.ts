@@ -36,7 +36,7 @@ it('shows a rule before it is made, lists it and revokes it', async () => {
   const digest = ['--digest', approval.action_digest];
   const made = await holdpoint('approvals', 'approve', approval.id, ...digest, '--remember', 'run');
   expect(made).toMatchObject({ code: 0, stdout: `${approval.id} is approved\n` });
-  expect(made.stderr).toContain('The same call would need no decision any more:');
+  expect(made.stderr).toContain('The same call would need no decision any more, whatever its files are by then:');
   expect(made.stderr).toContain(approval.remembers?.call_digest);
   expect((await holdpoint('watch', approval.run_id, '--exit-status')).code).toBe(0);
   const listed = JSON.parse((await holdpoint('rules', 'list', '--run', approval.run_id, '--json')).stdout);
