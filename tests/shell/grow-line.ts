@@ -1,22 +1,27 @@
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: the lines are shell, not templates. */
 import type { Random } from '../chaos/random.ts';
+import { builtins, delimiters, hidden, plain, programs, strangeDelimiters, tokens } from './vocabulary.ts';
 
-/** Grows a line of shell. Most of its programs are ones that rules allow; others stand where a shell must not look for any. */
-export function growLine(random: Random): string {
-  const first = random.chance(0.25) ? soup(random, random.integer(1, 14)) : list(random, random.integer(1, 3));
-  if (random.chance(0.65)) return first;
-  return random.chance(0.5) ? splice(random, first, growPlain(random)) : scratch(random, first);
+interface Growth extends Random {
+  /** How often a part of the line is a strange one. */
+  odd: number;
 }
 
-const growPlain = (random: Random): string => list(random, random.integer(1, 3));
+/** Grows a line of shell. Most of its programs are ones that rules allow; others stand where a shell must not look for any. */
+export function growLine(seeded: Random): string {
+  const random: Growth = { ...seeded, odd: seeded.pick([0.05, 0.15, 0.3, 0.6]) };
+  const first = random.chance(0.15) ? soup(random, random.integer(1, 10)) : list(random, random.integer(1, 3));
+  if (random.chance(0.7)) return first;
+  return random.chance(0.4) ? splice(random, first, list(random, 2)) : scratch(random, first);
+}
 
 /** The head of one line and the tail of another one. */
-function splice(random: Random, first: string, second: string): string {
+function splice(random: Growth, first: string, second: string): string {
   return first.slice(0, random.integer(0, first.length)) + second.slice(random.integer(0, second.length));
 }
 
 /** Removes, doubles or exchanges some letters. */
-function scratch(random: Random, line: string): string {
+function scratch(random: Growth, line: string): string {
   let text = line;
   for (let times = random.integer(1, 3); times > 0; times -= 1) {
     const at = random.integer(0, text.length);
@@ -28,115 +33,20 @@ function scratch(random: Random, line: string): string {
   return text;
 }
 
-const programs = [
-  'cat',
-  'ls',
-  'git status',
-  'cat f',
-  'ls -l',
-  'echo',
-  'echo a',
-  'printf %s',
-  'grep x',
-  ':',
-  'true',
-  'head -1',
-  'wc',
-];
-const hidden = [
-  '$(evil)',
-  '`evil`',
-  '<(evil)',
-  '>(evil)',
-  '$(evil2 a)',
-  '${x-$(evil)}',
-  '; evil',
-  '\nevil\n',
-  '&& evil',
-  '| evil',
-  '> new',
-  '`rm keep`',
-  '${ evil; }',
-  '$(\nevil)',
-  "$'$(evil)'",
-  '"$(evil)"',
-  "'$(evil)'",
-];
-const tokens = [
-  ...hidden,
-  ...'\' " \\ \n # ; & | ( ) { } $ ` < > [ ] ! * ? ~ = ^ : , @ % / - + . E x a'.split(' '),
-  ...[
-    ' ',
-    '\t',
-    '\n',
-    '\\\n',
-    '$(',
-    '${',
-    "$'",
-    '$"',
-    '$((',
-    '((',
-    '))',
-    '[[',
-    ']]',
-    '<<E',
-    '<<-E',
-    "<<'E'",
-    '<<<',
-    '<(',
-    '>(',
-    '&&',
-    '||',
-    ';;',
-    '\nE\n',
-    'E\n',
-  ],
-  ...[
-    'if',
-    'then',
-    'fi',
-    'for',
-    'in',
-    'do',
-    'done',
-    'case',
-    'esac',
-    'while',
-    'function',
-    'coproc',
-    'time',
-    'f()',
-    'x=',
-    'a[',
-    'x+=',
-    '${x-',
-    '${x#',
-    '${x/',
-    '}',
-    "\\'",
-    '\\"',
-    '\\`',
-    '\\$',
-    '2>',
-    '&>',
-    '#',
-  ],
-  ...programs,
-];
-
-const soup = (random: Random, size: number): string =>
+const soup = (random: Growth, size: number): string =>
   Array.from({ length: size }, () => random.pick(tokens)).join(random.pick(['', ' ']));
 
-function list(random: Random, depth: number): string {
-  const parts = Array.from({ length: random.integer(1, 3) }, () => statement(random, depth));
-  const text = parts.join(
-    random.pick(['; ', '\n', ' && ', ' || ', ' | ', ` # ${comment(random)}\n`, `\n#${comment(random)}\n`, ' |& ']),
-  );
-  return random.chance(0.15) ? `${text} #${comment(random)}` : text;
+function list(random: Growth, depth: number): string {
+  let text = statement(random, depth);
+  while (random.chance(0.35)) text += `${text.endsWith('\n') ? '' : separator(random)}${statement(random, depth)}`;
+  return random.chance(0.1) ? `${text} #${comment(random)}` : text;
 }
 
-function statement(random: Random, depth: number): string {
-  if (depth <= 0 || random.chance(0.7)) return command(random, depth);
+const separator = (random: Growth): string =>
+  random.pick(['; ', '\n', ' && ', ' || ', ' | ', ` # ${comment(random)}\n`, `\n#${comment(random)}\n`, ' |& ']);
+
+function statement(random: Growth, depth: number): string {
+  if (depth <= 0 || random.chance(0.75)) return command(random, depth);
   const inner = () => list(random, depth - 1);
   return random.pick([
     () => `{ ${inner()}\n}`,
@@ -158,55 +68,36 @@ function statement(random: Random, depth: number): string {
   ])();
 }
 
-function command(random: Random, depth: number): string {
-  const assigned = random.chance(0.12)
+function command(random: Growth, depth: number): string {
+  const assigned = random.chance(random.odd / 8)
     ? `${random.pick(['x=', 'x+=', 'x[0]=', 'y='])}${random.chance(0.3) ? array(random, depth) : word(random, depth)} `
     : '';
-  const name = random.chance(0.93) ? random.pick(programs) : random.pick([...builtins, word(random, depth)]);
+  const name = !random.chance(random.odd / 8) ? random.pick(programs) : random.pick([...builtins, word(random, depth)]);
   let text = `${assigned}${name}${random.chance(0.8) ? ` ${words(random, depth)}` : ''}`;
-  if (random.chance(0.12)) text += redirect(random, depth);
-  if (random.chance(0.22)) text = hereDocument(random, text, depth);
+  if (random.chance(0.1)) text += redirect(random, depth);
+  if (random.chance(0.2)) text = hereDocument(random, text, depth);
   return text;
 }
 
-const builtins = [
-  "printf -v 'x[$(evil)]' a",
-  "test -v 'x[$(evil)]'",
-  "read 'x[$(evil)]'",
-  'printf -v PATH .',
-  "unset 'x[$(evil)]'",
-  "[ -v 'x[$(evil)]' ]",
-  "let 'x[$(evil)]'",
-  'declare x=$(ls)',
-  "export 'x=$(evil)'",
-  'wait -p x',
-  'getopts a x',
-  'mapfile x',
-  '. ./evil.sh',
-  'trap evil EXIT',
-  'exec cat',
-  'command ls',
-  'builtin echo',
-  'env cat',
-  'xargs cat',
-];
-
-const words = (random: Random, depth: number): string =>
-  Array.from({ length: random.integer(1, 3) }, () => word(random, depth)).join(
+const words = (random: Growth, depth: number): string =>
+  Array.from({ length: random.integer(1, 2) }, () => word(random, depth)).join(
     random.pick([' ', ' ', '  ', ' \\\n', '\t']),
   );
 
-const array = (random: Random, depth: number): string =>
+const array = (random: Growth, depth: number): string =>
   `(${words(random, depth)}${random.chance(0.3) ? ` #${comment(random)}\n` : ''})${random.chance(0.2) ? word(random, 0) : ''}`;
 
-const redirect = (random: Random, depth: number): string =>
+const redirect = (random: Growth, depth: number): string =>
   ` ${random.pick(['2>', '<', '2>&1 >', '<<<', '< ', '&>', '2>>'])}${random.pick(['/dev/null', 'f', 'full', word(random, depth)])}`;
 
-function word(random: Random, depth: number): string {
-  return Array.from({ length: random.integer(1, 3) }, () => piece(random, depth)).join('');
+function word(random: Growth, depth: number): string {
+  return Array.from({ length: random.integer(1, random.chance(random.odd) ? 3 : 1) }, () => piece(random, depth)).join(
+    '',
+  );
 }
 
-function piece(random: Random, depth: number): string {
+function piece(random: Growth, depth: number): string {
+  if (!random.chance(random.odd)) return random.pick(plain);
   const deeper = depth - 1;
   const simple = [
     () => random.pick(['a', 'f', '-l', 'x', 'E', '1', '.', 'keep']),
@@ -251,11 +142,11 @@ function piece(random: Random, depth: number): string {
   return random.pick(depth > 0 && random.chance(0.4) ? nested : simple)();
 }
 
-const operator = (random: Random): string =>
+const operator = (random: Growth): string =>
   random.pick(['-', ':-', '+', '=', '#', '##', '%', '/', '//', ':', '^', '?', '@']);
 
 /** Behind the operator of an expansion, in quotes or not: quotes of every kind mean something else there. */
-const operand = (random: Random, depth: number): string =>
+const operand = (random: Growth, depth: number): string =>
   random.pick([
     () => word(random, depth),
     () => `'${random.pick(hidden).replaceAll("'", '')}'`,
@@ -265,7 +156,7 @@ const operand = (random: Random, depth: number): string =>
     () => raw(random),
   ])();
 
-const quoted = (random: Random, depth: number): string =>
+const quoted = (random: Growth, depth: number): string =>
   Array.from({ length: random.integer(0, 3) }, () =>
     random.pick([
       () =>
@@ -297,27 +188,14 @@ const quoted = (random: Random, depth: number): string =>
   ).join('');
 
 /** Text that is to be plain where it stands. */
-const raw = (random: Random): string =>
+const raw = (random: Growth): string =>
   Array.from({ length: random.integer(0, 3) }, () => random.pick(random.chance(0.6) ? hidden : tokens)).join('');
 
-const comment = (random: Random): string =>
+const comment = (random: Growth): string =>
   `${random.pick(['', ' '])}${raw(random).replaceAll('\n', ' ')}${random.pick(['', '', '\\'])}`;
 
-function hereDocument(random: Random, text: string, depth: number): string {
-  const [open, close] = random.pick([
-    ['E', 'E'],
-    ["'E'", 'E'],
-    ['"E"', 'E'],
-    ['\\E', 'E'],
-    ["''", ''],
-    ['E', 'E'],
-    ['${x', '${x'],
-    ['$(a)', '$(a)'],
-    ["E'F'", 'EF'],
-    ['{}', '{}'],
-    ['E#', 'E#'],
-    ['`x`', '`x`'],
-  ] as const);
+function hereDocument(random: Growth, text: string, depth: number): string {
+  const [open, close] = random.pick(random.chance(random.odd / 2) ? strangeDelimiters : delimiters);
   const operator = random.pick(['<<', '<<', '<< ', '<<-']);
   const isQuoted = /['"\\]/.test(open);
   const body = isQuoted && random.chance(0.7) ? raw(random) : hereBody(random, depth);
@@ -325,7 +203,7 @@ function hereDocument(random: Random, text: string, depth: number): string {
   return `${text} ${operator}${open}${rest}\n${body}\n${operator === '<<-' ? random.pick(['', '\t']) : ''}${close}\n`;
 }
 
-const hereBody = (random: Random, depth: number): string =>
+const hereBody = (random: Growth, depth: number): string =>
   Array.from({ length: random.integer(0, 3) }, () =>
     random.pick([
       () => quoted(random, depth - 1),

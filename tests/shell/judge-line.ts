@@ -31,7 +31,7 @@ const programs = [
 ];
 
 export function chooseRules(random: Random): Rules {
-  const chosen = programs.filter((_, index) => random.chance(index < 3 ? 0.8 : 0.4));
+  const chosen = programs.filter((_, index) => random.chance(index < 10 ? 0.85 : 0.5));
   const classes = random.chance(0.6) ? ['class safe'] : [];
   return makeRules([...chosen, ...classes]);
 }

@@ -13,6 +13,7 @@ const bashOnly = new Set<SyntaxNode['type']>([
   'LocaleString',
   'ProcessSubstitution',
   'Select',
+  'Time',
   'TestCommand',
 ]);
 

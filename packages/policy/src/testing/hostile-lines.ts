@@ -415,6 +415,8 @@ export const hostileLines: Readonly<Record<string, readonly string[]>> = {
     '!(rm a)',
     'ls !(rm a)',
     'echo $((ls); rm a)',
+    "sh -c 'time rm a'",
+    "sh -c 'time ls'",
     '((ls); rm a)',
     'ls\x01',
   ],
