@@ -45,7 +45,17 @@ export const fileDiffSchema = z.strictObject({
   status: z.enum(['added', 'modified', 'deleted']),
   old_mode: z.string().nullable().describe('git mode, e.g. 100644'),
   new_mode: z.string().nullable(),
+  moved_from: z
+    .string()
+    .optional()
+    .describe('The path that the file had before: hunks and counts are of the edit alone, and that path has no entry'),
   binary: z.boolean(),
+  too_large: z
+    .enum(['counted', 'uncounted'])
+    .optional()
+    .describe(
+      'Too large to be shown. counted: it is text, and the counts are those of its lines; uncounted: its content was not looked at',
+    ),
   additions: z.int(),
   deletions: z.int(),
   hunks: z.array(diffHunkSchema),

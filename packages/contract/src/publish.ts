@@ -167,6 +167,8 @@ export const publishPlanSchema = z.strictObject({
         status: z.enum(['added', 'modified', 'deleted']),
         old_mode: z.string().nullable(),
         new_mode: z.string().nullable(),
+        moved_from: z.string().optional().describe('The file was probably moved: its deleted path is in the list, too'),
+        moved_to: z.string().optional().describe('Where this deleted file probably is now'),
       }),
     )
     .describe('What would change at the target'),

@@ -1,6 +1,7 @@
-import { chmodSync, cpSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileDiffSchema } from '@holdpoint/contract';
+import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from './testing/fixture.ts';
 import { git, gitBytes, readTree, runId, temporary, writeTree } from './testing/index.ts';
@@ -151,14 +152,34 @@ describe('diff', () => {
     expect(await paths('nothing')).toEqual([]);
   });
 
-  test('shows a large text as binary; the patch is exact', async () => {
+  test('counts the lines of a large text without its hunks; the patch is exact', async () => {
     using t = temporary({ limits: { hunkBytes: 1000 } });
     const { base, path } = await t.begin({ type: 'empty' });
     writeFileSync(join(path, 'large.txt'), 'word\n'.repeat(1000));
     const { id } = await t.snapshot(base.id);
     const { files } = await t.workspaces.diff({ runId, from: base.id, to: id });
-    expect(files).toMatchObject([{ binary: true, hunks: [] }]);
+    expect(files).toMatchObject([{ binary: false, too_large: 'counted', additions: 1000, deletions: 0, hunks: [] }]);
     expect(String(await t.workspaces.patch({ runId, from: base.id, to: id }))).toContain('+word\n');
+    writeFileSync(join(path, 'large.txt'), `${'word\n'.repeat(400)}changed\n${'word\n'.repeat(599)}no newline`);
+    writeFileSync(join(path, 'large.bin'), Buffer.alloc(2000));
+    const next = await t.snapshot(id);
+    const changed = (await t.workspaces.diff({ runId, from: id, to: next.id })).files;
+    expect(changed).toMatchObject([
+      { path: 'large.bin', binary: true, additions: 0 },
+      { path: 'large.txt', binary: false, too_large: 'counted', additions: 2, deletions: 1 },
+    ]);
+    expect(changed[0]?.too_large).toBeUndefined();
+    const numstat = git(t.shadow(runId), 'diff-tree', '-r', '--numstat', id, next.id, '--', 'large.txt');
+    expect(numstat).toBe('2\t1\tlarge.txt');
+  });
+
+  test('does not look at a text over the limit of a patch, and says so', async () => {
+    using t = temporary({ limits: { hunkBytes: 1000, diffBytes: 4000 } });
+    const { base, path } = await t.begin({ type: 'empty' });
+    writeFileSync(join(path, 'large.txt'), 'word\n'.repeat(1000));
+    const { id } = await t.snapshot(base.id);
+    const { files } = await t.workspaces.diff({ runId, from: base.id, to: id });
+    expect(files).toMatchObject([{ binary: true, too_large: 'uncounted', additions: 0, hunks: [] }]);
   });
 
   test('omits hunks beyond the budget and counts their lines', async ({ t }) => {
@@ -185,17 +206,23 @@ describe('diff', () => {
   });
 });
 
-test('a moved file is one deleted and one added file', async ({ t }) => {
+test('a moved file is one entry with its edit alone; in the patch it is a deleted and an added one', async ({ t }) => {
   const { base, path } = await t.begin({ type: 'empty' });
   writeTree(path, { old: long });
   const one = await t.snapshot(base.id);
   renameSync(join(path, 'old'), join(path, 'new'));
+  writeFileSync(join(path, 'new'), `${long}one more\n`);
   const two = await t.snapshot(one.id);
-  const { files } = await t.workspaces.diff({ runId, from: one.id, to: two.id });
-  expect(files.map(({ path: name, status }) => [name, status])).toEqual([
-    ['new', 'added'],
-    ['old', 'deleted'],
+  const between = { runId, from: one.id, to: two.id };
+  const { files } = await t.workspaces.diff(between);
+  expect(files).toMatchObject([{ path: 'new', moved_from: 'old', status: 'modified', additions: 1, deletions: 0 }]);
+  for (const file of files) fileDiffSchema.parse(file);
+  expect((await t.workspaces.diff({ ...between, path: 'new' })).files).toEqual(files);
+  expect((await t.workspaces.diff({ ...between, path: 'old' })).files).toMatchObject([
+    { path: 'old', status: 'deleted' },
   ]);
+  const patch = String(await t.workspaces.patch(between));
+  expect([patch.includes('deleted file mode'), patch.includes('rename from')]).toEqual([true, false]);
 });
 
 test('many diffs at once each have the right files', async ({ t }) => {
@@ -220,3 +247,57 @@ test('many diffs at once each have the right files', async ({ t }) => {
   const { files: diff } = await t.workspaces.diff({ runId: 'run_many', from: again.id, to: other.id });
   expect(diff.map((file) => file.path)).toEqual(['other']);
 });
+
+/** A tree of similar and equal files; the second one has some of them elsewhere, edited, or both. */
+const content = fc.record({ kind: fc.nat(3), edits: fc.array(fc.nat(19), { maxLength: 9 }) });
+const files = fc.dictionary(fc.constantFrom('a', 'b', 'c/d', 'c/e', 'f/g/h', 'caf\u00e9'), content, { minKeys: 1 });
+
+const textOf = ({ kind, edits }: { kind: number; edits: number[] }): string =>
+  Array.from({ length: 20 }, (_, line) => `${kind} ${line} ${edits.includes(line) ? 'edited' : 'as before'}\n`).join(
+    '',
+  );
+
+test('renames and counts are those of git diff -M, for any two trees', async ({ t }) => {
+  const { base, path } = await t.begin({ type: 'empty' });
+  let parent = base.id;
+  const snapshotOf = async (tree: Record<string, { kind: number; edits: number[] }>) => {
+    for (const name of readdirSync(path).filter((one) => one !== '.git')) rmSync(join(path, name), { recursive: true });
+    writeTree(path, Object.fromEntries(Object.entries(tree).map(([name, of]) => [name, textOf(of)])));
+    parent = (await t.snapshot(parent)).id;
+    return parent;
+  };
+  await fc.assert(
+    fc.asyncProperty(files, files, async (before, after) => {
+      const [from, to] = [await snapshotOf(before), await snapshotOf(after)];
+      const shown = (await t.workspaces.diff({ runId, from, to })).files;
+      const rows = git(t.shadow(runId), 'diff', '-M', '--numstat', '-z', from, to);
+      const real = [...rows.matchAll(/(\d+)\t(\d+)\t(?:\0([^\0]+)\0([^\0]+)|([^\0]+))\0?/g)].map(
+        ([, additions, deletions, old, now, same]) => [now ?? same, old, Number(additions), Number(deletions)],
+      );
+      expect(shown.map((file) => [file.path, file.moved_from, file.additions, file.deletions])).toEqual(real);
+    }),
+    { numRuns: 40, seed: 3 },
+  );
+}, 120_000);
+
+test('ten thousand deleted and ten thousand added files take a bounded time', async ({ t }) => {
+  const { base, path } = await t.begin({ type: 'empty' });
+  const many = (folder: string, word: string) =>
+    Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`${folder}/${index % 50}/${word}${index}`, `${word} ${index}\n`]),
+    );
+  writeTree(path, many('old', 'x'));
+  const one = await t.snapshot(base.id);
+  rmSync(join(path, 'old'), { recursive: true });
+  writeTree(path, many('new', 'y'));
+  const two = await t.snapshot(one.id);
+  const began = process.cpuUsage();
+  const started = performance.now();
+  const shown = (await t.workspaces.diff({ runId, from: one.id, to: two.id })).files;
+  expect(shown).toHaveLength(20_000);
+  const plain = performance.now();
+  git(t.shadow(runId), 'diff-tree', '-r', '-p', '--no-renames', one.id, two.id);
+  // Beside the same diff without a search for renames: a search of all pairs would take minutes.
+  expect(plain - started).toBeLessThan(20 * (performance.now() - plain) + 5000);
+  expect(process.cpuUsage(began).user).toBeLessThan(20_000_000);
+}, 180_000);

@@ -1,26 +1,32 @@
 import type { FileDiff } from '@holdpoint/contract';
+import { countLarge, type LargeFile } from './count-large.ts';
 import type { Deps, DiffRequest, Workspaces } from './deps.ts';
 import { createYielder, toText, type Yielder } from './files/index.ts';
-import { diffTree, type RawDiff } from './host-git/diff-tree.ts';
+import { diffTree, type RawDiff, type Renames } from './host-git/diff-tree.ts';
 import { type HunkBudget, readHunks } from './host-git/read-hunks.ts';
-import { reviewChanges } from './left-out/review.ts';
+import { blobSizes } from './host-git/stream-blobs.ts';
+import { type Review, reviewChanges } from './left-out/review.ts';
 
 /**
- * The differences of two snapshots, for reading. Text that is not UTF-8 has replacement characters, a file above `limits.hunkBytes` is shown
- * as binary, and a very large change set has only its first hunks. `patch` is exact.
+ * The differences of two snapshots, for reading. A moved file is one entry, text that is not UTF-8 has replacement characters, of a file above
+ * `limits.hunkBytes` only the lines are counted, and a very large change set has only its first hunks. `patch` is exact.
  */
 export async function diffSnapshots(deps: Deps, request: DiffRequest): ReturnType<Workspaces['diff']> {
   using review = await reviewChanges(deps, request);
   const files = await diffTree(
     deps,
     { ...review, path: request.path },
-    { flags: [], config: [`core.bigFileThreshold=${deps.limits.hunkBytes}`], maxBytes: deps.limits.diffBytes },
+    {
+      ...{ flags: [], config: [`core.bigFileThreshold=${deps.limits.hunkBytes}`], maxBytes: deps.limits.diffBytes },
+      renames: await renamesFor(deps, review),
+    },
   );
+  const large = await countLarge(deps, { gitDir: review.folder.shadow, files: files.filter(isBinary) });
   const maybeYield = createYielder();
   const budget = { ...mostShown };
   const shown: FileDiff[] = [];
   for (const file of files) {
-    shown.push(await toFileDiff(file, budget, maybeYield));
+    shown.push(withLarge(await toFileDiff(file, budget, maybeYield), large.get(file)));
     await maybeYield();
   }
   return { files: shown, left_out: review.left_out };
@@ -34,12 +40,38 @@ async function toFileDiff(file: RawDiff, budget: HunkBudget, maybeYield: Yielder
   return {
     path: toText(file.path),
     status: file.status,
+    moved_from: file.movedFrom && toText(file.movedFrom),
     old_mode: file.oldMode,
     new_mode: file.newMode,
-    binary: file.sections.some((section) => /^Binary files /m.test(headOf(section))),
+    binary: isBinary(file),
     ...read,
     omitted: omitted || undefined,
   };
+}
+
+/** Added and deleted files of more bytes than this are not compared for similarity. */
+const mostCompared = 256 * 1024 * 1024;
+
+/** How to look for moved files: a comparison of many large files would take minutes. */
+async function renamesFor(deps: Deps, { folder, changes }: Review): Promise<Renames> {
+  const gone = changes.filter((change) => change.new === null).flatMap(({ old }) => old?.oid ?? []);
+  const made = changes.filter((change) => change.old === null).flatMap((change) => change.new?.oid ?? []);
+  if (gone.length === 0 || made.length === 0) return 'none';
+  const oids = [...gone, ...made];
+  const sizes = await blobSizes(deps, { gitDir: folder.shadow, oids });
+  const bytes = oids.reduce((sum, oid) => sum + (sizes.get(oid) ?? 0), 0);
+  return bytes > mostCompared ? 'exact' : 'similar';
+}
+
+/** Binary in the eyes of git, which also calls a large file so. */
+const isBinary = ({ sections }: RawDiff): boolean =>
+  sections.some((section) => /^Binary files /m.test(headOf(section)));
+
+function withLarge(file: FileDiff, large: LargeFile | undefined): FileDiff {
+  if (large === undefined) return file;
+  return large === 'uncounted'
+    ? { ...file, too_large: large }
+    : { ...file, binary: false, too_large: 'counted', ...large };
 }
 
 function headOf(section: Buffer): string {

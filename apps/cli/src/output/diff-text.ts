@@ -10,18 +10,53 @@ export function diffStat(diff: Diff, colors: Colors): string[] {
   const leftOut = leftOutText(diff.left_out, colors);
   if (diff.files.length === 0) return ['no changes', ...leftOut];
   const rows = diff.files.map((file) => [
-    file.status,
-    nameText(file.path),
-    file.binary ? 'binary' : `${colors.green(`+${file.additions}`)} ${colors.red(`-${file.deletions}`)}`,
-    modeText(file),
+    statusText(file),
+    pathText(file),
+    countText(file, colors),
+    [modeText(file), file.too_large === 'counted' ? 'too large to be shown' : ''].filter(Boolean).join(', '),
   ]);
   const files = counted(diff.files.length, 'file');
   const [, ...lines] = table(['', '', '', ''], rows);
   return [...lines, `${files}, +${diff.additions} -${diff.deletions}`, ...leftOut];
 }
 
+type FileDiff = Diff['files'][number];
+
+const statusText = ({ status, moved_from }: FileDiff): string => (moved_from === undefined ? status : 'moved');
+
+const pathText = ({ path, moved_from }: FileDiff): string =>
+  moved_from === undefined ? nameText(path) : `${nameText(moved_from)} → ${nameText(path)}`;
+
+function countText({ binary, too_large, additions, deletions }: FileDiff, colors: Colors): string {
+  if (too_large === 'uncounted') return 'too large';
+  return binary ? 'binary' : `${colors.green(`+${additions}`)} ${colors.red(`-${deletions}`)}`;
+}
+
+/** A diff for a person to read: a moved file shows its edit alone. `git apply` takes the patch instead. */
+export const diffText = ({ files }: Diff, colors: Colors): string[] =>
+  files.flatMap((file) => [
+    colors.bold([statusText(file), pathText(file), modeText(file)].filter(Boolean).join(' ')),
+    ...hunkLines(file).map((line) => paint(line, colors)(plain(line))),
+    ...noteText(file),
+  ]);
+
+const hunkLines = ({ hunks }: FileDiff): string[] =>
+  hunks.flatMap(({ old_start, old_lines, new_start, new_lines, lines }) => [
+    `@@ -${old_start},${old_lines} +${new_start},${new_lines} @@`,
+    ...lines,
+  ]);
+
+/** What stands in place of the lines. */
+function noteText({ binary, too_large, omitted, additions, deletions }: FileDiff): string[] {
+  if (too_large === 'uncounted') return ['(too large: its content was not looked at)'];
+  if (binary) return ['(binary)'];
+  const counts = `+${additions} -${deletions}`;
+  if (too_large !== undefined) return [`(too large to be shown: ${counts}; --patch has it)`];
+  return omitted ? [`(too long to be shown with the others: ${counts}; name its path, or --patch)`] : [];
+}
+
 /** What a count of lines does not show. */
-const modeText = ({ old_mode, new_mode }: Diff['files'][number]): string =>
+const modeText = ({ old_mode, new_mode }: FileDiff): string =>
   old_mode === null || new_mode === null || old_mode === new_mode ? '' : `mode ${old_mode} → ${new_mode}`;
 
 /** A patch that is safe for a terminal, with coloured lines. */

@@ -23,12 +23,16 @@ const conversionNotes = {
 export function publishPlanText(plan: PublishPlan, colors: Colors, { hunksFollow = false } = {}): string[] {
   const { files, conflicts, converted = [] } = plan;
   const conversions = new Map(converted.map(({ path, how }) => [path, conversionNotes[how]]));
-  const rows = files.map(({ status, path, old_mode, new_mode }) => {
+  // A moved file is one line.
+  const shown = files.filter(({ moved_to }) => moved_to === undefined);
+  const rows = shown.map(({ status, path, old_mode, new_mode, moved_from }) => {
     const notes = [
       status === 'modified' && old_mode !== new_mode ? `mode ${old_mode} -> ${new_mode}` : '',
       conversions.get(path) ?? '',
     ];
-    return [status, nameText(path), notes.filter((note) => note !== '').join(', ')];
+    const [what, name] =
+      moved_from === undefined ? [status, nameText(path)] : ['moved', `${nameText(moved_from)} → ${nameText(path)}`];
+    return [what, name, notes.filter((note) => note !== '').join(', ')];
   });
   const [, ...lines] = table(['', '', ''], rows);
   return [

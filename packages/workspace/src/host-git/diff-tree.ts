@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createYielder, fromPlain, fromText, isWithin, type Yielder } from '../files/index.ts';
 import { type SnapshotId, WorkspaceError } from '../port.ts';
 import type { RunFolder } from '../run/index.ts';
@@ -9,8 +10,12 @@ export interface RawDiff {
   /** Byte path. */
   path: string;
   status: 'added' | 'modified' | 'deleted';
+  /** Byte path that the file had before. */
+  movedFrom: string | undefined;
   oldMode: string | null;
   newMode: string | null;
+  oldId: string | null;
+  newId: string | null;
   /** The file's sections of the patch: one, or two when its kind changed (git writes a deletion and a creation). */
   sections: Buffer[];
 }
@@ -27,20 +32,29 @@ export interface DiffTreeInput {
 
 /**
  * `git diff-tree` of two snapshots. Names come from the raw part, which is exact; the patch quotes them.
+ * @param options.renames for reading: a moved file is one entry. @default none: it is a deleted and an added one
  * @param options.attributesFrom a repository whose attributes apply to the run's objects
  */
 export async function diffTree(
   deps: { git: Git; diffProcesses: DiffProcesses },
   input: DiffTreeInput,
-  options: { flags: readonly string[]; config?: readonly string[]; maxBytes: number; attributesFrom?: string },
+  options: {
+    flags: readonly string[];
+    config?: readonly string[];
+    maxBytes: number;
+    renames?: Renames;
+    attributesFrom?: string;
+  },
 ): Promise<RawDiff[]> {
   const { path } = input;
   const settings = ['core.quotePath=true', ...(options.config ?? [])].flatMap((setting) => ['-c', setting]);
   const shape = [
-    ...['-r', '-p', '--raw', '-z', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
+    ...['-r', '-p', '--raw', '-z', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color'],
+    ...renameFlags[options.renames ?? 'none'],
   ];
   // A quoted path stands for bytes that no argument can hold: everything is compared, and other paths are filtered out below.
-  const pathspec = path === undefined || path === '' || path.startsWith('"') ? [] : ['--', path];
+  const isGiven = path !== undefined && path !== '' && !path.startsWith('"');
+  const pathspec = isGiven ? await pathspecFor(deps, { ...input, path }, options.renames ?? 'none') : [];
   const gitDir = `--git-dir=${options.attributesFrom ?? input.folder.shadow}`;
   const args = [...settings, gitDir, 'diff-tree', ...shape, ...options.flags];
   const { from, to } = input;
@@ -59,6 +73,45 @@ export async function diffTree(
   return files.filter((file) => isWithin(file.path, fromText(path)) || isWithin(file.path, fromPlain(path)));
 }
 
+/** `exact`: only files with the same content. */
+export type Renames = 'none' | 'exact' | 'similar';
+
+/** For similar files git compares at most this many deleted with this many added files: 400 squared pairs take 2 s. */
+const mostCompared = 400;
+
+const renameFlags: Record<Renames, readonly string[]> = {
+  none: ['--no-renames'],
+  exact: ['-M100%', `-l${mostCompared}`],
+  similar: ['-M50%', `-l${mostCompared}`],
+};
+
+/** More names do not fit on a command line: then everything is compared, and other paths are filtered out. */
+const mostNames = 1000;
+
+/** The path, and where the files below it were before. */
+async function pathspecFor(
+  deps: { git: Git },
+  input: DiffTreeInput & { path: string },
+  renames: Renames,
+): Promise<string[]> {
+  const { folder, from, to, path } = input;
+  if (renames === 'none') return ['--', path];
+  const args = [`--git-dir=${folder.shadow}`, 'diff-tree', '-r', '-z', '--name-status', '--diff-filter=R'];
+  const { stdout } = await deps.git.run([...args, ...renameFlags[renames], from, to], {
+    maxBytes: 256 * 1024 * 1024,
+    ...objectsOf(input, undefined),
+  });
+  const fields = stdout.toString('latin1').split('\0').slice(0, -1);
+  const before: string[] = [];
+  for (let at = 0; at + 2 < fields.length; at += 3) {
+    const now = fields[at + 2] ?? '';
+    if (isWithin(now, fromText(path)) || isWithin(now, fromPlain(path))) before.push(fields[at + 1] ?? '');
+  }
+  // Bytes that are no UTF-8 can be in no argument.
+  const names = before.map((name) => Buffer.from(name, 'latin1'));
+  return names.length > mostNames || !names.every((name) => isUtf8(name)) ? [] : ['--', path, ...names.map(String)];
+}
+
 function objectsOf({ folder, objects }: DiffTreeInput, attributesFrom: string | undefined): GitOptions {
   const own = `${folder.shadow}/objects`;
   // Quoted, because a colon separates paths.
@@ -73,9 +126,11 @@ async function split(output: Buffer, maybeYield: Yielder): Promise<RawDiff[]> {
   let position = 0;
   while (output[position] === 0x3a) {
     const [meta, afterMeta] = field(output, position);
-    const [path, afterPath] = field(output, afterMeta);
-    files.push(describe(meta, path));
-    position = afterPath;
+    const [first, afterFirst] = field(output, afterMeta);
+    // A moved file has both of its paths.
+    const [second, afterSecond] = isMove(meta) ? field(output, afterFirst) : [undefined, afterFirst];
+    files.push(describe(meta, second === undefined ? { path: first } : { path: second, movedFrom: first }));
+    position = afterSecond;
     const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
@@ -96,15 +151,23 @@ function field(output: Buffer, from: number): [string, number] {
   return [output.toString('latin1', from, end), end + 1];
 }
 
-function describe(meta: string, path: string): RawDiff & { parts: number } {
-  const match = /^:(\d{6}) (\d{6}) [0-9a-f]+ [0-9a-f]+ ([AMDT])$/.exec(meta);
+const isMove = (meta: string): boolean => / R\d{3}$/.test(meta);
+
+function describe(
+  meta: string,
+  { path, movedFrom }: { path: string; movedFrom?: string },
+): RawDiff & { parts: number } {
+  const match = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ([AMDT]|R\d{3})$/.exec(meta);
   if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a malformed diff: ${meta}`);
-  const [, oldMode = '', newMode = '', letter = ''] = match;
+  const [, oldMode = '', newMode = '', oldId = '', newId = '', letter = ''] = match;
   return {
     path,
+    movedFrom,
     status: letter === 'A' ? 'added' : letter === 'D' ? 'deleted' : 'modified',
     oldMode: letter === 'A' ? null : oldMode,
     newMode: letter === 'D' ? null : newMode,
+    oldId: letter === 'A' ? null : oldId,
+    newId: letter === 'D' ? null : newId,
     sections: [],
     parts: letter === 'T' ? 2 : 1,
   };

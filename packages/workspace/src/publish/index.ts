@@ -6,3 +6,4 @@ export { keepConflicts, oidsOf } from './keep-conflicts.ts';
 export { toPlanFiles, withDigest } from './plan-digest.ts';
 export { resolveConflict } from './resolve-conflict.ts';
 export { findUnexplained, unexplained } from './unexplained.ts';
+export { withMoves } from './with-moves.ts';

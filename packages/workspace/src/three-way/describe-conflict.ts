@@ -1,4 +1,3 @@
-import type { Deps, ObjectWriter } from '../deps.ts';
 import { toText } from '../files/index.ts';
 import { type Folder, find, isFolder, type Leaf, modes } from '../tree/index.ts';
 import type { MergeDriver } from './merge-drivers.ts';
@@ -39,27 +38,4 @@ function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, so
   const driver = drivers.get(path);
   if (driver?.kind === 'none') return `${sides.source} and ${sides.run} changed this file. ${driver.detail}`;
   return `${sides.source} and ${sides.run} changed this file in conflicting ways.`;
-}
-
-/** git compares at most 1,000 deleted files with 1,000 added files per side. */
-const mostCompared = 1000;
-
-/**
- * Asks git where the deleted files of one side were moved. This is only a hint for the person who resolves a conflict; no merge uses it.
- * @returns new path by old path
- */
-export async function findMoves(
-  deps: Pick<Deps, 'git'>,
-  input: { gitDir: string; writer: ObjectWriter; from: Folder; to: Folder },
-): Promise<ReadonlyMap<string, string>> {
-  const trees = [await input.writer.root(input.from), await input.writer.root(input.to)];
-  await input.writer.flush();
-  const shape = ['-r', '-z', '--name-status', '--diff-filter=R', '-M50%', `-l${mostCompared}`, '--no-ext-diff'];
-  const { stdout } = await deps.git.run([`--git-dir=${input.gitDir}`, 'diff-tree', ...shape, ...trees], {
-    maxBytes: 256 * 1024 * 1024,
-  });
-  const fields = stdout.toString('latin1').split('\0').slice(0, -1);
-  const moves = new Map<string, string>();
-  for (let at = 0; at + 2 < fields.length; at += 3) moves.set(fields[at + 1] ?? '', fields[at + 2] ?? '');
-  return moves;
 }

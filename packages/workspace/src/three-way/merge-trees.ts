@@ -13,7 +13,8 @@ import {
   withEntry,
 } from '../tree/index.ts';
 import { countHunks } from './conflict-lines.ts';
-import { describeConflict, findMoves, type Sides } from './describe-conflict.ts';
+import { describeConflict, type Sides } from './describe-conflict.ts';
+import { findMoves } from './find-moves.ts';
 import { mergeContents } from './merge-contents.ts';
 import { type MergeDriver, readMergeDrivers } from './merge-drivers.ts';
 import { mapThree, mergeFolders, type ThreeWay, type UnmergedPath } from './merge-folders.ts';

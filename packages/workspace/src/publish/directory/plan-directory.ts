@@ -25,6 +25,7 @@ import { createTextBudget, largestText, readVersions, textOf, versionOf } from '
 import { keepConflicts } from '../keep-conflicts.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import { findUnexplained } from '../unexplained.ts';
+import { withMoves } from '../with-moves.ts';
 import { compareSource, type Outcome } from './compare-source.ts';
 import { readSource, storeSource } from './inspect-source.ts';
 import { assertOutsideData } from './open-target.ts';
@@ -90,7 +91,8 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
   const candidate = await candidateOf(deps, { ...input, root }, { set, writer, outcomes });
   const files = toPlanFiles(journal.entries.filter(({ old, new: now }) => !isSame(old ?? undefined, now ?? undefined)));
   const plan = withDigest({ target, candidate, files, left_out, conflicts: [] }, [journal, resolutions]);
-  return { plan, journal };
+  const trees = { gitDir: folder.shadow, writer, from: set.before.root, to: set.after.root };
+  return { plan: { ...plan, files: await withMoves(deps, files, trees) }, journal };
 }
 
 /** Equal for the same snapshot with the same resolutions. */

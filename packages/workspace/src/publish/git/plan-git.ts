@@ -4,7 +4,7 @@ import { toText } from '../../files/index.ts';
 import { createObjectWriter, signature, writeRef } from '../../git-objects/index.ts';
 import type { Repository } from '../../source-repository/repository.ts';
 import { changesBetween } from '../../tree/index.ts';
-import { keepConflicts, leftOutOf, oidsOf, toPlanFiles, withDigest } from '../index.ts';
+import { keepConflicts, leftOutOf, oidsOf, toPlanFiles, withDigest, withMoves } from '../index.ts';
 import type { LfsObject } from './attributes/clean-changes.ts';
 import { branchName, type GitInput, scopeOf } from './git-input.ts';
 import { makeCandidate, makeTree, type Since, treeOf } from './make-tree.ts';
@@ -87,7 +87,10 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
     .map((one) => ({ ...one, path: toText(one.path) }));
   const plan = { candidate, files: toPlanFiles(changes), left_out, conflicts: [] };
   const shown = converted.length > 0 ? converted : undefined;
-  return { ...finish(target, { ...plan, converted: shown }, tree), objects: made.cleaned.objects };
+  const done = finish(target, { ...plan, converted: shown }, tree);
+  const trees = { gitDir: folder.shadow, writer, from: made.at.root, to: made.root };
+  const files = await withMoves(deps, plan.files, trees);
+  return { ...done, plan: { ...done.plan, files }, objects: made.cleaned.objects };
 }
 
 /** The publish to continue from. When it left out ignored files and this one includes them, changes count from the start of the run. */

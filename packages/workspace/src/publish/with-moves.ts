@@ -1,0 +1,22 @@
+import type { PublishPlan } from '@holdpoint/contract';
+import type { Deps, ObjectWriter } from '../deps.ts';
+import { toText } from '../files/index.ts';
+import { findMoves } from '../three-way/find-moves.ts';
+import type { Folder } from '../tree/index.ts';
+
+type PlanFiles = PublishPlan['files'];
+
+/** Says of the files of a plan where they were moved. A hint for the person who decides: the digest of the plan does not cover it. */
+export async function withMoves(
+  deps: Pick<Deps, 'git'>,
+  files: PlanFiles,
+  trees: { gitDir: string; writer: ObjectWriter; from: Folder; to: Folder },
+): Promise<PlanFiles> {
+  const paths = (status: string) => new Set(files.filter((file) => file.status === status).map(({ path }) => path));
+  const [made, gone] = [paths('added'), paths('deleted')];
+  if (made.size === 0 || gone.size === 0) return files;
+  const moves = [...(await findMoves(deps, trees))].map(([from, to]) => [toText(from), toText(to)] as const);
+  const known = moves.filter(([from, to]) => gone.has(from) && made.has(to));
+  const [to, from] = [new Map(known), new Map(known.map(([before, now]) => [now, before]))];
+  return files.map((file) => ({ ...file, moved_from: from.get(file.path), moved_to: to.get(file.path) }));
+}
