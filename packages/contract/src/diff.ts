@@ -79,9 +79,12 @@ const leftOutSchema = z.strictObject({
     .nullable()
     .describe('A path with a trailing slash is a folder with all its files; null: the rest of a long list'),
   reason: z
-    .enum(['ignored', 'excluded', 'prepared', 'repository', 'too_large', 'socket', 'fifo', 'device', 'unreadable'])
+    .enum([
+      ...(['ignored', 'excluded', 'prepared', 'repository', 'submodule'] as const),
+      ...(['too_large', 'socket', 'fifo', 'device', 'unreadable'] as const),
+    ])
     .describe(
-      'ignored: by the ignore rules of a git source; excluded: by include or exclude; prepared: made by the commands of `prepare`; repository: `.git`, only in a diff; all others: no snapshot can hold it',
+      'ignored: by the ignore rules of a git source; excluded: by include or exclude; prepared: made by the commands of `prepare`; repository: `.git`, only in a diff; submodule: in the folder of a submodule, whose commits are those of another repository; all others: no snapshot can hold it',
     ),
   files: z.int(),
   bytes: z.int(),
@@ -89,7 +92,7 @@ const leftOutSchema = z.strictObject({
 });
 /** A path that the run created or changed and that no publish brings to the source. */
 export type LeftOut = z.infer<typeof leftOutSchema>;
-/** Whether no snapshot can hold the content, so that no publish can bring it. */
+/** Whether no publish can bring it: no snapshot can hold the content, or it belongs to a submodule. */
 export const isUnstorable = ({ reason }: Pick<LeftOut, 'reason'>): boolean =>
   !['ignored', 'excluded', 'prepared', 'repository'].includes(reason);
 export const leftOutListSchema = z

@@ -248,9 +248,14 @@ test('many diffs at once each have the right files', async ({ t }) => {
   expect(diff.map((file) => file.path)).toEqual(['other']);
 });
 
-/** A tree of similar and equal files; the second one has some of them elsewhere, edited, or both. */
-const content = fc.record({ kind: fc.nat(3), edits: fc.array(fc.nat(19), { maxLength: 9 }) });
-const files = fc.dictionary(fc.constantFrom('a', 'b', 'c/d', 'c/e', 'f/g/h', 'caf\u00e9'), content, { minKeys: 1 });
+const names = fc.constantFrom('a', 'b', 'c/d', 'c/e', 'f/g/h', 'caf\u00e9');
+const edits = fc.array(fc.nat(19), { maxLength: 6 });
+/** A tree of similar and equal files, and where some of them are afterwards, edited or not. */
+const trees = fc.record({
+  before: fc.dictionary(names, fc.record({ kind: fc.nat(3), edits }), { minKeys: 2 }),
+  moves: fc.dictionary(names, fc.constantFrom('a', 'm/a', 'm/b', 'z', 'c/new'), { minKeys: 2 }),
+  edited: fc.dictionary(names, edits),
+});
 
 const textOf = ({ kind, edits }: { kind: number; edits: number[] }): string =>
   Array.from({ length: 20 }, (_, line) => `${kind} ${line} ${edits.includes(line) ? 'edited' : 'as before'}\n`).join(
@@ -267,7 +272,12 @@ test('renames and counts are those of git diff -M, for any two trees', async ({ 
     return parent;
   };
   await fc.assert(
-    fc.asyncProperty(files, files, async (before, after) => {
+    fc.asyncProperty(trees, async ({ before, moves, edited }) => {
+      const after = Object.fromEntries(
+        Object.entries(before).map(([name, of]) => {
+          return [moves[name] ?? name, { ...of, edits: [...of.edits, ...(edited[name] ?? [])] }];
+        }),
+      );
       const [from, to] = [await snapshotOf(before), await snapshotOf(after)];
       const shown = (await t.workspaces.diff({ runId, from, to })).files;
       const rows = git(t.shadow(runId), 'diff', '-M', '--numstat', '-z', from, to);

@@ -2,6 +2,7 @@ import type { FileDiff } from '@holdpoint/contract';
 import { countLarge, type LargeFile } from './count-large.ts';
 import type { Deps, DiffRequest, Workspaces } from './deps.ts';
 import { createYielder, toText, type Yielder } from './files/index.ts';
+import { changedPaths } from './host-git/changed-paths.ts';
 import { diffTree, type RawDiff, type Renames } from './host-git/diff-tree.ts';
 import { type HunkBudget, readHunks } from './host-git/read-hunks.ts';
 import { blobSizes } from './host-git/stream-blobs.ts';
@@ -18,7 +19,7 @@ export async function diffSnapshots(deps: Deps, request: DiffRequest): ReturnTyp
     { ...review, path: request.path },
     {
       ...{ flags: [], config: [`core.bigFileThreshold=${deps.limits.hunkBytes}`], maxBytes: deps.limits.diffBytes },
-      renames: await renamesFor(deps, review),
+      renames: await renamesFor(deps, review, request),
     },
   );
   const large = await countLarge(deps, { gitDir: review.folder.shadow, files: files.filter(isBinary) });
@@ -53,7 +54,9 @@ async function toFileDiff(file: RawDiff, budget: HunkBudget, maybeYield: Yielder
 const mostCompared = 256 * 1024 * 1024;
 
 /** How to look for moved files: a comparison of many large files would take minutes. */
-async function renamesFor(deps: Deps, { folder, changes }: Review): Promise<Renames> {
+async function renamesFor(deps: Deps, { folder, changes: asked }: Review, request: DiffRequest): Promise<Renames> {
+  // A file below the path may have been elsewhere.
+  const changes = request.path === undefined ? asked : await changedPaths(deps, { folder, ...request });
   const gone = changes.filter((change) => change.new === null).flatMap(({ old }) => old?.oid ?? []);
   const made = changes.filter((change) => change.old === null).flatMap((change) => change.new?.oid ?? []);
   if (gone.length === 0 || made.length === 0) return 'none';

@@ -99,7 +99,7 @@ export function leftOutText(list: readonly LeftOut[], colors: Colors): string[] 
     path === null ? '… more' : nameText(path),
     reason === 'ignored' || reason === 'excluded' || reason === 'prepared'
       ? reason
-      : colors.red(`${reason}, content unknown`),
+      : colors.red(reason === 'submodule' ? 'submodule, not published' : `${reason}, content unknown`),
     counted(files, 'file'),
     sizeText(bytes),
     modified_at,

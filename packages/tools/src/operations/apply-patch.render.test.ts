@@ -57,6 +57,18 @@ describe('applyPatch', () => {
     expect(text('c\na\nc\n', last)).toMatchObject({ status: 'mismatch' });
   });
 
+  it('says that line endings alone differ, and which the file has', () => {
+    const crlf = 'a\r\nb\r\nc\r\n';
+    const patch = '@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n';
+    const differs = (file: string, given: string) => apply(file, given).status === 'mismatch' && apply(file, given);
+    expect(differs(crlf, patch)).toMatchObject({ hunk: 1, line_endings: { file: 'CRLF', patch: 'LF' } });
+    const withCrlf = patch.replace(/^([ +-].*)\n/gm, '$1\r\n');
+    expect(text(crlf, withCrlf)).toBe('a\r\nB\r\nc\r\n');
+    expect(differs('a\nb\nc\n', withCrlf)).toMatchObject({ line_endings: { file: 'LF', patch: 'CRLF' } });
+    expect(differs('a\r\nb\nc\n', patch)).toMatchObject({ line_endings: { file: 'mixed', patch: 'LF' } });
+    expect(differs(crlf, patch.replace('-b', '-x'))).toMatchObject({ line_endings: undefined });
+  });
+
   it('names the hunk that does not fit, and applies none', () => {
     const patch = '@@ -1 +1 @@\n-a\n+A\n@@ -3,1 +3,1 @@\n-x\n+y\n';
     expect(apply('a\nb\nc\n', patch)).toEqual({ status: 'mismatch', hunk: 2, header: '@@ -3,1 +3,1 @@' });

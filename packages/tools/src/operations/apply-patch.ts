@@ -16,7 +16,7 @@ export type PatchedText =
   | { status: 'patched'; data: Buffer; hunks: number; deletes: boolean }
   | { status: 'unreadable'; detail: string }
   | { status: 'other_file'; named: string }
-  | { status: 'mismatch'; hunk: number; header: string }
+  | { status: 'mismatch'; hunk: number; header: string; line_endings: OtherEndings | undefined }
   /** `exists`: it makes a file that is there, with content. `missing`: it changes a file that is not there. `remains`: it deletes a file with more content than it has. */
   | { status: 'exists' | 'missing' | 'remains' };
 
@@ -41,8 +41,11 @@ export function applyPatch({ data, patch, path, missing = false }: PatchInput): 
   for (const [at, hunk] of read.hunks.entries()) {
     const { before, after, lead, trail } = sides(hunk);
     const guess = hunk.oldStart - 1 + shift;
-    const found = place(lines, { before, lead, trail, start: hunk.oldStart, guess, from: next });
-    if (found === undefined) return { status: 'mismatch', hunk: at + 1, header: headerOf(hunk) };
+    const wanted = { before, lead, trail, start: hunk.oldStart, guess, from: next };
+    const found = place(lines, wanted);
+    if (found === undefined) {
+      return { status: 'mismatch', hunk: at + 1, header: headerOf(hunk), line_endings: otherEndings(lines, wanted) };
+    }
     shift += found - guess;
     // Context stays as it is, so the next hunk may have it, too.
     for (let line = next; line < found + lead; line++) out.push(lines[line] ?? '');
@@ -157,6 +160,31 @@ function place(
     if (guess - away >= from && fits(guess - away)) return guess - away;
   }
   return undefined;
+}
+
+/** The hunk would apply but for its line endings: those of the file there, and those of the patch. */
+interface OtherEndings {
+  file: Endings;
+  patch: Endings;
+}
+
+type Endings = 'CRLF' | 'LF' | 'mixed';
+
+function otherEndings(lines: readonly string[], wanted: Parameters<typeof place>[1]): OtherEndings | undefined {
+  const { before } = wanted;
+  if (![...lines, ...before].some((line) => line.endsWith('\r\n'))) return undefined;
+  const found = place(lines.map(withLf), { ...wanted, before: before.map(withLf) });
+  if (found === undefined) return undefined;
+  return { file: endingsOf(lines.slice(found, found + before.length)), patch: endingsOf(before) };
+}
+
+const withLf = (line: string): string => line.replace(/\r\n$/, '\n');
+
+function endingsOf(lines: readonly string[]): Endings {
+  const ended = lines.filter((line) => line.endsWith('\n'));
+  const crlf = ended.filter((line) => line.endsWith('\r\n')).length;
+  if (crlf === 0) return 'LF';
+  return crlf === ended.length ? 'CRLF' : 'mixed';
 }
 
 const headerOf = ({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): string =>

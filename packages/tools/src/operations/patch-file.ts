@@ -112,6 +112,7 @@ function refusal(path: string, result: Exclude<PatchedText, { status: 'patched' 
         'Name the same file in both, or leave the headers out.',
       );
     case 'mismatch':
+      if (result.line_endings !== undefined) return otherEndings(path, result.hunk, result.line_endings);
       return failure(
         'EPATCHMISMATCH',
         `Hunk ${result.hunk} (${result.header}) does not apply: ${path} has its lines nowhere, or not in this order.`,
@@ -135,4 +136,15 @@ function refusal(path: string, result: Exclude<PatchedText, { status: 'patched' 
     default:
       return result satisfies never;
   }
+}
+
+function otherEndings(path: string, hunk: number, { file, patch }: { file: string; patch: string }): Failure {
+  const next =
+    file === 'CRLF'
+      ? 'End every line of the hunks (context, "-" and "+") with CRLF (\\r\\n), as the file does.'
+      : file === 'LF'
+        ? 'End every line of the hunks with LF (\\n) alone, as the file does.'
+        : 'Give each line of the hunks the line ending that it has in the file: read the file again.';
+  const message = `Hunk ${hunk} does not apply for its line endings alone: ${path} has ${file} there, and the patch has ${patch}.`;
+  return failure('EPATCHMISMATCH', message, next, { hunk, differs_in: 'line_endings' });
 }

@@ -1,6 +1,6 @@
 import type { LeftOut } from '@holdpoint/contract';
 import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
-import type { BytePath } from '../files/index.ts';
+import { type BytePath, fromText, isWithin } from '../files/index.ts';
 import { createSelection } from '../materialise/selection.ts';
 import { type Change, type Folder, find } from '../tree/index.ts';
 import { ignoredPaths } from './ignored-paths.ts';
@@ -16,7 +16,7 @@ export interface Scope {
 }
 
 /**
- * Finds the changes outside the change set, with the reason: excluded by the globs of the source, made by `prepare`, or ignored by a git source. A directory
+ * Finds the changes outside the change set, with the reason: excluded by the globs of the source, in the folder of a submodule, made by `prepare`, or ignored by a git source. A directory
  * source has no ignore rules, even inside a repository.
  * @param input.root the newer tree
  */
@@ -30,7 +30,11 @@ export async function findLeftOut(
   const reasons = new Map<BytePath, LeftOut['reason']>();
   if (source.type === 'empty') return reasons;
   const selection = createSelection(source);
-  for (const { path } of input.changes) if (!selection.has(path)) reasons.set(path, 'excluded');
+  const isInSubmodule = submoduleFolders(record);
+  for (const { path } of input.changes) {
+    if (!selection.has(path)) reasons.set(path, 'excluded');
+    else if (isInSubmodule(path)) reasons.set(path, 'submodule');
+  }
   const isPrepared = await preparedPaths(deps, { folder, record, root: input.root });
   for (const { path } of input.changes) if (!reasons.has(path) && isPrepared(path)) reasons.set(path, 'prepared');
   if (source.type !== 'git' || scope.includeIgnored) return reasons;
@@ -39,4 +43,10 @@ export async function findLeftOut(
   const ignored = await ignoredPaths(deps, { folder, record, root: input.root, paths, isTracked });
   for (const path of ignored) reasons.set(path, 'ignored');
   return reasons;
+}
+
+/** Whether a path is below the folder of a submodule. A file in place of the folder is not: it replaces the submodule, which is a conflict. */
+export function submoduleFolders({ submodules }: Pick<WorkspaceRecord, 'submodules'>): (path: BytePath) => boolean {
+  const folders = submodules.map(({ path }) => fromText(path));
+  return (path) => folders.some((folder) => path !== folder && isWithin(path, folder));
 }

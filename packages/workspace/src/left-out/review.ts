@@ -20,7 +20,7 @@ import {
   type Skipped,
 } from '../tree/index.ts';
 import { changedRepositories } from './changed-repositories.ts';
-import { findLeftOut } from './find-left-out.ts';
+import { findLeftOut, submoduleFolders } from './find-left-out.ts';
 import { summarise } from './summarise.ts';
 
 /** A comparison of two snapshots for a person, without the changes that a publish leaves out. */
@@ -100,6 +100,8 @@ async function mayLeaveOut(
   if (source.type === 'empty' || changes.length === 0) return false;
   const selection = createSelection(source);
   if (changes.some(({ path }) => !selection.has(path)) || preparedSnapshot(folder) !== undefined) return true;
+  const isInSubmodule = submoduleFolders(record);
+  if (changes.some(({ path }) => isInSubmodule(path))) return true;
   if (source.type !== 'git' || request.includeIgnored === true) return false;
   if (request.from === record.base) return changes.some(({ old }) => old === null);
   const made = new Set<string>();

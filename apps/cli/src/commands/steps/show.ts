@@ -1,10 +1,10 @@
 import { ApiError, type Client } from '@holdpoint/client';
 import { stepIdSchema } from '@holdpoint/contract';
-import type { Attempt, Snapshot, StepDetail } from '@holdpoint/contract/wire';
+import type { Attempt, Diff, Snapshot, StepDetail } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { everySnapshot } from '../../find-snapshot.ts';
 import { isShortFor, shortIdIn } from '../../naming/short-id.ts';
-import { codeText, duration, nameText, oneLine, pairs, patchLines, plain } from '../../output/index.ts';
+import { codeText, duration, leftOutText, nameText, oneLine, pairs, patchLines, plain } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../../shell/index.ts';
 import { allSteps } from '../runs/inspect.ts';
 
@@ -16,10 +16,11 @@ export const showStepCommand = (shell: Shell): Command =>
       const client = await shell.connect(url);
       const { id, number } = await findStep(client, runId, named);
       const [step, attempts] = await Promise.all([client.getStep(id), client.listAttempts(id)]);
-      const patch = await patchOf(client, step);
-      if (json) return shell.printJson({ ...step, number, attempts_made: attempts, patch });
+      const { patch, left_out } = await changesOf(client, step);
+      if (json) return shell.printJson({ ...step, number, attempts_made: attempts, patch, left_out });
       for (const line of stepText(shell, { step, number, attempts })) shell.print(line);
       if (patch !== '') for (const line of ['', 'It changed', ...patchLines(patch, shell.colors)]) shell.print(line);
+      for (const line of leftOutText(left_out, shell.colors)) shell.print(line);
       if (step.approval_id !== null) shell.say(`approval: ${commandLine('approvals', 'show', step.approval_id)}`);
     });
 
@@ -52,12 +53,18 @@ function unlessNotFound(error: unknown): undefined {
   if (!(error instanceof ApiError) || error.code !== 'step_not_found') throw error;
 }
 
-/** What changed between the snapshot before the step and its own. */
-async function patchOf(client: Client, { id: stepId, run_id, snapshot, effect }: StepDetail): Promise<string> {
-  if (snapshot === null || effect === 'read') return '';
+/** What changed between the snapshot before the step and its own, and what of it is not published. */
+async function changesOf(
+  client: Client,
+  { id: stepId, run_id, snapshot, effect }: StepDetail,
+): Promise<{ patch: string; left_out: Diff['left_out'] }> {
+  const nothing = { patch: '', left_out: [] };
+  if (snapshot === null || effect === 'read') return nothing;
   const before = (await lastSnapshotOf(client, run_id, stepId))?.parent;
-  if (before === undefined || before === null || before === snapshot) return '';
-  return client.patch(run_id, { from: before, to: snapshot, include_ignored: true });
+  if (before === undefined || before === null || before === snapshot) return nothing;
+  const between = { from: before, to: snapshot, include_ignored: true };
+  const { left_out } = await client.diff(run_id, between);
+  return { patch: await client.patch(run_id, between), left_out };
 }
 
 async function lastSnapshotOf(client: Client, runId: string, stepId: string): Promise<Snapshot | undefined> {

@@ -94,6 +94,14 @@ test.each([
   expect(await after()).toBe(before);
 });
 
+test('a patch with LF on a file with CRLF says so, and what to do', async () => {
+  await fill('one\r\ntwo\r\nthree\r\n');
+  const refusal = JSON.stringify(await edit({ patch }));
+  expect(refusal).toContain('f.txt has CRLF there, and the patch has LF');
+  expect(refusal).toContain('End every line of the hunks');
+  expect(await after()).toBe('one\r\ntwo\r\nthree\r\n');
+});
+
 // covers S4-26
 test('a refusal names the hunk that failed', async () => {
   await fill();

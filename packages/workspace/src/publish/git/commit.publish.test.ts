@@ -197,6 +197,25 @@ describe('publish to git', () => {
     expect(git(source, 'rev-parse', `${branch}~2`)).toBe(commit);
   });
 
+  test('names files in the folder of a submodule, which it leaves out', async ({ t }) => {
+    const { source, final, path } = await start(t, (repository) => {
+      const module = join(t.path, 'module');
+      writeTree(module, { m: 'm' });
+      initRepository(module);
+      git(repository, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', module, 'dir/module');
+      git(repository, 'commit', '-q', '-m', 'module');
+    });
+    writeTree(path, { 'dir/module/made': 'by a step\n', 'dir/modules': 'beside it\n' });
+    const next = await t.snapshot(final.id);
+    const shown = await t.workspaces.diff({ runId, from: final.id, to: next.id });
+    expect(shown.files.map((file) => file.path)).toEqual(['dir/modules']);
+    expect(shown.left_out).toMatchObject([{ path: 'dir/module/made', reason: 'submodule', files: 1 }]);
+    const published = await t.publish({ snapshot: next.id });
+    expect(published).toMatchObject({ status: 'published', published: { left_out: [{ reason: 'submodule' }] } });
+    expect(git(source, 'ls-tree', branch, 'dir/module')).toMatch(/^160000 commit/);
+    expect(git(source, 'show', `${branch}:dir/modules`)).toBe('beside it');
+  });
+
   test('into a broken repository fails and leaves no process behind', async ({ t }) => {
     const { source, final, path } = await start(t);
     rmSync(join(source, '.git/objects/pack'), { recursive: true, force: true });
