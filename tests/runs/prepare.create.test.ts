@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunEvent } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -58,7 +58,7 @@ const repair = bash(
   `node -e 'process.exit(require("./src/sum.js")(2, 3) === 5 ? 0 : 1)' && node_modules/.bin/adder && echo '// repaired' >> src/sum.js`,
 );
 
-test('npm ci is done when the first step begins, once for all runs with the same lock file', async () => {
+test('npm ci is done when the first step begins, once for all runs of the same files', async () => {
   const path = await system.repositoryWith(await project('adder'));
   const source = { type: 'git' as const, path };
   const request = {
@@ -80,6 +80,9 @@ test('npm ci is done when the first step begins, once for all runs with the same
   const second = await succeed(client, request);
   const [prepared] = await eventsOf(second.id, 'workspace.prepared');
   expect(prepared).toMatchObject({ cached: true, number: 1, of: 1 });
+  const commit = await git(path, 'rev-parse', 'main');
+  const from = { run_id: first.id, source: path, ref: 'HEAD', commit, bound_to: 'tree' };
+  expect(prepared?.made_from).toMatchObject(from);
   expect(prepared?.files_changed).toBeGreaterThanOrEqual(4);
   // Only the step itself asked: nothing was installed.
   expect(registry.visits.slice(visits).filter((url) => url !== '/adder')).toEqual([]);
@@ -92,6 +95,37 @@ test('npm ci is done when the first step begins, once for all runs with the same
   const other = await system.repositoryWith({ ...(await project('adder')), '.npmrc': 'audit=false\n' });
   const third = await succeed(client, { ...request, workspace: { source: { type: 'git', path: other } } });
   expect(await eventsOf(third.id, 'workspace.prepared')).toMatchObject([{ exit_code: 0 }]);
+});
+
+test('a branch with another script of its own leaves nothing for runs of other branches', async () => {
+  const files = await project('guarded');
+  const manifest = JSON.parse(files['package.json'] ?? '');
+  const own = { ...manifest, scripts: { postinstall: 'node scripts/post.js' } };
+  const post = (text: string) => `require('fs').writeFileSync('node_modules/guarded/post.txt', '${text}');\n`;
+  const path = await system.repositoryWith({
+    ...{ ...files, 'package.json': JSON.stringify(own), 'scripts/post.js': post('clean') },
+  });
+  await git(path, 'checkout', '-q', '-b', 'branch');
+  await writeFile(join(path, 'scripts/post.js'), post('poison'));
+  await git(path, 'commit', '-qam', 'another script');
+  await git(path, 'checkout', '-q', 'main');
+  const run = (ref?: string) =>
+    succeed(client, {
+      ...{ plan: plan([bash('cat node_modules/guarded/post.txt')]), prepare: npmCi() },
+      ...{ workspace: { source: { type: 'git' as const, path, ref } }, policy: { rules: [allowBash] } },
+    });
+  const seen = async (id: string) => {
+    const [step] = (await client.listSteps(id)).data;
+    return (await client.getStep(step?.id ?? '')).result;
+  };
+  const poisoned = await run('branch');
+  expect(await seen(poisoned.id)).toMatchObject({ stdout: 'poison' });
+  expect(await eventsOf(poisoned.id, 'workspace.prepared')).toMatchObject([{ kept: true }]);
+  const clean = await run();
+  expect(await seen(clean.id)).toMatchObject({ stdout: 'clean' });
+  const again = await run();
+  expect(await eventsOf(again.id, 'workspace.prepared')).toMatchObject([{ cached: true }]);
+  expect(await seen(again.id)).toMatchObject({ stdout: 'clean' });
 });
 
 test('pip install into a virtual environment works in the next run, too', async () => {

@@ -8,7 +8,7 @@ import { ConfigError, providerRatesSchema, type RuntimeConfig, remoteFilesFrom }
 import { operatorKindsFrom, operatorTextFrom } from '@holdpoint/runtime/operator';
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
-import { rootsFrom } from '@holdpoint/workspace';
+import { namedInputs, rootsFrom } from '@holdpoint/workspace';
 import { defaultLayers, layersSettings } from '@holdpoint/workspace/trees';
 import { z } from 'zod';
 import manifest from '../package.json' with { type: 'json' };
@@ -32,6 +32,20 @@ const rates = z
   })
   .pipe(providerRatesSchema);
 
+/** Globs with commas in between; `manifests` stands for the well-known manifests and lock files. */
+const preparedInputs = z
+  .string()
+  .optional()
+  .transform((text, context) => {
+    const globs = text?.split(',').flatMap((glob) => (glob.trim() === '' ? [] : [glob.trim()])) ?? [];
+    try {
+      return globs.length === 0 ? undefined : namedInputs(globs);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  });
+
 const environmentSchema = z.object({
   HOLDPOINT_DATA: z.string().min(1).default(join(projectDir, '.holdpoint')),
   REDIS_URL: z.string().optional(),
@@ -47,6 +61,7 @@ const environmentSchema = z.object({
   HOLDPOINT_MAINTENANCE_MS: integer(1000, 7 * 86_400_000, 6 * 3_600_000),
   HOLDPOINT_SOURCE_BYTES: integer(1_000_000, 10 ** 15, 10 * 1024 ** 3),
   HOLDPOINT_LAYERS: z.enum(layersSettings).default(defaultLayers),
+  HOLDPOINT_PREPARED_INPUTS: preparedInputs,
   HOLDPOINT_PREPARED_BYTES: integer(0, 10 ** 15, 5 * 1024 ** 3),
   HOLDPOINT_POOL_BYTES: integer(0, 10 ** 15, 5 * 1024 ** 3),
   HOLDPOINT_RETAIN_DAYS: z.coerce.number().min(0).optional(),
@@ -98,6 +113,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     drainMs: of.HOLDPOINT_DRAIN_MS,
     sourceBytes: of.HOLDPOINT_SOURCE_BYTES,
     layers: of.HOLDPOINT_LAYERS,
+    preparedInputs: of.HOLDPOINT_PREPARED_INPUTS,
     preparedBytes: of.HOLDPOINT_PREPARED_BYTES,
     poolBytes: of.HOLDPOINT_POOL_BYTES,
     maintenanceMs: of.HOLDPOINT_MAINTENANCE_MS,

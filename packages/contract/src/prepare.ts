@@ -25,7 +25,9 @@ export const prepareSchema = z.strictObject({
     .array(z.string().min(1).max(1000))
     .max(100)
     .optional()
-    .describe('Globs of the files that decide what the commands make. Default: well-known manifests and lock files'),
+    .describe(
+      'Globs of further files that decide what the commands make, where the operator has it decided by some files (HOLDPOINT_PREPARED_INPUTS). Default: all files of the source decide',
+    ),
 });
 export type Prepare = z.infer<typeof prepareSchema>;
 
@@ -60,6 +62,19 @@ const result = {
 
 export const preparingSchema = z.strictObject({ ...ran, command: z.string(), worker: z.string() });
 
+export const preparedFromSchema = z.strictObject({
+  run_id: z.string().describe('The run whose commands made it'),
+  at: z.string().describe('When'),
+  source: z.string().nullable().describe('Path or URL of the source'),
+  ref: z.string().nullable().describe('The ref that the run named; null: the source has none'),
+  commit: z.string().nullable(),
+  tree: z.string().describe('Git tree of the files that the commands found'),
+  bound_to: z
+    .enum(['tree', 'inputs'])
+    .describe('`tree`: runs of the same source and ref with exactly these files; `inputs`: with the same inputs'),
+});
+export type PreparedFrom = z.infer<typeof preparedFromSchema>;
+
 /** A command that succeeded, and the files after it. With `cached`, all of them at once: their changes were made by an earlier run. */
 export const preparedSchema = z.strictObject({
   ...ran,
@@ -68,6 +83,7 @@ export const preparedSchema = z.strictObject({
   exit_code: result.exit_code.optional(),
   output: result.output.optional(),
   cached: z.literal(true).optional().describe('No command ran: an earlier run with the same inputs made these changes'),
+  made_from: preparedFromSchema.optional().describe('With `cached`: what the earlier run made the changes from'),
   key: z.string().optional().describe('The digest of what decides the result: commands, inputs, toolchains'),
   kept: z.boolean().optional().describe('With the last command: whether later runs can take the changes over'),
 });

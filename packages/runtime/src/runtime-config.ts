@@ -37,6 +37,8 @@ export interface RuntimeConfig {
   layers?: WorkspacesOptions['layers'];
   /** What `prepare` made may take this many bytes in all, kept for later runs; 0: nothing is kept. */
   preparedBytes: number;
+  /** Globs of the files that decide what `prepare` makes. @default all files of a source */
+  preparedInputs?: readonly string[] | undefined;
   /** What runs of the same source share may take this many bytes in all; 0: they share nothing. */
   poolBytes: number;
   /** How often workspaces that are past `retention` are discarded, and what nothing needs is removed. */

@@ -122,6 +122,7 @@ export async function startWorkers(
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
     layers: config.layers,
+    preparedInputs: config.preparedInputs,
     limits: {
       sourceBytes: config.sourceBytes,
       preparedBytes: config.preparedBytes,

@@ -49,6 +49,8 @@ export interface Deps {
   readonly layers: Layers;
   /** Packs that were read as a whole in this process, by path and what identifies the file. */
   readonly checkedPacks: Map<string, Promise<boolean>>;
+  /** Globs of the files that decide what `prepare` makes; undefined: all files do. */
+  readonly preparedInputs: readonly string[] | undefined;
   readonly limits: Limits;
   readonly logger: Logger;
   /** This process, as tree heads name it. */

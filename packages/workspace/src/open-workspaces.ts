@@ -62,6 +62,8 @@ export interface WorkspacesOptions {
   limits?: Partial<Limits>;
   /** Which trees stand on shared layers. @default `defaultLayers` */
   layers?: LayersSetting | undefined;
+  /** Globs of the files that decide what the commands of `prepare` make. @default all files of a source */
+  preparedInputs?: readonly string[] | undefined;
   /** Where sources may lie and where a publish may write; some places are never allowed. @default everywhere else */
   roots?: Roots;
   /** Reads and writes remote repositories. @default remote sources cannot be used */
@@ -99,6 +101,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     dataDir,
     layers: createLayers({ setting: options.layers ?? defaultLayers, dataDir }),
     checkedPacks: new Map(),
+    preparedInputs: options.preparedInputs,
     git,
     bounds: createBounds({ dataDir, ...options.roots }),
     remoteGit: options.remoteGit,

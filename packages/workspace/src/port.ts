@@ -6,6 +6,7 @@ import type {
   FileDiff,
   LeftOut,
   LfsPointers,
+  PreparedFrom,
   Published,
   PublishPlan,
   PublishTarget,
@@ -263,8 +264,8 @@ export interface Workspaces {
     isShared?: boolean;
   }): Promise<MergeResult>;
   /**
-   * The digest of the files of a snapshot that decide what `prepare` makes, with their paths and modes.
-   * @param input.globs as `include` of a source. @default well-known manifests and lock files; when there are none, every file
+   * The digest of what decides what `prepare` makes: the source, its ref and its files, or the files that the operator names.
+   * @param input.globs of the run, which add to the operator's
    */
   inputDigest(input: { runId: string; snapshot: SnapshotId; globs?: readonly string[] | undefined }): Promise<string>;
   /**
@@ -280,10 +281,10 @@ export interface Workspaces {
     /** A SHA-256 digest in hex. */
     key: string;
     forbids?: ((path: string) => boolean) | undefined;
-  }): Promise<Snapshot | undefined>;
+  }): Promise<(Snapshot & { made_from?: PreparedFrom | undefined }) | undefined>;
   /**
-   * Keeps what differs between two snapshots for other runs of the tenant: the first one wins.
-   * @param input.forSource when the changes go beyond folders of dependencies, only runs with the same files may use them
+   * Keeps what differs between two snapshots for other runs of the tenant: the first one wins. Unless the operator names inputs, only runs
+   * with the same files may use them.
    * @returns whether it was kept: no `.git` entries and no skipped paths can be
    */
   keepPrepared(input: {
@@ -292,7 +293,6 @@ export interface Workspaces {
     key: string;
     from: SnapshotId;
     to: SnapshotId;
-    forSource: boolean;
   }): Promise<boolean>;
   /** Records the snapshot that `prepare` left: diffs and publishes leave out what it made. */
   markPrepared(input: { runId: string; snapshot: SnapshotId }): Promise<void>;

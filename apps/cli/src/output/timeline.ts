@@ -1,4 +1,4 @@
-import type { AgentReport, Problem } from '@holdpoint/contract';
+import type { AgentReport, PreparedFrom, Problem } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
 import { codeText, cut, nameText, oneLine } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
@@ -263,10 +263,21 @@ function preparedText({
   cached,
   duration_ms,
   files_changed,
+  made_from,
 }: Extract<RunEvent, { type: 'workspace.prepared' }>['data']): string {
   const changed = `${counted(files_changed, 'file')} changed`;
-  if (cached) return `from an earlier run, in ${seconds(duration_ms)}: ${changed}`;
+  if (cached) return `from ${madeFromText(made_from)}, in ${seconds(duration_ms)}: ${changed}`;
   return `${number} of ${of} in ${seconds(duration_ms)}: ${changed}`;
+}
+
+function madeFromText(from: PreparedFrom | undefined): string {
+  if (from === undefined) return 'an earlier run';
+  const { run_id, at, source, ref, commit, bound_to } = from;
+  const place = source === null ? '' : ` of ${nameText(source)}`;
+  const where = ref === null ? '' : ` at ${nameText(ref)}`;
+  const which = commit === null ? '' : ` (${commit.slice(0, 12)})`;
+  const bound = bound_to === 'inputs' ? ', bound to the inputs that the operator names' : '';
+  return `${run_id}${place}${where}${which} on ${at.slice(0, 10)}${bound}`;
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

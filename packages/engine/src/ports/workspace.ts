@@ -5,6 +5,7 @@ import type {
   LfsPointers,
   MergeContent,
   PathChange,
+  PreparedFrom,
   Published,
   PublishOptions,
   PublishPlan,
@@ -165,20 +166,14 @@ export interface WorkspacePort {
     tenant: string;
     key: string;
     forbids?: Forbids | undefined;
-  }): Promise<{ snapshot: string; files_changed: number; skipped: number } | undefined>;
+  }): Promise<
+    { snapshot: string; files_changed: number; skipped: number; made_from?: PreparedFrom | undefined } | undefined
+  >;
   /**
    * Keeps what differs between two snapshots for other runs of the tenant.
-   * @param input.forSource only for runs with the same files when the changes go beyond folders of dependencies
    * @returns whether it was kept
    */
-  keepPrepared(input: {
-    runId: string;
-    tenant: string;
-    key: string;
-    from: string;
-    to: string;
-    forSource: boolean;
-  }): Promise<boolean>;
+  keepPrepared(input: { runId: string; tenant: string; key: string; from: string; to: string }): Promise<boolean>;
   /** Remembers the files that the commands of `prepare` left: what they made is not part of the change set. */
   markPrepared(input: { runId: string; snapshot: string }): Promise<void>;
   planPublish(call: PublishCall): Promise<PlannedPublish>;

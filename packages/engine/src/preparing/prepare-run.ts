@@ -167,10 +167,7 @@ async function finish(
   if (key === undefined || !isOwn) return { kept: false };
   const spec = await readSpec(deps, run);
   const { tenant } = scopeOf(run, spec);
-  const kept = await deps.workspaces.keepPrepared({
-    ...{ runId: run.id, tenant, key, from: run.base ?? '', to: snapshot },
-    forSource: spec.prepare?.inputs === undefined,
-  });
+  const kept = await deps.workspaces.keepPrepared({ runId: run.id, tenant, key, from: run.base ?? '', to: snapshot });
   return { kept };
 }
 

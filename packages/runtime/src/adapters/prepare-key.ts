@@ -7,7 +7,7 @@ import type { Workspaces } from '@holdpoint/workspace';
 import type { ProjectToolchains } from '../toolchains/project-toolchains.ts';
 
 /** Changes when what `prepare` leaves depends on something new. */
-const format = 1;
+const format = 2;
 
 /**
  * The digest of all that decides what the commands of `prepare` make: what a command prints or fetches is not part of it. Without the sandbox

@@ -71,7 +71,7 @@ export function createWorkspacePort(
     },
     async applyPrepared(input) {
       const taken = await workspaces.applyPrepared(input);
-      return taken && toTaken(taken);
+      return taken && { ...toTaken(taken), made_from: taken.made_from };
     },
     keepPrepared: (input) => workspaces.keepPrepared(input),
     markPrepared: (input) => workspaces.markPrepared(input),

@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import { ForbiddenChange } from '@holdpoint/contract';
+import { ForbiddenChange, type PreparedFrom } from '@holdpoint/contract';
 import { type Call, type Deps, errnoOf, type RunFolder, type Snapshot } from '../deps.ts';
 import { assertFreeSpace, fromText, syncFolder, toText } from '../files/index.ts';
 import { linkFile } from '../fork/link-objects.ts';
@@ -31,12 +31,14 @@ import { type Entry, entryFolder, packFile, readEntry, touchEntry } from './entr
 import { removePrepared } from './evict-prepared.ts';
 import { placeFolders } from './place-folders.ts';
 
+type Applied = Snapshot & { made_from?: PreparedFrom | undefined };
+
 /**
  * Brings the tree, which holds the parent, to what an earlier run kept: its objects are linked, the changes are made in the parent's tree in
  * memory, new folders are written aside and renamed into the tree, and the other files are written. A damaged entry
  * goes to the trash, and one that does not fit the files of this run is removed, so that this run keeps its own.
  */
-export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): Promise<Snapshot | undefined> {
+export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): Promise<Applied | undefined> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertCurrent(folder);
@@ -81,7 +83,7 @@ export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): P
   const known = await placeFolders(deps, { folder, record, state, parent, root, permissions: manifest.permissions });
   await restoreSnapshot(deps, { runId: input.runId, epoch: input.epoch, snapshot: snapshot.id, known });
   deps.onPoint('prepared.applied');
-  return snapshot;
+  return { ...snapshot, made_from: entry.made_from };
 }
 
 /** The tree of the entry, whose objects the run has from now on; undefined when the entry was removed at this moment. */

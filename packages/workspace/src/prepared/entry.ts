@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { preparedFromSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 
@@ -17,6 +18,8 @@ const entrySchema = z.strictObject({
   key: z.string(),
   /** The tree of the new and changed files; null: there are none. */
   tree: oid.nullable(),
+  /** What it was made from, for people. */
+  made_from: preparedFromSchema.optional(),
   /** The tree that the changes fit; absent: every tree in which the changed files are the same. */
   source: oid.optional(),
   /** Files of the source that were changed or removed, as they were. Paths as in diffs. */

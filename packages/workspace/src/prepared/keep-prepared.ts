@@ -17,20 +17,19 @@ import {
   loadSnapshot,
   type Entry as TreeEntry,
 } from '../tree/index.ts';
+import { bindingOf } from './binding.ts';
 import { type Entry, entryFile, entryFolder, fileDigest, packFile, writeEntry } from './entry.ts';
 import { evictPrepared } from './evict-prepared.ts';
-
-/** Folders that hold nothing but what package managers put there. */
-const dependencyFolders = new Set(['node_modules', '.venv', 'venv', '.tox', '.yarn', '.pnpm-store', '__pycache__']);
+import { madeFrom } from './made-from.ts';
 
 /**
  * Keeps what differs between the source and the tree that `prepare` left. When two processes keep the same, the first wins.
  * @returns false when it cannot be kept: it holds repositories, or files that no snapshot holds, or is larger than all that may be kept
  */
 export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Promise<boolean> {
-  const { runId, tenant, key, from, to, forSource } = input;
+  const { runId, tenant, key, from, to } = input;
   const folder = runFolder(deps.dataDir, runId);
-  requireRecord(folder);
+  const record = requireRecord(folder);
   if (deps.limits.preparedBytes === 0) return false;
   const state = deps.states.of(folder);
   const before = await loadSnapshot(deps, { folder, state, id: from });
@@ -45,10 +44,11 @@ export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Pro
     const packed = await pack(deps, { folder, overlay, aside });
     if (packed !== undefined && packed.bytes > deps.limits.preparedBytes) return false;
     deps.onPoint('prepared.packed');
-    const isBound = forSource && changes.some(({ path }) => !isDependency(path));
+    const binding = await bindingOf(deps, { folder, snapshot: before });
     const entry: Entry = {
       ...{ format: 1, key, tree: packed?.tree ?? null },
-      ...(isBound && { source: before.tree }),
+      ...(binding === 'tree' && { source: before.tree }),
+      made_from: madeFrom(record, before, { binding, at: deps.now() }),
       before: changes.flatMap(beforeOf),
       ...{ empty: newEmptyFolders(before, after), permissions: permissionsOf(after) },
       ...(packed && { pack: packed.pack }),
@@ -61,8 +61,6 @@ export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Pro
   await evictPrepared(deps);
   return true;
 }
-
-const isDependency = (path: string): boolean => path.split('/').some((name) => dependencyFolders.has(name));
 
 const beforeOf = ({ path, old, new: now }: Change): Entry['before'] =>
   old === null ? [] : [{ path: toText(path), mode: old.mode, oid: old.oid, removed: now === null }];

@@ -31,7 +31,7 @@ async function start(t: Temporary, more: object = {}) {
 }
 
 const keep = (t: Temporary, { from, to }: { from: string; to: string }, more: object = {}) =>
-  t.workspaces.keepPrepared({ runId: first, ...place, from, to, forSource: true, ...more });
+  t.workspaces.keepPrepared({ runId: first, ...place, from, to, ...more });
 const apply = (t: Temporary, { parent }: { parent: string }, more: object = {}) =>
   t.workspaces.applyPrepared({ runId: second, epoch: 1, ...place, parent, ...more });
 
@@ -95,7 +95,7 @@ test('another tenant, another key and a protected path get nothing', async ({ t 
   });
 });
 
-test('changes beyond dependencies are for the same files alone, unless the caller names the inputs', async ({ t }) => {
+test('an entry fits the same files alone, unless the operator names the inputs', async ({ t }) => {
   const at = await start(t, { 'dist/out.js': 'built of a\n', 'package.json': '{"changed":1}\n' });
   await keep(t, at);
   const changed = async (run: string, tree: Record<string, string>) => {
@@ -108,8 +108,13 @@ test('changes beyond dependencies are for the same files alone, unless the calle
   // It does not fit, so the run keeps its own.
   expect((await t.workspaces.prepared()).entries).toBe(0);
 
-  await keep(t, at, { forSource: false });
-  expect(await apply(t, edited, { runId: 'run_edited' })).toMatchObject({ files_changed: 5 });
+  const open = t.reopen({ preparedInputs: ['package.json'] });
+  await open.keepPrepared({ runId: first, ...place, from: at.from, to: at.to });
+  const taken = await apply(t, edited, { runId: 'run_edited' });
+  expect(taken).toMatchObject({
+    files_changed: 5,
+    made_from: { run_id: first, bound_to: 'inputs', source: at.source },
+  });
   expect(readTree(edited.path)).toEqual({ ...at.made, 'src/a.js': 'file b\n' });
   const clashing = await changed('run_clashing', { 'package.json': '{"other":1}\n' });
   expect(await apply(t, clashing, { runId: 'run_clashing' })).toBeUndefined();
@@ -120,7 +125,7 @@ test('a removed file is removed, and another file at its place is never overwrit
   const begun = await t.begin(source, first);
   rmSync(join(begun.path, 'old.txt'));
   const { id: to } = await t.snapshot(begun.id, first);
-  await keep(t, { from: begun.id, to }, { forSource: false });
+  await keep(t, { from: begun.id, to });
   const next = await t.begin(source, second);
   expect(await apply(t, { parent: next.id })).toMatchObject({ files_changed: 1 });
   expect(readTree(next.path)).toEqual({ 'package.json': 'file {}\n', src: 'folder', 'src/a.js': 'file a\n' });
@@ -147,18 +152,18 @@ test('of two workers that keep the same at once, one wins, and what is unused go
   const at = await start(t);
   const others = [t.workspaces, t.reopen(), t.reopen()];
   const kept = others.map((workspaces) =>
-    workspaces.keepPrepared({ runId: first, ...place, from: at.from, to: at.to, forSource: true }),
+    workspaces.keepPrepared({ runId: first, ...place, from: at.from, to: at.to }),
   );
   expect(await Promise.all(kept)).toEqual([true, true, true]);
   const { entries, bytes } = await t.workspaces.prepared();
   expect(entries).toBe(1);
   const tight = t.reopen({ limits: { preparedBytes: bytes + 10 }, now: () => 1_700_000_100_000 });
-  await tight.keepPrepared({ runId: first, ...place, key: other, from: at.from, to: at.to, forSource: true });
+  await tight.keepPrepared({ runId: first, ...place, key: other, from: at.from, to: at.to });
   expect(await tight.prepared()).toMatchObject({ entries: 1 });
   expect(await apply(t, at)).toBeUndefined();
   expect(await apply(t, at, { key: other })).toBeDefined();
   const none = t.reopen({ limits: { preparedBytes: 0 } });
-  expect(await none.keepPrepared({ runId: first, ...place, from: at.from, to: at.to, forSource: true })).toBe(false);
+  expect(await none.keepPrepared({ runId: first, ...place, from: at.from, to: at.to })).toBe(false);
 });
 
 test('keeping and applying, killed at any point, leave a whole entry or none', async ({ t }) => {
@@ -186,25 +191,51 @@ test('keeping and applying, killed at any point, leave a whole entry or none', a
   expect(epoch).toBeGreaterThan(1);
 });
 
-test('inputs decide by their content; without any known file, every file does', async ({ t }) => {
-  const source = t.source({ ...files, 'node_modules/x/package.json': '1', 'packages/b/package-lock.json': '1' });
-  const begun = await t.begin(source, first);
-  const digest = async (tree: Record<string, string>, globs?: string[]) => {
+test('all files, the source and its ref decide, unless the operator names inputs', async ({ t }) => {
+  const committed = { 'node_modules/x/package.json': '1', 'packages/b/package-lock.json': '1' };
+  const path = t.source({ ...files, ...committed }, 'git');
+  git(path, 'branch', 'other');
+  const begun = await t.begin({ type: 'git', path }, first);
+  const other = await t.begin({ type: 'git', path, ref: 'other' }, second);
+  const open = t.reopen({ preparedInputs: ['package.json', 'package-lock.json'] });
+  const digests = async (tree: Record<string, string>, globs?: string[]) => {
     writeTree(begun.path, tree);
-    const { id } = await t.snapshot(begun.id, first);
-    return t.workspaces.inputDigest({ runId: first, snapshot: id, globs });
+    const input = { runId: first, snapshot: (await t.snapshot(begun.id, first)).id, globs };
+    return { whole: await t.workspaces.inputDigest(input), named: await open.inputDigest(input) };
   };
-  const before = await digest({});
-  expect(await digest({ 'src/a.js': 'c', 'node_modules/x/package.json': '2' })).toBe(before);
-  expect(await digest({ 'packages/b/package-lock.json': '2' })).not.toBe(before);
-  const named = await digest({}, ['src/**']);
-  expect(await digest({ 'package.json': '{"a":1}' }, ['src/**'])).toBe(named);
-  expect(await digest({ 'src/a.js': 'd' }, ['src/**'])).not.toBe(named);
-  rmSync(join(begun.path, 'packages'), { recursive: true });
-  rmSync(join(begun.path, 'package.json'));
-  const unknown = await digest({});
-  expect(await digest({ 'src/a.js': 'e' })).not.toBe(unknown);
-  await rejects(digest({}, ['../x']), 'EGLOBINVALID');
+  const before = await digests({});
+  // The same commit by another name.
+  const there = { runId: second, snapshot: other.id };
+  expect(await t.workspaces.inputDigest(there)).not.toBe(before.whole);
+  expect(await open.inputDigest(there)).toBe(before.named);
+
+  const edited = await digests({ 'src/a.js': 'c' });
+  expect(edited.whole).not.toBe(before.whole);
+  expect(edited.named).toBe(before.named);
+  const [named] = [await digests({}, ['src/**'])];
+  expect((await digests({ 'src/a.js': 'd' }, ['src/**'])).named).not.toBe(named?.named);
+  const locked = await digests({ 'packages/b/package-lock.json': '2' });
+  expect(locked.named).not.toBe(edited.named);
+  const installed = await digests({ 'node_modules/x/package.json': '2' });
+  expect(installed.named).not.toBe(locked.named);
+  await rejects(digests({}, ['../x']), 'EGLOBINVALID');
+});
+
+test.for([
+  ['a script of its own', { 'package.json': '{"scripts":{"postinstall":"node scripts/post.js"}}' }],
+  ['a script of a package below', { 'packages/b/package.json': '{"scripts":{"prepare":"tsc"}}' }],
+  ['a folder of its own as a dependency', { 'package.json': '{"dependencies":{"b":"file:./b"}}' }],
+  ['a manifest that cannot be read', { 'package.json': '{' }],
+  ['a native module', { 'binding.gyp': '{}' }],
+  ['a setup program', { 'setup.py': 'import scripts.post' }],
+] as const)('with %s, every file decides, whatever the operator names', async ([, more], { t }) => {
+  const source = t.source({ ...files, ...more, 'scripts/post.js': 'one' });
+  const open = t.reopen({ preparedInputs: ['package.json'] });
+  const begun = await t.begin(source, first);
+  const before = await open.inputDigest({ runId: first, snapshot: begun.id });
+  writeTree(begun.path, { 'scripts/post.js': 'two' });
+  const { id } = await t.snapshot(begun.id, first);
+  expect(await open.inputDigest({ runId: first, snapshot: id })).not.toBe(before);
 });
 
 test.for(['git', 'directory'] as const)('a publish to a %s brings the change of the run alone', async (type, { t }) => {
