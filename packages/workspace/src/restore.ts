@@ -22,6 +22,7 @@ import {
   type KnownTree,
   type LoadedSnapshot,
   loadSnapshot,
+  type MtimeOf,
   readManifest,
   specialKind,
 } from './tree/index.ts';
@@ -34,7 +35,7 @@ import {
  */
 export async function restoreSnapshot(
   deps: Deps,
-  input: Call<'restore'> & { isShared?: boolean; known?: KnownTree },
+  input: Call<'restore'> & { isShared?: boolean; known?: KnownTree; mtimeOf?: MtimeOf },
 ): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
@@ -52,6 +53,7 @@ export async function restoreSnapshot(
     gitDir: folder.shadow,
     tree: folder.tree,
     clock: () => fileSystemClock(folder),
+    mtimeOf: input.mtimeOf,
     owner: deps.isRoot ? record.owner : undefined,
     keep,
     known: input.known ?? (layer && (await knownFiles(deps, { folder, state, target, top, layer, learn }))),

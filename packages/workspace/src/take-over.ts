@@ -27,6 +27,7 @@ import {
   createHead,
   epochsIn,
   folderAt,
+  formerTimes,
   highestEpoch,
   type RunFolder,
   type RunState,
@@ -43,6 +44,7 @@ import {
   type KnownTree,
   type LoadedSnapshot,
   loadSnapshot,
+  type MtimeOf,
 } from './tree/index.ts';
 
 /**
@@ -54,9 +56,11 @@ export async function takeOver(deps: Deps, input: Call<'takeOver'>): Promise<voi
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertNewer(folder);
+  const latest = epochsIn(folder.path).at(-1);
+  const former = latest === undefined ? undefined : folderAt(folder.path, folder.runId, latest);
   const retired = await retire(folder);
   deps.onPoint('take-over.retired');
-  await buildTree(deps, { ...input, folder, record, before: retired.at(-1), check: () => assertNewer(folder) });
+  await buildTree(deps, { ...input, folder, record, before: retired.at(-1), former, check: () => assertNewer(folder) });
   assertCurrent(folder);
   await removeRetired(deps, folder);
 }
@@ -64,7 +68,14 @@ export async function takeOver(deps: Deps, input: Call<'takeOver'>): Promise<voi
 /** Builds the folder's tree at a snapshot aside, and renames it into place. */
 export async function buildTree(
   deps: Deps,
-  input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; before?: TreePlace; check?: () => void },
+  input: Call<'takeOver'> & {
+    folder: RunFolder;
+    record: WorkspaceRecord;
+    before?: TreePlace;
+    /** Whose times its files keep. */
+    former?: RunFolder | undefined;
+    check?: () => void;
+  },
 ): Promise<void> {
   const aside = asideOf(input.folder, nonce());
   mkdirSync(dirname(aside), { recursive: true, mode: 0o700 });
@@ -90,7 +101,8 @@ async function removeUnfinished(aside: string): Promise<void> {
 async function buildAside(deps: Deps, input: Parameters<typeof buildTree>[1] & { aside: string }): Promise<void> {
   const { folder, before, aside } = input;
   const place = { ...folder, tree: aside, overlay: overlayOf(aside) };
-  const layer = await fillTree(deps, { ...input, folder: place, near: before && formerLayer(before) });
+  const mtimeOf = formerTimes(input.former);
+  const layer = await fillTree(deps, { ...input, folder: place, near: before && formerLayer(before), mtimeOf });
   const skipped = before === undefined ? [] : await skippedIn(deps, { ...input, folder, from: before, to: place });
   // They are moved into the upper folder, which must not change while it is mounted.
   if (skipped.length > 0) await unmountIn(aside);
@@ -150,7 +162,12 @@ async function retire(folder: RunFolder): Promise<TreePlace[]> {
 
 async function fillTree(
   deps: Deps,
-  input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; near: string | undefined },
+  input: Call<'takeOver'> & {
+    folder: RunFolder;
+    record: WorkspaceRecord;
+    near: string | undefined;
+    mtimeOf: MtimeOf;
+  },
 ): Promise<Layer | undefined> {
   const { folder, record, snapshot, near, signal } = input;
   const owner = deps.isRoot ? record.owner : undefined;
@@ -165,6 +182,7 @@ async function fillTree(
     ...{ git: deps.git, scan: startScan(deps, { folder, state, content: hashOnly, signal }) },
     ...{ gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
     clock: () => fileSystemClock(folder),
+    mtimeOf: input.mtimeOf,
     known: layer && (await knownLayer(deps, { folder, state, target, layer })),
     signal,
   };

@@ -35,6 +35,7 @@ export {
   removeFolder,
   removeIfEmpty,
 } from './remove-entry.ts';
+export { setMtime } from './set-mtime.ts';
 export { setFileOwner, setFolderOwner, setLinkOwner } from './set-owner.ts';
 export {
   syncFile,

@@ -15,6 +15,7 @@ import {
 } from '../repository/index.ts';
 import {
   createRunFolder,
+  formerTimes,
   makeTree,
   type RunFolder,
   type RunState,
@@ -122,6 +123,7 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
       ...{ git: deps.git, scan, gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
       known: layer && (await knownLayer(deps, { folder, state, target, layer })),
       clock: () => fileSystemClock(folder),
+      mtimeOf: formerTimes(input.from),
       onWritten: (bytes, path) => {
         if (known === undefined) total.files += 1;
         if (known === undefined || known.changed.has(path)) total.bytes += bytes;

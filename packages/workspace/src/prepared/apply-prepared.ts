@@ -30,6 +30,7 @@ import {
 import { type Entry, entryFolder, packFile, readEntry, touchEntry } from './entry.ts';
 import { removePrepared } from './evict-prepared.ts';
 import { placeFolders } from './place-folders.ts';
+import { readTimes } from './times.ts';
 
 type Applied = Snapshot & { made_from?: PreparedFrom | undefined };
 
@@ -62,6 +63,8 @@ export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): P
     await removePrepared(deps, place);
     return undefined;
   }
+  const times = readTimes(place);
+  const mtimeOf = (path: string) => times.get(path);
   touchEntry(place, deps.now());
   const manifest = { ...parent.manifest, permissions: withPermissions(parent, { entry, overlay, root }) };
   if (input.forbids !== undefined) {
@@ -80,8 +83,9 @@ export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): P
     manifest: { ...manifest, empty: emptyFolders(root) },
   });
   deps.onPoint('prepared.committed');
-  const known = await placeFolders(deps, { folder, record, state, parent, root, permissions: manifest.permissions });
-  await restoreSnapshot(deps, { runId: input.runId, epoch: input.epoch, snapshot: snapshot.id, known });
+  const { permissions } = manifest;
+  const known = await placeFolders(deps, { folder, record, state, parent, root, permissions, mtimeOf });
+  await restoreSnapshot(deps, { runId: input.runId, epoch: input.epoch, snapshot: snapshot.id, known, mtimeOf });
   deps.onPoint('prepared.applied');
   return { ...snapshot, made_from: entry.made_from };
 }

@@ -29,6 +29,8 @@ const entrySchema = z.strictObject({
     usual: z.strictObject({ file: bits, executable: bits, folder: bits }),
     others: z.array(z.tuple([z.string(), bits])),
   }),
+  /** SHA-256 digest of the times of its files. */
+  times: z.string().optional(),
   /** Hex name and SHA-256 digests of the pack; absent when the tree is null. */
   pack: z.strictObject({ name: oid, bytes: z.int(), pack: z.string(), index: z.string() }).optional(),
 });
@@ -61,7 +63,8 @@ export async function readEntry(folder: string, key: string): Promise<Entry | 'd
     if (digestOf(body) !== digest || rest.join('\n') !== '') return 'damaged';
     const entry = entrySchema.parse(JSON.parse(body));
     if (entry.key !== key) return 'damaged';
-    const { pack } = entry;
+    const { pack, times } = entry;
+    if (times !== undefined && (await fileDigest(join(folder, 'times'))) !== times) return 'damaged';
     if (pack !== undefined) {
       if ((await fileDigest(packFile(folder, pack.name, 'pack'))) !== pack.pack) return 'damaged';
       if ((await fileDigest(packFile(folder, pack.name, 'idx'))) !== pack.index) return 'damaged';

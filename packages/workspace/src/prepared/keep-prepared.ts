@@ -21,6 +21,7 @@ import { bindingOf } from './binding.ts';
 import { type Entry, entryFile, entryFolder, fileDigest, packFile, writeEntry } from './entry.ts';
 import { evictPrepared } from './evict-prepared.ts';
 import { madeFrom } from './made-from.ts';
+import { writeTimes } from './times.ts';
 
 /**
  * Keeps what differs between the source and the tree that `prepare` left. When two processes keep the same, the first wins.
@@ -43,11 +44,13 @@ export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Pro
     const overlay = overlayOf(before.root, after.root) ?? emptyFolder();
     const packed = await pack(deps, { folder, overlay, aside });
     if (packed !== undefined && packed.bytes > deps.limits.preparedBytes) return false;
+    writeTimes(aside, overlay, state.stats.mtimeOf);
     deps.onPoint('prepared.packed');
     const binding = await bindingOf(deps, { folder, snapshot: before });
     const entry: Entry = {
       ...{ format: 1, key, tree: packed?.tree ?? null },
       ...(binding === 'tree' && { source: before.tree }),
+      times: await fileDigest(join(aside, 'times')),
       made_from: madeFrom(record, before, { binding, at: deps.now() }),
       before: changes.flatMap(beforeOf),
       ...{ empty: newEmptyFolders(before, after), permissions: permissionsOf(after) },

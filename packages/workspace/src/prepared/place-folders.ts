@@ -22,11 +22,13 @@ import {
   type KnownTree,
   knownRoot,
   type LoadedSnapshot,
+  type MtimeOf,
   type Permissions,
   permissionsAt,
   trustedStats,
   withEntry,
 } from '../tree/index.ts';
+import { setTimes } from './times.ts';
 
 interface Input {
   folder: RunFolder;
@@ -37,6 +39,7 @@ interface Input {
   /** What it shall hold, and the permissions. Its repository has all objects. */
   root: Folder;
   permissions: Permissions;
+  mtimeOf: MtimeOf;
 }
 
 /** A folder that the tree has not, by its byte path. */
@@ -67,6 +70,10 @@ export async function placeFolders(deps: Deps, input: Input): Promise<KnownTree>
         using above = parentOf(top, path);
         if (above === undefined) throw new WorkspaceError('EWORKSPACEBUSY', `The folder of ${toText(path)} vanished.`);
         renameSync(join(aside, String(index)), above.at(nameOf(path)));
+      }
+      const stats = trustedStats(folder, input.state.stats, true);
+      for (const { path, entry } of found) {
+        await setTimes(folder, { top, path, root: entry, mtimeOf: input.mtimeOf, stats });
       }
     } finally {
       await removeFolder(aside);

@@ -1,4 +1,5 @@
 export { createRunFolder, makingFolder, removeAbandonedBuilds, temporaryPath } from './create-run-folder.ts';
+export { formerTimes } from './former-times.ts';
 export { makeTree } from './make-tree.ts';
 export { removeAside } from './remove-aside.ts';
 export {

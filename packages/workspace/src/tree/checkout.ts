@@ -27,8 +27,13 @@ export interface Checkout {
   readonly known?: KnownTree | undefined;
   /** @default git's own */
   readonly permissions?: Permissions;
+  /** When a file got this content in the tree that this one continues, ns. @default now */
+  readonly mtimeOf?: MtimeOf | undefined;
   readonly signal?: AbortSignal;
 }
+
+/** Undefined: not known. */
+export type MtimeOf = (path: string, oid: string) => bigint | undefined;
 
 /** Entries that the tree is known to hold are left alone where the target has the same. */
 export interface KnownTree {

@@ -1,4 +1,4 @@
-export type { Checkout, KnownTree } from './checkout.ts';
+export type { Checkout, KnownTree, MtimeOf } from './checkout.ts';
 export { checkoutTree, hashOnly } from './checkout-tree.ts';
 export {
   addEmptyFolder,

@@ -27,6 +27,8 @@ export interface StatCache {
   has(path: string): boolean;
   /** The content id of a file with this status, if known for sure. */
   get(path: string, status: BigIntStats): string | undefined;
+  /** When the file at a path got this content, ns, as far as it is known. */
+  mtimeOf(path: string, oid: string): bigint | undefined;
   set(path: string, status: FileStatus, oid: string, clock: bigint): void;
   /** The names in a folder with this status, if known for sure. Held in memory only. */
   getNames(path: string, status: BigIntStats): readonly string[] | undefined;
@@ -68,6 +70,10 @@ export function openStatCache(folder: RunFolder): StatCache {
     get: (path, status) => {
       const entry = entries.get(path);
       return entry !== undefined && isSameFile(entry, status) ? entry.oid : undefined;
+    },
+    mtimeOf: (path, oid) => {
+      const entry = entries.get(path);
+      return entry?.oid === oid ? entry.mtimeNs : undefined;
     },
     set: (path, status, oid, clock) => {
       unsaved.delete(path);

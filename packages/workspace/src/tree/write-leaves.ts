@@ -1,7 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, openSync, renameSync, symlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkspaceError } from '../errors.ts';
-import { type Directory, openChain, setFileOwner, setLinkOwner, statIn, toText, writeAll } from '../files/index.ts';
+import {
+  type Directory,
+  openChain,
+  setFileOwner,
+  setLinkOwner,
+  setMtime,
+  statIn,
+  toText,
+  writeAll,
+} from '../files/index.ts';
 import { type BlobReceiver, streamBlobs } from '../host-git/stream-blobs.ts';
 import type { Checkout, WantedFile } from './checkout.ts';
 import { keptBits } from './permissions.ts';
@@ -25,9 +35,19 @@ export async function writeLeaves(
   } finally {
     receiver.close();
   }
-  // At the end: the clock has left the ticks in which the files were written.
-  const clock = checkout.clock();
+  const clock = await laterClock(checkout, written.at(-1)?.status.ctimeNs);
   for (const { path, status, oid } of written) checkout.scan.stats.set(path, status, oid, clock);
+}
+
+/** Longer than a tick of any kernel, ms. */
+const tickMs = 12;
+
+/** A time of the file system after the tick in which the last file was written: the stat cache would not keep its status otherwise. */
+async function laterClock({ clock }: Checkout, last: bigint | undefined): Promise<bigint> {
+  const now = clock();
+  if (last === undefined || last < now) return now;
+  await sleep(tickMs);
+  return clock();
 }
 
 interface Written {
@@ -104,6 +124,8 @@ function finish(checkout: Checkout, open: Open): Written | undefined {
   } else {
     setFileOwner(fd, checkout.owner, permissions(directory, name, wanted));
   }
+  const mtime = checkout.mtimeOf?.(wanted.path, wanted.leaf.oid);
+  if (mtime !== undefined) setMtime(directory.at(temporary), mtime);
   renameSync(directory.at(temporary), directory.at(name));
   const status = fd === undefined ? undefined : statIn(directory, name);
   return status === undefined ? undefined : { path: wanted.path, status, oid: wanted.leaf.oid };
