@@ -23,7 +23,7 @@ let onExecute = (): void => {};
 const { deps } = inMemoryWorker(engine, { execute: async () => onExecute() });
 const connections = connect(engine.address, pino({ level: 'silent' }));
 const config = {
-  ...{ steps: 40, turns: 40, tasks: 1, lockMs: 13_000, stalledMs: 5000, sweepMs: 60_000, drainMs: 1000 },
+  ...{ steps: 40, turns: 40, runs: 80, tasks: 1, lockMs: 13_000, stalledMs: 5000, sweepMs: 60_000, drainMs: 1000 },
   ...{ maintenanceMs: 86_400_000, dataDir: engine.directory },
 };
 const workers = await startQueueWorkers({ deps, connections, config });

@@ -28,6 +28,7 @@ const connections = connect(engine.address, pino({ level: 'silent' }));
 const config = {
   steps: 40,
   turns: 40,
+  runs: 80,
   tasks: 1,
   lockMs: 13_000,
   stalledMs: 5000,

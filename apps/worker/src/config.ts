@@ -1,4 +1,4 @@
-import { availableParallelism, hostname } from 'node:os';
+import { availableParallelism, hostname, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
@@ -51,6 +51,7 @@ const environmentSchema = z.object({
   REDIS_URL: z.string().optional(),
   HOLDPOINT_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   HOLDPOINT_WORKER_STEPS: integer(1, 1000, Math.max(4, availableParallelism() * 2)),
+  HOLDPOINT_WORKER_RUNS: z.coerce.number().int().min(1).max(10_000).optional(),
   HOLDPOINT_WORKER_TURNS: integer(1, 1000, 16),
   HOLDPOINT_WORKER_TASKS: integer(1, 1000, 16),
   HOLDPOINT_MODEL_RATE: rates,
@@ -105,6 +106,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     log: of.HOLDPOINT_LOG,
     host: hostname(),
     steps: of.HOLDPOINT_WORKER_STEPS,
+    runs: of.HOLDPOINT_WORKER_RUNS ?? defaultRuns(of.HOLDPOINT_WORKER_STEPS),
     turns: of.HOLDPOINT_WORKER_TURNS,
     tasks: of.HOLDPOINT_WORKER_TASKS,
     lockMs: of.HOLDPOINT_LOCK_MS,
@@ -142,6 +144,13 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     traces: checked(() => traceSettingsFrom(env)),
   };
 }
+
+/** A run in progress keeps a tool host and its caches in memory. Half of the memory is for its commands. */
+const bytesPerRun = 128 * 1024 ** 2;
+
+/** Twice the slots: while one run is between two steps, another one has its slot. */
+const defaultRuns = (steps: number): number =>
+  Math.max(2, Math.min(2 * steps, Math.floor(totalmem() / 2 / bytesPerRun)));
 
 function checked<T>(read: () => T): T {
   try {

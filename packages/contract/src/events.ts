@@ -219,6 +219,7 @@ const runEvents = [
       'parent_not_notified',
       'wait_not_reported',
       'approval_not_indexed',
+      'waiting_for_free_place',
     ]),
     subject: z.string().optional().describe('The step or task it was about'),
   }),

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { Admission } from './admission/admission.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import type { Ceilings } from './domain/ceilings.ts';
 import type { OperatorInForce } from './domain/judge-call.ts';
@@ -47,6 +48,8 @@ export interface WorkerDeps extends EngineDeps {
   /** The output of background commands. */
   outputs: OutputStore;
   metrics: Metrics;
+  /** Which runs may begin and continue now. @default all of them */
+  admission?: Admission | undefined;
   /** Throws when the Redis behind the connection is not the one of this installation any more. */
   confirmInstallation(): Promise<void>;
   /** When workspaces of ended runs are discarded automatically; without bounds, never. */

@@ -1,4 +1,6 @@
 /** What a worker process runs: the handlers of its queues, the periodic work, and the ports that it fills. */
+export { openAdmission, type RunPlaces } from './admission/admission.ts';
+export { reviewPlaces } from './admission/review-places.ts';
 export { startAudit } from './audit/start-audit.ts';
 export type { WorkerDeps } from './deps.ts';
 export { collectGarbage } from './handlers/collect-garbage.ts';

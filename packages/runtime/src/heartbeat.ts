@@ -12,8 +12,8 @@ interface Heartbeat {
   host: string;
   version: string;
   concurrency: number;
-  /** How many jobs of each kind it takes at once. */
-  slots: { steps: number; tasks: number; turns: number };
+  /** How many jobs of each kind it takes at once, and how many runs in progress it stands for. */
+  slots: { steps: number; tasks: number; turns: number; runs: number };
   capabilities: CapabilityReport;
   /** As they are now: the operator's policy changes while the worker runs. */
   bounds(): OperatorPolicyStatus & {

@@ -20,8 +20,10 @@ export interface RuntimeConfig {
   projectDir: string;
   dataDir: string;
   host: string;
-  /** Steps and turns that run at once in this process. */
+  /** Steps that run at once in this process. */
   steps: number;
+  /** Runs in progress for each process: as many work on their files, and as many ask a model. */
+  runs: number;
   turns: number;
   /** Background commands that run at once in this process. */
   tasks: number;

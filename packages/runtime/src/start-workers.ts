@@ -15,7 +15,7 @@ import {
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
-import { scriptedPlanner } from '@holdpoint/engine/worker';
+import { openAdmission, scriptedPlanner } from '@holdpoint/engine/worker';
 import { describeModel, providerAccountOf } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
@@ -159,6 +159,10 @@ export async function startWorkers(
   });
   const accountOf = (name: string) => providerAccountOf(name, config.models);
   const asking = { gate, accountOf, now, random: Math.random };
+  const admission = openAdmission({
+    ...{ redis: connections.state, workerId, places: { working: config.runs, asking: config.turns } },
+    wake: ({ runId, turn }) => queues.releaseTurn(runId, turn),
+  });
   const live = await openLiveHub({
     workerId,
     redis: connections.state,
@@ -190,6 +194,7 @@ export async function startWorkers(
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: { repaired: (what) => metrics.count('repairs', { class: what }) },
     operatorPolicy: operator.current,
+    admission,
     workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
@@ -234,7 +239,7 @@ export async function startWorkers(
     host: config.host,
     version: config.version,
     concurrency: config.steps,
-    slots: { steps: config.steps, tasks: config.tasks, turns: config.turns },
+    slots: { steps: config.steps, tasks: config.tasks, turns: config.turns, runs: config.runs },
     capabilities: sandbox.capabilities,
     bounds: () => ({
       ...operator.status(),

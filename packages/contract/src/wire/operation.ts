@@ -44,7 +44,15 @@ export const apiBoundsSchema = z
 export type ApiBounds = z.infer<typeof apiBoundsSchema>;
 
 export const workerSlotsSchema = z
-  .strictObject({ steps: z.int(), tasks: z.int(), turns: z.int() })
+  .strictObject({
+    steps: z.int(),
+    tasks: z.int(),
+    turns: z.int(),
+    runs: z
+      .int()
+      .optional()
+      .describe('Runs that work on their files at once, for this worker; as many as `turns` ask a model'),
+  })
   .describe('How many jobs of each kind it takes at once');
 
 /** A live worker. */

@@ -67,5 +67,5 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
     }),
   );
   await append(deps, run.id, startAgent(task, deps.workerId));
-  if (created.ok) await wakeRun(deps, { id: childId, header: { priority: run.header.priority } }, 1, { isNew: true });
+  if (created.ok) await wakeRun(deps, { id: childId }, 1, { isNew: true });
 }

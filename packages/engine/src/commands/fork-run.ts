@@ -83,7 +83,7 @@ export async function forkRun(
     child,
     createRun(spec, { stored, by, tenant, tools, fork, linkedTraceId: traceOfCaller(run) }),
   );
-  if (appended.ok) await wakeRun(deps, { id: child, header: spec }, fork.from.turn + 1, { isNew: true });
+  if (appended.ok) await wakeRun(deps, { id: child }, fork.from.turn + 1, { isNew: true });
   return { runId: child, created: appended.ok };
 }
 

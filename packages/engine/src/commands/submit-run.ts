@@ -67,7 +67,7 @@ export async function submitRun(
   await trackRun(deps.redis, runId, tenant);
   const tools = deps.catalog.versions(spec.toolset);
   const appended = await append(deps, runId, createRun(spec, { stored, by, tenant, tools, trace }));
-  if (appended.ok) await wakeRun(deps, { id: runId, header: spec }, 1, { isNew: true });
+  if (appended.ok) await wakeRun(deps, { id: runId }, 1, { isNew: true });
   return { runId, created: appended.ok };
 }
 

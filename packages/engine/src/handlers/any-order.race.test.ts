@@ -211,7 +211,7 @@ async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Ha
     case 'expire': {
       const [view] = await pendingApprovals(deps, runId);
       if (view?.subject !== 'step') return;
-      await deps.queues.wakeStep({ id: runId, header: {} }, view.step.id);
+      await deps.queues.wakeStep({ id: runId }, view.step.id);
       return deliverAll({ ...deps, now: () => Date.now() + 8 * 24 * 3_600_000 });
     }
     case 'undo':

@@ -48,7 +48,7 @@ test('a turn whose job sleeps without a reason is woken while its run keeps chan
   await handleStep(deps, { run_id: runId, step_id: step?.id ?? '' }, calm());
   const { turns } = deps.queues;
   await (await turns.getJob(jobIds.turn(runId, 2)))?.remove();
-  await deps.queues.addTurn({ id: runId, header: {} }, 2, Date.now() + 3_600_000);
+  await deps.queues.addTurn({ id: runId }, 2, Date.now() + 3_600_000);
   await sweepBusy(deps, runId);
   expect(await (await turns.getJob(jobIds.turn(runId, 2)))?.isDelayed()).toBe(false);
 });

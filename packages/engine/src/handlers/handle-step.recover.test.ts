@@ -201,7 +201,7 @@ test('an undecided approval expires, and the run continues without the step', as
   await deliverAll(deps);
   const [view] = await pending(runId);
   const later = { ...deps, now: () => Date.now() + 61_000 };
-  await deps.queues.wakeStep({ id: runId, header: {} }, view?.step.id ?? '');
+  await deps.queues.wakeStep({ id: runId }, view?.step.id ?? '');
   await deliverAll(later);
   expect((await listSteps(deps, runId)).steps[0]).toMatchObject({
     status: 'expired',

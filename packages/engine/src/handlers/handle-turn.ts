@@ -1,4 +1,5 @@
 import { defaultTenant, fixedTime } from '@holdpoint/contract';
+import { inLine, leavePlace, takePlace } from '../admission/take-place.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   afterModelWait,
@@ -8,7 +9,15 @@ import {
   recordProgress,
   startRun,
 } from '../domain/index.ts';
-import { abortReason, doneAt, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
+import {
+  abortReason,
+  doneAt,
+  HandBack,
+  type JobContext,
+  type JobEnd,
+  type JobSleep,
+  readError,
+} from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
 import { planNext, plannerInput, recordPlan } from '../planning/index.ts';
 import { prepareRun } from '../preparing/prepare-run.ts';
@@ -23,11 +32,14 @@ export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobCon
   let run: RunState | undefined;
   try {
     for (let round = 0; round < mostRounds; round++) {
-      run = await readStarted(deps, job, context);
+      const found = await readRun(deps.redis, job.run_id);
+      if (found !== undefined && !(await takePlace(deps, found))) return inLine(deps, found);
+      run = await readStarted(deps, job, found, context);
       const taken = run && (await takeTurn(deps, job, run, context));
       // Every step is under way: reconcile would find nothing to do.
       if (taken === 'under way') return doneAt(run);
       if (typeof taken === 'object') {
+        await leavePlace(deps, job.run_id);
         await reconcile(deps, job.run_id, context.signal);
         return taken;
       }
@@ -43,8 +55,12 @@ export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobCon
 const mostRounds = 20;
 
 /** The run, with its workspace as the first turn finds it; undefined when that has to wait. */
-async function readStarted(deps: WorkerDeps, job: TurnJob, context: JobContext): Promise<RunState | undefined> {
-  const run = await readRun(deps.redis, job.run_id);
+async function readStarted(
+  deps: WorkerDeps,
+  job: TurnJob,
+  run: RunState | undefined,
+  context: JobContext,
+): Promise<RunState | undefined> {
   if (run?.status === 'queued') await begin(deps, run, context.signal);
   else if (run?.prepare !== 'due') return run;
   return (await prepareRun(deps, job.run_id, context)) ? readRun(deps.redis, job.run_id) : undefined;
@@ -59,7 +75,7 @@ async function takeTurn(
   job: TurnJob,
   run: RunState,
   { signal, finish, takesNextStep }: JobContext,
-): Promise<'under way' | 'again' | (JobEnd & { kind: 'sleep' }) | undefined> {
+): Promise<'under way' | 'again' | JobSleep | undefined> {
   const isWaiting = isWaitingForModel(run);
   if (run.status !== 'running' && !isWaiting) return undefined;
   if (run.restore === 'due' || run.closing !== undefined) return undefined;
@@ -70,6 +86,8 @@ async function takeTurn(
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
   if (planned.transition === undefined) return { kind: 'sleep', until: planned.sleepUntil, seen: run.seq };
   const plan = { ...planned, transition: afterModelWait(run, planned.transition) };
+  // Its model has answered: it works on its files now, or it ends.
+  if (spec.goal.planner === 'model' && run.parent === undefined) deps.admission?.works(run);
   const appended = await recordPlan(deps, run, plan, { finish, takesNextStep });
   if (appended.ok && planned.sleepUntil !== undefined) {
     return { kind: 'sleep', until: planned.sleepUntil, seen: appended.seq };

@@ -1,7 +1,7 @@
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, recordRepair } from '../domain/index.ts';
 import { activeIndex, append, countRepair, idsAfter, lookIndex, readRun, restKey } from '../log/index.ts';
-import { diagnose, type Finding, hasOrphanedTurn } from '../reconcile/diagnose.ts';
+import { diagnose, type Finding, hasOrphanedTurn, waitsForFreePlace } from '../reconcile/diagnose.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { findRestless, readOutlook } from '../reconcile/rest.ts';
 import { listApproval, unlistedApprovals } from '../reconcile/unlisted-approvals.ts';
@@ -89,7 +89,8 @@ async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Pro
   }
   const now = await readRun(deps.redis, runId);
   if (now !== undefined) {
-    if (await hasOrphanedTurn(deps, now)) await deps.queues.wakeTurn(now, now.turn + 1);
+    if ((await hasOrphanedTurn(deps, now)) || (await waitsForFreePlace(deps, now)))
+      await deps.queues.wakeTurn(now, now.turn + 1);
     for (const { id } of await unlistedApprovals(deps, now)) await listApproval(deps, runId, id);
   }
   await reconcile(deps, runId, signal);

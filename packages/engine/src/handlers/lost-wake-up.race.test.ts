@@ -1,5 +1,6 @@
 import type { ModelRetrying, RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openAdmission } from '../admission/admission.ts';
 import { finishRun } from '../commands/finish-run.ts';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import { retryRun } from '../commands/retry-run.ts';
@@ -16,6 +17,7 @@ import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { EngineError } from '../domain/errors.ts';
+import type { RunState } from '../domain/index.ts';
 import { readTasks } from '../log/read-state.ts';
 import type { Planner, PlannerDecision } from '../ports/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
@@ -60,8 +62,29 @@ const kill: Act = async (deps, runId) => {
   for (const { id } of await readTasks(deps.redis, runId)) await requestTaskKill(deps, runId, id, 'ann');
 };
 
+/** Another run takes the only place, and gives it back. */
+const other = 'run_other';
+const fillPlace: Act = ({ admission }) =>
+  Promise.resolve(
+    admission?.enter(
+      {
+        id: other,
+        status: 'queued',
+        header: { planner: 'scripted' },
+        created_at: '2020-01-01T00:00:00Z',
+        turn: 0,
+        steps: 0,
+      } as RunState,
+      specOf([[read]]),
+    ),
+  );
+const freePlace: Act = async ({ admission }) => admission?.leave(other, { force: true });
+
 /** What is done while a worker has a job: at one of its commands, and when its handler has returned. */
 const stories: Record<string, { before?: Act[]; during?: Act[]; end?: Act[] }> = {
+  'a free place': { during: [freePlace] },
+  'a free place at its end': { end: [freePlace] },
+  'cancel, and a free place': { during: [cancel], end: [freePlace] },
   'pause and resume': { during: [pause, resume] },
   'pause, and resume at its end': { during: [pause], end: [resume] },
   'resume of a paused run': { before: [pause], during: [resume] },
@@ -96,12 +119,13 @@ const next =
   (deps) =>
     taker.deliverUntil(deps, queue);
 const wakeStep: Act = async (deps, runId) => {
-  for (const { id } of (await listSteps(deps, runId)).steps) await deps.queues.wakeStep({ id: runId, header: {} }, id);
+  for (const { id } of (await listSteps(deps, runId)).steps) await deps.queues.wakeStep({ id: runId }, id);
 };
 
 /** A run, and the queue whose next job the stories are about. */
 const scenes: Record<string, { spec: RunSpec; queue: QueueName; first?: Act[] }> = {
   'first turn': { spec: scripted([read], [write]), queue: 'turns' },
+  'first turn of a run in line': { spec: scripted([read], [write]), queue: 'turns', first: [fillPlace] },
   'turn that a resume asked for': {
     ...{ spec: scripted([read, read], [write]), queue: 'turns' },
     first: [next('steps'), pause, resume],
@@ -162,7 +186,7 @@ test.each(Object.keys(scenes).map((scene, place) => [scene, place] as const))(
       const first = 1 + (isFull ? (index + place) % 2 : (index * 5) % 13);
       for (let command = first, isLast = false; !isLast; command += isFull ? 2 : 100) {
         await engine.deps.redis.flushall();
-        const deps = planning(inMemoryWorker(engine).deps);
+        const deps = withPlaces(planning(inMemoryWorker(engine).deps));
         const { runId } = await submitRun(deps, { spec, by: 'test' });
         for (const act of before) await act(deps, runId);
         await next(queue)(deps, runId);
@@ -171,13 +195,12 @@ test.each(Object.keys(scenes).map((scene, place) => [scene, place] as const))(
         if (job === undefined) break;
         let during: Promise<void> | undefined;
         const act = () => (during ??= perform(deps, runId, acts.during));
-        const end = await job.handle(
-          tapCommands(deps, async (n, send) => {
-            // The commands of a connection keep their order.
-            if (n >= command) await act();
-            return send();
-          }),
-        );
+        const tapped = tapCommands(deps, async (n, send) => {
+          // The commands of a connection keep their order.
+          if (n >= command) await act();
+          return send();
+        });
+        const end = await job.handle(withPlaces(tapped));
         isLast = during === undefined;
         await act();
         await perform(deps, runId, acts.end);
@@ -190,6 +213,14 @@ test.each(Object.keys(scenes).map((scene, place) => [scene, place] as const))(
     expect(stuck).toEqual([]);
   },
 );
+
+/** One run at a time has a place. Each call makes another worker, which knows nothing of the runs of the others. */
+function withPlaces(deps: WorkerDeps, now?: () => number): WorkerDeps {
+  const { redis, queues } = deps;
+  const places = { working: 1, asking: 1 };
+  const wake = ({ runId, turn }: { runId: string; turn: number }) => queues.releaseTurn(runId, turn);
+  return { ...deps, admission: openAdmission({ redis, workerId: 'w1', places, wake, now }) };
+}
 
 /** Its model makes one call that reads and one that writes, and then ends. */
 function planning(deps: WorkerDeps): WorkerDeps {
@@ -218,7 +249,8 @@ function waitFor(model: string, wait: ModelRetrying | undefined): PlannerDecisio
 /** What a sweep changes: nothing, when every run has its next job or is at rest. */
 async function findWork(deps: WorkerDeps): Promise<string | undefined> {
   const before = await lookAt(deps);
-  await sweepOnce({ ...deps, now: () => Date.now() + 10_000 });
+  const later = () => Date.now() + 10_000;
+  await sweepOnce({ ...withPlaces(deps, later), now: later });
   const after = await lookAt(deps);
   return before === after ? undefined : `${before} -> ${after}`;
 }

@@ -7,6 +7,7 @@ export {
   HandBack,
   type JobContext,
   type JobEnd,
+  type JobSleep,
   leaveIfAborted,
   lockLost,
 } from './job.ts';

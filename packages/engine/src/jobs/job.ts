@@ -22,7 +22,15 @@ export type AbortReason = 'canceled' | 'lock-lost' | 'shutdown';
  * What becomes of the job: it is done, or it sleeps (delayed) until a time or a wake-up. `seen`: the sequence number of the run that its
  * handler acted on; without it no later wake-up has the id of this job that is done.
  */
-export type JobEnd = { kind: 'done'; seen?: number } | { kind: 'sleep'; until: number; seen?: number };
+export type JobEnd = { kind: 'done'; seen?: number } | JobSleep;
+
+/** @param awaits its run stands in line for a place */
+export interface JobSleep {
+  kind: 'sleep';
+  until: number;
+  seen?: number;
+  awaits?: 'place';
+}
 
 export const done: JobEnd = { kind: 'done' };
 

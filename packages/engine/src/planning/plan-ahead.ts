@@ -20,6 +20,8 @@ export async function planAhead(
   if (run.header.planner === 'model' || run.status !== 'running' || run.open !== 1 || signal.aborted) return undefined;
   // The limits are judged with what a model used for the call.
   if (result.askedModel) return undefined;
+  // A turn job asks for a place.
+  if (deps.admission?.mayContinue(run) === false) return undefined;
   try {
     const spec = await readSpec(deps, run);
     const { attempt, status, value, error, instead } = result;

@@ -86,7 +86,7 @@ test('an unknown tool, and calls that the policy, a person or a deadline ended, 
   const [open] = await pendingApprovals(deps, runId);
   const late = { ...deps, now: () => Date.parse(open?.approval.request.expires_at ?? '') + 1 };
   const step = open?.approval.request.step_id ?? '';
-  await deps.queues.wakeStep({ id: runId, header: {} }, step);
+  await deps.queues.wakeStep({ id: runId }, step);
   await deliverAll(late);
   const results = await resultsOf(deps, runId, spec);
   expect(results.map((one) => [one?.status, one?.code, one?.times.started_at, one?.times.duration_ms])).toEqual([

@@ -1,4 +1,3 @@
-import type { Priority } from '@holdpoint/contract';
 import { Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { openBackend } from './open-backend.ts';
@@ -20,10 +19,9 @@ export interface TaskJob {
   task_id: string;
 }
 
-/** The run of a job, and its priority. A `RunState` is one. */
+/** The run of a job. A `RunState` is one. */
 export interface JobOwner {
   id: string;
-  header: { priority?: Priority | undefined };
 }
 
 /** All queues of a shard share its hash tag. One shard today; a run's shard will be a hash of its id. */
@@ -143,11 +141,11 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   const delayUntil = (notBefore: number | undefined): { delay?: number } =>
     notBefore === undefined ? {} : { delay: capDelay(notBefore - now()) };
   const addTurn: Queues['addTurn'] = async (run, turn, notBefore) => {
-    const options = { jobId: jobIds.turn(run.id, turn), ...delayUntil(notBefore), ...jobPriority(run) };
+    const options = { jobId: jobIds.turn(run.id, turn), ...delayUntil(notBefore), ...jobPriority };
     await turns.add('turn', { run_id: run.id, turn }, options);
   };
   const addStep: Queues['addStep'] = async (run, stepId, notBefore) => {
-    const options = { jobId: jobIds.step(stepId), ...delayUntil(notBefore), ...jobPriority(run) };
+    const options = { jobId: jobIds.step(stepId), ...delayUntil(notBefore), ...jobPriority };
     await steps.add('step', { run_id: run.id, step_id: stepId }, options);
   };
   const wakeStep: Queues['wakeStep'] = async (run, stepId) => {
@@ -174,7 +172,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     },
     addStep,
     async addNextStep(run, stepId) {
-      const options = { jobId: jobIds.step(stepId), ...jobPriority(run) };
+      const options = { jobId: jobIds.step(stepId), ...jobPriority };
       await nextSteps.add('step', { run_id: run.id, step_id: stepId }, options);
     },
     wakeStep,
@@ -236,9 +234,11 @@ async function wakeOversleepingIn(
   return woken;
 }
 
-/** BullMQ takes jobs without a priority first, and then the smallest number. */
-const jobPriority = ({ header }: JobOwner): { priority?: number } =>
-  ({ high: {}, normal: { priority: 10 }, low: { priority: 20 } })[header.priority ?? 'normal'];
+/**
+ * One for all: the priority of a run decides when it begins (`admission/rank.ts`), and runs in progress share the workers. By a priority of
+ * jobs the smallest one would wait as long as others come. Not none: parked jobs of earlier versions have it, and BullMQ takes jobs without first.
+ */
+const jobPriority = { priority: 10 };
 
 // The shared connection logs its errors once (redis/connect.ts). An 'error' event without a listener would end the process.
 const ignoreHere = (): void => {};

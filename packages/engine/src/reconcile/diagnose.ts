@@ -26,6 +26,7 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
   const isOpen = run.status === 'running' || run.status === 'waiting';
   const found: Finding[] = [];
   if (run.status === 'queued' && !(await hasTurnJob(deps, run))) found.push({ class: 'queued_without_job' });
+  if (await waitsForFreePlace(deps, run)) found.push({ class: 'waiting_for_free_place' });
   if (isWorkspaceDue(run) && !(await deps.queues.workspaces.getJob(jobIds.workspace(run.id)))) {
     found.push({ class: 'workspace_without_job' });
   }
@@ -71,6 +72,19 @@ export async function hasOrphanedTurn({ queues }: WorkerDeps, run: RunState): Pr
   const job = await queues.turns.getJob(jobIds.turn(run.id, run.turn + 1));
   if (job === undefined || !(await isAsleep(job))) return false;
   return job.delay > longestNapMs;
+}
+
+/**
+ * Whether a run sleeps in line although it has a place, or could have one. Before its first turn it has to be in line at all; later its job
+ * may sleep for its model.
+ */
+export async function waitsForFreePlace({ queues, admission }: WorkerDeps, run: RunState): Promise<boolean> {
+  const isNext = run.status === 'queued' || (run.status === 'running' && run.open === 0 && run.restore !== 'due');
+  if (admission === undefined || run.parent !== undefined || !isNext) return false;
+  const job = await queues.turns.getJob(jobIds.turn(run.id, run.turn + 1));
+  if (job === undefined || !(await isAsleep(job))) return false;
+  const { state } = await admission.standing(run.id);
+  return state === 'stale' || state === 'free' || (state === 'none' && run.status === 'queued');
 }
 
 async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Promise<Finding[]> {

@@ -10,13 +10,17 @@ export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boo
   return found !== undefined && (found.step.status === 'parked' || found.step.status === 'indeterminate');
 }
 
-/** The same for the job of a turn, whose run waits for a model. A run that has changed since may have been resumed, paused or canceled. */
+/**
+ * The same for the job of a turn, whose run waits for a model or for a place. A run that has changed since may have been resumed, paused or
+ * canceled; one that got a place was woken before its job slept.
+ */
 export async function mayTurnSleep(
   deps: WorkerDeps,
   { run_id }: TurnJob,
-  { seen }: { seen?: number },
+  { seen, awaits }: { seen?: number; awaits?: 'place' },
 ): Promise<boolean> {
-  return (await readRun(deps.redis, run_id))?.seq === seen;
+  if ((await readRun(deps.redis, run_id))?.seq !== seen) return false;
+  return awaits === undefined || (await deps.admission?.standing(run_id))?.state === 'line';
 }
 
 /** The same for the job of a publish that waits for a decision. */

@@ -1,4 +1,5 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
+import { isInProgress, leavePlace } from '../admission/take-place.ts';
 import { failPaused, reportEnd, reportToParent } from '../agents/index.ts';
 import { findAnswer } from '../approvals/answer-by-rule.ts';
 import { judgeStep, pendingApproval, previewCall, requestApproval } from '../approvals/index.ts';
@@ -51,7 +52,10 @@ export async function reconcile(deps: WorkerDeps, runId: string, signal: AbortSi
       if (isAbandoned(runId, deps.now())) await untrackActive(deps.redis, runId);
       return;
     }
-    if ((await advance(deps, run, signal)) === 'settled') return reportUp(deps, run, signal);
+    if ((await advance(deps, run, signal)) === 'settled') {
+      if (!isInProgress(run)) await leavePlace(deps, run.id);
+      return reportUp(deps, run, signal);
+    }
   }
   throw new EngineError('contended', `other writers kept changing the run ${runId}`);
 }

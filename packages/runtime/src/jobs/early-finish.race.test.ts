@@ -55,8 +55,7 @@ async function handleJobs(
     }
   };
   const connection = deps.redis.duplicate({ maxRetriesPerRequest: null, commandTimeout: undefined });
-  const again: JobKind<StepJob>['again'] = (one, { run_id: id, step_id }) =>
-    one.queues.wakeStep({ id, header: {} }, step_id);
+  const again: JobKind<StepJob>['again'] = (one, { run_id: id, step_id }) => one.queues.wakeStep({ id }, step_id);
   const kind = { handle: counting, lookAgain: lookAgain.step, again, takesNextStep: true };
   const { worker, looked } = openWorker<StepJob>(deps, queueNames.steps, kind, { connection, prefix: queuePrefix });
   await enough.promise;
@@ -120,7 +119,7 @@ async function dueWithoutWatcher(deps: WorkerDeps): Promise<string> {
   await handleTurn(deps, { run_id: runId, turn: 1 }, context());
   const stepId = (await listSteps(deps, runId)).steps[0]?.id ?? '';
   await (await deps.queues.steps.getJob(stepId))?.remove();
-  await deps.queues.addStep({ id: runId, header: {} }, stepId, Date.now() + 2);
+  await deps.queues.addStep({ id: runId }, stepId, Date.now() + 2);
   await expect.poll(() => Date.now()).toBeGreaterThan((await scoreOf(deps, stepId)) / 0x1000 + 1);
   return stepId;
 }
@@ -173,7 +172,7 @@ test('a worker that takes no more jobs wakes another one for the next step', asy
       return end;
     },
     lookAgain: lookAgain.step,
-    again: (one, { run_id: id, step_id }) => one.queues.wakeStep({ id, header: {} }, step_id),
+    again: (one, { run_id: id, step_id }) => one.queues.wakeStep({ id }, step_id),
     takesNextStep: true,
   };
   const { worker } = openWorker<StepJob>(deps, queueNames.steps, kind, { connection, prefix: queuePrefix });
@@ -199,7 +198,7 @@ test('a job whose process died before the end that takes it is found at the next
   const options = { connection, prefix: queuePrefix, drainDelay: 0.5 };
   const { worker } = openWorker<StepJob>(deps, queueNames.steps, kind, options);
   await expect.poll(() => deps.redis.client('LIST')).toContain('cmd=bzpopmin');
-  await deps.queues.addNextStep({ id: runId, header: {} }, String(job?.data.step_id));
+  await deps.queues.addNextStep({ id: runId }, String(job?.data.step_id));
   expect(await handled.promise).toEqual(job?.data);
   await worker.close();
   connection.disconnect();
@@ -261,7 +260,7 @@ test('the turn of a model, the jobs of its calls, and the end of the own job lea
       return end;
     },
     lookAgain: lookAgain.turn,
-    again: (one, { run_id: id, turn }) => one.queues.wakeTurn({ id, header: {} }, turn),
+    again: (one, { run_id: id, turn }) => one.queues.wakeTurn({ id }, turn),
   };
   const { worker, looked } = openWorker<TurnJob>(deps, queueNames.turns, kind, { connection, prefix: queuePrefix });
   expect(await handled.promise).toEqual([0, 1]);

@@ -35,7 +35,7 @@ test('the lock of a workspace job lives twice as long as the lock of a turn', as
   const opened = [redis.duplicate(), redis.duplicate({ maxRetriesPerRequest: null })] as const;
   const [subscriber, worker] = opened;
   const config = {
-    ...{ steps: 1, turns: 1, tasks: 1, lockMs, stalledMs: 60_000 },
+    ...{ steps: 1, turns: 1, runs: 2, tasks: 1, lockMs, stalledMs: 60_000 },
     sweepMs: 60_000,
     maintenanceMs: 60_000,
     dataDir,

@@ -28,6 +28,7 @@ import { type HoldReason, Intake } from './intake.ts';
 import { logged } from './log-job.ts';
 import { openWorker } from './open-worker.ts';
 import { startPeriodic } from './start-periodic.ts';
+import { startReviews } from './start-reviews.ts';
 import { mostStuck, StuckHandlers } from './stuck-handlers.ts';
 
 export interface RunningWorkers {
@@ -60,7 +61,7 @@ interface Start {
   deps: WorkerDeps;
   config: Pick<
     RuntimeConfig,
-    'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs' | 'dataDir'
+    'steps' | 'turns' | 'runs' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs' | 'dataDir'
   >;
   connections: Connections;
   /** Called for each job whose worker fell silent. */
@@ -83,6 +84,13 @@ interface Start {
 
 /** Publishes, undos and discards that run at once in this process. */
 const workspaceSlots = 4;
+
+/**
+ * Each run that has a place finds a slot for its turn: the admission bounds them (`engine/src/admission`), with a fourth more for tenants that
+ * have few.
+ */
+const turnSlots = ({ turns, runs }: Pick<RuntimeConfig, 'turns' | 'runs'>): number =>
+  turns + Math.ceil(turns / 4) + runs + Math.ceil(runs / 4);
 
 /**
  * A lock is renewed after an eighth to a quarter of its time. Where 40 processes wait for each core, an event loop is late by 1.3 s (median)
@@ -134,7 +142,7 @@ export async function startQueueWorkers({
       { handle: handleTurn, lookAgain: lookAgain.turn, mayStillSleep: mayTurnSleep, again: turnAgain },
       traceIds,
     ),
-    { ...options(config.turns), isHeld, inJob, stuck: stuckOf(queueNames.turns, config.turns) },
+    { ...options(turnSlots(config)), isHeld, inJob, stuck: stuckOf(queueNames.turns, turnSlots(config)) },
   );
   const steps = openWorker<StepJob>(
     deps,
@@ -186,6 +194,7 @@ export async function startQueueWorkers({
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
+  const reviews = startReviews(deps);
   const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
   const following = { ...deps, subscriber: connections.subscriber };
   const follower = openFollower && startTelemetryFollower({ ...following, open: openFollower });
@@ -201,7 +210,7 @@ export async function startQueueWorkers({
     ],
     slots: () => [
       { queue: 'steps', all: config.steps, used: steps.running.size, stuck: steps.stuck.count },
-      { queue: 'turns', all: config.turns, used: turns.running.size, stuck: turns.stuck.count },
+      { queue: 'turns', all: turnSlots(config), used: turns.running.size, stuck: turns.stuck.count },
       { queue: 'tasks', all: config.tasks, used: tasks.running.size, stuck: tasks.stuck.count },
       { queue: 'workspaces', all: workspaceSlots, used: workspaces.running.size, stuck: workspaces.stuck.count },
     ],
@@ -227,6 +236,7 @@ export async function startQueueWorkers({
     async drain(drainMs) {
       ending.abort();
       await periodic.stop();
+      await reviews.stop();
       const deadline = setTimeout(() => {
         for (const worker of all) worker.cancelAllJobs('shutdown' satisfies AbortReason);
       }, drainMs);
@@ -240,7 +250,7 @@ export async function startQueueWorkers({
 }
 
 const turnAgain = ({ queues }: WorkerDeps, { run_id: id, turn }: TurnJob): Promise<void> =>
-  queues.wakeTurn({ id, header: {} }, turn);
+  queues.wakeTurn({ id }, turn);
 
 const stepAgain = ({ queues }: WorkerDeps, { run_id: id, step_id }: StepJob): Promise<void> =>
-  queues.wakeStep({ id, header: {} }, step_id);
+  queues.wakeStep({ id }, step_id);

@@ -60,8 +60,8 @@ test("the operator's bounds are those that the API was started with", async () =
 describe('queues', () => {
   test('count what waits, and keep what is parked apart', async () => {
     await api.client.createRun({ plan: { groups: [{ steps: [{ tool: 'bash', args: { command: 'true' } }] }] } });
-    await api.engine.queues.addStep({ id: 'run_1', header: {} }, 'step_1', Date.now() + 3_600_000);
-    await api.engine.queues.addStep({ id: 'run_1', header: {} }, 'step_2');
+    await api.engine.queues.addStep({ id: 'run_1' }, 'step_1', Date.now() + 3_600_000);
+    await api.engine.queues.addStep({ id: 'run_1' }, 'step_2');
     expect(await api.client.listQueues()).toEqual([
       { name: 'turns', backlog: 1, active: 0, parked: 0 },
       { name: 'steps', backlog: 1, active: 0, parked: 1 },

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { defaultTenant, type RunSpec } from '@holdpoint/contract';
+import type { Redis } from 'ioredis';
+import type { RunState } from '../domain/index.ts';
+import { behindOf, rankOf } from './rank.ts';
+
+/** How many runs a worker has in progress: those that work on their files, and those that ask a model. */
+export interface RunPlaces {
+  working: number;
+  asking: number;
+}
+
+/** Where a run stands, and how full all workers together are. */
+export interface Standing {
+  /**
+   * `free`: it waits in line although a place is free for it, so a wake-up was lost. `stale`: it has a place, and no worker said a word of it for
+   * some seconds.
+   */
+  state: 'held' | 'stale' | 'free' | 'line' | 'none';
+  working: { used: number; of: number };
+  asking: { used: number; of: number };
+  /** Runs in line. */
+  waiting: number;
+  /** Runs of its tenant and kind that stand before it. */
+  ahead: number;
+}
+
+export interface Granted {
+  runId: string;
+  turn: number;
+}
+
+/** Lets runs begin, and continue, only while fewer than a bound are in progress (`admission.lua`). */
+export interface Admission {
+  /** Asks for a place before a turn. A run without one stands in line, and its job is woken when it gets one. */
+  enter(run: RunState, spec: RunSpec): Promise<boolean>;
+  /** A run whose model has answered works now. It has begun, so nothing is asked. */
+  works(run: RunState): void;
+  /** Whether a run may plan its next turn in this process without asking. Also says that the run is in progress. */
+  mayContinue(run: RunState): boolean;
+  /** Gives the place of a run back, or takes it out of the line. No command for a run that this process does not know, unless forced. */
+  leave(runId: string, options?: { force?: boolean }): Promise<void>;
+  standing(runId?: string): Promise<Standing>;
+  /** Tells Redis of this worker and the runs that it works on. @returns runs that have a place and of which no worker said a word lately */
+  review(): Promise<string[]>;
+  /** These runs are in progress after all. */
+  touch(runIds: readonly string[]): Promise<void>;
+  /** The places of this worker are no more. */
+  close(): Promise<void>;
+}
+
+interface Options {
+  redis: Redis;
+  workerId: string;
+  places: RunPlaces;
+  /** Wakes the job of a run that got a place. */
+  wake(granted: Granted): Promise<void>;
+  /** Milliseconds since the epoch. @default the clock of Redis, the same for all workers */
+  now?: () => number;
+}
+
+interface Seen {
+  kind: 'w' | 'a';
+  tenant: string;
+  steps: number;
+  rank: number;
+  /** When this process last did something for it, ms of a clock that only goes forward. */
+  at: number;
+  yields: boolean;
+}
+
+/** What a process says of its runs in a review happened since the last one. */
+const freshMs = 1500;
+
+const source = readFileSync(new URL('./admission.lua', import.meta.url), 'utf8');
+const sha = createHash('sha1').update(source).digest('hex');
+const keys = ['held', 'line', 'lines', 'workers'].map((name) => `hp:{admission}:${name}`);
+
+/** The part of the admission that anyone may ask. */
+export async function readStanding(redis: Redis, runId = ''): Promise<Standing> {
+  return standingOf(await call(redis, ['state', '', '', '', '', runId]));
+}
+
+export function openAdmission({ redis, workerId, places, wake, now }: Options): Admission {
+  const seen = new Map<string, Seen>();
+  const ask = (op: string, ...args: (string | number)[]): Promise<unknown[]> =>
+    call(redis, [op, now?.() ?? '', workerId, places.working, places.asking, ...args]);
+  const wakeAll = async (granted: unknown): Promise<void> => {
+    await Promise.all((granted as string[]).map((text) => wake(grantedOf(text))));
+  };
+  const see = (run: RunState, kind: Seen['kind']): void => {
+    const tenant = run.tenant ?? defaultTenant;
+    const { yields = false } = seen.get(run.id) ?? {};
+    seen.set(run.id, { kind, tenant, steps: run.steps, rank: begunRank(run), at: performance.now(), yields });
+  };
+  return {
+    async enter(run, spec) {
+      const behind = behindOf(spec);
+      const isModel = run.header.planner === 'model';
+      const isNew = run.status === 'queued';
+      const kind = isModel ? (isNew ? 'n' : 'a') : 'w';
+      const rank = rankOf(Date.parse(run.created_at), behind, !isNew);
+      const tenant = run.tenant ?? defaultTenant;
+      const reply = await ask('enter', run.id, kind, tenant, run.turn + 1, run.steps, rank, behind);
+      const [isIn, ...granted] = reply;
+      await wakeAll(granted.filter((text) => grantedOf(String(text)).runId !== run.id));
+      seen.delete(run.id);
+      if (isIn === 1) see(run, isModel ? 'a' : 'w');
+      return isIn === 1;
+    },
+    works(run) {
+      see(run, 'w');
+      const { tenant, steps, rank } = seen.get(run.id) as Seen;
+      // The next review says it again.
+      ask('review', run.id, 'w', tenant, steps, rank)
+        .then(([granted]) => wakeAll(granted))
+        .catch(() => undefined);
+    },
+    mayContinue(run) {
+      if (run.parent !== undefined) return true;
+      see(run, 'w');
+      return seen.get(run.id)?.yields !== true;
+    },
+    async leave(runId, { force = false } = {}) {
+      if (!seen.delete(runId) && !force) return;
+      await wakeAll(await ask('leave', runId));
+    },
+    standing: (runId) => readStanding(redis, runId),
+    async review() {
+      const fresh = [...seen].filter(([, { at }]) => performance.now() - at < freshMs);
+      const args = fresh.flatMap(([id, { kind, tenant, steps, rank }]) => [id, kind, tenant, steps, rank]);
+      const [granted, yields, idle] = (await ask('review', ...args)) as [string[], string[], string[]];
+      for (const [id, one] of seen) {
+        one.yields = yields.includes(id);
+        if (performance.now() - one.at > forgetMs) seen.delete(id);
+      }
+      await wakeAll(granted);
+      return idle;
+    },
+    async touch(runIds) {
+      if (runIds.length > 0) await ask('touch', ...runIds);
+    },
+    async close() {
+      await ask('close', workerId);
+    },
+  };
+}
+
+/** A process that did nothing for a run in this time does not know it any more. */
+const forgetMs = 60_000;
+
+const begunRank = (run: RunState): number => rankOf(Date.parse(run.created_at), 0, true);
+
+const grantedOf = (text: string): Granted => {
+  const [runId = '', turn] = text.split(' ');
+  return { runId, turn: Number(turn) };
+};
+
+const standingOf = ([state, working, workingOf, asking, askingOf, waiting, ahead]: unknown[]): Standing => ({
+  state: state as Standing['state'],
+  working: { used: Number(working), of: Number(workingOf) },
+  asking: { used: Number(asking), of: Number(askingOf) },
+  waiting: Number(waiting),
+  ahead: Number(ahead),
+});
+
+/** EVALSHA; then EVAL once if the server does not know the script because it is new or restarted. */
+async function call(redis: Redis, argv: (string | number)[]): Promise<unknown[]> {
+  try {
+    return (await redis.evalsha(sha, keys.length, ...keys, ...argv)) as unknown[];
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return (await redis.eval(source, keys.length, ...keys, ...argv)) as unknown[];
+  }
+}
