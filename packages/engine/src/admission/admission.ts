@@ -12,7 +12,7 @@ export interface RunPlaces {
 }
 
 /** Where a run stands, and how full all workers together are. */
-export interface Standing {
+interface Standing {
   /**
    * `free`: it waits in line although a place is free for it, so a wake-up was lost. `stale`: it has a place, and no worker said a word of it for
    * some seconds.
@@ -26,7 +26,7 @@ export interface Standing {
   ahead: number;
 }
 
-export interface Granted {
+interface Granted {
   runId: string;
   turn: number;
 }
@@ -78,7 +78,7 @@ const sha = createHash('sha1').update(source).digest('hex');
 const keys = ['held', 'line', 'lines', 'workers'].map((name) => `hp:{admission}:${name}`);
 
 /** The part of the admission that anyone may ask. */
-export async function readStanding(redis: Redis, runId = ''): Promise<Standing> {
+async function readStanding(redis: Redis, runId = ''): Promise<Standing> {
   return standingOf(await call(redis, ['state', '', '', '', '', runId]));
 }
 
