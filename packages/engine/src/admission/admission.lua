@@ -146,7 +146,7 @@ if op == 'enter' then
   return { entries[run] and 1 or 0, unpack(granted) }
 end
 
--- Runs of which this worker just did something: they have begun, so they have a place, whatever there is.
+-- Runs that this worker just worked for: they have begun, so they have a place, whatever there is.
 if op == 'review' then
   for at = 6, #ARGV, 5 do
     local run, kind, tenant, steps, rank = ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
@@ -164,7 +164,7 @@ if op == 'review' then
     if entries[ARGV[at]] and why_yield(ARGV[at], tonumber(ARGV[at + 3])) ~= '' then yields[#yields + 1] = ARGV[at] end
   end
   for run, e in pairs(entries) do
-    -- One that was given a place, and of which nothing was heard since, may not have been woken.
+    -- One that was given a place, and was not mentioned since, may not have been woken.
     if now - e.touched >= ((some or e.touched == e.since) and 3000 or 30000) then idle[#idle + 1] = run end
   end
   return { granted, yields, idle }

@@ -42,7 +42,7 @@ export interface Admission {
   /** Gives the place of a run back, or takes it out of the line. No command for a run that this process does not know, unless forced. */
   leave(runId: string, options?: { force?: boolean }): Promise<void>;
   standing(runId?: string): Promise<Standing>;
-  /** Tells Redis of this worker and the runs that it works on. @returns runs that have a place and of which no worker said a word lately */
+  /** Reports this worker and the runs that it works on. @returns runs with a place that no worker mentioned lately */
   review(): Promise<string[]>;
   /** These runs are in progress after all. */
   touch(runIds: readonly string[]): Promise<void>;

@@ -63,7 +63,7 @@ test('the next run begins when one ends', async () => {
   expect(await deps.admission?.standing()).toMatchObject({ working: { used: 0 }, waiting: 0 });
 });
 
-test('a run that waits for a person has no place, and needs none to go on', async () => {
+test('a run that waits for a person has no place, and needs none to continue', async () => {
   const deps = worker();
   const held = await submit(deps, holding);
   const other = await submit(deps);
