@@ -5,8 +5,8 @@ export class CodeGraphError extends Error {
   readonly code: 'EQUERY' | 'ETIMEOUT' | 'EQUOTA';
   readonly next: string;
 
-  constructor(code: CodeGraphError['code'], message: string, next: string) {
-    super(message);
+  constructor(code: CodeGraphError['code'], message: string, next: string, options: { cause?: unknown } = {}) {
+    super(message, options);
     this.code = code;
     this.next = next;
   }

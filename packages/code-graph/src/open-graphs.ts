@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Json } from '@holdpoint/contract';
 import type { HostProgram, Sandbox } from '@holdpoint/sandbox';
 import { readBlobs } from './build/read-blobs.ts';
@@ -7,8 +6,8 @@ import { CodeGraphError } from './errors.ts';
 import { Parser } from './parser/parser.ts';
 import { parserProgram } from './parser/parser-program.ts';
 import type { Answer } from './query/answer-question.ts';
-import { GraphThread } from './thread/graph-thread.ts';
 import type { GivenListing, Outcome, Read, Request } from './thread/messages.ts';
+import { TenantThreads } from './thread/tenant-threads.ts';
 import type { Unread } from './view/view.ts';
 
 export interface GraphsOptions {
@@ -24,6 +23,8 @@ export interface GraphsOptions {
 
 export interface GraphQuery {
   runId: string;
+  /** @default '' */
+  tenant?: string | undefined;
   /** The user of the run's sandboxes. */
   owner: { uid: number; gid: number };
   /** The snapshot whose graph is asked. */
@@ -52,8 +53,6 @@ export interface Graphs {
   close(): Promise<void>;
 }
 
-/** Runs keep to one of them, so that each store is open once. */
-const threadCount = 2;
 /** Entries of a listing that a thread gets at once: 10 ms. */
 const maxEntries = 10_000;
 /** How often the graph may be found changed by other processes during one query. */
@@ -66,7 +65,7 @@ export function openGraphs({
   maxBytes = 512 * 1024 * 1024,
   fileMs = 30_000,
 }: GraphsOptions): Graphs {
-  const threads = Array.from({ length: threadCount }, () => new GraphThread());
+  const threads = new TenantThreads();
   const parsers = new Map<string, Parser>();
   /** The build of each run, so that two queries do not read the same files. */
   const builds = new Map<string, Promise<unknown>>();
@@ -84,10 +83,8 @@ export function openGraphs({
     return parser;
   };
 
-  const perform = (runId: string, request: Request): Promise<Outcome> => {
-    const thread = threads[(createHash('sha256').update(runId).digest()[0] ?? 0) % threadCount] as GraphThread;
-    return thread.perform({ ...snapshots.cache(runId), maxBytes }, request);
-  };
+  const perform = ({ runId, tenant = '' }: Whose, request: Request): Promise<Outcome> =>
+    threads.of({ runId, tenant }).perform({ ...snapshots.cache(runId), maxBytes }, request);
 
   /** One build of a run after the other. A build that fails has no part in the next one. */
   const alone = async <Result>(runId: string, act: () => Promise<Result>): Promise<Result> => {
@@ -100,13 +97,13 @@ export function openGraphs({
   };
 
   /** In parts, because the event loop copies what a thread gets. A run has one build at a time, so its parts are of one listing. */
-  const list = async (runId: string, snapshot: string, { since, entries }: GivenListing): Promise<Outcome> => {
+  const list = async (whose: Whose, snapshot: string, { since, entries }: GivenListing): Promise<Outcome> => {
     const last = Math.max(0, entries.length - maxEntries);
     for (let from = 0; from < last; from += maxEntries) {
       const part = entries.slice(from, Math.min(from + maxEntries, last));
-      await perform(runId, { operation: 'part', isFirst: from === 0, entries: part });
+      await perform(whose, { operation: 'part', isFirst: from === 0, entries: part });
     }
-    return perform(runId, {
+    return perform(whose, {
       operation: 'list',
       snapshot,
       listing: { since, entries: entries.slice(last) },
@@ -124,7 +121,7 @@ export function openGraphs({
           query.onProgress?.({ files: progress.read, total: progress.total });
         },
         async keep(batch: Read[]) {
-          const kept = await perform(query.runId, { operation: 'keep', read: batch });
+          const kept = await perform(query, { operation: 'keep', read: batch });
           return kept.kind === 'kept' ? kept.refused : [];
         },
       },
@@ -138,7 +135,7 @@ export function openGraphs({
       signal.throwIfAborted();
       const timeout_ms = Math.max(1, query.timeout_ms - (performance.now() - started));
       const question = { query: query.query, params, snapshot, max_bytes };
-      return perform(runId, { operation: 'ask', question, permissions, timeout_ms });
+      return perform(query, { operation: 'ask', question, permissions, timeout_ms });
     };
     const first = await ask();
     if (first.kind === 'answer') return answerOf(first);
@@ -148,10 +145,10 @@ export function openGraphs({
         if (outcome.kind === 'answer') return answerOf(outcome);
         if (outcome.kind === 'unlisted') {
           const listing = await snapshots.listing({ runId, snapshot, since: outcome.known });
-          const listed = await list(runId, snapshot, listing);
+          const listed = await list(query, snapshot, listing);
           if (listed.kind !== 'unlisted') continue;
           const whole = await snapshots.listing({ runId, snapshot, since: [] });
-          await list(runId, snapshot, whole);
+          await list(query, snapshot, whole);
         } else if (outcome.kind === 'unread') {
           progress.total = outcome.total;
           progress.read = outcome.total - outcome.blobs.length;
@@ -176,11 +173,13 @@ export function openGraphs({
       }
     },
     async close() {
-      await Promise.all(threads.map((thread) => thread.close()));
+      await threads.close();
       await Promise.all([...parsers.values()].map((parser) => parser.end()));
     },
   };
 }
+
+type Whose = Pick<GraphQuery, 'runId' | 'tenant'>;
 
 interface Progress {
   read: number;

@@ -5,38 +5,68 @@ import type { CachePlace } from '../store/open-store.ts';
 import type { Outcome, Posted, Reply, Request } from './messages.ts';
 
 interface Waiting {
+  readonly place: CachePlace;
+  readonly request: Request;
   resolve(outcome: Outcome): void;
   reject(error: unknown): void;
-  deadline: NodeJS.Timeout;
 }
 
-const heapMb = 768;
+const usualHeapMb = 768;
 /** What a request without an answer of its own may take, such as one that opens a store. */
 const workMs = 60_000;
 
-/** A thread with the graphs of some runs. A request that takes too long ends it; the next one starts another. */
+/**
+ * A thread with the graphs of some runs. It does one request after the other. A request that takes too long or too much memory ends the thread, and
+ * fails alone: another thread is asked for those that waited.
+ */
 export class GraphThread {
+  readonly #heapMb: number;
   #worker: Worker | undefined;
   #lastId = 0;
+  /** In the order in which the thread does them. */
   readonly #waiting = new Map<number, Waiting>();
+  #deadline: NodeJS.Timeout | undefined;
+
+  /** @param options.heapMb what the graphs may take in memory. @default 768 */
+  constructor({ heapMb = usualHeapMb }: { heapMb?: number } = {}) {
+    this.#heapMb = heapMb;
+  }
+
+  /** Requests that have no answer yet. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
 
   /** @throws CodeGraphError, or an error of the infrastructure */
   perform(place: CachePlace, request: Request): Promise<Outcome> {
-    const worker = this.#start();
-    const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
-      const deadline = setTimeout(() => this.#end(worker, lateAnswer()), workMs);
-      this.#waiting.set(id, { resolve, reject, deadline });
-      const moved = request.operation === 'keep' ? request.read.flatMap(({ line }) => buffersOf(line)) : [];
-      worker.postMessage({ id, place, request } satisfies Posted, moved);
-    });
+    return new Promise((resolve, reject) => this.#post({ place, request, resolve, reject }));
   }
 
   async close(): Promise<void> {
     const worker = this.#worker;
     if (worker === undefined) return;
-    this.#end(worker, new Error('the graphs were closed'));
+    this.#worker = undefined;
+    clearTimeout(this.#deadline);
+    for (const { reject } of this.#waiting.values()) reject(new Error('the graphs were closed'));
+    this.#waiting.clear();
     await worker.terminate();
+  }
+
+  #post(waiting: Waiting): void {
+    const worker = this.#start();
+    const { place, request } = waiting;
+    const id = ++this.#lastId;
+    this.#waiting.set(id, waiting);
+    if (this.#waiting.size === 1) this.#watch(worker);
+    const moved = request.operation === 'keep' ? request.read.flatMap(({ line }) => buffersOf(line)) : [];
+    worker.postMessage({ id, place, request } satisfies Posted, moved);
+  }
+
+  /** Only the request that the thread does now has a deadline: those behind it do not pay for it. */
+  #watch(worker: Worker): void {
+    clearTimeout(this.#deadline);
+    if (this.#waiting.size === 0) return;
+    this.#deadline = setTimeout(() => this.#end(worker, lateAnswer()), workMs);
   }
 
   #start(): Worker {
@@ -44,39 +74,55 @@ export class GraphThread {
     const worker = new Worker(new URL('./thread.ts', import.meta.url), {
       execArgv: ['--disable-warning=ExperimentalWarning'],
       env: {},
-      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 32 },
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapMb, maxYoungGenerationSizeMb: 32 },
     });
     worker.unref();
-    worker.on('message', (reply: Reply) => this.#settle(reply));
-    worker.on('error', (error) => this.#end(worker, error));
+    worker.on('message', (reply: Reply) => this.#settle(worker, reply));
+    worker.on('error', (error) => this.#end(worker, isOutOfMemory(error) ? this.#tooLarge(error) : error));
     worker.on('exit', () => this.#end(worker, new Error('the thread of the code graph ended')));
     this.#worker = worker;
     return worker;
   }
 
-  #settle(reply: Reply): void {
+  #settle(worker: Worker, reply: Reply): void {
     const waiting = this.#waiting.get(reply.id);
     if (waiting === undefined) return;
     this.#waiting.delete(reply.id);
-    clearTimeout(waiting.deadline);
+    this.#watch(worker);
     if ('outcome' in reply) waiting.resolve(reply.outcome);
     else if ('refused' in reply)
       waiting.reject(new CodeGraphError(reply.refused.code, reply.refused.message, reply.refused.next));
     else waiting.reject(reply.error);
   }
 
-  /** Those that wait behind the one that takes too long fail as well: they are asked again. */
+  /** Not an error of the infrastructure: the same question would end the next thread. */
+  #tooLarge(cause: unknown): CodeGraphError {
+    const message = `The graph of this snapshot needs more than ${this.#heapMb} MiB of memory for this question.`;
+    const next =
+      'Ask for less, or leave copies and generated files out of the workspace by the globs of its source (exclude).';
+    return new CodeGraphError('EQUOTA', message, next, { cause });
+  }
+
   #end(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    for (const { reject, deadline } of this.#waiting.values()) {
-      clearTimeout(deadline);
-      reject(error);
-    }
+    clearTimeout(this.#deadline);
+    const [first, ...others] = this.#waiting.values();
     this.#waiting.clear();
     void worker.terminate();
+    first?.reject(error);
+    for (const waiting of others) this.#postAgain(waiting);
+  }
+
+  /** The lines of a `keep` went with the thread: the next question finds that their files are not read. */
+  #postAgain(waiting: Waiting): void {
+    if (waiting.request.operation === 'keep') waiting.resolve({ kind: 'kept', refused: [] });
+    else this.#post(waiting);
   }
 }
+
+const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 
 /** Lines are moved, not copied. A line may be a part of a larger buffer. */
 const buffersOf = (line: Uint8Array | undefined): ArrayBuffer[] =>

@@ -1,3 +1,4 @@
+import { CodeGraphError } from '../errors.ts';
 import type { FileFacts, ImportFact } from '../facts.ts';
 import { type Language, languages } from '../grammars/language.ts';
 import type { ImportTarget } from '../resolve/import-target.ts';
@@ -22,7 +23,9 @@ export class View implements ReadableGraph {
   #pathsOfBlobs: Map<number, string[]> | undefined;
   #resolver: ImportResolver | undefined;
   #targets = new Map<string, readonly ImportTarget[]>();
+  #targetCount = 0;
   #importers: Map<string, string[]> | undefined;
+  #namedCount = 0;
   readonly #named = new Map<string, readonly SymbolPlace[]>();
 
   private constructor(store: GraphStore, files: ReadonlyMap<string, ListedFile>) {
@@ -51,6 +54,7 @@ export class View implements ReadableGraph {
       next.#resolver = this.#resolver;
       next.#targets = new Map(this.#targets);
       for (const { path } of changes) next.#targets.delete(path);
+      next.#targetCount = this.#targetCount;
     }
     return next;
   }
@@ -117,30 +121,48 @@ export class View implements ReadableGraph {
       language === undefined
         ? []
         : this.importsOf(path).map((fact) => this.#imports().resolve({ path, language, fact }));
+    this.#targetCount += countTargets(found);
+    if (this.#targetCount > mostTargets) {
+      this.#targets = new Map();
+      this.#targetCount = 0;
+      throw tooMany('imports', mostTargets);
+    }
     this.#targets.set(path, found);
     return found;
   }
 
   /** Paths of the files that import a file, sorted. */
   importersOf(path: string): readonly string[] {
-    if (this.#importers === undefined) {
-      this.#importers = new Map();
-      for (const importer of this.paths) {
-        for (const target of new Set(this.targetsOf(importer).flatMap(({ files }) => files))) {
-          const known = this.#importers.get(target) ?? [];
-          known.push(importer);
-          this.#importers.set(target, known);
-        }
+    this.#importers ??= this.#readImporters();
+    return this.#importers.get(path) ?? [];
+  }
+
+  #readImporters(): Map<string, string[]> {
+    const importers = new Map<string, string[]>();
+    for (const importer of this.paths) {
+      for (const target of new Set(this.targetsOf(importer).flatMap(({ files }) => files))) {
+        const known = importers.get(target) ?? [];
+        known.push(importer);
+        importers.set(target, known);
       }
     }
-    return this.#importers.get(path) ?? [];
+    return importers;
   }
 
   symbolsNamed(name: string): readonly SymbolPlace[] {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
-    const found = this.#store
-      .declaring(name)
+    const declaring = this.#store.declaring(name);
+    let count = 0;
+    for (const { blob, places } of declaring) count += this.#pathsOf(blob).length * places.length;
+    // Counted first: links and copies of one file multiply its declarations.
+    if (count > mostPlaces) throw tooMany(`declarations of ${JSON.stringify(name.slice(0, 100))}`, mostPlaces);
+    this.#namedCount += count;
+    if (this.#namedCount > mostPlaces) {
+      this.#named.clear();
+      this.#namedCount = count;
+    }
+    const found = declaring
       .flatMap(({ blob, places }) => this.#pathsOf(blob).flatMap((path) => places.map((index) => ({ path, index }))))
       .sort((a, b) => byPlace(a.path, b.path) || a.index - b.index);
     this.#named.set(name, found);
@@ -212,5 +234,20 @@ export class View implements ReadableGraph {
 
 /** Looking for each of them takes longer than reading all files. */
 const mostNames = 2000;
+
+/** Declarations of one name, and of all names that stay in memory. Some 100 bytes each. */
+const mostPlaces = 500_000;
+/** Files that imports lead to, of all files of a snapshot. Each takes some 100 bytes. */
+const mostTargets = 1_000_000;
+
+const countTargets = (targets: readonly ImportTarget[]): number =>
+  targets.reduce((count, { files }) => count + 1 + files.length, 0);
+
+const tooMany = (what: string, most: number): CodeGraphError =>
+  new CodeGraphError(
+    'EQUOTA',
+    `The graph of this snapshot has more than ${most} ${what}.`,
+    'Leave copies and generated files out of the workspace by the globs of its source (exclude), or search the text instead.',
+  );
 
 const byPlace = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -43,10 +43,12 @@ export function createExecutor(deps: Deps): Executor {
   const { registry, sandbox, workspaces, texts, graphs, secrets, toolchains, allowAddresses, now } = deps;
   /** A look before a call knows no snapshot, and asks no graph. */
   const graphOf = (
-    { runId, rest: { snapshot, permissions, onGraphProgress: onProgress }, signal }: CallBounds,
+    { runId, scope: { tenant }, rest: { snapshot, permissions, onGraphProgress: onProgress }, signal }: CallBounds,
     owner: WorkspaceMount,
   ) =>
-    snapshot === undefined ? undefined : runGraph(graphs, { runId, owner, snapshot, permissions, signal, onProgress });
+    snapshot === undefined
+      ? undefined
+      : runGraph(graphs, { runId, tenant, owner, snapshot, permissions, signal, onProgress });
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(deps, call);
     const { way, network = way?.network, wallMs, limits, scope, signal, rest } = call;

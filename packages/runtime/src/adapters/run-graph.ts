@@ -4,6 +4,7 @@ import { GraphError, type ToolContext } from '@holdpoint/tools';
 /** Whose graph a call asks, and what it may see of it. */
 interface GraphBounds {
   runId: string;
+  tenant: string | undefined;
   owner: { uid: number; gid: number };
   /** The snapshot that the call sees. */
   snapshot: string;
@@ -17,11 +18,12 @@ export const runGraph =
   (graphs: Graphs, bounds: GraphBounds): NonNullable<ToolContext['graph']> =>
   async ({ commit = bounds.snapshot, ...request }) => {
     try {
-      const { runId, owner, permissions, signal, onProgress } = bounds;
+      const { runId, tenant, owner, permissions, signal, onProgress } = bounds;
       const { uid, gid } = owner;
       return await graphs.query({
         ...request,
         runId,
+        tenant,
         owner: { uid, gid },
         snapshot: commit,
         permissions,
