@@ -30,9 +30,9 @@ export const userFiles = (folder: string): Map<string, string> =>
 export async function checkPatch({ client, runId, made, folder, clone }: Input): Promise<void> {
   const diff = await client.diff(runId);
   const tree = clone.reviewedTree();
-  expect(diff.files.map(({ path }) => bytesOf(path)).sort(), 'paths of the diff').toEqual(
-    changedPaths(clone.folder, clone.base, tree),
-  );
+  // A moved file is one entry with both of its paths.
+  const shown = diff.files.flatMap(({ path, moved_from }) => [path, ...(moved_from === undefined ? [] : [moved_from])]);
+  expect(shown.map(bytesOf).sort(), 'paths of the diff').toEqual(changedPaths(clone.folder, clone.base, tree));
   const fresh = cloneReference(made, `${folder}-patched`);
   const patch = join(fresh.folder, '.git/run.patch');
   writeFileSync(patch, await client.patch(runId));
