@@ -1,7 +1,7 @@
-import { availableParallelism, hostname, totalmem } from 'node:os';
+import { hostname, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
+import { ceilingsFrom, defaultWorkerSteps, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, providerRatesSchema, type RuntimeConfig, remoteFilesFrom } from '@holdpoint/runtime';
@@ -50,7 +50,7 @@ const environmentSchema = z.object({
   HOLDPOINT_DATA: z.string().min(1).default(join(projectDir, '.holdpoint')),
   REDIS_URL: z.string().optional(),
   HOLDPOINT_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  HOLDPOINT_WORKER_STEPS: integer(1, 1000, Math.max(4, availableParallelism() * 2)),
+  HOLDPOINT_WORKER_STEPS: integer(1, 1000, defaultWorkerSteps()),
   HOLDPOINT_WORKER_RUNS: z.coerce.number().int().min(1).max(10_000).optional(),
   HOLDPOINT_WORKER_TURNS: integer(1, 1000, 16),
   HOLDPOINT_WORKER_TASKS: integer(1, 1000, 16),

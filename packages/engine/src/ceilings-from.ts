@@ -1,4 +1,4 @@
-import { totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { givenLimitsSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { type Ceilings, ceilingsSetting } from './domain/ceilings.ts';
@@ -18,13 +18,37 @@ const ceilingsSchema = z
   })
   .pipe(givenLimitsSchema);
 
+/** Steps that a worker runs at once where the operator says nothing. */
+export const defaultWorkerSteps = (): number => Math.max(4, availableParallelism() * 2);
+
+const mib = 1024 * 1024;
+/** Compilers and package managers need as much on any machine. */
+const leastMemory = 1024 * mib;
+/** The rest is for the system, Redis and the workers themselves. */
+const shareOfCommands = 0.75;
+
 /**
- * Reads the operator's ceilings from an environment. Without one for the memory of a command it is the memory of the machine.
+ * The memory of one command: one that takes more than its share of a full worker would stall its neighbours.
+ * @param machine bytes of memory. @param steps that a worker runs at once
+ */
+export const memoryCeiling = (machine: number, steps: number): number =>
+  Math.min(machine, Math.max(leastMemory, Math.floor((machine * shareOfCommands) / steps / mib) * mib));
+
+/** What a container leaves of the machine counts. */
+const memoryOfMachine = (): number => Math.min(totalmem(), process.constrainedMemory() || totalmem());
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the operator's ceilings from an environment. Without one for the memory of a command it is that of the machine, shared by the steps
+ * of a worker.
  * @throws an error naming the variable, and what of it is wrong
  */
-export function ceilingsFrom(env: Readonly<Record<string, string | undefined>>): Ceilings {
+export function ceilingsFrom(env: Env): Ceilings {
   const parsed = ceilingsSchema.safeParse(env[ceilingsSetting]);
-  if (parsed.success) return { ...parsed.data, command: { memory_bytes: totalmem(), ...parsed.data.command } };
+  const steps = Number.parseInt(env.HOLDPOINT_WORKER_STEPS ?? '', 10) || defaultWorkerSteps();
+  const memory_bytes = memoryCeiling(memoryOfMachine(), steps);
+  if (parsed.success) return { ...parsed.data, command: { memory_bytes, ...parsed.data.command } };
   const wrong = parsed.error.issues.map(({ path, message }) => `${[ceilingsSetting, ...path].join('.')}: ${message}`);
   throw new Error(wrong.join('; '));
 }

@@ -1,6 +1,7 @@
+import { totalmem } from 'node:os';
 import { limitsSchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { ceilingsFrom } from './ceilings-from.ts';
+import { ceilingsFrom, memoryCeiling } from './ceilings-from.ts';
 import { submitRun } from './commands/submit-run.ts';
 import { aboveCeilings, cutAtCeilings } from './domain/ceilings.ts';
 import { readSpec } from './log/read-spec.ts';
@@ -16,6 +17,24 @@ test('the setting is JSON of limits, and says what of it is wrong', () => {
   expect(ceilingsFrom({}).command?.memory_bytes).toBeLessThan(Number.MAX_SAFE_INTEGER);
   expect(() => ceilingsFrom({ HOLDPOINT_LIMITS: '{' })).toThrow('HOLDPOINT_LIMITS: it is no JSON');
   expect(() => ceilingsFrom({ HOLDPOINT_LIMITS: '{"max_token":1}' })).toThrow('max_token');
+});
+
+const gib = 2 ** 30;
+test.each([
+  [8, 4, 1.5],
+  [64, 16, 3],
+  [64, 4, 12],
+  [4, 16, 1],
+  [0.5, 4, 0.5],
+])('on %d GiB with %d steps at once a command has at most %d GiB', (machine, steps, most) => {
+  expect(memoryCeiling(machine * gib, steps)).toBe(most * gib);
+});
+
+test('the steps of a worker share its memory, unless the operator says otherwise', () => {
+  const of = (env: Record<string, string>) => ceilingsFrom(env).command?.memory_bytes ?? 0;
+  expect(of({ HOLDPOINT_WORKER_STEPS: '4' })).toBeLessThan(totalmem() / 4);
+  expect(of({ HOLDPOINT_WORKER_STEPS: '1' })).toBeGreaterThan(of({ HOLDPOINT_WORKER_STEPS: '8' }));
+  expect(of({ HOLDPOINT_LIMITS: '{"command":{"memory_bytes":12345678}}' })).toBe(12345678);
 });
 
 test('what is above is named, and what is left out is cut, not raised', () => {

@@ -11,7 +11,7 @@ export {
   whyNotRemembered,
 } from './approvals/index.ts';
 export { openBlobStore } from './blobs/blob-store.ts';
-export { ceilingsFrom } from './ceilings-from.ts';
+export { ceilingsFrom, defaultWorkerSteps } from './ceilings-from.ts';
 export type { Idempotency } from './commands/index.ts';
 export type { EngineDeps, Retention } from './deps.ts';
 export { noUsage } from './domain/agent-report.ts';

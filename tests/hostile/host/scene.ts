@@ -182,7 +182,7 @@ function descriptorsIn({ pid }: Worker): { pipes: number; mostPipes: number; oth
   const open = [...descriptorsOf(pid).values()].filter((link) => link !== '');
   const links = open.filter((link) => !link.startsWith('/sys/fs/cgroup/'));
   // Those that the pool opens at this moment have a name.
-  const others = links.filter((link) => !/\/holdpoint-stdio-\w+\/\d+( \(deleted\))?$/.test(link));
+  const others = links.filter((link) => !/\/holdpoint-stdio-[\w-]+\/\d+( \(deleted\))?$/.test(link));
   // The spares of two workspaces may be in their set-up, and have no process yet.
   const mostPipes = poolPipes + keptPipes * (sandboxes + 2) + passedPipes * 2;
   return { pipes: links.length - others.length, mostPipes, others };

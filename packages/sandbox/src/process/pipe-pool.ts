@@ -4,8 +4,6 @@ import {
   chmodSync,
   closeSync,
   constants,
-  mkdirSync,
-  mkdtempSync,
   openSync,
   rmSync,
   statfsSync,
@@ -16,6 +14,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { PassedFile } from '../starter/protocol.ts';
 import { passed, type Starter } from '../starter/starter.ts';
+import { makeStdioDirectory, sweepStdioDirectories } from './stdio-directory.ts';
 
 /** FIFOs per call of mkfifo: the start takes about 2 ms, one more FIFO almost nothing. */
 const batchSize = 24;
@@ -54,6 +53,7 @@ export class PipePool {
     this.#directory = input.directory;
     this.#fifoDirectory = memoryDirectory() ?? input.directory;
     this.#starter = input.starter;
+    for (const parent of [this.#directory, this.#fifoDirectory]) sweepStdioDirectories(parent);
   }
 
   /** The program writes, the worker reads. */
@@ -110,7 +110,7 @@ export class PipePool {
   }
 
   #file(data: Buffer): PassedFile {
-    const directory = makeDirectory(this.#directory);
+    const directory = makeStdioDirectory(this.#directory);
     try {
       const path = join(directory, 'data');
       writeFileSync(path, data);
@@ -152,7 +152,7 @@ export class PipePool {
 
   /** Before the first FIFO, and where the starter was too slow. */
   #fill(): void {
-    const directory = makeDirectory(this.#fifoDirectory);
+    const directory = makeStdioDirectory(this.#fifoDirectory);
     try {
       const paths = batchIn(directory);
       // Writable for all, because the workspace's owner may open its own /dev/stdout. Only the worker's user can pass the directory.
@@ -167,7 +167,7 @@ export class PipePool {
   async #refill(): Promise<void> {
     let directory: string | undefined;
     try {
-      directory = makeDirectory(this.#fifoDirectory);
+      directory = makeStdioDirectory(this.#fifoDirectory);
       const paths = batchIn(directory);
       await this.#starter.makeFifos(this.#mkfifo, paths);
       if (!this.#isClosed) this.#open(paths);
@@ -192,12 +192,6 @@ function memoryDirectory(): string | null {
   } catch {
     return null;
   }
-}
-
-/** The files in the directory lose their name with it. No other user can pass it. */
-function makeDirectory(parent: string): string {
-  mkdirSync(parent, { recursive: true, mode: 0o700 });
-  return mkdtempSync(join(parent, 'holdpoint-stdio-'));
 }
 
 const batchIn = (directory: string) => Array.from({ length: batchSize }, (_, index) => join(directory, String(index)));
