@@ -241,6 +241,12 @@ export const callSchema = z.strictObject({
     .optional()
     .describe('It runs beside other calls of its turn, as a background command that writes in its place'),
   looks: z.literal(true).optional().describe('The tool may have a question when it sees the workspace'),
+  reads: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Its command was let through because it only reads: it runs with these programs alone, its tree read-only and without a network, so `effect` is `read`',
+    ),
   verdict: verdictSchema.optional().describe('By the policies in force when the call was planned'),
   policies: z.string().optional().describe('Which policies those were'),
   written: payloadSchema
@@ -331,12 +337,6 @@ export const approvalRequestSchema = z.strictObject({
   allowed_decisions: z.array(decisionKindSchema),
   expires_at: z.iso.datetime(),
   changed: actionChangedSchema.optional().describe('Set when the call was decided before and the files changed since'),
-  edited_by: z
-    .array(z.string())
-    .optional()
-    .describe(
-      'Who gave the call its arguments in earlier decisions: where duties are separated, another person confirms them',
-    ),
   files: z
     .strictObject({
       snapshot: snapshotId,

@@ -18,6 +18,7 @@ export const touchesSchema = z.strictObject({
   command: z.string().optional().describe('A line for a shell'),
   cwd: z.string().optional().describe('Where the command starts, relative to the workspace root'),
   argv: z.array(z.string()).optional().describe('A program and its arguments, without a shell'),
+  background: z.literal(true).optional().describe('The command becomes a task that outlives the call'),
   hosts: z.array(z.string()).default([]).describe('`host:port` of every host that the arguments name'),
   graph: z.literal('read').optional().describe('It asks the graph of the code'),
 });

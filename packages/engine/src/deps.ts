@@ -22,6 +22,8 @@ export interface EngineDeps {
   now: () => number;
   /** Bounds of every run's limits, whatever it was submitted with. */
   ceilings?: Ceilings;
+  /** Whether commands that only read are kept to it by the kernel, so that they are reads. @default false */
+  walls?: boolean | undefined;
   /** Runs that a tenant may have active at once, without their sub-agents. @default unlimited */
   activeRuns?: number | undefined;
 }

@@ -18,6 +18,7 @@ export { describeTouches, nothingTouched } from './judge/describe-touches.ts';
 export { type Explanation, explain, type PartExplanation, type RuleExplanation } from './judge/explain.ts';
 export { findCaution } from './judge/find-caution.ts';
 export { type BoundPolicies, builtin, judge, type NamedPolicy } from './judge/judge.ts';
+export { readingPrograms } from './judge/reading-programs.ts';
 export { type ToolsetPolicy, toolsetPolicy, toolsetPrefix } from './judge/toolset-policy.ts';
 export { compileGlob } from './match/glob.ts';
 export { GlobError } from './match/glob-error.ts';

@@ -209,6 +209,7 @@ export async function startWorkers(
     defaultModel: config.models.defaultModel,
     retention: config.retention,
     ceilings: config.ceilings,
+    walls: sandbox.walls,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
   });
   const redact = (text: string, tenant: string): string => secrets.redactor(tenant).text(text);

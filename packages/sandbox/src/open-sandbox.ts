@@ -92,13 +92,21 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
     tmpBytes: options.tmpBytes ?? 64 * 1024 * 1024,
   };
   mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
-  const { driver, capabilities } = await chooseDriver(deps, options);
+  const { driver, capabilities, walls } = await chooseDriver(deps, options);
   // Left by workers that were killed with SIGKILL while they started sandboxes: about one in fifty such kills.
   killProcesses(driver.findOrphans());
   options.logger?.info({ capabilities }, `sandbox driver: ${driver.name}`);
   const now = () => performance.now();
   return new HostSandbox({
-    ...{ driver, capabilities, records: deps.records, freezeLocks: deps.freezeLocks, limits: options.limits, now },
+    ...{
+      driver,
+      capabilities,
+      walls,
+      records: deps.records,
+      freezeLocks: deps.freezeLocks,
+      limits: options.limits,
+      now,
+    },
     emptyDirectory: join(options.stateDir, 'empty'),
     sizes: new WorkspaceSizes(now),
     guard: new SpaceGuard({ floor: options.freeBytes ?? 0, now, onLow: options.onLowSpace }),
@@ -110,17 +118,21 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
 
 type Deps = HostParts & { records: ProcessRecords; freezeLocks: FreezeLocks };
 
-async function chooseDriver(
-  deps: Deps,
-  options: OpenSandboxOptions,
-): Promise<{ driver: Driver; capabilities: CapabilityReport }> {
+/** A driver that the boot check has accepted. */
+interface Chosen {
+  driver: Driver;
+  capabilities: CapabilityReport;
+  walls: boolean;
+}
+
+async function chooseDriver(deps: Deps, options: OpenSandboxOptions): Promise<Chosen> {
   try {
     return await probeCandidate(prepare(deps, options), options);
   } catch (error) {
     if (!(error instanceof SandboxError) || !options.allowUnsandboxed || options.signal?.aborted) throw error;
     options.logger?.warn({ code: error.code, next: error.next }, `commands run without isolation: ${error.message}`);
     const note = `Commands run without isolation, as allowUnsandboxed permits. ${error.message}`;
-    return { driver: unsandboxedDriver(deps), capabilities: absentReport('none', [note]) };
+    return { driver: unsandboxedDriver(deps), capabilities: absentReport('none', [note]), walls: false };
   }
 }
 
@@ -142,10 +154,7 @@ export const isIsolated = (capabilities: CapabilityReport): boolean =>
   promises.every((promise) => capabilities[promise] === 'enforced');
 
 /** Probes the candidate. The returned driver relies only on the limits that the probe saw enforced. */
-async function probeCandidate(
-  candidate: Candidate,
-  options: OpenSandboxOptions,
-): Promise<{ driver: Driver; capabilities: CapabilityReport }> {
+async function probeCandidate(candidate: Candidate, options: OpenSandboxOptions): Promise<Chosen> {
   const root = process.getuid?.() === 0;
   const probing = probe({
     ...{ driver: candidate.driver, hasFilter: candidate.hasFilter, stateDir: options.stateDir, root },
@@ -155,7 +164,11 @@ async function probeCandidate(
     signal: options.signal ?? new AbortController().signal,
     now: () => performance.now(),
   });
-  const { report: capabilities, cgroupLimits } = await probing.catch(async (error: unknown) => {
+  const {
+    report: capabilities,
+    cgroupLimits,
+    walls,
+  } = await probing.catch(async (error: unknown) => {
     await candidate.driver.release();
     throw error instanceof SandboxError && error.code === 'ESANDBOXSETUP' ? explain(error) : error;
   });
@@ -163,7 +176,7 @@ async function probeCandidate(
   const gaps = (options.policy === 'require' ? promises : basicPromises).filter(
     (promise) => capabilities[promise] !== 'enforced',
   );
-  if (gaps.length === 0) return { driver, capabilities };
+  if (gaps.length === 0) return { driver, capabilities, walls };
   await driver.release();
   throw new SandboxError(
     'ESANDBOXGAP',

@@ -85,6 +85,11 @@ export interface Command extends CommandRequest {
    * `over_output` counts what the command prints.
    */
   filter?: () => OutputFilter;
+  /**
+   * The command only reads: it sees its tree read-only, has no network, and finds no program but the shells and these, by the names of PATH. No
+   * file of the tree and none that it writes can be started. Only where `walls` is true.
+   */
+  only?: readonly string[] | undefined;
   /** Size of /tmp inside, in bytes of memory, which count as the command's. @default that of the sandbox */
   tmp_bytes?: number;
   /** Called when the command begins to run. */
@@ -151,6 +156,8 @@ export interface Sandbox extends AsyncDisposable {
   readonly capabilities: CapabilityReport;
   /** Sandboxes that were prepared for the next command of a workspace. */
   readonly spares: SpareCounts;
+  /** Whether the kernel can hold a command to reading (`Command.only`). */
+  readonly walls: boolean;
   /** Path of the bundled ripgrep inside the sandbox. */
   readonly ripgrep: string;
   /** The runtimes that commands can find, with their versions. They are asked for it inside, once. */

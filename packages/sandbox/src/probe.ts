@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   chownSync,
+  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -15,6 +16,7 @@ import type { CapabilityReport, Enforcement } from '@holdpoint/contract';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { probeCgroupLimits } from './probe-cgroup-limits.ts';
+import { probeWall, withWall } from './probe-wall.ts';
 import { runCommand } from './run-command.ts';
 import { type Driver, SandboxError } from './tree.ts';
 import { WorkspaceSizes } from './workspace-size/sizes.ts';
@@ -38,35 +40,37 @@ export interface ProbeDeps {
 }
 
 /** Runs a self-check under the real profile on a temporary workspace. Throws `SandboxError` ESANDBOXSETUP when it does not start. */
-export async function probe(deps: ProbeDeps): Promise<{ report: CapabilityReport; cgroupLimits: CgroupLimits }> {
+export async function probe(
+  deps: ProbeDeps,
+): Promise<{ report: CapabilityReport; cgroupLimits: CgroupLimits; walls: boolean }> {
   mkdirSync(deps.stateDir, { recursive: true, mode: 0o700 });
   const directory = mkdtempSync(join(deps.stateDir, 'probe-'));
   const canary = join(directory, 'canary');
   const workspace = join(directory, 'workspace');
+  const walled = join(directory, 'walled');
   writeFileSync(canary, 'visible');
   mkdirSync(workspace, { mode: 0o700 });
-  if (deps.root) chownSync(workspace, deps.owner.uid, deps.owner.gid);
+  mkdirSync(walled, { mode: 0o700 });
+  copyFileSync('/bin/true', join(walled, 'program'));
+  if (deps.root) for (const path of [workspace, walled]) chownSync(path, deps.owner.uid, deps.owner.gid);
   const selfCheck = readFileSync(new URL('self-check.sh', import.meta.url), 'utf8');
   const listener = await listen();
   try {
     const mount = { id: `probe-${randomUUID()}`, path: workspace, ...deps.owner };
     const report = absentReport(deps.driver.name);
-    const checking = runCommand(
-      {
-        ...{ driver: deps.driver, capabilities: report, sizes: new WorkspaceSizes(deps.now), now: deps.now },
-        ...{
-          limits: { wall_ms: timeoutMs },
-          closing: deps.signal,
-          guard: new SpaceGuard({ floor: 0, now: deps.now }),
-        },
-      },
-      {
-        workspace: mount,
-        argv: ['/bin/bash', '-c', selfCheck, 'self-check', canary, String(listener.port)],
-        signal: deps.signal,
-      },
-    );
-    const [checked, limited] = await Promise.allSettled([checking, probeCgroupLimits(deps, mount)]);
+    const running = {
+      ...{ driver: deps.driver, capabilities: report, sizes: new WorkspaceSizes(deps.now), now: deps.now },
+      ...{ limits: { wall_ms: timeoutMs }, closing: deps.signal, guard: new SpaceGuard({ floor: 0, now: deps.now }) },
+    };
+    const checking = runCommand(running, {
+      workspace: mount,
+      argv: ['/bin/bash', '-c', selfCheck, 'self-check', canary, String(listener.port)],
+      signal: deps.signal,
+    });
+    const behindWall = { workspace: { ...mount, id: `${mount.id}-wall`, path: walled }, signal: deps.signal };
+    const walling = probeWall(running, behindWall);
+    const [checked, limited] = await Promise.allSettled([checking, probeCgroupLimits(deps, mount), walling]);
+    const noWall = await walling;
     deps.signal.throwIfAborted();
     if (checked.status === 'rejected') throw checked.reason;
     if (checked.value.end.status === 'timed_out') throw tooSlow();
@@ -82,7 +86,7 @@ export async function probe(deps: ProbeDeps): Promise<{ report: CapabilityReport
       writtenBy: statSync(join(workspace, 'written'), { throwIfNoEntry: false })?.uid,
       complaint: checked.value.stderr.text.trim().slice(0, 500),
     });
-    return { report: judged, cgroupLimits };
+    return { report: withWall(judged, noWall), cgroupLimits, walls: noWall === null };
   } finally {
     listener.close();
     rmSync(directory, { recursive: true, force: true });

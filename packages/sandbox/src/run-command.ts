@@ -44,6 +44,17 @@ function checkReadOnly({ name }: Driver, { workspace }: Command): void {
   });
 }
 
+/** A command that was let through because it only reads must not run in any other way. */
+function checkOnly({ name }: Driver, { only, egress }: Command): void {
+  if (only === undefined) return;
+  if (egress !== undefined) throw new TypeError('a command that only reads has no network');
+  if (name === 'bubblewrap') return;
+  throw new SandboxError('ECOMMANDINVALID', `The sandbox driver ${name} cannot keep a command to reading.`, {
+    retryable: false,
+    next: 'Run workers with bubblewrap, or let the policy judge the line as one that writes: begin it with WRITES=1.',
+  });
+}
+
 /** Without isolation the network would be open, whatever the allowlist says. */
 function checkEgress({ name }: Driver, { egress }: Command): void {
   if (egress === undefined || name === 'bubblewrap') return;
@@ -57,6 +68,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const cwd = checkCommand(command);
   checkEgress(deps.driver, command);
   checkReadOnly(deps.driver, command);
+  checkOnly(deps.driver, command);
   const limits = resolveLimits(deps.limits, command.limits);
   const { path } = command.workspace;
   const [before] = await Promise.all([sizeBefore(deps, { path, limits }), deps.driver.prepared?.(command.workspace)]);
@@ -81,7 +93,8 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
 
   let hasBegun = false;
   const request: TreeRequest = {
-    workspace: command.workspace,
+    workspace: command.only === undefined ? command.workspace : { ...command.workspace, readOnly: true },
+    only: command.only,
     label: command.label ?? null,
     argv: command.streams === 'combined' ? [...combining, ...command.argv] : command.argv,
     cwd,

@@ -23,6 +23,7 @@ import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface HostSandboxDeps extends ConnectionDeps {
   capabilities: CapabilityReport;
+  walls: boolean;
   records: ProcessRecords;
   freezeLocks: FreezeLocks;
   limits: Partial<ProcessLimits> | undefined;
@@ -54,6 +55,10 @@ export class HostSandbox implements Sandbox {
 
   get capabilities(): CapabilityReport {
     return this.#deps.capabilities;
+  }
+
+  get walls(): boolean {
+    return this.#deps.walls;
   }
 
   get spares(): SpareCounts {

@@ -29,6 +29,8 @@ export interface TreeRequest {
   limits: ProcessLimits;
   /** Null for empty input. */
   stdin: string | null;
+  /** The programs of a command that only reads, beside the shells. @default it sees all of the system */
+  only?: readonly string[] | undefined;
   /** Size of /tmp. @default the driver's */
   tmpBytes?: number | undefined;
   /** What a program of Holdpoint sees beside what commands see. Its stdin stays open. Null for a command. */

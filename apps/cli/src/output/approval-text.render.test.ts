@@ -18,8 +18,6 @@ const approval = (given: object) =>
       unknown: [],
       repositories: [],
       files_unread: null,
-      edited_by: [],
-      quorum: null,
       superseded_by: null,
       cut: null,
       rule: null,

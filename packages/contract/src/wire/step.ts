@@ -54,6 +54,12 @@ export const stepDetailSchema = z
     result: z
       .json()
       .describe("What the toolset's contract says of the call, whatever settled it; null also before it is settled"),
+    reads: z
+      .array(z.string())
+      .nullable()
+      .describe(
+        'Its command line was allowed because it only reads, and runs with these programs alone and its files read-only; null: it runs as any other',
+      ),
     verdict: verdictSchema
       .nullable()
       .describe('What the policies said when the call was planned, and the rule that decided'),

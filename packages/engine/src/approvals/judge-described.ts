@@ -1,7 +1,14 @@
 import type { CallDescription, Json, RunSpec, Touches, Verdict } from '@holdpoint/contract';
-import { type CallFacts, describeTouches, nothingTouched, type ToolsetPolicy, toolsetPolicy } from '@holdpoint/policy';
+import {
+  type CallFacts,
+  describeTouches,
+  nothingTouched,
+  readingPrograms,
+  type ToolsetPolicy,
+  toolsetPolicy,
+} from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
-import { judgeCall, judgeGrants, policiesInForce } from '../domain/index.ts';
+import { judgeCall, judgeGrants, policiesInForce, policiesOf } from '../domain/index.ts';
 import type { ToolCatalog } from '../ports/index.ts';
 
 /** `touches`: absent for a tool that is gone. Then a policy can match the tool and its effect only. */
@@ -21,6 +28,24 @@ export function judgeDescribed(
   const judged = () => withQuestion(judgeCall(spec, current, facts, toolset), call.described.gate);
   return { verdict: judgeGrants(spec, facts) ?? judged(), policies: policiesInForce(spec, current, toolset) };
 }
+
+/**
+ * The programs of a call that may run as one that reads (`readingPrograms`), whatever its tool says of its effect; undefined for any other. A
+ * run whose commands see the tree read-only has no use for it, and a command in the background outlives its call.
+ */
+export function readsOf(
+  { operatorPolicy, catalog, walls }: Pick<EngineDeps, 'operatorPolicy' | 'catalog' | 'walls'>,
+  spec: RunSpec,
+  { verdict, ...call }: { tool: string; args: Json; described: Known; verdict: Verdict },
+): string[] | undefined {
+  const { touches, sequential, effect } = call.described;
+  const isAble = walls === true && verdict.action === 'allow' && effect !== 'read' && !spec.modes.read_only;
+  if (!isAble || sequential || touches.background) return undefined;
+  const bound = { ...policiesOf(spec, operatorPolicy?.()), toolset: toolsetPolicyOf(catalog, spec) };
+  return readingPrograms(bound, factsOf(spec, call));
+}
+
+type Known = Extract<CallDescription, { ok: true }>;
 
 /** What the toolset of a run says of its calls. */
 export const toolsetPolicyOf = (

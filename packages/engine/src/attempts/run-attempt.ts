@@ -192,6 +192,7 @@ async function call(
       settings: spec.settings,
       network: spec.network,
       readOnly: spec.modes.read_only,
+      reads: step.call.reads,
       dryRun: spec.modes.dry_run,
       snapshot: run.snapshot ?? '',
       permissions: spec.permissions,

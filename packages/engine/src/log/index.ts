@@ -46,7 +46,6 @@ export {
   readLog,
   readLogEntries,
   readRawLog,
-  readRawLogEntries,
   readWholeLog,
   seqBefore,
 } from './read-log.ts';

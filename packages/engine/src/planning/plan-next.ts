@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Json, ModelRetrying, Problem, RefusedCalls, RunSpec } from '@holdpoint/contract';
 import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts';
 import { describeCall } from '../approvals/describe-call.ts';
-import { judgeDescribed } from '../approvals/judge-described.ts';
+import { judgeDescribed, readsOf } from '../approvals/judge-described.ts';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import {
   type BoundTransition,
@@ -242,7 +242,17 @@ async function turnStep(deps: EngineDeps, run: RunState, spec: RunSpec, call: Pl
   const checked = await toPayload(deps.blobs, described.args);
   const { verdict, policies } = judgeDescribed(deps, spec, { tool: call.tool, args, described });
   const written = isDeepStrictEqual(args, described.args) ? undefined : await toPayload(deps.blobs, args);
-  return { id, ...named, args: checked, effect, risk, gate, sequential, beside, looks, verdict, policies, written };
+  const reads = readsOf(deps, spec, { tool: call.tool, args, described, verdict });
+  const known = {
+    effect: reads === undefined ? effect : 'read',
+    risk,
+    gate,
+    sequential,
+    beside: reads === undefined ? beside : undefined,
+    looks,
+    reads,
+  } as const;
+  return { id, ...named, args: checked, ...known, verdict, policies, written };
 }
 
 const inOrder = ({ beside: _, ...step }: TurnStep): TurnStep => step;

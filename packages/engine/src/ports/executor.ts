@@ -67,6 +67,11 @@ export interface ExecutionContext {
   seed?: string | undefined;
   /** Commands see the workspace read-only. */
   readOnly: boolean;
+  /**
+   * The call only reads, by what the kernel enforces: its command finds these programs alone, nothing of the tree can be written or started, and
+   * there is no network. @default it runs as any other
+   */
+  reads?: readonly string[] | undefined;
   /** The snapshot that the call sees. */
   snapshot: string;
   /** What the run may do. @default everything that its policy lets it */

@@ -5,6 +5,8 @@ import type { TouchedPath } from '../match/path-glob.ts';
 /** A simple command as rules see it. */
 export interface CommandFact {
   class: CommandClass;
+  /** It only reads, by its program and its arguments. @default false */
+  reads?: true | undefined;
   /** The words, the program first. A `null` piece is what the shell decides when it runs; a word that has one may become several words. */
   words: readonly Pieces[];
   /** Variables that are set for the command alone, such as `PATH=. make`: it may be another program than its name says. */

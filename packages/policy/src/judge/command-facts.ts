@@ -1,4 +1,5 @@
 import { classifyCommand } from '../command/classify-command.ts';
+import { onlyReads } from '../command/only-reads.ts';
 import { type ParseOptions, parseCommand } from '../command/parse-command.ts';
 import type { CommandPath, CommandWord, SimpleCommand } from '../command/simple-command.ts';
 import type { CommandTable } from '../command/table/command-table.ts';
@@ -18,6 +19,7 @@ export function commandFacts(
   const assigns = parsed.commands.some(({ assignments }) => assignments.length > 0);
   return parsed.commands.map((command) => ({
     class: classifyCommand(command, table).class,
+    reads: onlyReads(command, table) || undefined,
     words: wordsOf(command),
     assigns,
     redirects: command.redirects.some(({ access, path, static: isStatic }) => {

@@ -10,6 +10,7 @@ import type { Workspaces } from '@holdpoint/workspace';
 import type { Live } from '../live/live-hub.ts';
 import { type LiveOutput, liveOutput } from '../live/live-output.ts';
 import type { ProjectToolchains } from '../toolchains/project-toolchains.ts';
+import { withAdvice } from './behind-wall.ts';
 import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
 import { splitSignal } from './command-end.ts';
 import { CallUse } from './command-use.ts';
@@ -51,6 +52,7 @@ export function createExecutor(deps: Deps): Executor {
       : runGraph(graphs, { runId, tenant, owner, snapshot, permissions, signal, onProgress });
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(deps, call);
+    const { reads } = call;
     const { way, network = way?.network, wallMs, limits, scope, signal, rest } = call;
     const fixed = call.seed === undefined ? undefined : fixSurroundings(call.seed, now);
     const { deferred } = rest;
@@ -59,7 +61,8 @@ export function createExecutor(deps: Deps): Executor {
       deferred: deferred && fixed ? { ...deferred, until: fixed.toFixed(deferred.until) } : deferred,
       now: fixed?.now ?? now,
       random: fixed?.random ?? Math.random,
-      files: sandbox.files(workspace),
+      // What the tool itself could write is held to reading as well.
+      files: sandbox.files(reads === undefined ? workspace : { ...workspace, readOnly: true }),
       ripgrep: sandbox.ripgrep,
       text: texts.of(call.runId, signal),
       graph: graphOf(call, workspace),
@@ -77,7 +80,7 @@ export function createExecutor(deps: Deps): Executor {
           argv: fixed?.argv(command.argv) ?? command.argv,
           filter: () => secrets.redactor(scope.tenant).stream(),
           watch: call.output,
-          workspace,
+          ...{ workspace, only: reads },
           ...splitSignal(signal),
           egress: proxy,
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
@@ -86,7 +89,8 @@ export function createExecutor(deps: Deps): Executor {
         const result = withRefusals(ran, { proxy, to, watch: call.output });
         if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
         call.use?.add(fixed?.result(result) ?? result);
-        return fixed?.result(result) ?? result;
+        const shown = fixed?.result(result) ?? result;
+        return reads === undefined ? shown : withAdvice(shown, reads, command.streams === 'combined');
       },
       async search(request) {
         const result = await sandbox.search({
@@ -149,16 +153,16 @@ export function createExecutor(deps: Deps): Executor {
         ...more
       },
     ) {
-      const { attempt, beside, needsPrice = false, openHosts, ...rest } = more;
+      const { attempt, beside, needsPrice = false, openHosts, reads, ...rest } = more;
       const own = registry.reaches({ ...call, settings: rest.settings });
-      const reaches = own && openHosts(own);
+      const reaches = own && reads === undefined ? openHosts(own) : undefined;
       await using way = await openCallNetwork(
-        { network, granted, reaches, scope, onConnection },
+        { network: reads === undefined ? network : { allow: [] }, granted, reaches, scope, onConnection },
         { allowAddresses, secrets },
       );
       const use = new CallUse();
       using output = liveOutput(deps.live, runId, { step_id: stepId, attempt, tool: call.tool });
-      const bounds = { wallMs, limits, way, scope, readOnly, seed, signal, use, output };
+      const bounds = { wallMs, limits, way, scope, readOnly, reads, seed, signal, use, output };
       const generate = openGenerate(deps, {
         runId,
         model: rest.model,
@@ -243,6 +247,8 @@ interface CallBounds {
   /** @default that of `way` */
   network?: Network | undefined;
   readOnly?: boolean;
+  /** As that of the engine's context. */
+  reads?: readonly string[] | undefined;
   seed?: string | undefined;
   scope: SecretScope;
   signal: AbortSignal;

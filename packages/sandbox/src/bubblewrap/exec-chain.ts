@@ -10,7 +10,7 @@ import type { HostTools } from './host-tools.ts';
 import { type MountRemap, planMountRemap } from './mount-remap.ts';
 import { planMountView } from './mount-view.ts';
 import { certificateFile, firstBin, holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
-import { profile } from './profile.ts';
+import { profile, shownFiles } from './profile.ts';
 import { proxyPort } from './proxy-port.ts';
 import { sourceFolderPaths } from './source-folders.ts';
 
@@ -59,7 +59,7 @@ export interface ExecChain {
 export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecChain {
   const { workspace } = request;
   if (deps.root && (workspace.uid === 0 || workspace.gid === 0)) throw rootOwned(workspace.path);
-  const mounts = [...deps.mounts.command, ...(request.hostFiles ?? [])];
+  const mounts = shownFiles(deps.mounts, request);
   const folders = workspace.sourceFolders ?? [];
   const shown = [
     ...[workspace.path, ...Object.values(workspace.repository ?? {})],
@@ -78,7 +78,7 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
     ],
     mounted: [...shown, ...mountPoints(request), join(workspace.path, request.cwd), ...sourceFolderPaths(workspace)],
     command: encodeCommand(
-      environment(deps.mounts, workspace, {
+      environment(deps.mounts, request, {
         ...request.egress?.environment(proxyPort),
         ...certificateVariables(request),
         ...request.env,
@@ -166,10 +166,22 @@ function enterArguments(deps: ExecChainDeps, { limits, egress, stdin }: TreeRequ
   ].map(String);
 }
 
-function environment(mounts: Mounts, { first }: WorkspaceMount, env: Readonly<Record<string, string>>): string[] {
+function environment(
+  mounts: Mounts,
+  { workspace: { first }, only }: TreeRequest,
+  env: Readonly<Record<string, string>>,
+): string[] {
+  if (only !== undefined) return variables({ PATH: '/usr/bin', ...behindWall, ...env });
   const chosen = first === undefined ? [] : [...(first.links.length > 0 ? [firstBin] : []), ...first.bins];
+  const path = [...chosen, ...mounts.path, '/usr/local/bin', '/usr/bin', '/bin', ...mounts.last].join(':');
+  return variables({ PATH: path, ...env });
+}
+
+/** git asks for no lock that it could not get. */
+const behindWall = { GIT_OPTIONAL_LOCKS: '0' };
+
+function variables(env: Readonly<Record<string, string>>): string[] {
   const base = {
-    PATH: [...chosen, ...mounts.path, '/usr/local/bin', '/usr/bin', '/bin', ...mounts.last].join(':'),
     HOME: '/tmp',
     LANG: 'C.UTF-8',
     TMPDIR: '/tmp',

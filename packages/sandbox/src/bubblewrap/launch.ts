@@ -1,3 +1,4 @@
+import type { ProcessIdentity } from '@holdpoint/process';
 import type { Cgroups } from '../cgroup/cgroups.ts';
 import type { PipePool } from '../process/index.ts';
 import type { PassedFile } from '../starter/protocol.ts';
@@ -6,6 +7,7 @@ import { isNested } from '../still-start.ts';
 import type { Tree, TreeRequest } from '../tree.ts';
 import { type ExecChain, type ExecChainDeps, planExecChain } from './exec-chain.ts';
 import { SandboxProcess, type SandboxProcessDeps } from './sandbox-process.ts';
+import { type SealDeps, seal } from './seal.ts';
 import { bindingOf, type SetUp, type Spares } from './spares.ts';
 import { startChain } from './start-chain.ts';
 
@@ -29,7 +31,8 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   deps.tools.integrity.check();
   const chain = planChain(deps, request);
   const binding = bindingOf(request, chain);
-  const { sandbox, tree } = deps.spares.take(request, binding) ?? setUp(deps, { chain, request });
+  const spare = request.only === undefined ? deps.spares.take(request, binding) : null;
+  const { sandbox, tree } = spare ?? setUp(deps, { chain, request });
   let hasEnded = false;
   const onBegun = () => {
     request.onBegun?.();
@@ -59,6 +62,7 @@ async function withSpare(
   } finally {
     const { id } = request.workspace;
     if (!mayHaveSpare) await deps.spares.drop(id);
+    else if (request.only !== undefined) deps.spares.keep(id);
     else if (!deps.spares.keep(id)) prepareNextSpare(deps, request);
   }
 }
@@ -105,6 +109,8 @@ function planChain(deps: LaunchDeps, request: TreeRequest): ExecChain {
   );
 }
 
+const sealWith = (deps: SealDeps) => (first: ProcessIdentity) => seal(deps, first);
+
 /** Starts a sandbox that waits for its command. */
 function setUp(deps: LaunchDeps, { chain, request }: Planned): SetUp {
   const { cgroups } = deps;
@@ -125,6 +131,7 @@ function setUp(deps: LaunchDeps, { chain, request }: Planned): SetUp {
   const input = {
     ...{ announcement, workspaceId: request.workspace.id, label: request.label, listens: request.egress !== null },
     sourceFolders: request.workspace.sourceFolders ?? [],
+    seal: request.only === undefined ? undefined : sealWith({ starter: deps.starter, perl: deps.tools.perl }),
   };
   const sandbox = new SandboxProcess(deps, input, running);
   let total: ReturnType<Tree['usage']> = null;

@@ -24,6 +24,8 @@ export const holdpointDirectory = '/opt/holdpoint';
 export const firstBin = `${holdpointDirectory}/first/bin`;
 /** Folder inside of Holdpoint's own Node and npm. */
 const ownBin = `${holdpointDirectory}/node/bin`;
+/** Path inside of the first program and a small /etc. */
+export const insideFiles = `${holdpointDirectory}/inside`;
 /** Path inside of the file that a command reads as its standard input. */
 export const stdinFile = `${holdpointDirectory}/stdin`;
 /** Path inside of the certificates that a command with intercepted hosts trusts. */
@@ -45,7 +47,7 @@ export function collectMounts(input: { node: string; ripgrep: string; toolchains
   const toolchains = input.toolchains.map(checkToolchain);
   return {
     command: [
-      { host: hostInsideDirectory, inside: `${holdpointDirectory}/inside` },
+      { host: hostInsideDirectory, inside: insideFiles },
       { host: node, inside: `${holdpointDirectory}/node/bin/node` },
       { host: realpathSync(input.ripgrep), inside: `${holdpointDirectory}/bin/rg` },
       ...(hasNpm ? [{ host: realpathSync(npm), inside: `${holdpointDirectory}/node/lib/node_modules/npm` }] : []),

@@ -2,8 +2,9 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { repositoryMounts } from '../repository.ts';
 import type { ReadOnlyMount, TreeRequest } from '../tree.ts';
 import { inheritedFds } from './command-line.ts';
-import { certificateFile, firstBin, type Mounts, stdinFile } from './mounts.ts';
+import { certificateFile, firstBin, insideFiles, type Mounts, stdinFile } from './mounts.ts';
 import { sourceFolderOptions } from './source-folders.ts';
+import { wallOptions } from './wall.ts';
 
 /** Mounted read-only where the host has them: certificates, Debian's alternatives, the library cache. Nothing else of /etc. */
 const etc = ['/etc/ssl', '/etc/pki/tls/certs', '/etc/pki/ca-trust', '/etc/alternatives', '/etc/ld.so.cache'];
@@ -23,18 +24,21 @@ const sharedMemoryBytes = 16 * 1024 * 1024;
  */
 export function profile(
   deps: { mounts: Mounts; tmpBytes: number; seccompFd: number | null; hostPath(path: string): string },
-  request: Pick<TreeRequest, 'workspace' | 'cwd' | 'stdin' | 'tmpBytes' | 'egress' | 'hostFiles'>,
+  request: Pick<TreeRequest, 'workspace' | 'cwd' | 'stdin' | 'tmpBytes' | 'egress' | 'hostFiles' | 'only'>,
 ): string[] {
-  const mounts: ReadOnlyMount[] = [...deps.mounts.command, ...(request.hostFiles ?? [])];
+  const mounts = shownFiles(deps.mounts, request);
+  const links = request.only === undefined ? deps.mounts.links : deps.mounts.links.filter(([, path]) => isOfEtc(path));
+  const first = request.only === undefined ? (request.workspace.first?.links ?? []) : [];
   return [
     // Root without --unshare-user would keep every capability, and --unshare-all alone only tries.
     ['--unshare-user', '--unshare-all', '--disable-userns', '--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
     // bubblewrap's own first process would show the host's program as /proc/1/exe, and the worker's user may own it. enter.sh reaps instead.
     ['--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--as-pid-1'],
     deps.seccompFd === null ? [] : ['--seccomp', String(deps.seccompFd)],
-    ['--ro-bind', '/usr', '/usr'],
-    topDirectories.flatMap(showTopDirectory),
-    etc.flatMap((path) => ['--ro-bind-try', path, path]),
+    request.only === undefined
+      ? ['--ro-bind', '/usr', '/usr', ...topDirectories.flatMap(showTopDirectory)]
+      : wallOptions(request.only, deps.hostPath),
+    (request.only === undefined ? etc : ['/etc/ld.so.cache']).flatMap((path) => ['--ro-bind-try', path, path]),
     // A writable /proc/sys is dangerous if the host's uid is 0 after all.
     ['--proc', '/proc', '--remount-ro', '/proc'],
     // /dev is a tmpfs without a size limit.
@@ -47,8 +51,8 @@ export function profile(
     request.egress?.certificates === undefined
       ? []
       : ['--ro-bind-data', String(inheritedFds.certificates), certificateFile],
-    deps.mounts.links.flatMap(([target, path]) => ['--symlink', target, path]),
-    (request.workspace.first?.links ?? []).flatMap(([name, target]) => ['--symlink', target, `${firstBin}/${name}`]),
+    links.flatMap(([target, path]) => ['--symlink', target, path]),
+    first.flatMap(([name, target]) => ['--symlink', target, `${firstBin}/${name}`]),
     [request.workspace.readOnly ? '--ro-bind' : '--bind', deps.hostPath(request.workspace.path), '/workspace'],
     sourceFolderOptions(request.workspace, deps.hostPath),
     repositoryMounts(request.workspace, { isCommand: request.hostFiles === null }).flatMap(
@@ -58,6 +62,17 @@ export function profile(
     ['--chdir', request.cwd === '.' ? '/workspace' : `/workspace/${request.cwd}`],
   ].flat();
 }
+
+/** What of Holdpoint and of the operator a program sees: behind the wall only what starts the command. */
+export const shownFiles = (
+  { command }: Pick<Mounts, 'command'>,
+  { hostFiles, only }: Pick<TreeRequest, 'hostFiles' | 'only'>,
+): ReadOnlyMount[] => [
+  ...(only === undefined ? command : command.filter(({ inside }) => inside === insideFiles)),
+  ...(hostFiles ?? []),
+];
+
+const isOfEtc = (path: string): boolean => path.startsWith('/etc/');
 
 function showTopDirectory(path: string): string[] {
   const entry = lstatSync(path, { throwIfNoEntry: false });

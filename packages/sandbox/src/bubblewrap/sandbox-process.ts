@@ -37,6 +37,8 @@ type Condition =
   | 'ready'
   /** The worker has the socket of the sandbox's way to the proxy. */
   | 'listener'
+  /** Nothing of the run or of its command can be started (`seal.ts`). */
+  | 'sealed'
   /** A spare has no command yet. */
   | 'command';
 
@@ -54,6 +56,8 @@ export interface SandboxProcessInput {
   sourceFolders: readonly SourceFolder[];
   /** Whether the sandbox makes a listening socket for its way to the proxy. */
   listens: boolean;
+  /** Seals it once it is set up: resolves to why that failed, or null. @default no seal */
+  seal?: ((first: ProcessIdentity) => Promise<string | null>) | undefined;
 }
 
 /** One command for a sandbox. */
@@ -94,7 +98,9 @@ export class SandboxProcess {
     this.#input = input;
     this.#chain = chain;
     this.#label = input.label;
-    this.#missing = new Set(['first_process', 'ready', 'command', ...(input.listens ? (['listener'] as const) : [])]);
+    this.#missing = new Set(['first_process', 'ready', 'command']);
+    if (input.listens) this.#missing.add('listener');
+    if (input.seal) this.#missing.add('sealed');
     chain.control.on('error', () => {}); // the sandbox has ended, and its status says how
     followStatus(chain.status, {
       child: (pid) => this.#onChild(pid),
@@ -322,8 +328,19 @@ export class SandboxProcess {
 
   #meet(condition: Condition): void {
     this.#missing.delete(condition);
+    if (condition === 'first_process' || condition === 'ready') this.#seal();
     if (this.isSpare || this.#missing.size === 0) this.#settled.resolve();
     if (this.#missing.size === 0) this.#begin();
+  }
+
+  /** When all mounts are made. */
+  #seal(): void {
+    const first = this.#firstProcess;
+    if (!this.#input.seal || !first || this.#missing.has('first_process') || this.#missing.has('ready')) return;
+    this.#input.seal(first).then(
+      (detail) => (detail === null ? this.#meet('sealed') : this.#kill({ kind: 'refused', detail })),
+      (error: unknown) => this.#kill({ kind: 'unrecorded', error }),
+    );
   }
 
   #begin(): void {

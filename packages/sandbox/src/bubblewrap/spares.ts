@@ -151,8 +151,14 @@ export class Spares {
 }
 
 /** What one command alone has is part of its set-up: its input, certificates of its proxy, a larger /tmp. */
-function mayHaveSpare({ hostFiles, stdin, tmpBytes, egress }: TreeRequest): boolean {
-  return hostFiles === null && stdin === null && tmpBytes === undefined && egress?.certificates === undefined;
+function mayHaveSpare({ only, hostFiles, stdin, tmpBytes, egress }: TreeRequest): boolean {
+  return (
+    only === undefined &&
+    hostFiles === null &&
+    stdin === null &&
+    tmpBytes === undefined &&
+    egress?.certificates === undefined
+  );
 }
 
 /**

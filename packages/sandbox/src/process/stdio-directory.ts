@@ -4,7 +4,7 @@ import { identify, isAlive, pidNamespace } from '@holdpoint/process';
 
 /** Ends with what `mkdtemp` adds. A worker of another pid namespace has pids that mean nothing here. */
 const named = /^holdpoint-stdio-(\d+)-(\d+)-(\d+)-[A-Za-z0-9]{6}$/;
-/** Of earlier versions, whose names have no owner. */
+/** Earlier versions named no owner. */
 const unnamed = /^holdpoint-stdio-[A-Za-z0-9]{6}$/;
 /** A directory has a name for milliseconds. */
 const abandonedMs = 600_000;

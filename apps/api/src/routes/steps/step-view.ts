@@ -15,6 +15,7 @@ export const toStepDetail = (runId: string, step: StepState, args: Json, result:
   ...shared(runId, step),
   args,
   result,
+  reads: step.call.reads ?? null,
   verdict: step.call.verdict ?? null,
 });
 
@@ -40,7 +41,7 @@ export function toWaitingStep(
     ...{ id, run_id: runId, turn: null, index, name: name ?? null, tool, effect, risk, args },
     ...{ status: isDropped ? 'canceled' : 'pending', error: isDropped ? dropped : null, created_at: received_at },
     ...{ attempts: 0, approval_id: null, worker: null, snapshot: null, duration_ms: null, started_at: null },
-    ...{ settled_at: null, result: null, verdict: null },
+    ...{ settled_at: null, result: null, reads: null, verdict: null },
   };
 }
 

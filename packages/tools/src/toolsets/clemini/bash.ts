@@ -42,7 +42,10 @@ export const bash = builtInTool({
     z.strictObject({ stdout: z.string(), stderr: z.string(), exit_code: z.int() }),
     z.strictObject({ task_id: z.string(), status: z.literal('running') }),
   ]),
-  touches: ({ command, working_directory }) => ({ command, cwd: relativePath(working_directory) }),
+  touches: ({ command, working_directory, run_in_background }) => ({
+    ...{ command, cwd: relativePath(working_directory) },
+    ...(run_in_background && { background: true }),
+  }),
   async execute(context, args) {
     const unconfirmed = await refuseUnconfirmed(context, args);
     if (unconfirmed !== undefined) return { ...unconfirmed, touched: [] };

@@ -34,7 +34,10 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),
   risk: 'high',
   input,
-  touches: ({ command, cwd }) => ({ command, cwd: relativePath(cwd) }),
+  touches: ({ command, cwd, run_in_background }) => ({
+    ...{ command, cwd: relativePath(cwd) },
+    ...(run_in_background && { background: true }),
+  }),
   async execute(context, { command, timeout_s, cwd, run_in_background }) {
     // Reports a directory that is missing or outside as data. For the sandbox it would be a failed set-up, which is retried.
     if (relativePath(cwd) !== '.') await context.files.list(cwd, { limit: 1 }, context.signal);

@@ -1,0 +1,33 @@
+import { regexBudget } from '../match/regex.ts';
+import type { CallFacts, CommandFact } from './call-facts.ts';
+import { type BoundPolicies, decide, type NamedPolicy } from './judge.ts';
+import { type Part, partsOf } from './parts.ts';
+
+/**
+ * The programs of an allowed call that was let through because its commands only read: each of them only reads, and a rule about commands
+ * allowed it. Undefined for any other call. Such a call can run where nothing else can start and nothing can be written, so that a mistake in
+ * the reading of its line has no effect. Call it for a call that `judge` allows. Pure.
+ */
+export function readingPrograms({ run, operator, toolset }: BoundPolicies, facts: CallFacts): string[] | undefined {
+  const { commands, hosts, paths } = facts.touches;
+  if (commands === 'unparsed' || commands.length === 0 || !commands.every(({ reads }) => reads === true))
+    return undefined;
+  if (hosts.length > 0 || paths.some(({ access }) => access !== 'read')) return undefined;
+  const parts = partsOf(facts);
+  const byCommands = new Set(
+    [run, ...operator, ...(toolset ? [toolset] : [])].flatMap((from) => allowed(from, facts, parts)),
+  );
+  const isJudged = parts.every((part) => part.kind !== 'command' || byCommands.has(part));
+  return isJudged ? [...new Set(commands.flatMap(programsOf))] : undefined;
+}
+
+/** The commands that a rule about commands allows. */
+const allowed = (from: NamedPolicy, facts: CallFacts, parts: readonly Part[]): Part[] =>
+  decide(from, facts, parts, { left: regexBudget }).found.flatMap(({ rule: { rule }, part }) =>
+    rule.action === 'allow' && rule.match.command !== undefined ? [part] : [],
+  );
+
+function programsOf({ words: [first] }: CommandFact): string[] {
+  const name = first?.join('').replace(/^.*\//s, '') ?? '';
+  return name === '' ? [] : [name];
+}
