@@ -5,25 +5,24 @@ import { copyTexts, originalOf } from '@holdpoint/process/home';
 import { CliError, type Config } from './shell/index.ts';
 import { findSystem } from './system/index.ts';
 
-const defaultUrl = 'http://127.0.0.1:4747';
-
 export const keyFileOf = (config: Pick<Config, 'dataDir'>): string => join(config.dataDir, 'api-key');
 
 /**
- * The address of the API: as given, HOLDPOINT_URL, the system that runs on the data directory, or the default. The key is HOLDPOINT_KEY or the data directory's.
+ * The address of the API: as given, HOLDPOINT_URL, the system that runs on the data directory, or what the settings of the API
+ * say. The key is HOLDPOINT_KEY or the data directory's.
  *
  * @throws CliError `usage`, `no_key`, `key_file_open`, `installation_copied`
  */
 export function findConnection(config: Config, given?: string): { url: string; key: string } {
   if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
-    throw new CliError('usage', `--url takes an address such as ${defaultUrl}, not ${given}`);
+    throw new CliError('usage', `--url takes an address such as ${config.localUrl}, not ${given}`);
   }
   // With an address and a key of its own, the command uses nothing of the data directory.
   const usesData = config.key === undefined || (given ?? config.url) === undefined;
   if (usesData) refuseCopiedData(config.dataDir);
   const running = findSystem(config.dataDir)?.address;
-  const url = given ?? config.url ?? running ?? defaultUrl;
-  if (config.key === undefined && url !== running && !isHere(url)) {
+  const url = given ?? config.url ?? running ?? config.localUrl;
+  if (config.key === undefined && url !== running && url !== config.localUrl && !isHere(url)) {
     throw new CliError('no_key', `HOLDPOINT_KEY is not set, and ${url} is another machine.`, {
       next: 'Set HOLDPOINT_KEY.',
     });

@@ -18,6 +18,8 @@ const environmentSchema = z.object({
     z.url({ protocol: /^https?$/, error: 'expected a URL such as http://127.0.0.1:4747' }).optional(),
   ),
   HOLDPOINT_KEY: text,
+  HOLDPOINT_HOST: text,
+  HOLDPOINT_PORT: text,
   HOLDPOINT_LOG: text,
   HOLDPOINT_TOOLCHAINS: text,
   HOLDPOINT_DRAIN_MS: text.pipe(z.coerce.number<string | undefined>().int().min(0).max(3_600_000).default(10_000)),
@@ -39,6 +41,8 @@ export interface Config {
   /** When undefined, the system that runs on the data directory. */
   url: string | undefined;
   key: string | undefined;
+  /** Where the API of this machine would listen by its settings. */
+  localUrl: string;
   /** When undefined, the embedded Redis of the data directory. */
   redisUrl: string | undefined;
   path: string;
@@ -79,6 +83,7 @@ export function readConfig(env: NodeJS.ProcessEnv, processCwd: string): Config {
     dataDir: resolve(cwd, of.HOLDPOINT_DATA ?? join(projectDir, '.holdpoint')),
     url: of.HOLDPOINT_URL,
     key: of.HOLDPOINT_KEY,
+    localUrl: localUrlOf(of.HOLDPOINT_HOST, of.HOLDPOINT_PORT),
     redisUrl: of.REDIS_URL,
     path: of.PATH,
     toolchains: (of.HOLDPOINT_TOOLCHAINS ?? '').split(':').filter((path) => path !== ''),
@@ -88,6 +93,13 @@ export function readConfig(env: NodeJS.ProcessEnv, processCwd: string): Config {
     environment: definedIn(env),
     childEnvironment: childEnvironmentOf(env, of.HOLDPOINT_LOG),
   };
+}
+
+/** A wildcard is no target to connect to. The API itself refuses values that are wrong. */
+function localUrlOf(host = '127.0.0.1', port = '4747'): string {
+  const at = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  const url = `http://${at.includes(':') ? `[${at}]` : at}:${/^[1-9]\d*$/.test(port) ? port : 4747}`;
+  return URL.canParse(url) ? url : 'http://127.0.0.1:4747';
 }
 
 function spaceOf(env: NodeJS.ProcessEnv): SpaceLimits {

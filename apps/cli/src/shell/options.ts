@@ -21,9 +21,15 @@ export interface FollowOptions {
 
 export const withFollowOptions = (command: Command): Command =>
   command
-    .option('--timeout <seconds>', 'stop following after this time and exit 6', seconds)
-    .option('--wait', 'keep following while the run is paused (default: exit 5)')
-    .option('--no-wait', 'stop following when the run waits for a decision and exit 5');
+    .addOption(
+      new Option('--timeout <seconds>', 'stop following after this time and exit 6')
+        .argParser(seconds)
+        .conflicts('detach'),
+    )
+    .addOption(new Option('--wait', 'keep following while the run is paused (default: exit 5)').conflicts('detach'))
+    .addOption(
+      new Option('--no-wait', 'stop following when the run waits for a decision and exit 5').conflicts('detach'),
+    );
 
 /** @returns milliseconds */
 export function seconds(text: string): number {

@@ -14,13 +14,18 @@ export interface SubmitOptions extends FollowOptions {
 /** Options of a command that submits a run. */
 export function withSubmitOptions(command: Command): Command {
   command
-    .addOption(new Option('--follow', 'print its events until it ends (default on a terminal)').conflicts('detach'))
+    .addOption(
+      new Option(
+        '--follow',
+        'print its events until it ends (default on a terminal, and with --timeout, --wait and --no-wait)',
+      ).conflicts('detach'),
+    )
     .option('--detach', 'print its id and return (default without a terminal)')
     .option('--idempotency-key <key>', 'repeating this key and request within 24 hours returns the same run');
   return withFollowOptions(command);
 }
 
-/** Prints the submitted run. On a terminal, or with --follow, follows it until it ends. */
+/** Prints the submitted run. On a terminal, or when an option asks for it, follows it until it ends. */
 export async function followSubmitted(
   { shell, client }: { shell: Shell; client: Client },
   { run, created }: { run: Run; created: boolean },
@@ -28,9 +33,7 @@ export async function followSubmitted(
 ): Promise<void> {
   const { json = false } = options;
   if (!created) shell.say(`${run.id} was already submitted with this key.`);
-  // An open run does nothing before it gets calls.
-  const follow = options.follow ?? (options.detach === undefined && shell.interactive && run.planner !== 'open');
-  if (!follow) {
+  if (!follows(shell, run, options)) {
     if (json) return shell.printJson(run);
     shell.print(run.id);
     if (run.planner === 'open') {
@@ -45,4 +48,10 @@ export async function followSubmitted(
   const ended = await followRun({ shell, client }, input);
   for (const line of nextSteps(ended)) shell.say(line);
   shell.exitCode = exitCodeOf(ended);
+}
+
+/** The exit codes of --timeout, --wait and --no-wait are promised wherever the command runs. An open run does nothing before it gets calls. */
+function follows(shell: Shell, { planner }: Run, { follow, detach, timeout, wait }: SubmitOptions): boolean {
+  if (detach === true) return false;
+  return follow === true || timeout !== undefined || wait !== undefined || (shell.interactive && planner !== 'open');
 }
