@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeDurably } from '../files/write-durably.ts';
 import { highWaterKey } from '../log/keys.ts';
@@ -36,6 +36,18 @@ async function readMark(file: string): Promise<number> {
 /** As short as the time that `appendfsync everysec` may lose. */
 const everyMs = 1000;
 
+const anHour = 3_600_000;
+
+/** Removes what processes left that were killed between the two halves of a durable write. A write takes milliseconds. */
+export async function sweepUnfinished(dataDir: string, now = Date.now()): Promise<void> {
+  const names = await readdir(dataDir);
+  for (const name of names.filter((each) => /\.[0-9a-f]{8}-[0-9a-f-]{27}\.tmp$/.test(each))) {
+    const file = join(dataDir, name);
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: now }));
+    if (now - mtimeMs > anHour) await rm(file, { force: true });
+  }
+}
+
 /** Marks every second. @param onLoss gets about how many seconds Redis went back */
 export function watchHistory(
   sides: Sides,
@@ -55,6 +67,7 @@ export function watchHistory(
       });
   };
   mark();
+  sweepUnfinished(sides.dataDir).catch(onError);
   const timer = setInterval(mark, everyMs);
   timer.unref();
   return {
