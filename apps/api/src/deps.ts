@@ -67,7 +67,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   heartbeatMs: number;
   /** Milliseconds a request waits for a worker to publish, discard or restore. */
   publicationWaitMs: number;
-  /** Open connections, streams included; the server closes further ones at once. */
+  /** Open connections, streams included. Above it the oldest connection without a request is closed; one address has three quarters of them. */
   mostConnections: number;
   /** Milliseconds a client may take to send a request. */
   requestMs: number;

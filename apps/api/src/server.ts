@@ -9,6 +9,7 @@ import { aboutRequest, lineAbout, traceOfRequest } from './about-request.ts';
 import { guardAccess, requireDeclaredAccess } from './auth/guard-access.ts';
 import { guardHost } from './auth/guard-host.ts';
 import { setSecurityHeaders } from './auth/security-headers.ts';
+import { boundConnections } from './bound-connections.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
 import { ApiProblem } from './errors/api-problem.ts';
@@ -61,6 +62,8 @@ import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
 import { traceRequests } from './trace-requests.ts';
 
+/** A client that connects has a request. */
+const longestSilenceMs = 5000;
 const bodyLimit = 32 * 1024 * 1024;
 /** The one route that takes the value of a secret. Its schema checks the text, and no message shows it. */
 const secretRoute = '/v1/secrets/:name';
@@ -90,7 +93,11 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
       setTimeout(() => socket.destroy(), 1000).unref();
     },
   }).withTypeProvider<ZodTypeProvider>();
-  app.server.maxConnections = deps.mostConnections;
+  boundConnections(app.server, {
+    most: deps.mostConnections,
+    mostPerAddress: Math.ceil(deps.mostConnections * 0.75),
+    firstByteMs: Math.min(longestSilenceMs, deps.requestMs),
+  });
   takeJsonOnly(app);
   answerErrors(app);
   app.addHook('onRequest', async (request, reply) => {

@@ -4,11 +4,13 @@ import { CallerError } from './errors.ts';
 import { recordFirstKey } from './first-key.ts';
 import { digestOf } from './key-text.ts';
 import { createKey, getKey, type KeyDeps, type KeyRequest, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
+import { recordOlderPersons } from './persons.ts';
 import { effectiveLimits, type Holder, type KeyRecord } from './record.ts';
 
 /** Who may call the API, and how much. @param deps.firstKey the text in the key file */
 export async function openCallers({ firstKey, ...deps }: KeyDeps & { firstKey: string }) {
   await recordFirstKey(deps, firstKey);
+  await recordOlderPersons(deps.redis);
   const firstDigest = digestOf(firstKey);
   return {
     async check(text: string) {

@@ -52,6 +52,7 @@ const refused = (why: string): CallerError => new CallerError('unauthorized', wh
 const toHolder = (stored: Stored, digest: string, limits: CallerLimits): Holder => ({
   caller: { name: stored.name, kind: stored.kind, tenant: stored.tenant },
   keyId: stored.id,
+  isFirst: stored.scopes === 'all',
   digest,
   scopes: scopesOf(stored),
   limits: effectiveLimits(stored, limits),

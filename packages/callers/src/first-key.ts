@@ -2,6 +2,7 @@ import { defaultTenant } from '@holdpoint/contract';
 import { digestOf } from './key-text.ts';
 import { firstKey, nameKey, pointerKey, recordKey } from './keys.ts';
 import type { KeyDeps } from './manage-keys.ts';
+import { recordPerson, rootName } from './persons.ts';
 import { parseStored } from './record.ts';
 import { storeKey } from './store-key.ts';
 
@@ -22,8 +23,18 @@ export async function recordFirstKey(deps: Pick<KeyDeps, 'redis' | 'newId' | 'no
   if (revoked != null || before === undefined) await redis.del(nameKey(defaultTenant, name));
   const created_at = before?.created_at ?? new Date(deps.now()).toISOString();
   const limits = { requests_per_s: null, burst: null, streams: null };
-  const stored = { id, name, kind: 'person', tenant: defaultTenant, scopes: 'all', limits, created_at } as const;
+  const stored = {
+    id,
+    name,
+    kind: 'person',
+    tenant: defaultTenant,
+    scopes: 'all',
+    limits,
+    created_at,
+    person: name,
+  } as const;
+  await recordPerson(redis, { tenant: defaultTenant, name }, name);
   await storeKey(redis, { ...stored, created_by: 'the key file', expires_at: null }, digest);
 }
 
-const name = 'admin';
+const name = rootName;

@@ -7,6 +7,7 @@ import { createKeyText, digestOf } from './key-text.ts';
 import { changedChannel, keyIndex, nameKey, pointerKey, prefix, recordKey, usedKey } from './keys.ts';
 import type { CallerLimits } from './limits.ts';
 import { assertHoldable, assertHolds, seesTenant } from './may-manage.ts';
+import { personOf, recordPerson } from './persons.ts';
 import { effectiveLimits, type Holder, type KeyRecord, parseRecord } from './record.ts';
 import { scriptOf } from './script.ts';
 import { storeKey } from './store-key.ts';
@@ -26,13 +27,15 @@ export interface KeyRequest {
   tenant?: Tenant | undefined;
   expires_at?: string | undefined;
   limits?: Partial<KeyLimits> | undefined;
+  /** @default the person of the holder; for the key in the key file: a new one, with the name of the key */
+  person?: string | undefined;
 }
 
 /** @throws CallerError `invalid_key`, `key_not_allowed`, `key_name_taken`; nothing is stored then */
 export async function createKey(
   deps: KeyDeps,
   holder: Holder,
-  { name, kind, scopes, tenant = holder.caller.tenant, expires_at, limits = {} }: KeyRequest,
+  { name, kind, scopes, tenant = holder.caller.tenant, expires_at, limits = {}, person: asked_for }: KeyRequest,
 ): Promise<{ record: KeyRecord; text: string }> {
   const expires = expires_at === undefined ? null : new Date(expires_at).toISOString();
   if (expires !== null && Date.parse(expires) <= deps.now()) {
@@ -42,18 +45,34 @@ export async function createKey(
   const asked = { kind, tenant, scopes, limits: effectiveLimits({ limits }, deps.limits), expires_at: expires };
   assertHoldable(asked);
   assertHolds(holder, asked);
+  const person = await personOfNew(deps, holder, { name, person: asked_for });
   const text = createKeyText();
   const id = deps.newId();
   const stored = {
     ...{ id, name, kind, tenant, scopes: [...new Set(scopes)], limits, expires_at: expires },
     created_at: new Date(deps.now()).toISOString(),
     created_by: holder.caller.name,
+    person,
   };
+  await recordPerson(deps.redis, stored, person);
   if ((await storeKey(deps.redis, stored, digestOf(text))) !== id) {
     const detail = `a key in force of the tenant ${tenant} has the name ${name}`;
     throw new CallerError('key_name_taken', detail, [{ pointer: '/name', detail }]);
   }
   return { record: await getKey(deps, holder, id), text };
+}
+
+/** A key that a person makes belongs to that person: otherwise one person could vote twice. @throws CallerError `key_not_allowed` */
+async function personOfNew(
+  { redis }: Pick<KeyDeps, 'redis'>,
+  holder: Holder,
+  { name, person }: Pick<KeyRequest, 'name' | 'person'>,
+): Promise<string> {
+  if (holder.isFirst) return person ?? name;
+  const own = await personOf(redis, holder.caller);
+  if (person === undefined || person === own) return own;
+  const detail = `keys that ${holder.caller.name} creates belong to ${own}; only the key in the key file makes keys of other persons`;
+  throw new CallerError('key_not_allowed', detail, [{ pointer: '/person', detail }]);
 }
 
 /** @throws CallerError `key_not_found`, also for a key of a tenant that the holder does not see */
@@ -65,7 +84,8 @@ export async function getKey(deps: Pick<KeyDeps, 'redis'>, holder: Holder, id: s
 
 async function readKey({ redis }: Pick<KeyDeps, 'redis'>, id: string): Promise<KeyRecord | undefined> {
   const [fields, used] = await Promise.all([redis.hgetall(recordKey(id)), redis.hget(usedKey, id)]);
-  return parseRecord(fields, used);
+  const record = parseRecord(fields, used);
+  return record && { ...record, person: await personOf(redis, record) };
 }
 
 /** A key whose record cannot be read. */
@@ -118,6 +138,10 @@ export async function rotateKey(
 ): Promise<{ record: KeyRecord; text: string }> {
   const record = await manageable(deps, holder, id);
   if (record.isFirst) throw new CallerError('key_in_file', `the key ${id} is the one in the key file of the server`);
+  // Who rotates a key has its text: from then on it is theirs, too.
+  if (!holder.isFirst && id !== holder.keyId) {
+    await recordPerson(deps.redis, record, await personOf(deps.redis, holder.caller));
+  }
   const text = createKeyText();
   const digest = digestOf(text);
   const known = (await deps.redis.hget(recordKey(id), 'digest')) ?? '';

@@ -22,13 +22,16 @@ const storedSchema = z.object({
   limits: keyLimitsSchema.partial(),
   created_at: z.iso.datetime(),
   created_by: z.string(),
+  /** Who the key belongs to. Keys of earlier versions have none. */
+  person: z.string().optional(),
   expires_at: z.iso.datetime().nullable(),
 });
 export type Stored = z.infer<typeof storedSchema>;
 
 /** A key as it is stored, with what has happened to it. */
-export interface KeyRecord extends Omit<Stored, 'scopes'> {
+export interface KeyRecord extends Omit<Stored, 'scopes' | 'person'> {
   scopes: Scope[];
+  person: string;
   /** It is the one in the key file of the data directory. */
   isFirst: boolean;
   rotated_at: string | null;
@@ -41,6 +44,8 @@ export interface KeyRecord extends Omit<Stored, 'scopes'> {
 export interface Holder {
   caller: Caller;
   keyId: string;
+  /** It is the key in the key file: what it creates may belong to other persons. */
+  isFirst: boolean;
   /** The digest of the text that was presented. */
   digest: string;
   scopes: readonly Scope[];
@@ -64,6 +69,8 @@ export function parseRecord(fields: Record<string, string>, usedAt: string | nul
   const stored = parseStored(fields.record);
   return {
     ...stored,
+    // The recorded persons of an older key are found by its name: see `persons.ts`.
+    person: stored.person ?? fields.person ?? stored.name,
     scopes: scopesOf(stored),
     isFirst: stored.scopes === 'all',
     rotated_at: timeOf(fields.rotated_at),

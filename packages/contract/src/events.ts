@@ -337,6 +337,12 @@ export const approvalRequestSchema = z.strictObject({
   allowed_decisions: z.array(decisionKindSchema),
   expires_at: z.iso.datetime(),
   changed: actionChangedSchema.optional().describe('Set when the call was decided before and the files changed since'),
+  edited_by: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Who gave the call its arguments in earlier decisions: where duties are separated, another person confirms them',
+    ),
   files: z
     .strictObject({
       snapshot: snapshotId,

@@ -22,6 +22,12 @@ export const publishedSchema = z
   .meta({ id: 'Published' });
 export type Published = z.infer<typeof publishedSchema>;
 
+/** A text without control characters, and without those that change the direction of other text: what a person sees is what git keeps. */
+export const withoutHidden = (text: string): string => text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '');
+
+/** The message of a commit when a publish names none. */
+export const messageOfTitle = (title: string): string => withoutHidden(title).trim() || 'Change set of a run';
+
 /** How a change set is to be published. */
 export const publishTargetSchema = z.strictObject({
   branch: line

@@ -148,7 +148,7 @@ export const apiProblems = {
   validator_failed: {
     status: 409,
     title: 'A validator failed',
-    next: 'Read its output (GET /v1/runs/{id}/validation), fix what it found in a fork of this run, and publish the fork.',
+    next: 'Read its output (GET /v1/runs/{id}/validation), fix what it found in a fork of this run, and publish the fork. Where the cause lies outside of the files, publish again: the validators run again.',
   },
   publish_rejected: {
     status: 409,

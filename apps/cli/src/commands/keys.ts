@@ -29,7 +29,7 @@ export function listKeysCommand(shell: Shell): Command {
     .action(async ({ url, json, tenant, limit, cursor }: ListOptions) => {
       const page = await (await shell.connect(url)).listKeys({ tenant, limit, cursor });
       if (json) return shell.printJson(page);
-      const head = ['KEY', 'NAME', 'KIND', 'STATE', 'LAST USED', 'SCOPES'];
+      const head = ['KEY', 'NAME', 'PERSON', 'KIND', 'STATE', 'LAST USED', 'SCOPES'];
       for (const line of table(head, page.data.map(rowOf))) shell.print(line);
       sayEndOfPage(shell, page);
     });
@@ -38,6 +38,7 @@ export function listKeysCommand(shell: Shell): Command {
 const rowOf = (key: Key): string[] => [
   key.id,
   key.name,
+  key.person,
   key.kind,
   stateOf(key),
   key.last_used_at?.slice(0, 16) ?? 'never',
@@ -58,6 +59,7 @@ interface CreateOptions extends ApiOptions {
   kind: CallerKind;
   scope: string[];
   tenant?: string;
+  person?: string;
   expiresIn?: number;
 }
 
@@ -73,11 +75,19 @@ export function createKeyCommand(shell: Shell): Command {
     .addOption(new Option('--kind <kind>', 'who holds it').choices(callerKindSchema.options).makeOptionMandatory())
     .addOption(new Option('--scope <name>', 'what it may do; several times').argParser(several).makeOptionMandatory())
     .option('--tenant <name>', "the tenant that it belongs to (default: the caller's)")
+    .option('--person <name>', 'who the key belongs to; only the key in the key file names another person')
     .option('--expires-in <seconds>', 'refuse it after this time', seconds)
     .addHelpText('after', scopeHelp)
-    .action(async (name: string, { url, json, kind, scope, tenant, expiresIn }: CreateOptions) => {
+    .action(async (name: string, { url, json, kind, scope, tenant, person, expiresIn }: CreateOptions) => {
       const expires_at = expiresIn === undefined ? undefined : new Date(Date.now() + expiresIn).toISOString();
-      const made = await (await shell.connect(url)).createKey({ name, kind, scopes: scope, tenant, expires_at });
+      const made = await (await shell.connect(url)).createKey({
+        name,
+        kind,
+        scopes: scope,
+        tenant,
+        person,
+        expires_at,
+      });
       printIssued(shell, made, json);
     });
 }

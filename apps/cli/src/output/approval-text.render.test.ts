@@ -18,6 +18,8 @@ const approval = (given: object) =>
       unknown: [],
       repositories: [],
       files_unread: null,
+      edited_by: [],
+      quorum: null,
       superseded_by: null,
       cut: null,
       rule: null,

@@ -4,15 +4,30 @@ import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 type Deciders = Approval['deciders'][number];
 
 /** Who may decide and who has; undefined where every caller with the scope may. */
-export function deciderText({ deciders, escalated_to, delegations, votes }: Approval): string | undefined {
+export function deciderText({
+  deciders,
+  escalated_to,
+  delegations,
+  votes,
+  quorum,
+  edited_by,
+}: Approval): string | undefined {
   if (deciders.length === 0) return undefined;
   const lines = [
     deciders.map(entryText).join('; and '),
     ...(escalated_to.length === 0 ? [] : [`since the escalation also ${names(escalated_to)}`]),
     ...delegations.map(({ from, to }) => `${nameText(from)} lets ${nameText(to)} decide`),
-    ...(votes.length === 0 ? [] : [`approved so far by ${names(votes.map(({ by }) => by))}`]),
+    ...(edited_by.length === 0 ? [] : [`edited by ${names(edited_by)}: another person confirms`]),
+    ...(votes.length === 0 ? [] : [votesText(votes, quorum)]),
   ];
   return lines.join('\n');
+}
+
+function votesText(votes: Approval['votes'], quorum: Approval['quorum']): string {
+  const by = names(votes.map((one) => one.by));
+  return quorum === null
+    ? `approved so far by ${by}`
+    : `approved so far: ${quorum.approved} of ${quorum.needed}, by ${by}`;
 }
 
 function entryText({ names: globs, kinds, quorum = 1, not_submitter }: Deciders): string {
@@ -20,7 +35,7 @@ function entryText({ names: globs, kinds, quorum = 1, not_submitter }: Deciders)
   return [
     quorum > 1 ? `${quorum} of: ${who}` : who,
     kinds && `(${kinds.join(' or ')})`,
-    not_submitter && 'except who submitted the run',
+    not_submitter && 'except who submitted the run, sent the call or edited it',
   ]
     .filter(Boolean)
     .join(' ');

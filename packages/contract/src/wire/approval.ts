@@ -81,9 +81,16 @@ export const approvalSchema = z
     deciders: z
       .array(decidersSchema)
       .describe('Who may decide. Every entry must be satisfied. Empty: every caller with approvals:decide'),
+    edited_by: z
+      .array(z.string())
+      .describe('Who gave the call its arguments in earlier decisions. Under `not_submitter` they may not confirm it'),
     escalated_to: z.array(z.string()).describe('Globs on names of callers who may decide as well by now'),
     delegations: z.array(delegationSchema),
     votes: z.array(voteSchema).describe('Who has approved, where several have to'),
+    quorum: z
+      .strictObject({ approved: z.int(), needed: z.int(), by: z.array(z.string()) })
+      .nullable()
+      .describe('Where several callers have to approve: how many did, of how many, and who; null: one decides'),
     on_expiry: onExpirySchema,
     remembers: proposedRuleSchema
       .nullable()

@@ -24,6 +24,9 @@ export const keySchema = z
     limits: keyLimitsSchema.describe('As they hold: its own, or the defaults of the server'),
     created_at: time,
     created_by: z.string(),
+    person: z
+      .string()
+      .describe('Who the key belongs to. Where several persons have to decide, all keys of a person count as one'),
     expires_at: time.nullable().describe('From then on the key is refused'),
     last_used_at: time.nullable().describe('To the minute'),
     rotated_at: time.nullable(),
@@ -49,6 +52,11 @@ export const createKeySchema = z.strictObject({
   scopes: z.array(z.string()).min(1).max(50).describe('Only scopes that the caller itself holds'),
   tenant: tenantSchema.optional().describe("Default: the caller's. Another one only for keys of the tenant `default`"),
   expires_at: z.iso.datetime({ offset: true }).optional().describe('Default: never'),
+  person: callerNameSchema
+    .optional()
+    .describe(
+      "Who the key belongs to. Default: the person of the caller's key. Only the key in the key file may name another person; its default is a new person with the name of the key",
+    ),
   limits: keyLimitsSchema.partial().optional().describe('Default: those of the server'),
 });
 export type CreateKey = z.input<typeof createKeySchema>;

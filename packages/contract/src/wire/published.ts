@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { type PublishPlan, publishedSchema, publishPlanSchema, publishTargetSchema } from '../publish.ts';
+import {
+  type PublishPlan,
+  publishedSchema,
+  publishPlanSchema,
+  publishTargetSchema,
+  withoutHidden,
+} from '../publish.ts';
 import { validatorResultSchema } from '../validation.ts';
 import { problemSchema, publicationStatusSchema } from '../vocabulary.ts';
 
@@ -7,11 +13,15 @@ export { type PublishPlan, publishedSchema, publishPlanSchema };
 
 const { branch, author, message, include_ignored } = publishTargetSchema.shape;
 
+/** A name or a message with such characters shows other text than git keeps. */
+const isVisible = (text = ''): boolean => withoutHidden(text) === text;
+const visible = { error: 'expected no control characters and no characters that change the direction of the text' };
+
 /** The options of a publish. */
 const options = {
-  message: message.optional().describe("Message of the commit. Default: the run's title"),
-  branch,
-  author,
+  message: message.refine(isVisible, visible).optional().describe("Message of the commit. Default: the run's title"),
+  branch: branch.refine(isVisible, visible),
+  author: author.refine((given) => isVisible(given?.name) && isVisible(given?.email), visible),
   include_ignored: include_ignored.describe(
     'Also publish what the ignore rules of a git source match. Default: the setting of the run (`publish`), which is false',
   ),

@@ -12,6 +12,7 @@ import {
 import { fromPayload } from '../log/index.ts';
 import { askTool } from './ask-tool.ts';
 import type { ShownCall } from './preview-call.ts';
+import { readPersons } from './read-persons.ts';
 import { rulesFor } from './rule-index.ts';
 import { submittersOf } from './submitters.ts';
 
@@ -36,8 +37,10 @@ export async function findAnswer(
   if (rules.length === 0) return undefined;
   const { deciders = [] } = verdict;
   const separates = deciders.some(({ not_submitter }) => not_submitter);
-  const submitters = separates ? await submittersOf(deps, run) : [];
-  const panel = { deciders, delegations: [], escalated: [], submitters };
+  const submitters = separates ? await submittersOf(deps, run, step.id) : [];
+  const makers = rules.map(({ rule: { made } }) => made.by);
+  const persons = separates ? await readPersons(deps, run, [...makers, ...(submitters ?? [])]) : undefined;
+  const panel = { deciders, delegations: [], escalated: [], submitters, persons };
   const found = rules.find(({ rule: { made } }) => decidesAlone(panel, { name: made.by, kind: made.kind }));
   if (found === undefined || (await askTool(deps, run, step, signal)) !== undefined) return undefined;
   const digest = actionDigest({ toolset, tool, args, snapshot: run.snapshot ?? '', uses, reaches });

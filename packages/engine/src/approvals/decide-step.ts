@@ -6,6 +6,8 @@ import {
   decide,
   decidesAlone,
   EngineError,
+  isSamePerson,
+  needsSeveral,
   type Panel,
   panelOf,
   type Transition,
@@ -18,6 +20,7 @@ import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
 import { judgeDescribed } from './judge-described.ts';
+import { readPersons } from './read-persons.ts';
 import { newRule, proposedRule, whyNotRemembered } from './remember-rule.ts';
 import { submittersOf } from './submitters.ts';
 import type { StepApproval } from './view-approval.ts';
@@ -31,7 +34,7 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
   if ((kind === 'edit') !== (args !== undefined)) {
     throw new EngineError('invalid_decision', 'args belong to the decision edit, and edit needs them');
   }
-  const panel = await readPanel(deps, view);
+  const panel = await readPanel(deps, view, [by]);
   const caller = { name: by, kind: request.kind ?? 'person' };
   const reason = whyNot(panel, caller);
   if (reason !== undefined) throw new EngineError('not_a_decider', reason);
@@ -70,16 +73,26 @@ export async function answerByNewRule(
   if (approval.status !== 'pending' || whyNotRemembered(view) !== undefined) return undefined;
   if (proposedRule(view).call_digest !== call_digest) return undefined;
   if (!approval.request.allowed_decisions.includes('approve')) return undefined;
-  if (!decidesAlone(await readPanel(deps, view), { name: by, kind })) return undefined;
+  if (!decidesAlone(await readPanel(deps, view, [by]), { name: by, kind })) return undefined;
   return decide(run, step, approval, { kind: 'approve', digest, by, ruleId });
 }
 
 const notAlone = 'a call on which several callers decide cannot be remembered by one of them';
 
-/** Who decides on a call. */
-export async function readPanel(deps: EngineDeps, { run, approval }: StepApproval): Promise<Panel> {
-  const separates = approval.request.deciders?.some(({ not_submitter }) => not_submitter) ?? false;
-  return panelOf(approval, separates ? await submittersOf(deps, run) : []);
+/** Who decides on a call. @param names of callers that are judged, beside those who voted */
+export async function readPanel(
+  deps: EngineDeps,
+  { run, step, approval }: StepApproval,
+  names: readonly string[],
+): Promise<Panel> {
+  const { deciders, edited_by = [] } = approval.request;
+  const separates = deciders?.some(({ not_submitter }) => not_submitter) ?? false;
+  if (!separates && !needsSeveral(deciders)) return panelOf(approval, []);
+  const own = separates ? await submittersOf(deps, run, step.id) : [];
+  const submitters = own && [...own, ...edited_by];
+  const voters = (approval.votes ?? []).map(({ by }) => by);
+  const persons = await readPersons(deps, run, [...names, ...voters, ...(submitters ?? [])]);
+  return panelOf(approval, submitters, persons);
 }
 
 /** The votes with that of the caller. */
@@ -91,6 +104,11 @@ function addVote(
 ): { all: Vote[]; isPartial: boolean } | 'already voted' {
   const before = votesOn(approval.votes, digest);
   if (before.some(({ by }) => by === caller.name)) return 'already voted';
+  const same = before.find(({ by }) => isSamePerson(panel, by, caller.name));
+  if (same !== undefined) {
+    const reason = `${caller.name} and ${same.by}, who has approved, are keys of one person: another person has to approve`;
+    throw new EngineError('not_a_decider', reason);
+  }
   const { name: by, kind } = caller;
   const at = new Date(deps.now()).toISOString();
   const all = [...before, { by, kind, action_digest: digest, message, at }];

@@ -26,7 +26,7 @@ export async function delegateApproval(
     if ((approval.delegations?.length ?? 0) >= mostDelegations) {
       throw new EngineError('invalid_delegation', `this approval has ${mostDelegations} delegations already`);
     }
-    const reason = whyNoDelegation(await readPanel(deps, view), from, to);
+    const reason = whyNoDelegation(await readPanel(deps, view, [from.name, to.name]), from, to);
     if (reason !== undefined) throw new EngineError('invalid_delegation', reason);
     const appended = await append(deps, run.id, delegate(run, view.step, approval, { from: from.name, to: to.name }));
     if (!appended.ok && appended.field === 'deadline') {

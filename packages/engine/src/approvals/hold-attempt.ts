@@ -1,7 +1,7 @@
 import type { Verdict } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { holdAttempt, type RunState, type StepState } from '../domain/index.ts';
-import { readStep, retryWhileContended } from '../log/index.ts';
+import { editorsOf, holdAttempt, type RunState, type StepState } from '../domain/index.ts';
+import { readApproval, readStep, retryWhileContended } from '../log/index.ts';
 import { findAnswer } from './answer-by-rule.ts';
 import { previewCall } from './preview-call.ts';
 import { requestApproval } from './request-approval.ts';
@@ -22,14 +22,20 @@ export async function parkAttempt(
     if (run.status !== 'running' && run.status !== 'waiting') return true;
     const shown = await previewCall(deps, run, found.step, signal, verdict.preview);
     const answer = await findAnswer(deps, run, found.step, { verdict, shown }, signal);
+    const edited_by = await editorsBefore(deps, run, found.step);
     return requestApproval(deps, run, async (open) =>
       holdAttempt(
         run,
         found.step,
         answer === undefined
-          ? { action: 'hold', verdict, ...(await open(verdict)), ...shown }
+          ? { action: 'hold', verdict, edited_by, ...(await open(verdict)), ...shown }
           : { action: 'answer', verdict, ...answer, ...(await open(verdict, 'answered')), ...shown },
       ),
     );
   });
+}
+
+async function editorsBefore({ redis }: WorkerDeps, run: RunState, { approval }: StepState) {
+  const before = approval === undefined ? undefined : await readApproval(redis, run.id, approval);
+  return before && editorsOf(before);
 }

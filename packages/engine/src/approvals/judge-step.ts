@@ -71,6 +71,8 @@ export async function judgeBegun(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const isDecided = step.approval !== undefined;
+  const unconfirmed = await editToConfirm(deps, run, step);
+  if (unconfirmed !== undefined) return unconfirmed;
   // A call that waited for its task was let through when it began.
   if (isDecided || step.deferred !== undefined) {
     const verdict = await judgeOnTree(deps, run, step, signal);
@@ -80,6 +82,16 @@ export async function judgeBegun(
     return question === undefined ? { ...verdict, action: 'allow' } : { action: 'hold', reason: question };
   }
   return judgeInPlace(deps, run, step, signal);
+}
+
+/** Where who submits may not decide, an edit makes its author a submitter: another person confirms the edited call. */
+async function editToConfirm({ redis }: WorkerDeps, run: RunState, step: StepState): Promise<Verdict | undefined> {
+  if (step.approval === undefined) return undefined;
+  const { request, decision } = (await readApproval(redis, run.id, step.approval)) ?? {};
+  if (decision?.decision !== 'edit' || !request?.deciders?.some(({ not_submitter }) => not_submitter)) return undefined;
+  const { rule: _, deciders, expires_s, remind_after_s, escalate } = request;
+  const reason = `${decision.by} edited this call: another person has to confirm it`;
+  return { action: 'hold', reason, decisions: ['approve'], deciders, expires_s, remind_after_s, escalate };
 }
 
 /** Whether a rule or the policy decided, and no person saw this call. */

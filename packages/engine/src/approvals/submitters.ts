@@ -1,22 +1,25 @@
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 import { readRun, readSpec } from '../log/index.ts';
+import { sendersOf } from './senders.ts';
 
 /** Forks of forks, and sub-agents of sub-agents: a chain that is longer than this has no known beginning. */
 const longestChain = 200;
 
 /**
- * Who had a hand in a run being there: for a sub-agent, who submitted the run at the root; for a fork, who forked and who submitted the
- * original. Undefined when that is not known.
+ * Who had a hand in a call being there: who submitted the run, sent it messages or sent the call; for a sub-agent also who did so for the
+ * runs above it; for a fork, who forked and all of the original. Undefined when that is not known.
  */
 export async function submittersOf(
   deps: Pick<EngineDeps, 'redis' | 'blobs'>,
   run: RunState,
+  stepId: string,
 ): Promise<string[] | undefined> {
   const names = new Set<string>();
   let at: RunState | undefined = run;
   for (let depth = 0; depth < longestChain; depth++) {
     if (at === undefined) return undefined;
+    for (const name of await sendersOf(deps.redis, at, at === run ? stepId : undefined)) names.add(name);
     const { submitted_by } = await readSpec(deps, at);
     if (submitted_by !== undefined) names.add(submitted_by.name);
     // A sub-agent was created by the run above it, which is no caller.

@@ -1,7 +1,14 @@
 import type { Problem } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { mayWrite, type RunState, recordIndeterminate, retryAttempt, type StepState } from '../domain/index.ts';
+import {
+  editorsOf,
+  mayWrite,
+  type RunState,
+  recordIndeterminate,
+  retryAttempt,
+  type StepState,
+} from '../domain/index.ts';
 import { append, fromPayload, readApproval, readWholeLog, toPayload } from '../log/index.ts';
 
 /** An attempt that ended without an outcome, and why. */
@@ -45,7 +52,8 @@ async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Pr
   const deciders = before?.request.deciders ?? step.call.verdict?.deciders;
   await requestApproval(deps, run, async (open) => {
     const { approvalId: id, expiresAt } = await open();
-    return recordIndeterminate(run, step, { id, expiresAt, reason, preview, deciders });
+    const edited_by = before && editorsOf(before);
+    return recordIndeterminate(run, step, { id, expiresAt, reason, preview, deciders, edited_by });
   });
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isTerminal, type PublishOptions } from '@holdpoint/contract';
+import { isTerminal, messageOfTitle, type PublishOptions } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import {
@@ -145,7 +145,7 @@ async function publication(
   if (isUnderWay && isSame && isAlike) return;
   if (isUnderWay) throw new EngineError('publication_pending', `a publish of ${id} is ${publication} already`);
   const ignored = includeIgnored ? { include_ignored: true as const } : {};
-  return requestPublish(run, { message: run.header.title, ...options, ...ignored, by });
+  return requestPublish(run, { message: messageOfTitle(run.header.title), ...options, ...ignored, by });
 }
 
 /**

@@ -13,12 +13,15 @@ export interface Panel {
   escalated: readonly string[];
   /** Who submitted or forked the run, and the runs above it. Undefined: not known. */
   submitters: readonly string[] | undefined;
+  /** The persons who hold keys with a name. A name that is not here is a person of its own. */
+  persons?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
 export const panelOf = (
   { request, delegations = [], escalated = [] }: Pick<ApprovalState, 'request' | 'delegations' | 'escalated'>,
   submitters: Panel['submitters'],
-): Panel => ({ deciders: request.deciders ?? [], delegations, escalated, submitters });
+  persons?: Panel['persons'],
+): Panel => ({ deciders: request.deciders ?? [], delegations, escalated, submitters, persons });
 
 /** Whether more than one caller has to approve. */
 export const needsSeveral = (deciders: readonly Deciders[] = []): boolean =>
@@ -74,12 +77,23 @@ function whyNotIn(panel: Panel, entry: Deciders, caller: Decider): string | unde
 }
 
 /** What no delegation and no escalation lifts. */
-function whyBarred({ submitters }: Panel, { kinds, not_submitter }: Deciders, caller: Decider): string | undefined {
+function whyBarred(panel: Panel, { kinds, not_submitter }: Deciders, caller: Decider): string | undefined {
   if (caller.kind === 'agent') return `${caller.name} is an agent, and agents decide nothing`;
   if (kinds !== undefined && !kinds.includes(caller.kind)) return `only a ${kinds.join(' or ')} may decide`;
   if (!not_submitter) return undefined;
+  const { submitters } = panel;
   if (submitters === undefined) return 'who submitted the run may not decide, and it is not known who did';
-  return submitters.includes(caller.name) ? `${caller.name} submitted the run, and may not decide on it` : undefined;
+  if (submitters.includes(caller.name)) {
+    return `${caller.name} submitted the run, its calls or an edit of this call, and may not decide on it`;
+  }
+  const same = submitters.find((name) => isSamePerson(panel, name, caller.name));
+  return same && `${caller.name} and ${same}, who submitted it, are keys of one person, who may not decide on it`;
+}
+
+/** Whether one person has held keys with both names. */
+export function isSamePerson({ persons }: Pick<Panel, 'persons'>, one: string, other: string): boolean {
+  const of = (name: string): readonly string[] => persons?.get(name) ?? [name];
+  return one === other || of(one).some((person) => of(other).includes(person));
 }
 
 const isNamed = ({ escalated }: Panel, { names }: Deciders, name: string): boolean =>
@@ -89,10 +103,12 @@ const isNamed = ({ escalated }: Panel, { names }: Deciders, name: string): boole
 const delegatorsOf = (panel: Panel, entry: Deciders, name: string): string[] =>
   panel.delegations.filter(({ from, to }) => to === name && isNamed(panel, entry, from)).map(({ from }) => from);
 
-/** A delegate takes the place of who named them: both together count once. */
+/** A delegate takes the place of who named them: both together count once, as all keys of a person do. */
 function seatsTaken(panel: Panel, entry: Deciders, voters: readonly Decider[]): number {
-  const distinct = [...new Map(voters.map((voter) => [voter.name, voter])).values()];
-  const counting = distinct.filter((voter) => whyNotIn(panel, entry, voter) === undefined);
+  const able = voters.filter((voter) => whyNotIn(panel, entry, voter) === undefined);
+  const counting = able.filter(
+    (voter, at) => !able.slice(0, at).some((one) => isSamePerson(panel, one.name, voter.name)),
+  );
   const own = counting.filter(({ name }) => isNamed(panel, entry, name)).map(({ name }) => name);
   const taken = new Set(own);
   for (const { name } of counting.filter((voter) => !own.includes(voter.name))) {

@@ -4,6 +4,8 @@ export { timesOf } from './call-times.ts';
 export {
   type Decider,
   decidesAlone,
+  isSamePerson,
+  needsSeveral,
   type Panel,
   panelOf,
   votesOn,
@@ -50,7 +52,7 @@ export {
 } from './state.ts';
 export { changedTools, toolsChanged } from './tool-versions.ts';
 export { agentsAre, openTasksAre, seqIs, type Transition } from './transition.ts';
-export { askAgain } from './transitions/ask-again.ts';
+export { askAgain, editorsOf } from './transitions/ask-again.ts';
 export {
   type AttemptResult,
   cancelStep,

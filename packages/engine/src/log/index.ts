@@ -46,6 +46,7 @@ export {
   readLog,
   readLogEntries,
   readRawLog,
+  readRawLogEntries,
   readWholeLog,
   seqBefore,
 } from './read-log.ts';

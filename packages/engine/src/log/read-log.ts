@@ -76,13 +76,17 @@ const timeOf = (runId: string, entry: Entry): number => Date.parse(eventOf(runId
 
 /** The events as stored text (`stored-event.ts`), not parsed: for a search through all logs. */
 export async function* readRawLog(redis: Redis, runId: string): AsyncGenerator<string> {
-  let after = 0;
-  for (;;) {
+  for await (const { text } of readRawLogEntries(redis, runId)) yield text;
+}
+
+/** The same with their sequence numbers. */
+export async function* readRawLogEntries(redis: Redis, runId: string): AsyncGenerator<{ seq: number; text: string }> {
+  for (let after = 0; ; ) {
     const entries = await redis.xrange(logKey(runId), `${after + 1}-0`, '+', 'COUNT', 500);
-    for (const [, [, text]] of entries) yield text ?? '';
+    for (const entry of entries) yield { seq: seqOf(entry), text: entry[1][1] ?? '' };
     const last = entries.at(-1);
     if (last === undefined) return;
-    after = Number(last[0].slice(0, last[0].indexOf('-')));
+    after = seqOf(last);
   }
 }
 

@@ -66,19 +66,35 @@ export async function toApproval(
 
 type Terms = Pick<
   Approval,
-  'reaches' | 'rule' | 'deciders' | 'escalated_to' | 'delegations' | 'votes' | 'on_expiry' | 'remembers'
+  | 'reaches'
+  | 'rule'
+  | 'deciders'
+  | 'edited_by'
+  | 'quorum'
+  | 'escalated_to'
+  | 'delegations'
+  | 'votes'
+  | 'on_expiry'
+  | 'remembers'
 >;
 
 /** Who decides, by when, and what the decision may be remembered as. */
 function termsOf(view: ApprovalView): Terms {
   const { request, escalated = [], delegations = [], votes = [], status } = view.approval;
-  const { reaches = null, rule = null, deciders = [], on_expiry = 'reject' } = request;
+  const { reaches = null, rule = null, deciders = [], edited_by = [], on_expiry = 'reject' } = request;
+  const counted = votes.filter(({ action_digest }) => action_digest === view.digest);
   const isOpen = status === 'pending' && view.subject === 'step';
   return {
-    ...{ reaches, rule, deciders, on_expiry, escalated_to: escalated, delegations },
-    votes: votes.filter(({ action_digest }) => action_digest === view.digest),
+    ...{ reaches, rule, deciders, edited_by, on_expiry, escalated_to: escalated, delegations },
+    votes: counted,
+    quorum: quorumOf(deciders, counted),
     remembers: isOpen && whyNotRemembered(view) === undefined ? proposalOf(view) : null,
   };
+}
+
+function quorumOf(deciders: Terms['deciders'], votes: Terms['votes']): Terms['quorum'] {
+  const needed = Math.max(1, ...deciders.map(({ quorum = 1 }) => quorum));
+  return needed === 1 ? null : { approved: votes.length, needed, by: votes.map(({ by }) => by) };
 }
 
 function proposalOf(view: StepApproval): Terms['remembers'] {

@@ -1,5 +1,6 @@
 import { nearestNames } from '@holdpoint/contract';
-import { approvalSchema, delegateSchema, idParamsSchema } from '@holdpoint/contract/wire';
+import { approvalSchema, delegateSchema, idParamsSchema, type Key } from '@holdpoint/contract/wire';
+import { EngineError } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { toApproval } from './approval-view.ts';
@@ -40,11 +41,22 @@ async function findCaller({ callers, holder, now }: ApiDeps, name: string) {
       return revoked_at === null && (expires_at === null || Date.parse(expires_at) > now());
     });
     const found = inForce.find((key) => key.name === name);
-    if (found !== undefined) return { name, kind: found.kind };
+    if (found !== undefined) {
+      assertMayDecide(found);
+      return { name, kind: found.kind };
+    }
     names.push(...inForce.map((key) => key.name));
     cursor = next ?? undefined;
   } while (cursor !== undefined);
   const [nearest] = nearestNames(name, names);
   const detail = `no caller named ${name} holds a key${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
   throw new ApiProblem('invalid_request', detail, { errors: [{ pointer: '/to', detail }] });
+}
+
+/** A decision that waits for a caller who can never make it waits in vain. @throws EngineError `invalid_delegation` */
+function assertMayDecide({ name, kind, scopes }: Pick<Key, 'name' | 'kind' | 'scopes'>): void {
+  if (scopes.includes('approvals:decide')) return;
+  const why =
+    kind === 'agent' ? 'is an agent, and agents decide nothing' : 'has a key without the scope approvals:decide';
+  throw new EngineError('invalid_delegation', `${name} ${why}`);
 }

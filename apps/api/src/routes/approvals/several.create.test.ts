@@ -193,3 +193,14 @@ test('many are decided by a filter and the digests that were seen, each with its
     { status: null, problem: { code: 'approval_not_found' } },
   ]);
 });
+
+test('a delegate whose key may not decide is refused, and the votes are counted', async () => {
+  const shown = await pendingOf(await heldRun(undefined, { deciders: { names: ['admin', 'd-*'], quorum: 2 } }));
+  await as('reader', { scopes: ['approvals:read'] });
+  await expect(api.client.delegateApproval(shown.id, { to: 'reader' })).rejects.toMatchObject({
+    ...{ status: 422, code: 'invalid_delegation', message: expect.stringContaining('approvals:decide') },
+  });
+  expect(shown.quorum).toEqual({ approved: 0, needed: 2, by: [] });
+  const voted = await api.client.decideApproval(shown.id, approve(shown));
+  expect(voted.quorum).toEqual({ approved: 1, needed: 2, by: ['admin'] });
+});

@@ -1,4 +1,4 @@
-import { isTerminal, type PublishPlan } from '@holdpoint/contract';
+import { isTerminal, messageOfTitle, type PublishPlan } from '@holdpoint/contract';
 import type { DryRun } from '@holdpoint/contract/wire';
 import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
@@ -38,7 +38,7 @@ export async function previewPublish(
 ): Promise<PublishPlan> {
   const { snapshot } = workspaceOf(run);
   const target = {
-    message: message ?? run.header.title,
+    message: message ?? messageOfTitle(run.header.title),
     include_ignored: include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored,
     branch,
     author,

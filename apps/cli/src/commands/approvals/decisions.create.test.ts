@@ -94,5 +94,5 @@ it('says who decides, and lets another caller decide', async () => {
   expect(delegated.stdout).toBe(`bob may decide on ${approval.id}\n`);
   const voted = await holdpoint('approvals', 'approve', approval.id, '--digest', approval.action_digest);
   expect(voted.stdout).toBe(`${approval.id} is pending\n`);
-  expect((await holdpoint('approvals', 'show', approval.id)).stdout).toContain('approved so far by admin');
+  expect((await holdpoint('approvals', 'show', approval.id)).stdout).toContain('approved so far: 1 of 2, by admin');
 });

@@ -77,6 +77,7 @@ export function askAgain(
           ...sameTerms(decided.request),
           allowed_decisions,
           expires_at: expiresAt,
+          edited_by: editorsOf(decided),
           changed: { approval_id: decided.id, from, to: snapshot, changes, total, uses: now },
         },
       },
@@ -89,3 +90,9 @@ const changedSince = {
   code: 'EACTIONCHANGED',
   message: 'The files changed after the decision, so it did not run again.',
 };
+
+/** Who gave the call its arguments, the decision that became void included. */
+export function editorsOf({ request, decision }: Pick<ApprovalState, 'request' | 'decision'>): string[] | undefined {
+  if (decision?.decision !== 'edit') return request.edited_by;
+  return [...new Set([...(request.edited_by ?? []), decision.by])];
+}

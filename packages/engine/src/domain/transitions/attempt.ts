@@ -181,6 +181,7 @@ export function recordIndeterminate(
     preview: Payload<Shown>;
     /** Who decided on the call decides whether it runs again. */
     deciders?: Deciders[] | undefined;
+    edited_by?: string[] | undefined;
   },
 ): Transition {
   const waiting = parkedChange(run, 1);
@@ -203,6 +204,7 @@ export function recordIndeterminate(
           risk: 'high',
           preview: approval.preview,
           deciders: approval.deciders,
+          edited_by: approval.edited_by,
           allowed_decisions: ['approve', 'respond', 'reject'],
           expires_at: approval.expiresAt,
         },

@@ -36,6 +36,8 @@ export interface Held {
   preview?: Payload<Shown>;
   uses?: string | undefined;
   reaches?: string[] | undefined;
+  /** Who gave the call its arguments in earlier decisions. */
+  edited_by?: string[] | undefined;
 }
 
 /** Whether an attempt at the step may change the workspace or anything outside it. When a call runs beside others, its command writes. */
@@ -102,6 +104,7 @@ const requested = ({ step, verdict, ...gate }: Held, snapshot: string): NewEvent
     preview: gate.preview,
     uses: gate.uses,
     reaches: gate.reaches,
+    edited_by: gate.edited_by,
     ...termsOf(step, verdict),
     expires_at: gate.expiresAt,
   },
