@@ -12,6 +12,10 @@ export const forkedFromSchema = z.strictObject({
   turn: z.int().min(0),
   snapshot: snapshotIdSchema,
   names: z.record(z.string(), stepIdSchema).describe('Named steps of that history, for references'),
+  other_policy: z
+    .literal(true)
+    .optional()
+    .describe('The policy of the run is not that of the run that it continues, or that one had another already'),
 });
 export type ForkedFrom = z.infer<typeof forkedFromSchema>;
 

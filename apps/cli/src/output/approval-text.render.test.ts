@@ -19,6 +19,7 @@ const approval = (given: object) =>
       repositories: [],
       files_unread: null,
       edited_by: [],
+      other_policy: false,
       quorum: null,
       superseded_by: null,
       cut: null,

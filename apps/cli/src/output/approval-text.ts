@@ -68,10 +68,14 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
   ];
 }
 
+const otherPolicy =
+  'this run is a fork with another policy than the run that it continues: rules of that one may not hold here';
+
 /** What a person reads beside the call before a decision. */
 function effectLines(approval: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
   return [
     ...section(approval.display === null ? [] : approval.display.split('\n').map((line) => `| ${plain(line)}`)),
+    ...section(approval.other_policy ? [colors.yellow(otherPolicy)] : []),
     ...section(changedText(approval, colors)),
     ...section(mayWriteText(approval, { colors, now })),
     ...section(unreadText(approval, colors)),

@@ -81,6 +81,11 @@ export const approvalSchema = z
     deciders: z
       .array(decidersSchema)
       .describe('Who may decide. Every entry must be satisfied. Empty: every caller with approvals:decide'),
+    other_policy: z
+      .boolean()
+      .describe(
+        'The run is a fork that has another policy than the run that it continues: rules of that one may not hold here',
+      ),
     edited_by: z
       .array(z.string())
       .describe('Who gave the call its arguments in earlier decisions. Under `not_submitter` they may not confirm it'),

@@ -63,7 +63,8 @@ export async function forkRun(
   const theirs = await readSpec(deps, run);
   const changes = { ...request.changes, model: request.changes.model ?? run.model };
   const spec = { ...changed(theirs, changes, point), ...boundBy(deps.operatorPolicy?.(), theirs) };
-  const fork = await forkAt(deps, run, { spec, point, approvals });
+  const isOther = run.forked_from?.other_policy ?? !isDeepStrictEqual(spec.policy, theirs.policy);
+  const fork = await forkAt(deps, run, { spec, point, approvals, isOther });
 
   const child = await reserveRun(deps, { tenant, idempotency });
   await reservePlace(deps, child, { tenant });
@@ -95,7 +96,12 @@ function assertWorkspace(run: RunState): void {
 async function forkAt(
   deps: EngineDeps,
   run: RunState,
-  { spec, point, approvals }: { spec: RunSpec; point: RewindPoint; approvals: readonly ApprovalState[] },
+  {
+    spec,
+    point,
+    approvals,
+    isOther,
+  }: { spec: RunSpec; point: RewindPoint; approvals: readonly ApprovalState[]; isOther: boolean },
 ): Promise<Fork> {
   const { to, turn, kept, again, before, snapshot } = point;
   const isPartial = again.length > 0;
@@ -108,6 +114,7 @@ async function forkAt(
     turn: isPartial ? turn - 1 : turn,
     snapshot,
     names: { ...run.forked_from?.names, ...Object.fromEntries(names) },
+    other_policy: isOther || undefined,
   };
   if (!isPartial) return { from, inherited: [] };
   const recorded = await readTurn(deps, run.id, turn);

@@ -70,6 +70,7 @@ type Terms = Pick<
   | 'rule'
   | 'deciders'
   | 'edited_by'
+  | 'other_policy'
   | 'quorum'
   | 'escalated_to'
   | 'delegations'
@@ -88,6 +89,7 @@ function termsOf(view: ApprovalView): Terms {
     ...{ reaches, rule, deciders, edited_by, on_expiry, escalated_to: escalated, delegations },
     votes: counted,
     quorum: quorumOf(deciders, counted),
+    other_policy: view.run.forked_from?.other_policy ?? false,
     remembers: isOpen && whyNotRemembered(view) === undefined ? proposalOf(view) : null,
   };
 }

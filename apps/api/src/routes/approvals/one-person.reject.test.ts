@@ -157,6 +157,19 @@ describe('where duties are separated', () => {
   });
 });
 
+test('a fork that drops the policy of its run says so where its calls are decided', async () => {
+  const { client } = await personOf('f-ann');
+  const held = await heldBy(api.client, { not_submitter: true });
+  const dropped = (await client.forkRun(held, { from_step: 0, policy: holding({}) })).run.id;
+  const kept = (await client.forkRun(held, { from_step: 0 })).run.id;
+  await worker.drive(dropped);
+  await worker.drive(kept);
+  const again = (await client.forkRun(dropped, { from_step: 0 })).run.id;
+  await worker.drive(again);
+  const said = await Promise.all([held, dropped, kept, again].map(async (id) => (await pendingOf(id)).other_policy));
+  expect(said).toEqual([false, true, false, true]);
+});
+
 /** Numbers from 0 to 1 that are the same for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed;
