@@ -17,6 +17,8 @@ test.each([
   '/opt/holdpoint/inside/enter.sh: line 59: exec: rm: not found\n',
   'sh: 1: rm: not found\n',
   '/bin/bash: line 1: ./evil: Permission denied\n',
+  'cat: /usr/include/stdio.h: No such file or directory\n',
+  "ls: cannot access '/opt/tool/bin': No such file or directory\n".replace(/'/g, ''),
   '/bin/bash: line 1: /usr/bin/x: cannot execute: required file not found\n',
 ])('%j says how the line is judged as one that writes', (stderr) => {
   expect(advised(stderr)).toBe(true);
@@ -24,6 +26,10 @@ test.each([
 
 test('a program that was named and is not installed needs no other judgement', () => {
   expect(advised('/bin/bash: line 1: git: command not found\n')).toBe(false);
+});
+
+test('a question for a program that is not there says why', () => {
+  expect(withAdvice(result(''), ['which'], false).stderr.text).toMatch(/^holdpoint: /);
 });
 
 test('other errors stay as they are', () => {
