@@ -104,7 +104,7 @@ describe('diff', () => {
     const { base, next } = await start(t);
     const { files } = await t.workspaces.diff({ runId, from: base.id, to: next.id });
     for (const file of files) fileDiffSchema.parse(file);
-    const rows = git(t.shadow(runId), 'diff-tree', '-r', '--no-renames', '--name-only', '-z', base.id, next.id);
+    const rows = git(t.shadow(runId), 'diff-tree', '-r', '-M', '--name-only', '-z', base.id, next.id);
     expect(files).toHaveLength(rows.split('\0').filter(Boolean).length);
     const by = Object.fromEntries(files.map((file) => [file.path, file]));
 
