@@ -7,7 +7,7 @@ import { accessTo, openRemote } from '../remote/open-remote.ts';
 import { checkFolders } from '../source-folders/index.ts';
 import type { FoundSource } from '../source-repository/found-source.ts';
 import { gitDirectoryOf } from '../source-repository/layout.ts';
-import { linkedWorkTree, openRepository, type Repository, readGit } from '../source-repository/repository.ts';
+import { linkedWorkTree, openWatched, type Repository, readGit } from '../source-repository/repository.ts';
 import { detectFormat } from './archive/extract-archive.ts';
 import { assertComplete } from './complete-source.ts';
 import { createSelection } from './selection.ts';
@@ -16,22 +16,29 @@ type CheckDeps = Pick<Deps, 'git' | 'bounds' | 'isRoot' | 'limits'>;
 
 /** Throws a `WorkspaceError` for a source that cannot be used, without side effects. No remote is contacted. */
 export async function checkSource(deps: CheckDeps, source: Source): Promise<void> {
-  if (!isRemote(source)) return void (await findLocal(deps, source));
+  using watches = new DisposableStack();
+  if (!isRemote(source)) return void (await findLocal(deps, source, { watches }));
   createSelection(source);
   accessTo(deps, source, '');
+}
+
+interface Finding {
+  signal?: AbortSignal | undefined;
+  /** Ends the watches of what was found. */
+  watches: DisposableStack;
 }
 
 /** Finds the source, and fetches a remote one. Throws a `WorkspaceError` for one that cannot be used. */
 export async function findSource(
   deps: Deps,
-  { source, tenant = '', ...input }: Call<'materialise'>,
+  { source, tenant = '', watches, ...input }: Call<'materialise'> & Pick<Finding, 'watches'>,
 ): Promise<FoundSource> {
-  if (!isRemote(source)) return findLocal(deps, source, input.signal);
+  if (!isRemote(source)) return findLocal(deps, source, { signal: input.signal, watches });
   createSelection(source);
   return { type: 'git', ...(await openRemote(deps, { ...input, source, tenant })) };
 }
 
-async function findLocal(deps: CheckDeps, source: Source, signal?: AbortSignal): Promise<FoundSource> {
+async function findLocal(deps: CheckDeps, source: Source, { signal, watches }: Finding): Promise<FoundSource> {
   if (source.type === 'empty') return { type: 'empty' };
   createSelection(source);
   const path = source.type === 'archive' ? realFile(source.path) : realDirectory(placeOf(source));
@@ -47,7 +54,7 @@ async function findLocal(deps: CheckDeps, source: Source, signal?: AbortSignal):
       assertArchive(path);
       return { type: 'archive', path };
     case 'git': {
-      const repository = await findRepository(deps, path);
+      const repository = await findRepository(deps, { path, watches });
       const commit = await resolveCommit(deps.git, repository, source.ref ?? 'HEAD');
       await assertComplete(deps.git, { source, repository, commit, signal });
       const found = { type: 'git', repository, commit } as const;
@@ -103,11 +110,15 @@ function assertReadable(path: string): void {
 }
 
 /** The repository of a work tree's top folder, or a bare one: a run on a subfolder must not silently copy the whole repository. */
-async function findRepository(deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>, path: string): Promise<Repository> {
+async function findRepository(
+  deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>,
+  { path, watches }: { path: string; watches: DisposableStack },
+): Promise<Repository> {
   const gitDir = await gitDirectoryOf(path);
-  const repository = gitDir === undefined ? undefined : await openRepository(deps, { path, gitDir, use: 'source' });
+  const repository = gitDir === undefined ? undefined : await openWatched(deps, { path, gitDir, use: 'source' });
   const none = new WorkspaceError('ESOURCENOTGIT', `${path} is not the top of a git repository.`);
   if (repository === undefined) throw none;
+  watches.use(repository.watch);
   const found = await readGit(deps.git, repository, ['rev-parse', '--show-object-format'], { accept: [0, 128] });
   if (found.code !== 0) throw none;
   const format = found.stdout.toString('latin1').trim();

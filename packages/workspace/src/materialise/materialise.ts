@@ -53,7 +53,8 @@ export async function materialise(deps: Deps, input: Call<'materialise'>): Promi
   const made = readRecord(folder);
   if (made !== undefined) return describe(deps, folder, made);
 
-  const found = await findSource(deps, input);
+  using watches = new DisposableStack();
+  const found = await findSource(deps, { ...input, watches });
   const owner = await deps.allocateOwner(input.runId);
   let first: LoadedSnapshot | undefined;
   const placed = await createRunFolder(deps, input.runId, async (aside) => {

@@ -54,5 +54,5 @@ function namesIn(folder: string): string[] {
 
 /** It is this process's own, so there is nothing to check before git reads it. */
 export const asRepository = (path: string): Repository => ({
-  ...{ gitDir: path, common: path, fingerprints: [], as: undefined, use: 'source' },
+  ...{ gitDir: path, common: path, fingerprints: [], info: [], infoTimes: [], as: undefined, use: 'source' },
 });

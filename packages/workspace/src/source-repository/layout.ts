@@ -12,6 +12,10 @@ export interface Layout {
   common: string;
   /** Identity of every path that git follows. Equal before and after a read: no path was replaced. */
   fingerprints: readonly string[];
+  /** The folders `objects/info`, where a file can lead git to other objects. */
+  info: readonly string[];
+  /** Their last changes. `git gc` is one of those who change them. */
+  infoTimes: readonly string[];
 }
 
 /** git follows alternates of alternates to this depth. */
@@ -28,6 +32,7 @@ export async function findLayout(bounds: Bounds, input: { gitDir: string; use: U
   const gitDir = await realpath(input.gitDir).catch(() => undefined);
   if (gitDir === undefined) return undefined;
   const fingerprints: string[] = [];
+  const [info, infoTimes]: [string[], string[]] = [[], []];
   const check = async (path: string): Promise<void> => {
     bounds.assert(path, input.use);
     const { dev, ino } = await stat(path, { bigint: true });
@@ -40,9 +45,9 @@ export async function findLayout(bounds: Bounds, input: { gitDir: string; use: U
   // A linked work tree has its git directory below the common directory.
   if (!isWithin(gitDir, common)) return undefined;
   if (common !== gitDir) await check(common);
-  await checkAlternates({ check, fingerprints }, await realpath(join(common, 'objects')));
+  await checkAlternates({ check, fingerprints, info, infoTimes }, await realpath(join(common, 'objects')));
   for (const folder of new Set([gitDir, common])) await checkLinks(folder, check);
-  return { gitDir, common, fingerprints };
+  return { gitDir, common, fingerprints, info, infoTimes };
 }
 
 /** The git directory of a work tree's top folder, or a bare repository itself; undefined for anything else. Parents are not searched. */
@@ -69,9 +74,12 @@ async function looksLikeGit(gitDir: string, common: string): Promise<boolean> {
 interface LayoutCheck {
   check(path: string): Promise<void>;
   fingerprints: string[];
+  info: string[];
+  infoTimes: string[];
 }
 
-async function checkAlternates({ check, fingerprints }: LayoutCheck, objects: string): Promise<void> {
+async function checkAlternates(looking: LayoutCheck, objects: string): Promise<void> {
+  const { check, fingerprints } = looking;
   const seen = new Set<string>();
   let level = [objects];
   for (let depth = 0; level.length > 0; depth++) {
@@ -84,7 +92,7 @@ async function checkAlternates({ check, fingerprints }: LayoutCheck, objects: st
       }
       await check(folder);
       // Detects an alternates file that is added and removed again during the read.
-      await recordChange(join(folder, 'info'), fingerprints);
+      await recordChange(join(folder, 'info'), looking);
       await checkLinks(folder, check);
       for (const file of ['alternates', 'http-alternates']) {
         const text = await readPointerFile(join(folder, 'info', file), fingerprints);
@@ -123,10 +131,12 @@ async function readPointerFile(path: string, fingerprints: string[]): Promise<st
   }
 }
 
-async function recordChange(path: string, fingerprints: string[]): Promise<void> {
+async function recordChange(path: string, { fingerprints, info, infoTimes }: LayoutCheck): Promise<void> {
   try {
     const { dev, ino, ctimeNs } = await stat(path, { bigint: true });
-    fingerprints.push(`${path} ${dev}:${ino} ${ctimeNs}`);
+    fingerprints.push(`${path} ${dev}:${ino}`);
+    info.push(path);
+    infoTimes.push(`${path} ${ctimeNs}`);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     fingerprints.push(`${path} absent`);

@@ -6,12 +6,15 @@ import type { Git, GitOptions } from '../host-git/git.ts';
 import { type RowsOptions, readRows } from '../host-git/read-rows.ts';
 import type { RemoteAccess } from '../remote/port.ts';
 import { findLayout, type Layout } from './layout.ts';
+import { type InfoWatch, watchInfo } from './watch-info.ts';
 
 /** A user's repository, and the user that git runs as in it. */
 export interface Repository extends Layout {
   /** Undefined: as this process. */
   as: { uid: number; gid: number } | undefined;
   use: Use;
+  /** What happens in the folders `objects/info` since the layout was read. */
+  watch?: InfoWatch;
   /** Set where it stands for a remote repository that a publish goes to. It is then empty itself. */
   remote?: RemoteTarget;
 }
@@ -46,8 +49,38 @@ export async function assertUnchanged(deps: Pick<Deps, 'bounds'>, repository: Re
   // Only this process's own repositories, of remotes, have none.
   if (repository.fingerprints.length === 0) return;
   const now = await findLayout(deps.bounds, repository);
-  if (now !== undefined && now.fingerprints.join('\n') === repository.fingerprints.join('\n')) return;
+  if (now !== undefined && isSameLayout(now, repository) && (await hasSameInfo(now, repository))) return;
   throw new WorkspaceError('ESOURCEBUSY', `The repository ${repository.common} changed during the read.`);
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean => a.join('\n') === b.join('\n');
+
+const isSameLayout = (now: Layout, then: Layout): boolean => isSame(now.fingerprints, then.fingerprints);
+
+/** An alternates file that is added and removed again changes the time of its folder, as `git gc` does. A watch tells them apart. */
+const hasSameInfo = async (now: Layout, { infoTimes, watch }: Repository): Promise<boolean> =>
+  isSame(now.infoTimes, infoTimes) || (watch !== undefined && (await watch.sawUpkeepAlone()));
+
+/**
+ * Opens a repository that `git gc` may tidy up during the read. The caller ends its watch.
+ */
+export async function openWatched(
+  deps: Pick<Deps, 'bounds' | 'isRoot'>,
+  input: { path: string; gitDir: string; use: Use },
+): Promise<Repository | undefined> {
+  const first = await openRepository(deps, input);
+  if (first === undefined) return undefined;
+  const watch = watchInfo(first.info);
+  try {
+    // Looked at again, because the watch knows nothing of what was before it.
+    const opened = await openRepository(deps, input);
+    if (opened !== undefined && isSame(opened.info, first.info)) return { ...opened, watch };
+    watch[Symbol.dispose]();
+    return opened;
+  } catch (error) {
+    watch[Symbol.dispose]();
+    throw error;
+  }
 }
 
 type Owned = Pick<Repository, 'common' | 'as'>;
