@@ -57,7 +57,7 @@ const isSame = (a: readonly string[], b: readonly string[]): boolean => a.join('
 
 const isSameLayout = (now: Layout, then: Layout): boolean => isSame(now.fingerprints, then.fingerprints);
 
-/** An alternates file that is added and removed again changes the time of its folder, as `git gc` does. A watch tells them apart. */
+/** An alternates file that is added and removed again changes the time of its folder, as `git gc` does. A watch knows which of them it was. */
 const hasSameInfo = async (now: Layout, { infoTimes, watch }: Repository): Promise<boolean> =>
   isSame(now.infoTimes, infoTimes) || (watch !== undefined && (await watch.sawUpkeepAlone()));
 

@@ -48,7 +48,7 @@ const upkeepIn = (info: string): void => {
   git(join(info, '../../..'), 'commit-graph', 'write');
 };
 
-test('a source that git tidies up meanwhile is read', async ({ t }) => {
+test('a source that git tidies up during the read is read', async ({ t }) => {
   await materialiseWhile(t, upkeepIn);
 });
 
