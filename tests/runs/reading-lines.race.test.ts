@@ -78,5 +78,6 @@ test('a reading line whose worker dies runs again on the same tree', async () =>
   await finished(client, submitted.id);
   expect(await line()).toMatchObject({ status: 'succeeded', attempts: 2, effect: 'read' });
   const events = (await client.listEvents(submitted.id)).data;
-  expect(events.filter(({ type }) => type === 'workspace.leased')).toHaveLength(1);
+  // A call that may write would be taken over first.
+  expect(events.filter(({ type }) => type === 'workspace.leased')).toEqual([]);
 });
