@@ -217,6 +217,10 @@ async function describe(app: App): Promise<void> {
   app.get('/openapi.json', { config: { access: 'open' }, schema: { hide: true } }, () => app.swagger());
   await app.register(apiReference, {
     routePrefix: '/docs',
-    configuration: { url: '/openapi.json', telemetry: false, withDefaultFonts: false },
+    configuration: {
+      ...{ url: '/openapi.json', telemetry: false, withDefaultFonts: false },
+      // Bars and buttons of its vendor lead to services elsewhere.
+      ...{ hideClientButton: true, showDeveloperTools: 'never', mcp: { disabled: true } },
+    },
   });
 }

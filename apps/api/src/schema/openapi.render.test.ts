@@ -278,6 +278,9 @@ describe('the OpenAPI document', () => {
     expect(page.headers.get('content-type')).toMatch('text/html');
     expect(html).toContain('/openapi.json');
     expect(html).not.toMatch(/(src|href)="(https?:)?\/\//);
+    // The bar of the page's vendor.
+    expect(html).toMatch(/"showDeveloperTools":\s*"never"/);
+    expect(html).toMatch(/"hideClientButton":\s*true/);
     const script = await fetch(`${api.address}/docs/js/scalar.js`);
     expect(script.headers.get('content-type')).toMatch('javascript');
     await script.body?.cancel();

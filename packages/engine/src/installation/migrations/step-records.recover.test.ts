@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { requestPause } from '../../commands/steer-run.ts';
 import { submitRun } from '../../commands/submit-run.ts';
 import { undoSteps } from '../../commands/undo-run.ts';
-import { columnSeparator, settledColumns } from '../../domain/fields/step.ts';
 import { stateKey } from '../../log/keys.ts';
 import { readAll } from '../../log/read-state.ts';
 import type { Planner } from '../../ports/index.ts';
+import { asFormat1 } from '../../testing/as-format-1.ts';
 import { deliverAll, inMemoryWorker, specOf } from '../../testing/index.ts';
 import { soundLog } from '../../testing/sound-log.ts';
 import { useTestEngine } from '../../testing/use-test-engine.ts';
@@ -13,17 +13,6 @@ import { stepRecords } from './step-records.ts';
 
 const engine = useTestEngine();
 const write = { args: { effect: 'workspace' } };
-
-/** The hash as format 1 had it: a field for each fact of a settled step, and no index. */
-function asFormat1(state: Record<string, string>): Record<string, string> {
-  const old: Record<string, string> = {};
-  for (const [name, value] of Object.entries(state)) {
-    if (/^(turn:|alive$|last_turn$)/.test(name)) continue;
-    if (!/^step_[^:]+$/.test(name)) old[name] = value;
-    else for (const [at, part] of value.split(columnSeparator).entries()) old[`${name}:${settledColumns[at]}`] ??= part;
-  }
-  return old;
-}
 
 test('states of format 1 are made again from their logs, also when a try died', async () => {
   const { deps } = inMemoryWorker(engine);
