@@ -32,10 +32,10 @@ test('a key is created, used, rotated and revoked', async () => {
   const { key, previous_until } = JSON.parse(rotated.stdout);
   expect(Date.parse(previous_until)).toBeGreaterThan(Date.now());
   for (const text of [made.stdout, key]) expect((await as(text, 'keys', 'whoami')).code).toBe(0);
-  expect((await holdpoint('keys', 'list')).stdout).toMatch(new RegExp(`^${id} +ci +service +rotating`, 'm'));
+  expect((await holdpoint('keys', 'list')).stdout).toMatch(new RegExp(`^${id} +ci +ci +service +rotating`, 'm'));
   expect((await holdpoint('keys', 'revoke', id)).stdout).toBe(`${id} (ci) is revoked\n`);
   for (const text of [made.stdout, key]) expect((await as(text, 'keys', 'whoami')).code).toBe(4);
-  expect((await holdpoint('keys', 'list')).stdout).toMatch(new RegExp(`^${id} +ci +service +revoked`, 'm'));
+  expect((await holdpoint('keys', 'list')).stdout).toMatch(new RegExp(`^${id} +ci +ci +service +revoked`, 'm'));
 });
 
 test('what no key can be is refused with what to do', async () => {
