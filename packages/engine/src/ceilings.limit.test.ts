@@ -34,7 +34,7 @@ test('the steps of a worker share its memory, unless the operator says otherwise
   const of = (env: Record<string, string>) => ceilingsFrom(env).command?.memory_bytes ?? 0;
   expect(of({ HOLDPOINT_WORKER_STEPS: '4' })).toBeLessThan(totalmem() / 4);
   expect(of({ HOLDPOINT_WORKER_STEPS: '1' })).toBeGreaterThan(of({ HOLDPOINT_WORKER_STEPS: '8' }));
-  expect(of({ HOLDPOINT_LIMITS: '{"command":{"memory_bytes":12345678}}' })).toBe(12345678);
+  expect(of({ HOLDPOINT_LIMITS: JSON.stringify({ command: { memory_bytes: gib } }) })).toBe(gib);
 });
 
 test('what is above is named, and what is left out is cut, not raised', () => {
