@@ -155,6 +155,16 @@ describe('runs in progress', () => {
     expect(b / a).toBeLessThan(1.25);
   });
 
+  it('begin by priority: high before normal, and low last, whatever the order in which they came', async () => {
+    const world = new World(1);
+    world.submit({ id: 'run_first', of: 5 });
+    await world.tick();
+    for (const priority of ['low', 'normal', 'high'] as const) world.submit({ id: `run_${priority}`, of: 3, priority });
+    while (world.open.length > 0) await world.tick();
+    const began = [...world.lives.values()].toSorted((a, b) => (a.beganAt ?? 0) - (b.beganAt ?? 0));
+    expect(began.map(({ id }) => id)).toEqual(['run_first', 'run_high', 'run_normal', 'run_low']);
+  });
+
   it('let a run of low priority move under an endless stream of normal ones', async () => {
     const world = new World(2);
     const low = world.submit({ id: 'run_low', of: 3, priority: 'low' });

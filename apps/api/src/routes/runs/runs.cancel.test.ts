@@ -62,14 +62,6 @@ describe('a run', () => {
     expect(usage.active_ms).toBeLessThan(60_000);
   });
 
-  test('of high priority is taken before the others, one of low priority after them', async () => {
-    const ids = [await submit(), await submit({ priority: 'low' }), await submit({ priority: 'high' })];
-    const { turns } = api.engine.queues;
-    const jobs = await turns.getJobs(['wait', 'prioritized'], 0, -1, true);
-    const order = jobs.map((job) => ids.indexOf(job.data.run_id)).filter((place) => place !== -1);
-    expect(order).toEqual([2, 0, 1]);
-  });
-
   test('that is forked has its priority, or another', async () => {
     const id = await submit({ priority: 'low' });
     await worker.drive(id);
