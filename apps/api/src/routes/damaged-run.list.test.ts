@@ -219,7 +219,7 @@ test('a damaged key is named, and the other keys are listed', async () => {
 test('a damaged policy is named, and the others are listed', async () => {
   const { redis } = api.engine;
   for (const name of ['first', 'second']) await api.client.putPolicy(name, { rules: [] });
-  const [key = ''] = (await redis.keys('hp:*first*')).filter((one) => !one.includes('names'));
+  const [key = ''] = (await redis.keys('hp:*policy:*')).filter((one) => one.endsWith(':first'));
   const text = (await redis.hget(key, 'version:1')) ?? '';
   expect(text).not.toBe('');
   await redis.hset(key, 'version:1', text.slice(0, 30));
