@@ -6,7 +6,8 @@ import { expect } from 'vitest';
 import { rejects, test } from '../testing/fixture.ts';
 import { git, runId, type Temporary, temporary } from '../testing/index.ts';
 
-const upkeep = 'while ((SECONDS < 120)); do git gc -q --prune=now; git repack -adq; git prune; git commit-graph write; done';
+const upkeep =
+  'while ((SECONDS < 120)); do git gc -q --prune=now; git repack -adq; git prune; git commit-graph write; done';
 
 /** Runs git's own upkeep in a loop, as its own process group, until the end of the scope. */
 function keepTidying(path: string): AsyncDisposable {
