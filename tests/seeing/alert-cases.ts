@@ -173,10 +173,10 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'HoldpointStuckHandlers',
-    fault: { [`holdpoint_handlers_stuck_total{${worker}, queue="turns"}`]: '0 0 1x38' },
+    fault: { [`holdpoint_handlers_stuck_total{${worker}, queue="turns"}`]: '0+1x40' },
     healthy: { [`holdpoint_handlers_stuck_total{${worker}, queue="turns"}`]: '1x40' },
-    labels: { queue: 'turns', instance: 'INSTANCE' },
-    says: 'Jobs of the queue turns on INSTANCE did not end when they were aborted',
+    labels: { queue: 'turns', instance: 'worker:9464' },
+    says: 'Jobs of the queue turns on worker:9464 did not end when they were aborted',
   },
   {
     alert: 'HoldpointSweepOverdue',

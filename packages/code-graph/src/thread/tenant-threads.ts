@@ -22,7 +22,7 @@ export class TenantThreads {
     this.#makeRoom();
     const open = [...new Set(this.#threads.values())];
     const [leastBusy] = open.toSorted((a, b) => a.waiting - b.waiting);
-    // All are busy: one is shared for now.
+    // All threads are busy: the tenant shares the one with the shortest line.
     const thread = open.length < mostThreads || leastBusy === undefined ? new GraphThread() : leastBusy;
     this.#threads.set(key, thread);
     return thread;
