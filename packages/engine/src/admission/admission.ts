@@ -56,7 +56,7 @@ interface Options {
   places: RunPlaces;
   /** Wakes the job of a run that got a place. */
   wake(granted: Granted): Promise<void>;
-  /** Milliseconds since the epoch. @default the clock of Redis, the same for all workers */
+  /** Milliseconds since the epoch. @default the clock of Redis, the same for all workers; of this process alone, a clock that only goes forward */
   now?: () => number;
 }
 
@@ -84,6 +84,7 @@ async function readStanding(redis: Redis, runId = ''): Promise<Standing> {
 
 export function openAdmission({ redis, workerId, places, wake, now }: Options): Admission {
   const seen = new Map<string, Seen>();
+  const clock = now ?? (() => performance.now());
   const ask = (op: string, ...args: (string | number)[]): Promise<unknown[]> =>
     call(redis, [op, now?.() ?? '', workerId, places.working, places.asking, ...args]);
   const wakeAll = async (granted: unknown): Promise<void> => {
@@ -92,7 +93,7 @@ export function openAdmission({ redis, workerId, places, wake, now }: Options): 
   const see = (run: RunState, kind: Seen['kind']): void => {
     const tenant = run.tenant ?? defaultTenant;
     const { yields = false } = seen.get(run.id) ?? {};
-    seen.set(run.id, { kind, tenant, steps: run.steps, rank: begunRank(run), at: performance.now(), yields });
+    seen.set(run.id, { kind, tenant, steps: run.steps, rank: begunRank(run), at: clock(), yields });
   };
   return {
     async enter(run, spec) {
@@ -128,12 +129,12 @@ export function openAdmission({ redis, workerId, places, wake, now }: Options): 
     },
     standing: (runId) => readStanding(redis, runId),
     async review() {
-      const fresh = [...seen].filter(([, { at }]) => performance.now() - at < freshMs);
+      const fresh = [...seen].filter(([, { at }]) => clock() - at < freshMs);
       const args = fresh.flatMap(([id, { kind, tenant, steps, rank }]) => [id, kind, tenant, steps, rank]);
       const [granted, yields, idle] = (await ask('review', ...args)) as [string[], string[], string[]];
       for (const [id, one] of seen) {
         one.yields = yields.includes(id);
-        if (performance.now() - one.at > forgetMs) seen.delete(id);
+        if (clock() - one.at > forgetMs) seen.delete(id);
       }
       await wakeAll(granted);
       return idle;

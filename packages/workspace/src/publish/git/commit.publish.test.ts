@@ -222,8 +222,11 @@ describe('publish to git', () => {
     writeFileSync(join(source, '.git/objects/pack'), 'no folder');
     writeFileSync(join(path, 'noise'), randomBytes(2_000_000));
     const noisy = await t.snapshot(final.id);
+    const running = () => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap');
+    // The git that answers reviews stays for two seconds after the diff of an earlier test.
+    await expect.poll(running, { timeout: 10_000 }).toEqual([]);
     await rejects(t.publish({ snapshot: noisy.id }), 'EGITFAILED', { retryable: true });
-    await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap')).toEqual([]);
+    await expect.poll(running).toEqual([]);
     expect(git(source, 'for-each-ref', 'refs/heads/holdpoint')).toBe('');
   });
 
