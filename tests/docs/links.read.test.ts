@@ -32,7 +32,26 @@ it.each(markdownFiles())('every link of %s leads to a file and a heading', (file
   expect(broken).toEqual([]);
 });
 
-it('the README leads to every page of docs/', () => {
-  const pages = markdownFiles().filter((file) => file.startsWith('docs/'));
-  expect(pages.filter((page) => !linksIn('README.md').includes(page))).toEqual([]);
+const pages = markdownFiles().filter((file) => file.startsWith('docs/'));
+const guides = pages.filter((page) => dirname(page) === 'docs');
+
+it('the README leads to every guide', () => {
+  expect(guides.filter((page) => !linksIn('README.md').includes(page))).toEqual([]);
+});
+
+it('the index of docs/ leads to every page', () => {
+  const linked = linksIn('docs/README.md').map((link) => join('docs', link));
+  expect(pages.filter((page) => page !== 'docs/README.md' && !linked.includes(page))).toEqual([]);
+});
+
+it('ARCHITECTURE.md leads to every page of docs/design and is short', () => {
+  const linked = linksIn('ARCHITECTURE.md');
+  expect(pages.filter((page) => !guides.includes(page) && !linked.includes(page))).toEqual([]);
+  expect(readFileSync(join(projectDir, 'ARCHITECTURE.md'), 'utf8').split(/\s+/).length).toBeLessThanOrEqual(2500);
+});
+
+it.each(pages.filter((page) => page.startsWith('docs/design/')))('%s has short paragraphs', (page) => {
+  const text = readFileSync(join(projectDir, page), 'utf8').replace(/```.*?```/gs, '');
+  const long = text.split(/\n\n|\n(?=#)|(?<=^#.*)\n/m).filter((paragraph) => paragraph.split(/\s+/).length > 120);
+  expect(long).toEqual([]);
 });
