@@ -16,6 +16,8 @@ interface Input {
   /** Contains everything that was created for the repository. */
   folder: string;
   clone: ReferenceClone;
+  /** A changed file above the limit of a patch. */
+  aboveThePatch?: string | undefined;
 }
 
 /** Paths that a publish may add to a repository: objects, the branch, and its reflog. */
@@ -26,21 +28,42 @@ const isAdded = (path: string): boolean =>
 export const userFiles = (folder: string): Map<string, string> =>
   filesOnDisk(folder, { without: isAdded, exactly: true });
 
-/** `git apply` of the run's patch gives the reviewed tree. */
-export async function checkPatch({ client, runId, made, folder, clone }: Input): Promise<void> {
+/** `git apply` of the run's patch gives the reviewed tree. A patch that would be too large is refused, and those of the other paths are not. */
+export async function checkPatch({ client, runId, made, folder, clone, aboveThePatch }: Input): Promise<void> {
   const diff = await client.diff(runId);
   const tree = clone.reviewedTree();
   // A moved file is one entry with both of its paths.
   const shown = diff.files.flatMap(({ path, moved_from }) => [path, ...(moved_from === undefined ? [] : [moved_from])]);
   expect(shown.map(bytesOf).sort(), 'paths of the diff').toEqual(changedPaths(clone.folder, clone.base, tree));
   const fresh = cloneReference(made, `${folder}-patched`);
-  const patch = join(fresh.folder, '.git/run.patch');
-  writeFileSync(patch, await client.patch(runId));
-  git(fresh.folder, ['apply', '--index', '--whitespace=nowarn', patch]);
-  const applied = git(fresh.folder, ['write-tree']).trim();
-  expect(difference(treeEntries(fresh.folder, applied), treeEntries(clone.folder, tree)), 'the patched tree').toEqual(
-    [],
+  const apply = (text: string): void => {
+    const patch = join(fresh.folder, '.git/run.patch');
+    writeFileSync(patch, text);
+    git(fresh.folder, ['apply', '--index', '--whitespace=nowarn', patch]);
+  };
+  const patched = () => treeEntries(fresh.folder, git(fresh.folder, ['write-tree']).trim());
+  if (aboveThePatch === undefined) {
+    apply(await client.patch(runId));
+    expect(difference(patched(), treeEntries(clone.folder, tree)), 'the patched tree').toEqual([]);
+    return;
+  }
+  await expect(client.patch(runId)).rejects.toMatchObject({
+    code: 'diff_too_large',
+    detail: expect.stringContaining(aboveThePatch),
+  });
+  const refused: string[] = [];
+  for (const { path } of diff.files) {
+    const text = await client.patch(runId, { path }).catch(({ code }: { code: string }) => {
+      expect(code).toBe('diff_too_large');
+      refused.push(path);
+    });
+    if (text !== undefined) apply(text);
+  }
+  expect(refused).toContain(aboveThePatch);
+  const others = difference(patched(), treeEntries(clone.folder, tree)).filter(
+    (line) => !refused.some((path) => line.includes(path)),
   );
+  expect(others, 'the tree of the other paths').toEqual([]);
 }
 
 /** The published commit has the tree of `git add -A`, equals the dry run, and is the only change of the source. */

@@ -65,7 +65,7 @@ test.for(chosen)('$name: workspace, patch, commit, merge and fork match git', as
 
   expect(difference(userFiles(folder), before), 'the source after the run').toEqual([]);
   const input = { client, runId, made, folder, clone };
-  await checkPatch(input);
+  await checkPatch({ ...input, aboveThePatch: scenario.aboveThePatch });
   const commit = await checkPublish(input);
 
   const { run: fork } = await client.forkRun(runId, { from_step: 2, policy: { rules: [allowBash] } });

@@ -17,6 +17,8 @@ export interface Scenario {
   theirs?: string;
   /** Another person's commit that git cannot merge with the run's. */
   conflicting?: string;
+  /** A changed file above the limit of a patch: the patch of the run is refused and names this file, a patch of each other path is not. */
+  aboveThePatch?: string;
   /** Commands that must pass before the publish. */
   validators?: readonly string[];
 }

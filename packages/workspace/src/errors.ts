@@ -106,7 +106,7 @@ const registry = {
   ETOOMANYFILES: { retryable: false, next: 'Remove generated files from the tree, or raise the limit on entries.' },
   EDIFFTOOLARGE: {
     retryable: false,
-    next: 'Ask for one path at a time, or for the JSON form, which shows large files as binary.',
+    next: 'Ask for one path at a time, download the changed files as an archive, or ask for the JSON form, which counts what it does not show.',
   },
   ENOTPUBLISHABLE: { retryable: false, next: 'Download the patch, or the files as an archive.' },
   ECONFLICTGONE: {

@@ -14,6 +14,7 @@ const large: Scenario = {
   ],
   theirs: 'echo theirs >> same.txt',
   conflicting: 'printf other >> large.bin',
+  aboveThePatch: 'large.bin',
 };
 
 const many: Scenario = {
