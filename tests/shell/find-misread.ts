@@ -16,7 +16,7 @@ export interface Counts {
   judged: number;
   ran: number;
   /** Lines that ended the shell which ran them, or did not end. */
-  stopped: number;
+  stopped: string[];
 }
 
 interface Tried {
@@ -26,7 +26,7 @@ interface Tried {
 }
 
 /** Grows and judges lines, runs the allowed ones, and returns those that did what no rule allows. */
-export function findMisread(root: SmallRoot, random: Random, size: number, counts: Counts): Misread[] {
+export async function findMisread(root: SmallRoot, random: Random, size: number, counts: Counts): Promise<Misread[]> {
   const rules = chooseRules(random);
   const tried: Tried[] = [];
   for (let index = 0; index < size; index += 1) {
@@ -36,27 +36,25 @@ export function findMisread(root: SmallRoot, random: Random, size: number, count
     const shell = random.chance(0.85) ? 'bash' : 'dash';
     if (rules.allows(asCall(shell, line))) tried.push({ line, shell, rules });
   }
-  return (['bash', 'dash'] as const).flatMap((shell) =>
-    runAll(
-      root,
-      shell,
-      tried.filter((one) => one.shell === shell),
-      counts,
-    ),
-  );
+  const found: Misread[] = [];
+  for (const shell of ['bash', 'dash'] as const) {
+    const own = tried.filter((one) => one.shell === shell);
+    found.push(...(await runAll(root, shell, own, counts)));
+  }
+  return found;
 }
 
 /** The shell of a call is bash. What is for dash is judged as a script for it. */
 const asCall = (shell: Shell, line: string): string => (shell === 'bash' ? line : `sh -c ${quote(line)}`);
 
-function runAll(root: SmallRoot, shell: Shell, tried: readonly Tried[], counts: Counts): Misread[] {
-  const done = runLines(
+async function runAll(root: SmallRoot, shell: Shell, tried: readonly Tried[], counts: Counts): Promise<Misread[]> {
+  const done = await runLines(
     root,
     shell,
     tried.map(({ line }) => line),
   );
   counts.ran += tried.length;
-  counts.stopped += done.filter(({ stopped }) => stopped).length;
+  counts.stopped.push(...tried.flatMap(({ line }, index) => (done[index]!.stopped ? [line] : [])));
   return tried.flatMap(({ line, rules }, index) => {
     const did = wrong(done[index]!, rules);
     return did === undefined ? [] : [{ line, shell, rules: rules.names, did }];
@@ -71,12 +69,12 @@ function wrong({ started, wrote }: Done, rules: Rules): string | undefined {
 }
 
 /** The smallest line that is allowed and still does something else: pieces are removed as long as it does. */
-export function shrink(root: SmallRoot, found: Misread): Misread {
+export async function shrink(root: SmallRoot, found: Misread): Promise<Misread> {
   const rules = makeRules(found.rules);
   let best = found;
   for (let size = Math.ceil(best.line.length / 2); size >= 1; ) {
     const shorter = without(best.line, size).filter((line) => rules.allows(asCall(best.shell, line)));
-    const done = runLines(root, best.shell, shorter);
+    const done = await runLines(root, best.shell, shorter);
     const index = done.findIndex((one) => wrong(one, rules) !== undefined);
     if (index >= 0) best = { ...best, line: shorter[index]!, did: wrong(done[index]!, rules)! };
     else size = size === 1 ? 0 : Math.ceil(size / 2);

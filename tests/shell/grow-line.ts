@@ -1,6 +1,7 @@
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: the lines are shell, not templates. */
 import type { Random } from '../chaos/random.ts';
-import { builtins, delimiters, hidden, plain, programs, strangeDelimiters, tokens } from './vocabulary.ts';
+import { forms } from './forms.ts';
+import { blanks, builtins, delimiters, hidden, plain, programs, strangeDelimiters, tokens } from './vocabulary.ts';
 
 interface Growth extends Random {
   /** How often a part of the line is a strange one. */
@@ -27,7 +28,12 @@ function scratch(random: Growth, line: string): string {
     const at = random.integer(0, text.length);
     const size = random.integer(1, 3);
     const kind = random.integer(0, 2);
-    const middle = kind === 0 ? '' : kind === 1 ? text.slice(at, at + size).repeat(2) : random.pick(tokens);
+    const middle =
+      kind === 0
+        ? ''
+        : kind === 1
+          ? text.slice(at, at + size).repeat(2)
+          : random.pick(random.chance(0.8) ? tokens : blanks);
     text = text.slice(0, at) + middle + text.slice(at + (kind === 2 ? random.integer(0, 1) : size));
   }
   return text;
@@ -46,6 +52,7 @@ const separator = (random: Growth): string =>
   random.pick(['; ', '\n', ' && ', ' || ', ' | ', ` # ${comment(random)}\n`, `\n#${comment(random)}\n`, ' |& ']);
 
 function statement(random: Growth, depth: number): string {
+  if (depth > 0 && random.chance(random.odd / 3)) return form(random, depth - 1);
   if (depth <= 0 || random.chance(0.75)) return command(random, depth);
   const inner = () => list(random, depth - 1);
   return random.pick([
@@ -66,6 +73,22 @@ function statement(random: Growth, depth: number): string {
     () => `bash -c '${inner().replaceAll("'", "'\\''")}'`,
     () => `sh -c '${inner().replaceAll("'", "'\\''")}'`,
   ])();
+}
+
+const kinds = Object.values(forms);
+
+/** A construct with its places filled. */
+function form(random: Growth, depth: number): string {
+  const fillers: Readonly<Record<string, () => string>> = {
+    w: () => word(random, depth),
+    W: () => words(random, depth),
+    l: () => list(random, depth),
+    c: () => command(random, depth),
+    q: () => quoted(random, depth),
+    b: () => hereBody(random, depth),
+    h: () => random.pick(hidden),
+  };
+  return random.pick(random.pick(kinds)).replace(/§(\w)/g, (_, kind: string) => fillers[kind]!());
 }
 
 function command(random: Growth, depth: number): string {

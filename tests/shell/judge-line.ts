@@ -28,6 +28,8 @@ const programs = [
   'eval',
   'command',
   '{bash,sh} -c',
+  ...'export readonly local typeset unset set shopt alias enable trap exec type mapfile wait'.split(' '),
+  ...'find sed sort xargs env nice timeout nohup stdbuf time'.split(' '),
 ];
 
 export function chooseRules(random: Random): Rules {

@@ -29,19 +29,23 @@ const most = 20;
 print(`seed ${seed}`);
 const random = randomFrom(seed);
 using root = makeSmallRoot();
-const counts: Counts = { judged: 0, ran: 0, stopped: 0 };
+const counts: Counts = { judged: 0, ran: 0, stopped: [] };
 let failures = 0;
+let next = 50_000;
 while (counts.judged < lines && Date.now() < end && failures < most) {
-  for (const found of findMisread(root, random, 2000, counts)) {
+  for (const found of await findMisread(root, random, 2000, counts)) {
     failures += 1;
-    const { line, shell, rules, did } = shrink(root, found);
+    const { line, shell, rules, did } = await shrink(root, found);
     print(
       `FAILED (${shell}, allowed: ${rules.join(', ')}) ${JSON.stringify(line)} ${did}\n  first seen as ${JSON.stringify(found.line)}`,
     );
     if (failures >= most) break;
   }
+  if (counts.judged >= next) print(`${counts.judged} judged, ${counts.ran} run, ${failures} did something else`);
+  while (counts.judged >= next) next += 50_000;
 }
+for (const line of counts.stopped.slice(0, 10)) print(`did not end: ${JSON.stringify(line)}`);
 print(
-  `seed ${seed}: ${counts.judged} lines judged, ${counts.ran} allowed and run (${counts.stopped} did not end), ${failures} did something else`,
+  `seed ${seed}: ${counts.judged} lines judged, ${counts.ran} allowed and run (${counts.stopped.length} did not end), ${failures} did something else`,
 );
 process.exitCode = failures === 0 ? 0 : 1;

@@ -1,16 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** What lines may name. Anything else is not found, which the shell reports. */
 const programs =
-  'bash sh dash cat ls git grep head wc sort find sed awk xargs env time rm cp mv touch tee evil evil2 make node npm test [ printf echo true false';
+  'bash sh dash cat ls git grep head wc sort find sed awk xargs env nice nohup timeout stdbuf time rm cp mv touch tee evil evil2 make node npm test [ printf echo true false';
+
+/** Programs that become the real ones once they are written down: what they start is judged as well. */
+const real = 'bash sh:dash dash env nice nohup timeout find xargs'.split(' ').map((entry) => {
+  const [name = '', program = name] = entry.split(':');
+  return { name, path: ['/usr/bin', '/bin'].map((folder) => `${folder}/${program}`).find(existsSync) };
+});
 
 /** A root directory for the sandbox that has shells, what they need, and stand-ins for programs. */
 export interface SmallRoot extends Disposable {
   directory: string;
+  /** The stand-ins. A line may find them below its own folder, too. */
+  bin: string;
   /** Arguments of bubblewrap that mount it. */
   mounts: string[];
 }
@@ -22,13 +30,14 @@ export function makeSmallRoot({ compiled = true } = {}): SmallRoot {
   const standIn = join(directory, 'stand-in');
   if (!compiled || !compile(standIn)) copyScript(standIn);
   for (const name of programs.split(' ')) linkSync(standIn, join(bin, name));
-  const shells = ['/bin/bash', '/bin/dash'];
-  const libraries = new Set(shells.flatMap(librariesOf));
+  const found = real.flatMap(({ name, path }) => (path === undefined ? [] : [{ name, path }]));
+  const libraries = new Set(found.flatMap(({ path }) => librariesOf(path)));
   return {
     directory,
+    bin,
     mounts: [
       ...[...libraries].flatMap((path) => ['--ro-bind', path, path]),
-      ...shells.flatMap((path) => ['--ro-bind', path, `/shells/${path.slice(5)}`]),
+      ...found.flatMap(({ name, path }) => ['--ro-bind', path, `/real/${name}`]),
       ...['--ro-bind', bin, '/usr/bin', '--symlink', 'usr/bin', '/bin'],
     ],
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),

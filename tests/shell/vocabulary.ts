@@ -101,6 +101,23 @@ export const tokens = [
   ...programs,
 ];
 
+/** Signs that look like blanks and newlines, or that shells join. */
+export const blanks = [
+  '\\\n',
+  '\r',
+  '\r\n',
+  '\v',
+  '\f',
+  '\u0085',
+  '\u00a0',
+  '\u2003',
+  '\u2028',
+  '\u200b',
+  '\ufeff',
+  '\x01',
+  '\x7f',
+];
+
 /** Builtins that evaluate or start their arguments. */
 export const builtins = [
   "printf -v 'x[$(evil)]' a",

@@ -8,9 +8,11 @@ export interface AssigningBuiltin extends OptionSyntax {
   names?: readonly string[];
   /** Flags that make bash evaluate a value. */
   evaluates?: readonly string[];
+  /** Bash reads a value in parentheses as an array. */
+  arrays?: boolean;
 }
 
-const declaration: AssigningBuiltin = { operands: 'all', evaluates: ['-i', '-n'] };
+const declaration: AssigningBuiltin = { operands: 'all', evaluates: ['-i', '-n'], arrays: true };
 const lines: AssigningBuiltin = {
   operands: 'all',
   values: ['-d', '-n', '-O', '-s', '-u', '-C', '-c'],
@@ -26,7 +28,7 @@ export const assigningBuiltins: Readonly<Record<string, AssigningBuiltin>> = {
   printf: { names: ['-v'], values: ['-v'], operandEndsFlags: true },
   read: { operands: 'all', names: ['-a'], values: ['-a', '-d', '-i', '-n', '-N', '-p', '-t', '-u'] },
   readarray: lines,
-  readonly: { operands: 'all' },
+  readonly: { operands: 'all', arrays: true },
   typeset: declaration,
   unset: { operands: 'all' },
   wait: { names: ['-p'], values: ['-p'] },
@@ -49,6 +51,6 @@ export const changingBuiltins: Readonly<Record<string, ChangingBuiltin>> = {
   hash: { flags: ['-p'] },
   jobs: { flags: ['-x'] },
   let: {},
-  set: { values: ['-o'], flags: ['-k'], operandEndsFlags: true },
-  shopt: { operands: /^(?:expand_aliases|extglob|extdebug|keyword)$/ },
+  set: { values: ['-o'], flags: ['-k', '-H'], operandEndsFlags: true },
+  shopt: { operands: /^(?:expand_aliases|extglob|extdebug|keyword|posix|histexpand|history|compat\d+)$/ },
 };

@@ -14,10 +14,11 @@ export function findEvaluated(command: Words): string | undefined {
 function findInNames(command: Words): string | undefined {
   const read = readNames(command);
   if (!read) return undefined;
-  const { evaluates } = assigningBuiltins[command.program]!;
+  const { evaluates, arrays } = assigningBuiltins[command.program]!;
   const flag = read.flags.find(({ name }) => evaluates?.includes(name));
   if (flag) return `${command.program} ${flag.name} evaluates a value`;
-  return read.names.every(isPlainName) ? undefined : 'a subscript is evaluated as arithmetic';
+  if (!read.names.every(isPlainName)) return 'a subscript is evaluated as arithmetic';
+  return arrays && read.names.some(mayBeArray) ? `${command.program} may read a value as an array` : undefined;
 }
 
 /** `a`, `a=…`, or a name whose value alone is not known. */
@@ -27,17 +28,25 @@ function isPlainName({ value, static: isStatic, option }: CommandWord): boolean 
   return equals !== undefined && !option && start !== '(';
 }
 
+/** Bash reads a value in parentheses again, with what it substitutes, where the variable is an array: `x=(); declare "x=$y"`. */
+const mayBeArray = ({ value, static: isStatic }: CommandWord): boolean =>
+  !isStatic && !/^[A-Za-z_]\w*\+?=[\w./:@%,=+-]/.test(value);
+
 function findChange({ program, argv }: Words): string | undefined {
   if (!Object.hasOwn(changingBuiltins, program)) return undefined;
   const changing = changingBuiltins[program]!;
   const { operands, flags, maybeFlags } = readOptions(argv.slice(1), changing);
   const { operands: pattern, flags: changes } = changing;
   const isAlways = !pattern && !changes && argv.length > 1;
-  const isFlagged = flags.some(({ name, value }) => changes?.includes(name) || value?.value === 'keyword');
+  const isFlagged = flags.some(({ name, value }) => changes?.includes(name) || (value && mayChange(value)));
   const isNamed = pattern && operands.some((word) => !word.static || pattern.test(word.value));
   const isOpen = maybeFlags && changes !== undefined;
   return isAlways || isFlagged || isNamed || isOpen ? `${program} may change what the shell runs` : undefined;
 }
+
+/** Options of `set -o`: assignments behind the program, the rules of POSIX with their aliases, `!` for earlier lines. */
+const mayChange = ({ value, static: isStatic }: CommandWord): boolean =>
+  !isStatic || ['keyword', 'posix', 'histexpand', 'history'].includes(value);
 
 const numeric = ['$#', '$?', '$$', '$!'];
 

@@ -70,6 +70,8 @@ const programs: Readonly<Record<string, ProgramRule>> = {
   xxd: { except: ['-r'], values: ['-l', '-s', '-c', '-g'], operands: 1 },
 };
 
+const locales = ['', 'C', 'POSIX', 'C.UTF-8', 'C.utf8', 'en_US.UTF-8', 'en_US.utf8', 'en_GB.UTF-8', 'de_DE.UTF-8'];
+
 const blocked: BlockedRule[] = [
   {
     programs: ['mkfs', 'mkfs.*', 'mke2fs', 'mkswap', 'wipefs', 'blkdiscard'],
@@ -110,21 +112,17 @@ export const defaultCommandTable: CommandTable = {
   directories: ['/bin/', '/usr/bin/', '/usr/local/bin/'],
   variables: {
     safe: [
-      ...[
-        'CI',
-        'CLICOLOR',
-        'COLUMNS',
-        'FORCE_COLOR',
-        'LANG',
-        'LANGUAGE',
-        'LC_ALL',
-        'LC_COLLATE',
-        'LC_CTYPE',
-        'LC_MESSAGES',
-      ],
+      ...['CI', 'CLICOLOR', 'COLUMNS', 'FORCE_COLOR', 'LANGUAGE', 'LC_COLLATE', 'LC_MESSAGES'],
       ...['LC_NUMERIC', 'LC_TIME', 'LINES', 'NODE_ENV', 'NO_COLOR', 'REPLY', 'TZ'],
     ],
-    values: { IFS: ['', '\n', ',', ':'], PAGER: ['cat', ''], GIT_PAGER: ['cat', ''], GIT_OPTIONAL_LOCKS: ['0'] },
+    // In other character sets the second byte of a letter may be a backslash or a backtick.
+    values: {
+      ...{ LANG: locales, LC_ALL: locales, LC_CTYPE: locales },
+      IFS: ['', '\n', ',', ':'],
+      PAGER: ['cat', ''],
+      GIT_PAGER: ['cat', ''],
+      GIT_OPTIONAL_LOCKS: ['0'],
+    },
     except: ['all_proxy', 'ftp_proxy', 'histchars', 'http_proxy', 'https_proxy', 'no_proxy'],
   },
   paths: {
