@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** Files under git-lfs that are pointers. */
+/** Pointer files of git-lfs: the content lies on a server. */
 export const lfsPointersSchema = z.strictObject({
   files: z.int().describe('How many there are'),
   paths: z.array(z.string()).describe('The first 50'),
 });
 export type LfsPointers = z.infer<typeof lfsPointersSchema>;
 
-/** What a git source names and a workspace does not have. */
+/** Content of a git source without a copy in the workspace. */
 export const absentContentSchema = z.strictObject({
   submodules: z.array(z.string()).describe('Paths of submodules, which are empty folders; the first 50'),
   lfs_pointers: lfsPointersSchema.optional().describe('Files under git-lfs: the workspace has their pointers'),

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { givenLimitsSchema } from './limits.ts';
 import { narrowedShape } from './permissions.ts';
 
-/** A document of the operator decides for itself; one of the workspace is text by a stranger; the request is the caller's. */
+/** A document of the operator decides for itself; a document of the workspace is text by a stranger; the request is the caller's. */
 export const kindOriginSchema = z.enum(['operator', 'request', 'workspace']);
 export type KindOrigin = z.infer<typeof kindOriginSchema>;
 
-/** Which kind of sub-agent a run is, and where that is written. */
+/** The name of a sub-agent's kind, and the origin of its document. */
 export const ofKindSchema = z.strictObject({
   name: z.string(),
   origin: kindOriginSchema,
@@ -14,7 +14,7 @@ export const ofKindSchema = z.strictObject({
 });
 export type OfKind = z.infer<typeof ofKindSchema>;
 
-/** What a kind of sub-agent has less of than its run. An absent field is that of the run. */
+/** The narrower bounds of a kind of sub-agent. An absent field has the value of the run. */
 export const kindBoundsSchema = z.strictObject({
   ...ofKindSchema.shape,
   model: z.string().optional(),
@@ -24,11 +24,11 @@ export const kindBoundsSchema = z.strictObject({
 });
 export type KindBounds = z.infer<typeof kindBoundsSchema>;
 
-/** A kind of sub-agent. It narrows what its run may do and widens nothing; the operator's may name a model of its own. */
+/** A kind of sub-agent. A kind narrows the permissions of its run and widens nothing; the operator's may name a model of its own. */
 export interface AgentKind extends KindBounds {
-  /** For the model that chooses. */
+  /** Shown to the model when the model chooses a kind. */
   description: string;
-  /** What the sub-agent reads before its prompt. */
+  /** The sub-agent reads these instructions before its prompt. */
   instructions: string;
 }
 
@@ -36,7 +36,7 @@ export const kindNameSchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'expected up to 64 letters, digits, - and _');
 
-/** A kind as a request gives it. */
+/** A kind in the body of a request. */
 export const givenKindSchema = z
   .strictObject({
     name: kindNameSchema,
@@ -56,7 +56,7 @@ export const givenKindsSchema = z
   .refine((kinds) => new Set(kinds.map(({ name }) => name)).size === kinds.length, 'two kinds have the same name')
   .describe('Kinds of sub-agents. Each has at most what the run has');
 
-/** A document about a kind, as the record of a run lists it. */
+/** A document about a kind, in the record of a run. */
 export const listedKindSchema = z.strictObject({
   ...ofKindSchema.shape,
   description: z.string().optional(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { runIdSchema } from './ids.ts';
 import { problemSchema } from './vocabulary.ts';
 
-/** The usage of a run and the sub-agents beneath it. It never falls. */
+/** The usage of a run and the sub-agents beneath the run. The counts never fall. */
 export const treeUsageSchema = z.strictObject({
   steps: z.int(),
   active_ms: z.int().describe('The sum over all of them'),
@@ -15,7 +15,7 @@ export const treeUsageSchema = z.strictObject({
 });
 export type TreeUsage = z.infer<typeof treeUsageSchema>;
 
-/** What waits for a person in a run and the sub-agents beneath it. */
+/** Questions to a person in a run and the sub-agents beneath the run. */
 const blockage = {
   approvals: z.int().describe('Approvals that are pending'),
   paused: z.int().describe('Runs that are paused'),
@@ -25,7 +25,7 @@ const blockage = {
     .describe('One of the paused runs, and why'),
 };
 
-/** The last report of a sub-agent on itself and the sub-agents beneath it. */
+/** The last report of a sub-agent about its own run and the sub-agents beneath. */
 export const agentReportSchema = z.strictObject({
   used: treeUsageSchema,
   waiting: z.boolean().describe('It is waiting or paused until a person acts'),

@@ -22,10 +22,10 @@ const seq = z.int().min(1);
 /** The version of the shape below. A reader of another version refuses the record. */
 export const auditVersion = 1;
 
-/** Who did something. `kind` where it is known. */
+/** Who did something. `kind` is absent for an unknown caller. */
 const actorSchema = z.strictObject({ name: z.string(), kind: callerKindSchema.optional() });
 
-/** A text that may be long: the digest and the size of all of it, and its beginning with secrets redacted. */
+/** A text of any length: digest and size of the whole, and the beginning with secrets redacted. */
 export const auditTextSchema = z.strictObject({
   digest: z.string().describe('`sha256:` and the SHA-256 of the JSON text as the log has it'),
   bytes: z.int(),
@@ -34,7 +34,7 @@ export const auditTextSchema = z.strictObject({
 });
 export type AuditText = z.infer<typeof auditTextSchema>;
 
-/** The events of a run's log that a record covers. The ranges of the records of a run follow each other without a gap. */
+/** The range of events in a run's log covered by a record. The ranges of the records of a run follow each other without a gap. */
 export const auditLogSchema = z.strictObject({
   run_id: runIdSchema,
   from: seq,
@@ -49,7 +49,7 @@ export type AuditLog = z.infer<typeof auditLogSchema>;
 
 const problem = z.strictObject({ code: z.string(), message: z.string() });
 
-/** What the policy said. Further fields are those that the log has: policy, version, digest, rule. */
+/** The verdict of the policy. Further fields come from the log: policy, version, digest, rule. */
 const verdictSchema = z.looseObject({ action: policyActionSchema, reason: z.string().optional() });
 
 const hostSchema = z.strictObject({
@@ -71,7 +71,7 @@ const ofRun = { run_id: runIdSchema, submitted_by: actorSchema, event: z.string(
 const ofStep = { ...ofRun, step_id: stepIdSchema, tool: z.string(), toolset: z.string() };
 const snapshots = z.strictObject({ before: z.string().nullable(), after: z.string().nullable() });
 
-/** A call, when it has settled. */
+/** A settled call. */
 const callBody = z.strictObject({
   kind: z.literal('call'),
   ...ofStep,
@@ -117,7 +117,7 @@ const callBody = z.strictObject({
   inherited_from: stepIdSchema.optional(),
 });
 
-/** An approval was requested, decided, expired or canceled. Without a step it is about the publish of the run. */
+/** An approval was requested, decided, expired or canceled. Without a step the approval concerns the publish of the run. */
 const approvalBody = z.strictObject({
   kind: z.literal('approval'),
   ...ofRun,
@@ -176,7 +176,7 @@ const runBody = z.strictObject({
   detail: auditTextSchema.optional().describe('The data of the event'),
 });
 
-/** Events that no other record covers. */
+/** Events without a record of their own kind. */
 const logBody = z.strictObject({
   kind: z.literal('log'),
   run_id: runIdSchema,
@@ -207,12 +207,12 @@ const changeBody = z.strictObject({
 });
 
 const bodies = [callBody, approvalBody, publishBody, taskBody, runBody, logBody, lossBody, changeBody] as const;
-/** What a record says, apart from its place in the chain. */
+/** The content of a record, apart from its place in the chain. */
 export const auditBodySchema = z.discriminatedUnion('kind', bodies);
 export type AuditBody = z.infer<typeof auditBodySchema>;
 export type AuditBodyOf<Kind extends AuditBody['kind']> = Extract<AuditBody, { kind: Kind }>;
 
-/** The chain: every record names the hash of the one before it. */
+/** The chain: every record names the hash of its predecessor. */
 const chain = {
   v: z.literal(auditVersion),
   seq: seq.describe('Dense, from 1'),
@@ -228,7 +228,7 @@ const place = {
 
 export const auditKinds = bodies.map(({ shape }) => shape.kind.value);
 
-/** One line of the audit log. */
+/** A line of the audit log. */
 export const auditRecordSchema = z.discriminatedUnion(
   'kind',
   bodies.map((body: z.ZodObject) => body.extend({ ...chain, ...place })) as unknown as [
@@ -242,7 +242,7 @@ export type AuditRecord = AuditBody & {
 /** The compiler cannot follow `extend` over the union: the schema is `auditBodySchema` with the fields of the chain. */
 type RecordOption = z.ZodType<AuditRecord, AuditRecord> & z.core.$ZodTypeDiscriminable;
 
-/** The last record: keep it elsewhere to find later that the end of the log was replaced. */
+/** The last record: keep a copy elsewhere to detect a replaced end of the log. */
 export const auditHeadSchema = z.strictObject({ seq: z.int().min(0), hash: sha256 });
 export type AuditHead = z.infer<typeof auditHeadSchema>;
 
@@ -261,7 +261,7 @@ export const auditFindingCodeSchema = z.enum([
 ]);
 export type AuditFindingCode = z.infer<typeof auditFindingCodeSchema>;
 
-/** One thing that is not as it was sealed. */
+/** A difference between the log and its seal. */
 export const auditFindingSchema = z.strictObject({
   code: auditFindingCodeSchema,
   message: z.string(),
@@ -273,7 +273,7 @@ export const auditFindingSchema = z.strictObject({
 });
 export type AuditFinding = z.infer<typeof auditFindingSchema>;
 
-/** Findings and removed logs that a report names; further ones are counted. */
+/** Most findings and removed logs named in a report; further ones are counted. */
 export const mostFindings = 1000;
 
 export const auditReportSchema = z

@@ -2,7 +2,10 @@ import type { Json } from './tool.ts';
 import type { Touches } from './touches.ts';
 import type { Effect, Problem, Risk } from './vocabulary.ts';
 
-/** What is known of a call before it runs, by its arguments, the settings and the modes of its run: policies judge it by this. */
+/**
+ * The facts about a call before the call runs, from its arguments, the settings and the modes of its run: policies judge the call by these
+ * facts.
+ */
 export type CallDescription =
   | {
       ok: true;
@@ -11,15 +14,15 @@ export type CallDescription =
       effect: Effect;
       risk: Risk;
       gate?: 'input' | undefined;
-      /** It keeps its place among the calls of its turn as one that writes does. */
+      /** Keeps the call in the order of its turn, as if the call wrote. */
       sequential?: true | undefined;
-      /** It can run beside other calls of its turn, as a background command. */
+      /** Runs concurrently with other calls of the turn, as a background command does. */
       beside?: true | undefined;
       touches: Touches;
-      /** The tool may have a question when it sees the workspace. */
+      /** The tool may ask a question after it has read the workspace. */
       looks?: true | undefined;
       /** The tool brings rules of the network for its calls, so an approval opens their hosts in every run. */
       reaches?: true | undefined;
     }
-  /** `issues`: what is wrong with the arguments, by JSON pointer. */
+  /** `issues`: the mistakes in the arguments, by JSON pointer. */
   | { ok: false; error: Problem; issues: readonly { pointer: string; detail: string }[] };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defaultTenant } from './default-tenant.ts';
 
 export const callerKindSchema = z.enum(['person', 'service', 'agent']);
-/** Who holds a key: a person, a program of theirs, or an agent, which never decides on approvals. */
+/** The holder of a key: a person, a program of a person, or an agent. An agent never decides on approvals. */
 export type CallerKind = z.infer<typeof callerKindSchema>;
 
 export const tenantSchema = z
@@ -11,7 +11,7 @@ export const tenantSchema = z
 /** Runs, approvals, events, files and keys belong to a tenant. Another tenant's id is unknown. */
 export type Tenant = z.infer<typeof tenantSchema>;
 
-/** Plain ASCII: two names that look the same are the same. */
+/** Plain ASCII: two names with the same look are the same name. */
 export const callerNameSchema = z
   .string()
   .regex(
@@ -27,7 +27,7 @@ export const callerNameSchema = z
 export const callerSchema = z.strictObject({ name: z.string(), kind: callerKindSchema, tenant: tenantSchema });
 export type Caller = z.infer<typeof callerSchema>;
 
-/** What a key may do, by scope. */
+/** The permissions of a key, by scope. */
 export const scopes = {
   'runs:read': 'Read runs, steps, tasks, events, files and diffs',
   'runs:write': 'Submit, message, pause, resume, cancel, undo, retry, fork, publish and discard runs',

@@ -1,4 +1,4 @@
-/** JSON with sorted keys, so that equal values have equal text. */
+/** JSON with sorted keys: equal values have equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

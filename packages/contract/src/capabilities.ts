@@ -4,7 +4,7 @@ import { z } from 'zod';
 const enforcementSchema = z.enum(['enforced', 'partial', 'absent']);
 export type Enforcement = z.infer<typeof enforcementSchema>;
 
-/** What the sandbox enforced for an attempt. Stored with every attempt, shown by `holdpoint doctor`. */
+/** The isolation enforced by the sandbox for an attempt. Stored with every attempt, shown by `holdpoint doctor`. */
 export const capabilityReportSchema = z
   .strictObject({
     driver: z.enum(['bubblewrap', 'none']),
@@ -22,7 +22,7 @@ export const capabilityReportSchema = z
 export type CapabilityReport = z.infer<typeof capabilityReportSchema>;
 
 const absent = 'absent' as const;
-/** The report of a call that ran without isolation. */
+/** The report of a call without isolation. */
 export const nothingEnforced: CapabilityReport = {
   ...{ driver: 'none', fs: absent, net: absent, pids: absent, memory: absent, cpu: absent },
   ...{ disk: absent, seccomp: absent, uid_drop: absent, notes: [] },

@@ -3,14 +3,14 @@ import { listedKindSchema } from './agent-kind.ts';
 import { payloadSchema } from './payload.ts';
 import { modelAnsweredSchema, modelUsageSchema, problemSchema } from './vocabulary.ts';
 
-/** Words of Holdpoint that the model reads after its answer, and why. */
+/** A note from Holdpoint to the model after an answer of the model, with the reason. */
 export const turnNoteSchema = z.strictObject({
   code: z.enum(['cut_off', 'empty', 'withheld', 'open_tasks', 'output_invalid']),
   text: z.string().max(20_000),
 });
 export type TurnNote = z.infer<typeof turnNoteSchema>;
 
-/** What stands for the turns up to `through_turn` in later requests. The log keeps them. */
+/** A summary: later requests have it in place of the turns up to `through_turn`. The log keeps them. */
 export const compactionSchema = z.strictObject({
   through_turn: z.int().min(0).describe('The last turn that it stands for'),
   how: z
@@ -36,7 +36,7 @@ export const compactionSchema = z.strictObject({
 });
 export type Compaction = z.infer<typeof compactionSchema>;
 
-/** A file of the workspace that instructs models. */
+/** A file of the workspace with instructions for models. */
 export const instructionFileSchema = z.strictObject({
   path: z.string(),
   bytes: z.int(),
@@ -44,7 +44,7 @@ export const instructionFileSchema = z.strictObject({
 });
 export type InstructionFile = z.infer<typeof instructionFileSchema>;
 
-/** Instructions of a model. Written once, before its first turn, so that the beginning of its requests stays the same. */
+/** Instructions of a model. Written once, before the first turn: the beginning of the model's requests stays the same. */
 export const instructedSchema = z.strictObject({
   system: payloadSchema.describe('The whole text'),
   files: z.array(instructionFileSchema).describe('Files of the workspace that it has'),
@@ -58,7 +58,7 @@ export type Instructed = z.infer<typeof instructedSchema>;
 export const modelLeftSchema = z.strictObject({ at: z.iso.datetime(), code: z.string() });
 export type ModelLeft = z.infer<typeof modelLeftSchema>;
 
-/** A model that could not be asked is asked again later. */
+/** A model did not answer. The request is repeated later. */
 export const modelRetryingSchema = z.strictObject({
   model: z.string().describe('The model that could not be asked'),
   next: z.string().describe('The model that is asked next'),

@@ -8,7 +8,7 @@ export const unknownContentSchema = z.strictObject({
   bytes: z.int(),
   modified_at: z.iso.datetime().nullable().describe('null: unknown, or already left out of the copy'),
 });
-/** An entry of the tree that no snapshot can hold, so that its content cannot be shown. */
+/** An entry of the tree without displayable content: no snapshot can hold the entry. */
 export type UnknownContent = z.infer<typeof unknownContentSchema>;
 
 export const changedRepositorySchema = z.strictObject({
@@ -23,10 +23,10 @@ export const changedRepositorySchema = z.strictObject({
     .nullable()
     .describe('The configuration of a nested repository, which git commands in it obey; null: there is none'),
 });
-/** A repository in the tree that the run made or changed. */
+/** A repository in the tree, made or changed by the run. */
 export type ChangedRepository = z.infer<typeof changedRepositorySchema>;
 
-/** What a person cannot see in the files of a run: the approval of a call shows it. */
+/** The files of a run without displayable content: the approval of a call names them. */
 export interface HiddenFiles {
   unknown: UnknownContent[];
   repositories: ChangedRepository[];
@@ -66,7 +66,7 @@ export const fileDiffSchema = z.strictObject({
 });
 export type FileDiff = z.infer<typeof fileDiffSchema>;
 
-/** One path that differs between two states of a workspace. */
+/** A path with different content in two states of a workspace. */
 export const pathChangeSchema = z.strictObject({
   path: z.string(),
   change: z.enum(['added', 'modified', 'deleted', 'unknown']).describe('unknown: no snapshot holds its content'),
@@ -90,9 +90,9 @@ const leftOutSchema = z.strictObject({
   bytes: z.int(),
   modified_at: z.iso.datetime().optional().describe('For a file whose content no snapshot holds'),
 });
-/** A path that the run created or changed and that no publish brings to the source. */
+/** A path created or changed by the run and excluded from every publish. */
 export type LeftOut = z.infer<typeof leftOutSchema>;
-/** Whether no publish can bring it: no snapshot can hold the content, or it belongs to a submodule. */
+/** Whether no publish can include the path: no snapshot can hold the content, or the path belongs to a submodule. */
 export const isUnstorable = ({ reason }: Pick<LeftOut, 'reason'>): boolean =>
   !['ignored', 'excluded', 'prepared', 'repository'].includes(reason);
 export const leftOutListSchema = z

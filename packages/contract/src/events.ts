@@ -41,7 +41,7 @@ import {
   taskStatusSchema,
 } from './vocabulary.ts';
 
-/** One event type: its name and the shape of its `data`. Events are facts in the past tense; nothing is ever rewritten. */
+/** An event type: its name and the shape of its `data`. Events are facts in the past tense; nothing is ever rewritten. */
 const event = <Type extends string, Data extends z.ZodRawShape>(type: Type, data: Data) =>
   z.strictObject({
     id: z.string(),
@@ -51,7 +51,7 @@ const event = <Type extends string, Data extends z.ZodRawShape>(type: Type, data
     data: z.strictObject(data),
   });
 
-/** The same for events of one step. */
+/** An event type with the step of the event. */
 const stepEvent = <Type extends string, Data extends z.ZodRawShape>(type: Type, data: Data) =>
   event(type, data).extend({ step_id: stepIdSchema });
 
@@ -61,10 +61,10 @@ const approvalEvent = <Type extends string, Data extends z.ZodRawShape>(type: Ty
 
 const attempt = z.int().min(1);
 const epoch = z.int().min(1);
-/** The tree no longer matches the log: it is rebuilt before anything else of the run starts. */
+/** The tree no longer matches the log: the worker rebuilds the tree before anything else of the run starts. */
 const restore = z.literal(true).optional();
 
-/** What a run and its sub-agents have used. A pause resets no count; `active_ms` is what counts for `wall_s`. */
+/** The usage of a run and its sub-agents. A pause resets no count; `active_ms` counts for `wall_s`. */
 const usage = {
   turn: z.int(),
   steps: z.int(),
@@ -80,7 +80,7 @@ export type Usage = z.infer<typeof usageSchema>;
 export const repetitionSchema = z.strictObject({ digest: z.string(), same: z.int(), failed: z.int() });
 export type Repetition = z.infer<typeof repetitionSchema>;
 
-/** The outcome of a step, beside its status. `capabilities` is the sandbox's report of what was enforced. */
+/** The outcome of a step, without its status. `capabilities` is the sandbox's report of the enforced isolation. */
 const settled = {
   attempt: attempt.nullable().describe('null: nothing ran'),
   value: payloadSchema.optional(),
@@ -105,7 +105,7 @@ export type RefusedCalls = z.infer<typeof refusedCallsSchema>;
 /** The report of a sub-agent, and the total over all sub-agents of the run. */
 const report = { task_id: taskIdSchema, report: agentReportSchema, total: agentsTotalSchema };
 
-/** What lists show of a run. */
+/** The fields of a run in lists. */
 export const runHeaderSchema = z.strictObject({
   title: z.string(),
   toolset: z.string(),
@@ -299,10 +299,10 @@ const stepEvents = [
   stepEvent('step.canceled', settled),
 ] as const;
 
-/** Most changed paths that an approval names; the others are only counted. */
+/** Most changed paths named in an approval; the others are only counted. */
 export const mostChangesNamed = 100;
 
-/** Why a decision became void: the files were no longer those that it was made on. */
+/** A decision became void, because the files have changed since the decision. */
 export const actionChangedSchema = z.strictObject({
   approval_id: approvalIdSchema.describe('The decided approval'),
   from: snapshotId.describe('The snapshot that the decision was made on'),
@@ -318,10 +318,10 @@ export const actionChangedSchema = z.strictObject({
 });
 export type ActionChanged = z.infer<typeof actionChangedSchema>;
 
-/** What a person sees before a decision: the plan of a publish, or a preview of a call by its kind. */
+/** Shown to a person before a decision: the plan of a publish, or a preview of a call by its kind. */
 export type Shown = PublishPlan | { kind: string };
 
-/** What an approval asks. */
+/** The question of an approval. */
 export const approvalRequestSchema = z.strictObject({
   ...approvalTermsSchema.shape,
   kind: approvalKindSchema,
@@ -353,7 +353,7 @@ export const approvalRequestSchema = z.strictObject({
     .describe('What a call may find at that snapshot and a person cannot see. Without it: not known when it was asked'),
 });
 
-/** One approval of several that are needed. It counts for exactly the action of its digest. */
+/** A vote for an approval with several voters. A vote counts for exactly the action of its digest. */
 export const voteSchema = z.strictObject({
   by: z.string(),
   kind: callerKindSchema,
@@ -363,11 +363,11 @@ export const voteSchema = z.strictObject({
 });
 export type Vote = z.infer<typeof voteSchema>;
 
-/** A caller who may decide let another one decide. */
+/** A caller with the right to decide gave this right to another caller. */
 export const delegationSchema = z.strictObject({ from: z.string(), to: z.string() });
 export type Delegation = z.infer<typeof delegationSchema>;
 
-/** A call that is approved from now on without a question: exactly these parameters, in a run or in a tenant. */
+/** A call approved from now on without a question: exactly these parameters, in a run or in a tenant. */
 export const rememberedRuleSchema = z.strictObject({
   rule_id: ruleIdSchema,
   scope: z.enum(['run', 'policy']),
@@ -502,7 +502,7 @@ const networkEvents = [
   }),
 ] as const;
 
-/** What a publish was asked to do. */
+/** The request behind a publish. */
 export const publishRequestSchema = z.strictObject({
   snapshot: snapshotId,
   message: z.string(),
@@ -515,7 +515,7 @@ export const publishRequestSchema = z.strictObject({
 /** A publish request for the current snapshot. */
 export type PublishOptions = Omit<z.infer<typeof publishRequestSchema>, 'snapshot' | 'number'>;
 
-/** What people decided about a publish. */
+/** The decisions of people about a publish. */
 export const publishReleaseSchema = z.strictObject({
   approved: z.string().optional().describe('Digest of what was approved'),
   resolutions: payloadOf<Resolution[]>().optional(),
@@ -603,7 +603,7 @@ const workspaceEvents = [
   event('workspace.discarded', {}),
 ] as const;
 
-/** Every event of a run's log, as it is stored: without its sequence number, which is its id in the stream. */
+/** Every event of a run's log, as stored: without the sequence number, the id of an event in the stream. */
 export const eventSchema = z.discriminatedUnion('type', [
   ...runEvents,
   ...stepEvents,
@@ -617,7 +617,7 @@ export type RunEvent = z.infer<typeof eventSchema>;
 export type EventType = RunEvent['type'];
 export type EventOf<Type extends EventType> = Extract<RunEvent, { type: Type }>;
 
-/** The events that settle a step. */
+/** The events by which a step settles. */
 export const stepSettlements = [
   'step.succeeded',
   'step.failed',
@@ -634,20 +634,20 @@ export const settlesStep = <Event extends RunEvent>(event: Event): event is Extr
   settling.has(event.type);
 
 /**
- * One connection of a call to the outside, or one attempt at it, as it is logged when it ends.
+ * A connection of a call to the outside, or an attempt to connect, logged at its end.
  *
- * - `host`: normalised when it is a valid host; otherwise as the client wrote it, at most 300 characters. Empty when the client named none.
- * - `port`: 0 when the client named none.
+ * - `host`: normalised when valid; otherwise the text of the client, at most 300 characters. Empty when the client named no host.
+ * - `port`: 0 when the client named no port.
  * - `verdict`: `refused` when no connection was allowed, `failed` when the host was allowed but could not be reached.
  * - `reason`: why the connection was refused, failed, or was cut short: an `EgressErrorCode`, or `EABORTED` (this side gave up). The proxy
- *   adds `EPROXYAUTH` (no token or a wrong one), `EPROXYREQUEST` (a request that a proxy does not serve) and `EPROXYBUSY` (too many connections).
- * - `bytes_up`, `bytes_down`: without TLS framing when the guarded fetch speaks TLS itself.
+ *   adds `EPROXYAUTH` (no token or a wrong token), `EPROXYREQUEST` (a request outside of a proxy's service) and `EPROXYBUSY` (too many connections).
+ * - `bytes_up`, `bytes_down`: without TLS framing when the guarded fetch, not the program, speaks TLS.
  */
 export type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
 
 /** An event with its sequence number: dense, from 1, per run. */
 export type LoggedEvent = RunEvent & { seq: number };
 
-/** An event before it is appended: the log adds id, run and time. */
+/** An event before the append: the log adds id, run and time. */
 export type NewEvent = { [Type in EventType]: Draft<EventOf<Type>> }[EventType];
 type Draft<Event> = Event extends unknown ? Omit<Event, 'id' | 'run_id' | 'time'> : never;

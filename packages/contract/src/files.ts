@@ -1,4 +1,4 @@
-/** Reasons to refuse a file operation, each with what to do next. */
+/** Reasons to refuse a file operation, each with the caller's next step. */
 export const fileErrorCodes = {
   ENOENT: 'Check the path, or list the parent directory.',
   EOUTSIDE: 'Use a path inside the workspace.',
@@ -22,7 +22,7 @@ export const fileErrorCodes = {
 } as const;
 export type FileErrorCode = keyof typeof fileErrorCodes;
 
-/** A file operation was refused. The caller gets it as data. The same operation is never retryable. */
+/** A file operation was refused. The caller gets the refusal as data. The same operation is never retryable. */
 export class FileError extends Error {
   override readonly name = 'FileError';
   readonly code: FileErrorCode;
@@ -58,7 +58,7 @@ export interface FileContent {
 }
 
 export interface DirectoryEntry {
-  /** In a recursive list the path below the listed directory. Bytes that are not UTF-8 become U+FFFD. */
+  /** In a recursive list the path below the listed directory. U+FFFD stands for bytes outside of UTF-8. */
   name: string;
   type: EntryType;
   bytes: number;
@@ -68,22 +68,25 @@ export interface DirectoryEntry {
 export interface ListOptions {
   /** At most 10_000. Fewer entries are listed when the names take more than 1 MiB. @default 10_000 */
   limit?: number;
-  /** Lists what is below directories, too. Links are listed and never entered. An unreadable directory hides only its content. @default false */
+  /**
+   * Lists the contents of subdirectories, too. Links are listed and never entered. An unreadable directory hides only its content. @default
+   * false
+   */
   recursive?: boolean;
-  /** Lists names that begin with a dot, and what is below them. @default true */
+  /** Lists names with a leading dot, and the contents of such directories. @default true */
   hidden?: boolean;
 }
 
 export interface DirectoryList {
   /** Sorted by name in byte order. */
   entries: DirectoryEntry[];
-  /** All entries, also those that are not listed. */
+  /** The number of all entries, listed or not. */
   total: number;
   /** `total` by type. */
   totals: Record<EntryType, number>;
 }
 
-/** What a write requires of the present file. The check and the write are atomic. */
+/** The state of the file required by a write. The check and the write are atomic. */
 export type WriteExpectation = { exists: false } | { sha256: string } | { any: true };
 
 export interface GlobQuery {
@@ -91,7 +94,7 @@ export interface GlobQuery {
   cwd?: string;
   patterns: readonly string[];
   ignore?: readonly string[];
-  /** Include names that start with a dot. @default false */
+  /** Include names with a leading dot. @default false */
   dot?: boolean;
   /** @default 'file' */
   type?: 'file' | 'directory' | 'any';
@@ -101,13 +104,13 @@ export interface GlobQuery {
   offset?: number;
   /** Names in a path below `cwd` at most. 0 only checks the patterns. @default unlimited */
   depth?: number;
-  /** What decides the order, before the limit applies. Equal ones are in byte order of their paths. @default 'path' */
+  /** The sort key, applied before the limit. Equal ones are in byte order of their paths. @default 'path' */
   sort?: 'path' | 'newest' | 'largest';
   /** Returns size and time of each path. @default false */
   facts?: boolean;
 }
 
-/** What a glob says about a path. A symbolic link is described itself. */
+/** The facts about a path found by a glob. A symbolic link is not followed: the facts describe the link. */
 export interface PathFacts {
   path: string;
   bytes: number;
@@ -119,25 +122,25 @@ export interface GlobResult {
   paths: string[];
   total: number;
   truncated: boolean;
-  /** One for each path, if requested. */
+  /** Facts for each path, if requested. */
   facts?: PathFacts[] | undefined;
 }
 
 /**
  * Files of one workspace. The tool host reads and writes them inside the sandbox. Paths are relative to the workspace root or start with
- * `/workspace`. A path that leads outside gets `EOUTSIDE`. Every failure is a `FileError`, except that a broken or lying tool host is a
+ * `/workspace`. A path to the outside gets `EOUTSIDE`. Every failure is a `FileError`, with an exception: a broken or lying tool host is a
  * `SandboxError` with `retryable: true`.
  */
 export interface WorkspaceFiles {
   /** Where a path really leads, through links, relative to the root. The last names may not exist. */
   resolve(path: string, signal?: AbortSignal): Promise<string>;
-  /** @param options.follow false describes a link itself; otherwise links that stay inside are followed. @default true */
+  /** @param options.follow false describes a link, not its target; true follows links with a target inside. @default true */
   stat(path: string, options?: { follow?: boolean }, signal?: AbortSignal): Promise<FileStat>;
   /** @param options.max_bytes maximum size of `data`, up to 32 MiB. @default 10 MiB. @param options.offset @default 0 */
   read(path: string, options?: { max_bytes?: number; offset?: number }, signal?: AbortSignal): Promise<FileContent>;
   /**
    * Writes a temporary file and renames it, so a failed write leaves the old content intact. Keeps the mode of a replaced file. At most
-   * 32 MiB. A failed expectation is EEXIST or ECHANGED. It is not on disk when it returns: the snapshot is.
+   * 32 MiB. A failed expectation is EEXIST or ECHANGED. The write returns before the file is on disk; the snapshot syncs to disk.
    * @param options.parents create missing directories. @default true
    */
   write(
@@ -147,22 +150,22 @@ export interface WorkspaceFiles {
     signal?: AbortSignal,
   ): Promise<Written>;
   list(path: string, options?: ListOptions, signal?: AbortSignal): Promise<DirectoryList>;
-  /** Symbolic links are not followed. A pattern that cannot be parsed is EGLOBINVALID. */
+  /** Symbolic links are not followed. An unparsable pattern is EGLOBINVALID. */
   glob(query: GlobQuery, signal?: AbortSignal): Promise<GlobResult>;
   /**
    * Makes a directory with its parents, or nothing. A file in the way is EEXIST or ENOTDIR.
-   * @returns what was made, relative to the root, parents first; nothing when the directory was there. Fewer when the names take more than 1 MiB
+   * @returns the created directories, relative to the root, parents first; none when the directory was there. Fewer when the names take more than 1 MiB
    */
   makeDirectory(path: string, signal?: AbortSignal): Promise<{ created: string[] }>;
   /**
    * Removes a file, a link (never its target) or a directory, all of it or nothing. A directory with content is ENOTEMPTY without
-   * `recursive`, the root EINVAL, and EACCES when its owner cannot remove some of it.
-   * @returns what was removed, relative to the root, in byte order; the first 10_000, or fewer when the names take more than 1 MiB. `total` counts all
+   * `recursive`, the root EINVAL, and EACCES when its owner cannot remove a part of the content.
+   * @returns the removed paths, relative to the root, in byte order; the first 10_000, or fewer when the names take more than 1 MiB. `total` counts all
    */
   remove(path: string, options?: { recursive?: boolean }, signal?: AbortSignal): Promise<Removal>;
   /**
-   * Moves a file, a link (never its target) or a directory. Without `replace` an existing target is EEXIST, also one that a command makes
-   * during the move. With `replace` a file takes the place of a file or a link, and a directory that of an empty directory.
+   * Moves a file, a link (never its target) or a directory. Without `replace` an existing target is EEXIST, even when a command makes the
+   * target during the move. With `replace` a file takes the place of a file or a link, and a directory the place of an empty directory.
    */
   move(from: string, to: string, options?: { replace?: boolean }, signal?: AbortSignal): Promise<Move>;
 }
@@ -181,16 +184,16 @@ export interface Removal {
 }
 
 export interface Move {
-  /** Where it was and is, relative to the root; links in the paths are resolved. */
+  /** The old and the new path, relative to the root; links in the paths are resolved. */
   from: string;
   to: string;
-  /** What was moved. */
+  /** The type of the moved entry. */
   type: EntryType;
   /** Whether something else was at the target. */
   replaced: boolean;
 }
 
-/** Paths of a workspace changed that its run may not change. No snapshot was taken, and the tree is as it was found. */
+/** A call changed paths outside of its run's permissions. No snapshot was taken, and the tree keeps the change. */
 export class ForbiddenChange extends Error {
   override readonly name = 'ForbiddenChange';
   readonly code = 'EPERMISSION';

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { payloadSchema } from './payload.ts';
 import { decisionKindSchema } from './vocabulary.ts';
 
-/** A decision that let a call run. Its planner reads it beside the outcome. The message of any other decision is the outcome. */
+/**
+ * A decision to let a call run. The planner of the run reads the decision with the outcome. The message of any other decision is the
+ * outcome.
+ */
 export const grantSchema = z.strictObject({
   decision: decisionKindSchema.extract(['approve', 'edit']),
   args: payloadSchema.optional().describe('With edit: the arguments that ran'),

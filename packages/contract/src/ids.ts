@@ -3,7 +3,7 @@ import { idPrefixes } from './id-prefixes.ts';
 
 export type IdKind = keyof typeof idPrefixes;
 
-/** Steps, approvals and tasks share one index of owners: the prefix distinguishes them. */
+/** Steps, approvals and tasks share an index of owners: the prefix distinguishes them. */
 export const isIdOf = (kind: IdKind, id: string): boolean => id.startsWith(`${idPrefixes[kind]}_`);
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';

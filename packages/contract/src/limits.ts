@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const mebibyte = 1024 * 1024;
 
-/** Limits of one command of the run. An absent limit is that of the host. A call may ask for less, never for more. */
+/** Limits of each command of the run. An absent limit has the value of the host. A call may ask for less, never for more. */
 export const commandLimitsSchema = z
   .strictObject({
     memory_bytes: z
@@ -69,7 +69,7 @@ const bounds = {
   step_wall_s: z.int().min(1).max(86_400).describe('Seconds of wall time that one command may take'),
 };
 
-/** Steps, seconds, tokens, dollars and agents are counted over a run and all sub-agents beneath it. */
+/** Steps, seconds, tokens, dollars and agents are counted over a run and all sub-agents beneath the run. */
 export const limitsSchema = z
   .strictObject({
     ...bounds,

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { runIdSchema, snapshotIdSchema, stepIdSchema, taskIdSchema } from './ids.ts';
 
 /**
- * The run that a fork continues: its log up to sequence number `seq` and turn `turn`, both included. That history is not copied; it is
- * read from the original log.
+ * The run continued by a fork: its log up to sequence number `seq` and turn `turn`, both included. This history is not copied; readers take
+ * the history from the original log.
  */
 export const forkedFromSchema = z.strictObject({
   run_id: runIdSchema,
@@ -19,7 +19,10 @@ export const forkedFromSchema = z.strictObject({
 });
 export type ForkedFrom = z.infer<typeof forkedFromSchema>;
 
-/** The run that a sub-agent works for. Its workspace starts with that run's `snapshot`; it sees nothing else of that run. */
+/**
+ * The run above a sub-agent: the sub-agent works for this run. The sub-agent's workspace starts with the parent's `snapshot`; the sub-agent
+ * sees nothing else of the parent.
+ */
 export const parentSchema = z.strictObject({
   run_id: runIdSchema,
   step_id: stepIdSchema,

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { stepIdSchema } from './ids.ts';
 
-/** What is streamed while it is made, and is in no log: what a model writes, and what the commands of a call or of `prepare` print. */
+/**
+ * Text streamed while its source produces the text, and in no log: a model's answer, and the output of commands of a call or of `prepare`.
+ */
 export const liveKinds = ['model.asking', 'model.text', 'model.reasoning', 'model.call', 'command.output'] as const;
 
-/** What one stream of text is. */
+/** The source of a stream of text. */
 export const liveSourceSchema = z.strictObject({
   kind: z
     .enum(liveKinds)
@@ -34,24 +36,26 @@ export const liveFrameSchema = liveSourceSchema.extend({
 });
 export type LiveFrame = z.infer<typeof liveFrameSchema>;
 
-/** Frames with the same key and the same `since` are of one text. With another `since`, that text takes the place of the one before. */
+/** Frames with the same key and the same `since` belong to the same text. A new `since` starts a new text in place of the old text. */
 export const liveKey = ({ kind, turn, index, step_id, prepare }: LiveSource): string =>
   [kind, turn ?? step_id ?? prepare, index].join('/');
 
-/** Frames of one run, from the worker that makes them. `whole`: they begin where what is kept begins. */
+/** Frames of a run, sent by the worker of the source. `whole`: the frames start at the beginning of the kept text. */
 export const liveMessageSchema = z.strictObject({
   whole: z.literal(true).optional(),
   frames: z.array(liveFrameSchema),
 });
 export type LiveMessage = z.infer<typeof liveMessageSchema>;
 
-/** Asks the workers for the live text of a run. `fresh`: for all that is kept of it. Or a worker that has just begun wants to be asked. */
+/**
+ * Asks the workers for the live text of a run. `fresh`: asks for all kept text. `begun`: a new worker asks the API to repeat its requests.
+ */
 export const liveJoinSchema = z.union([
   z.strictObject({ run_id: z.string(), fresh: z.literal(true).optional() }),
   z.strictObject({ begun: z.string() }),
 ]);
 
-/** UTF-16 units that are kept of one source; the oldest are dropped first. */
+/** UTF-16 units kept of each source; the oldest are dropped first. */
 export const keptLiveText = 64 * 1024;
 
 /** The last `keptLiveText` units of a text, without half a character at its beginning. */

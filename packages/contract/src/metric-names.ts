@@ -1,18 +1,18 @@
 /**
- * Every metric: its name, unit, kind, labels and meaning, each in one place. `docs/metrics.md` is checked against this table.
+ * Every metric: its name, unit, kind, labels and meaning, once each. `docs/metrics.md` is checked against this table.
  *
- * Names that OpenTelemetry's conventions have are used as they are there (semantic conventions 1.45.0, GenAI conventions 0.1.0); others
- * begin with `holdpoint.`. Labels never have ids, and each has few values: what is not known becomes `other`.
+ * Names from OpenTelemetry's conventions are unchanged (semantic conventions 1.45.0, GenAI conventions 0.1.0); others
+ * begin with `holdpoint.`. Labels never have ids, and each has few values: unknown values become `other`.
  */
 export interface Metric {
-  /** As OTLP sends it. `prometheusName` has the name at `/metrics`. */
+  /** The name in OTLP. `prometheusName` has the name at `/metrics`. */
   name: string;
-  /** UCUM; in braces: what is counted. Empty for 1 and 0: collectors would make a ratio of the unit `1`. */
+  /** UCUM; in braces: the counted things. Empty for 1 and 0: collectors would make a ratio of the unit `1`. */
   unit: string;
   kind: 'counter' | 'gauge' | 'histogram';
   /**
-   * Who has it. `runs`: the worker that follows the logs, from spans that are over. `worker`, `api`: every process of this kind. `process`:
-   * both. `system`: the API, about the whole installation.
+   * The process with the metric. `runs`: the worker that follows the logs; the values come from ended spans. `worker`, `api`: every process
+   * of this kind. `process`: both. `system`: the API, about the whole installation.
    */
   source: 'runs' | 'worker' | 'api' | 'process' | 'system';
   labels: readonly string[];
@@ -24,10 +24,10 @@ export interface Metric {
 const minute = 60;
 const hour = 3600;
 const day = 24 * hour;
-/** Seconds of something that a machine does. */
+/** Seconds of a machine's work. */
 const quick = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const calls = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, minute, 5 * minute, 30 * minute, 2 * hour];
-/** Seconds of something that a person may hold up. */
+/** Seconds of work with a possible wait for a person. */
 const long = [1, 5, 15, minute, 5 * minute, 15 * minute, hour, 4 * hour, 12 * hour, day, 3 * day, 7 * day];
 
 export const metric = {

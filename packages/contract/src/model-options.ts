@@ -20,7 +20,7 @@ export const imageSchema = z.strictObject({
 });
 export type Image = z.infer<typeof imageSchema>;
 
-/** What the goal of a model has beside its prompt. */
+/** The fields of a model's goal apart from its prompt. */
 export const modelGoalShape = {
   system: z.string().min(1).max(100_000).optional().describe('Instructions of the run, before those of the workspace'),
   instructions: z

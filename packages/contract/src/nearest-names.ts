@@ -1,6 +1,7 @@
 /**
- * The names nearest to a mistaken one, best first: those within an edit distance of half its length, otherwise the first of all names.
- * Case and separators count only between names that are equally near, so `ReadFile` finds `read_file`. A part of a name is nearer than any misspelling.
+ * The names nearest to a mistaken name, best first: all names within an edit distance of half the mistaken name's length, otherwise the
+ * first of all names. Case and separators count only between equally near names, so `ReadFile` finds `read_file`. A part of a name is
+ * nearer than any misspelling.
  */
 export function nearestNames(wanted: string, names: readonly string[], limit = 3): string[] {
   const target = plain(wanted);
@@ -29,7 +30,7 @@ function distance(wanted: string, name: string): number {
 
 const minPart = 3;
 
-/** Levenshtein distance, one row at a time. */
+/** Levenshtein distance, row by row. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

@@ -1,16 +1,16 @@
 import type { SettledCall } from './settled-call.ts';
 
-/** An earlier call of the run, or of the past that it was forked from. */
+/** An earlier call of the run, or of the run's past before its fork. */
 export interface PastCall extends Pick<SettledCall, 'tool' | 'args' | 'edited' | 'status' | 'value' | 'error'> {
   step_id: string;
-  /** ISO 8601. null: it never began. */
+  /** ISO 8601. null: the call never began. */
   started_at: string | null;
 }
 
-/** What the run had done when a call was made, from its log. Calls that were undone are no part of it. */
+/** The calls of a run before the present call, from the run's log. Undone calls are left out. */
 export interface PastCalls {
-  /** The last settled call of one of these tools. @param options.begun only one that began. @default false */
+  /** The last settled call of one of these tools. @param options.begun only calls that began. @default false */
   last(tools: readonly string[], options?: { begun?: boolean }): Promise<PastCall | undefined>;
-  /** Whether a call with exactly these arguments ended with that error code. */
+  /** Whether a call with exactly these arguments ended with this error code. */
   had(call: { tool: string; args: unknown }, code: string): Promise<boolean>;
 }

@@ -3,10 +3,10 @@ import { z } from 'zod';
 /** Larger payloads, in bytes of JSON, go to the blob store; the log keeps a reference. */
 export const inlineLimit = 32 * 1024;
 
-/** The same for the results of steps. Arguments and what a person decides on stay in the log: an approval shows them whole. */
+/** The same for the results of steps. Arguments and the content of approvals stay in the log: an approval shows them whole. */
 export const resultLimit = 2 * 1024;
 
-/** The type of the value that `toPayload` wrote. Exists for the compiler alone. */
+/** The type of the value written by `toPayload`. Exists for the compiler alone. */
 declare const written: unique symbol;
 
 /** A JSON value in the log: inline, or a reference to a blob with the first characters of its JSON text. */
@@ -15,7 +15,9 @@ export type Payload<Value = z.core.util.JSONType> = (
   | { sha256: string; bytes: number; preview: string }
 ) & { readonly [written]?: Value };
 
-/** `toPayload` made the value from JSON and its type says which: checking it again costs more than the rest of a read of a step. */
+/**
+ * `toPayload` made the value from JSON, and its type names the value's type: a second check costs more than the rest of a read of a step.
+ */
 export const payloadSchema: z.ZodType<Payload, Payload> = z
   .union([
     z.strictObject({ json: z.any() }),
@@ -23,5 +25,5 @@ export const payloadSchema: z.ZodType<Payload, Payload> = z
   ])
   .meta({ id: 'Payload' });
 
-/** The payload of a value that only the engine writes, so that its readers need not parse it. */
+/** The payload of a value from the engine alone: readers need not parse the value. */
 export const payloadOf = <Value>() => payloadSchema as z.ZodType<Payload<Value>, Payload<Value>>;

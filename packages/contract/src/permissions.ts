@@ -30,7 +30,7 @@ const modeTexts = {
 };
 const modeNames = Object.keys(modeTexts) as (keyof typeof modeTexts)[];
 
-/** An unknown mode is answered with the nearest one. */
+/** The error for an unknown mode names the nearest known mode. */
 const unknownMode: z.core.$ZodErrorMap<z.core.$ZodIssueUnrecognizedKeys | z.core.$ZodIssueInvalidType> = (issue) => {
   if (issue.code !== 'unrecognized_keys') return undefined;
   const [unknown = ''] = issue.keys as string[];
@@ -48,7 +48,7 @@ export type Modes = z.infer<typeof modesSchema>;
 
 const givenMode = (name: keyof typeof modeTexts) => z.boolean().optional().describe(modeTexts[name]);
 
-/** Modes where an absent one is inherited. */
+/** Modes in a request: an absent mode is inherited. */
 export const givenModesSchema = z.strictObject(
   {
     read_only: givenMode('read_only'),
@@ -58,14 +58,14 @@ export const givenModesSchema = z.strictObject(
   { error: unknownMode as z.core.$ZodErrorMap },
 );
 
-/** What a run may do, beside its policy. */
+/** The permissions of a run apart from its policy. */
 export const grantsShape = {
   permissions: permissionsSchema.optional(),
   protected: protectedPathsSchema.default([]),
   modes: modesSchema.prefault({}),
 };
 
-/** The same for what inherits them: absent fields keep their values, and nothing is widened. */
+/** The same permissions for an heir: absent fields keep their values, and nothing is widened. */
 export const narrowedShape = {
   permissions: permissionsSchema.optional(),
   protected: protectedPathsSchema.optional(),

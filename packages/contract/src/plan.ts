@@ -15,10 +15,10 @@ const planStepSchema = z.strictObject({
   args: z.record(z.string(), z.json()).default({}),
 });
 
-/** Most calls of one turn, of a plan or a model. */
+/** Most calls of a turn, of a plan or a model. */
 export const mostCalls = 64;
 
-/** A scripted plan: groups run one after the other. The order of the steps in a group: `turn-order.ts`. */
+/** A scripted plan: groups run in sequence. The order of the steps in a group: `turn-order.ts`. */
 export const planSchema = z
   .strictObject({
     groups: z
@@ -68,7 +68,7 @@ export const planSchema = z
 export type Plan = z.infer<typeof planSchema>;
 export type PlanStep = Plan['groups'][number]['steps'][number];
 
-/** The reference that a JSON value is. Every object with `$from` must be one. */
+/** Reads a JSON value as a reference. Every object with `$from` must be a valid reference. */
 export function asReference(value: unknown): Reference | undefined {
   if (typeof value !== 'object' || value === null || !('$from' in value)) return undefined;
   const parsed = referenceSchema.safeParse(value);

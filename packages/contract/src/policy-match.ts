@@ -23,7 +23,7 @@ const regexSchema = z
   );
 
 const scalarSchema = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.json())]);
-/** What an argument must be. A text, a number, a boolean, null or a list stands for itself. */
+/** The condition on an argument. A text, a number, a boolean, null or a list is its own condition: the argument must equal the value. */
 export const argumentTestSchema = z
   .union([
     scalarSchema,
@@ -57,7 +57,7 @@ const commandSchema = z
 
 const submitterSchema = z.strictObject({ name: oneOrMany(globSchema), kind: oneOrMany(callerKindSchema) }).partial();
 
-/** What a rule applies to. Every field must hold; an empty match applies to every call. */
+/** The calls of a rule. Every field must hold; an empty match applies to every call. */
 export const matchSchema = z.strictObject({
   toolset: oneOrMany(globSchema).optional(),
   tool: oneOrMany(globSchema).optional(),

@@ -25,7 +25,7 @@ export const escalationSchema = z.strictObject({
   to: z.array(z.string().min(1).max(200)).min(1).max(50),
 });
 
-/** What a rule that holds says about the approval. */
+/** The terms of an approval, from a rule with the action `hold`. */
 const approvalTerms = {
   decisions: z
     .array(decisionKindSchema)
@@ -63,12 +63,15 @@ export const policyRuleSchema = z
   .meta({ id: 'PolicyRule' });
 export type PolicyRule = z.infer<typeof policyRuleSchema>;
 
-/** What a toolset says of its own calls. Its rules are judged beside the policies, and the strictest verdict counts. */
+/** Rules from a toolset about its own calls. These rules are judged together with the policies, and the strictest verdict counts. */
 export interface ToolsetRules {
   rules: readonly PolicyRule[];
-  /** Names of tools whose every call asks, unless a rule of the run or the operator that names the tool decides. */
+  /** Tools whose every call asks, unless a rule of the run or the operator names the tool and decides. */
   asks: readonly string[];
-  /** Rules for what its contract lets run by itself: where one allows, the built-in rules hold nothing. What they deny stays denied. */
+  /**
+   * Rules for calls allowed by the toolset's contract without a question: where such a rule allows, the built-in rules hold nothing. A
+   * denial by the built-in rules stands.
+   */
   auto?: readonly PolicyRule[] | undefined;
 }
 
@@ -94,7 +97,7 @@ export const policySchema = z
   .meta({ id: 'Policy' });
 export type Policy = z.infer<typeof policySchema>;
 
-/** The operator's policy for every run. It can only be stricter than the run's own policy. */
+/** The operator's policy for every run. This policy can only be stricter than the run's own policy. */
 export const operatorPolicySchema = z
   .strictObject({
     rules: policySchema.shape.rules.describe(
@@ -116,28 +119,28 @@ export const operatorPolicyName = 'operator';
 const version = z.int().min(1);
 const digest = z.string().describe('`sha256:` and 64 hex digits, of the document as canonical JSON');
 
-/** A named policy in a request: the version, or the newest one. */
+/** A named policy in a request: the given version, or the newest. */
 export const policyReferenceSchema = z.strictObject({
   name: policyNameSchema,
   version: version.optional().describe('Default: the newest'),
 });
 export type PolicyReference = z.infer<typeof policyReferenceSchema>;
 
-/** The policy of a run as a request gives it: a document, or the name of a stored one. */
+/** The policy of a run in a request: a document, or the name of a stored policy. */
 export const givenPolicySchema = z.union([policySchema, policyReferenceSchema]);
 export type GivenPolicy = z.infer<typeof givenPolicySchema>;
 
-/** Which version of a named policy a run was accepted with. */
+/** The version of a named policy at the acceptance of a run. */
 export const policyPinSchema = z.strictObject({ name: policyNameSchema, version, digest });
 export type PolicyPin = z.infer<typeof policyPinSchema>;
 
-/** A document as it is stored. That of the operator has no `approval_timeout_s`. */
+/** A stored policy document. The operator's document has no `approval_timeout_s`. */
 export const storedPolicySchema = z.strictObject({
   ...operatorPolicySchema.shape,
   approval_timeout_s: policySchema.shape.approval_timeout_s.unwrap().optional(),
 });
 
-/** One version of a named policy. Versions count from 1 and never change. */
+/** A version of a named policy. Versions count from 1 and never change. */
 export const policyVersionSchema = z.strictObject({
   name: z.union([policyNameSchema, z.literal(operatorPolicyName)]),
   version,
@@ -148,14 +151,14 @@ export const policyVersionSchema = z.strictObject({
 });
 export type PolicyVersion = z.infer<typeof policyVersionSchema>;
 
-/** A part of a call that a rule can match alone. `detail`: the words of the command, the path or the host. */
+/** A part of a call, for a rule to match alone. `detail`: the words of the command, the path or the host. */
 export const callPartSchema = z.strictObject({
   kind: z.enum(['call', 'command', 'path', 'host']),
   detail: z.string(),
 });
 export type CallPart = z.infer<typeof callPartSchema>;
 
-/** What the policies say about a call, as it is recorded with the step. */
+/** The verdict of the policies about a call, recorded with the step. */
 export const verdictSchema = z
   .strictObject({
     action: policyActionSchema,
@@ -181,7 +184,7 @@ export const verdictSchema = z
   .meta({ id: 'Verdict' });
 export type Verdict = z.infer<typeof verdictSchema>;
 
-/** What an approval keeps of the verdict that asked for it. */
+/** The fields of a verdict kept in its approval. */
 export const approvalTermsSchema = verdictSchema.pick({
   rule: true,
   part: true,

@@ -3,7 +3,7 @@ import { stepIdSchema } from './ids.ts';
 import { payloadOf } from './payload.ts';
 import { callNameSchema, mostCalls } from './plan.ts';
 
-/** A call that is made as soon as the ones before it are settled. What is wrong with its tool or arguments is its result. */
+/** A call made as soon as the calls before are settled. A mistake in its tool or arguments is its result. */
 const postedCallSchema = z.strictObject({
   tool: z.string().min(1).max(200),
   args: z.json().default({}).describe('Each `{$from: name, pointer}` stands for a value of an earlier result'),
@@ -11,10 +11,10 @@ const postedCallSchema = z.strictObject({
 });
 export type PostedCall = z.output<typeof postedCallSchema>;
 
-/** The calls of one turn of an open run. */
+/** The calls of a turn of an open run. */
 export const postedTurnSchema = z.array(postedCallSchema).min(1).max(mostCalls);
 
-/** What an open run keeps of the calls that it received. */
+/** The record of the received calls in an open run. */
 export const postedCallsSchema = z.strictObject({
   steps: z.array(stepIdSchema).describe('The steps that the calls become, in their order'),
   concurrent: z.literal(true).optional(),
@@ -22,5 +22,5 @@ export const postedCallsSchema = z.strictObject({
 });
 export type PostedCalls = z.infer<typeof postedCallsSchema>;
 
-/** Turns that may wait behind the one that an open run is at. */
+/** Most turns in the queue behind the present turn of an open run. */
 export const mostPostedTurns = 100;

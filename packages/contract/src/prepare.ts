@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Commands that run once in the workspace before the first turn, with a network of their own. */
+/** Commands to run once in the workspace before the first turn, with a network of their own. */
 export const prepareSchema = z.strictObject({
   commands: z
     .array(
@@ -31,9 +31,9 @@ export const prepareSchema = z.strictObject({
 });
 export type Prepare = z.infer<typeof prepareSchema>;
 
-/** Characters of the end of what a command printed that the log keeps. */
+/** Most characters of a command's output in the log, taken from the end. */
 export const longestTail = 4000;
-/** Characters of a command line that an event names; the spec of the run has all of it. */
+/** Most characters of a command line in an event; the spec of the run has the whole line. */
 export const longestLine = 1000;
 
 const ran = {
@@ -41,7 +41,7 @@ const ran = {
   of: z.int().min(1).describe('How many there are'),
 };
 
-/** A host that commands reached or tried to reach. */
+/** A host reached, or tried, by commands. */
 const reachedSchema = z.strictObject({
   host: z.string(),
   port: z.int(),
@@ -75,7 +75,7 @@ export const preparedFromSchema = z.strictObject({
 });
 export type PreparedFrom = z.infer<typeof preparedFromSchema>;
 
-/** A command that succeeded, and the files after it. With `cached`, all of them at once: their changes were made by an earlier run. */
+/** A successful command, and the files after the command. With `cached`, all of them at once: their changes were made by an earlier run. */
 export const preparedSchema = z.strictObject({
   ...ran,
   ...result,

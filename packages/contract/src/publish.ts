@@ -22,7 +22,10 @@ export const publishedSchema = z
   .meta({ id: 'Published' });
 export type Published = z.infer<typeof publishedSchema>;
 
-/** A text without control characters, and without those that change the direction of other text: what a person sees is what git keeps. */
+/**
+ * A text without control characters, and without characters that change the direction of other text: a person sees exactly the text kept by
+ * git.
+ */
 export const withoutHidden = (text: string): string => text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '');
 
 /** The message of a commit when a publish names none. */
@@ -51,7 +54,7 @@ export type PublishTarget = z.infer<typeof publishTargetSchema>;
 
 const oidSchema = z.string().regex(/^[0-9a-f]{40}$/);
 
-/** One version of a file in conflict. Null stands for no file. */
+/** A version of a file in conflict. Null stands for no file. */
 const versionSchema = z.strictObject({
   mode: z.string(),
   oid: oidSchema.describe('Hex SHA-1 of the content as a git blob'),
@@ -61,8 +64,8 @@ const versionSchema = z.strictObject({
 export type FileVersion = z.infer<typeof versionSchema>;
 
 /**
- * Why nothing was published; the source is unchanged. A conflict with `versions` can be resolved by choosing one of them; any other
- * conflict must first be fixed in the source.
+ * Why nothing was published; the source is unchanged. A conflict with `versions` can be resolved by a choice between the versions; any
+ * other conflict must first be fixed in the source.
  */
 export const conflictSchema = z.strictObject({
   path: z.string(),
@@ -95,14 +98,14 @@ export const conflictSchema = z.strictObject({
 });
 export type Conflict = z.infer<typeof conflictSchema>;
 
-/** A conflict in the log and in a run: without the versions and their merge, which a publish plan shows. */
+/** A conflict in the log and in a run: without the versions and their merge. A publish plan shows both. */
 export const conflictSummarySchema = conflictSchema.omit({ versions: true, merge: true }).meta({ id: 'Conflict' });
 export type ConflictSummary = z.infer<typeof conflictSummarySchema>;
 
-/** Most conflicting hunks of a file that a resolution may name. */
+/** Most conflicting hunks of a file in a resolution. */
 const mostChoices = 10_000;
 
-/** What a file has in place of one conflicting hunk. */
+/** The replacement for a conflicting hunk in a file. */
 const hunkChoiceSchema = z.discriminatedUnion('take', [
   z.strictObject({
     hunk: z.int().min(1).describe('Number of the hunk in the file'),
@@ -127,7 +130,7 @@ const resolved = {
 const byLines = { ...resolved, digest: z.string().describe('`merge.digest` of the conflict') };
 
 /**
- * The result for a file in conflict. By lines: every edit outside of the conflicting hunks stays, whichever side made it. As a whole file: the
+ * The result for a file in conflict. By lines: every edit outside of the conflicting hunks stays, from either side. As a whole file: the
  * run's version, the source's, or other text. Valid only while the source still has `seen`, and by lines only for the versions of `digest`.
  */
 export const resolutionSchema = z.discriminatedUnion('take', [
@@ -142,7 +145,7 @@ export const resolutionSchema = z.discriminatedUnion('take', [
 ]);
 export type Resolution = z.infer<typeof resolutionSchema>;
 
-/** What a publish would do now, to the byte: the dry run. */
+/** The result of a publish at this moment, to the byte: the dry run. */
 export const publishPlanSchema = z.strictObject({
   target: z.discriminatedUnion('type', [
     z.strictObject({

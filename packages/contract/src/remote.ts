@@ -6,14 +6,14 @@ export interface Remote {
   port: number;
   /** The user of ssh. */
   user: string | undefined;
-  /** As git takes it. It has no credentials and does not begin with a dash. */
+  /** The form for git. The URL has no credentials and does not begin with a dash. */
   url: string;
 }
 
 /**
- * Reads `https://host/path`, `ssh://user@host/path` and `user@host:path`, and nothing else that git would take: no local path, no other
+ * Reads `https://host/path`, `ssh://user@host/path` and `user@host:path`, and no other form known to git: no local path, no other
  * transport, no password.
- * @returns a text that says what is wrong with it
+ * @returns a text about the mistake in an invalid URL
  */
 export function parseRemote(text: string): Remote | string {
   if (/[\s\p{Cc}\\]/u.test(text)) return 'the URL has white space, control characters or a backslash';

@@ -11,7 +11,7 @@ import { secretUsesSchema } from './secret.ts';
 import { sourceSchema } from './source.ts';
 import { prioritySchema } from './vocabulary.ts';
 
-/** The hosts that the run's tools may reach. */
+/** The hosts in reach of the run's tools. */
 export const networkSchema = z.strictObject({
   allow: z
     .array(z.string().min(1).max(300))
@@ -28,7 +28,10 @@ export type Settings = z.infer<typeof settingsSchema>;
 
 export const hasNetwork = (network: Network): boolean => network.allow.length > 0;
 
-/** A command that must succeed on exactly the content of a publish. It runs in the sandbox without a network. */
+/**
+ * A command with a veto: a publish goes through only when the command succeeds on exactly the published content. The command runs in the
+ * sandbox without a network.
+ */
 export const validatorSchema = z
   .strictObject({
     name: z.string().min(1).max(100).optional(),
@@ -72,20 +75,20 @@ export const agentGoalSchema = z.discriminatedUnion('planner', plannedGoals);
 
 export type AgentGoal = z.infer<typeof agentGoalSchema>;
 
-/** The goal of a run: the same, or nothing but the calls that its caller sends. */
+/** The goal of a run: a planned goal, or nothing but the calls sent by its caller. */
 export const goalSchema = z.discriminatedUnion('planner', [
   ...plannedGoals,
   z.strictObject({ planner: z.literal('open') }),
 ]);
 export type Goal = z.infer<typeof goalSchema>;
 
-/** Models that the sub-agents of a run may use beside the run's own. */
+/** Models for the sub-agents of a run, in addition to the run's own model. */
 export const modelsSchema = z
   .array(z.string().min(1).max(200))
   .max(50)
   .describe('provider/model, for the sub-agents of the run. The model of the run itself is always allowed');
 
-/** The models that a sub-agent of a run may use. A sub-agent passes on this list, so it never grows. */
+/** The models permitted to a sub-agent of a run. A sub-agent passes on this list, so the list never grows. */
 export const allowedModels = ({ goal, models }: Pick<RunSpec, 'goal' | 'models'>): string[] => [
   ...new Set([...(goal.planner === 'model' ? [goal.model] : []), ...models]),
 ];
@@ -99,11 +102,11 @@ export const runSpecSchema = z.strictObject({
   goal: goalSchema,
   source: sourceSchema,
   policy: policySchema,
-  /** Which named policy `policy` is; absent when the request had the document. */
+  /** The name and version of `policy` in the store; absent when the request had the document. */
   policy_pin: policyPinSchema.optional(),
-  /** The operator's policies in force when the run, or a run that it was forked from, was accepted. */
+  /** The operator's policies in force at the acceptance of the run, or of the run before the fork. */
   operator: z.array(operatorPolicySchema).max(1000).optional(),
-  /** Their versions in the policy store, by digest. One from a file has none. */
+  /** Their versions in the policy store, by digest. A policy from a file has none. */
   operator_versions: z.record(z.string(), z.int()).optional(),
   limits: limitsSchema,
   network: networkSchema,
@@ -114,7 +117,7 @@ export const runSpecSchema = z.strictObject({
   agents: givenKindsSchema.optional(),
   /** For a sub-agent of a kind. */
   agent: ofKindSchema.optional(),
-  /** The tools that the run may call; absent: all of its toolset. */
+  /** The tools permitted to the run; absent: all of its toolset. */
   tools: z.array(z.string()).optional(),
   validators: validatorsSchema.default([]),
   publish: publishDefaultsSchema.prefault({}),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Starts with a letter, so that a name is neither a path nor an option. */
+/** Starts with a letter: a name is neither a path nor an option. */
 export const secretNameSchema = z
   .string()
   .regex(
@@ -11,7 +11,7 @@ export const secretNameSchema = z
 /** Shorter values occur by chance, so they could not be redacted. Both in UTF-8 bytes. */
 export const secretBytes = { least: 8, most: 64 * 1024 } as const;
 
-/** Variables that decide which programs run or where their connections lead. */
+/** Variables with power over the choice of programs or the target of their connections. */
 const reservedVariable =
   /^(PATH|HOME|PWD|SHELL|ENV|IFS|TMPDIR|BASH_.*|LD_.*|NODE_.*|HOLDPOINT_.*|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_.*|(CURL|REQUESTS)_CA_BUNDLE|GIT_(SSL_.*|CONFIG.*|EXEC_PATH))$/i;
 
@@ -53,7 +53,7 @@ type Placeholder = { placeholder: true | 'files' };
 type Use = { env: string } | { header: SecretHeader } | Placeholder;
 type GivenUse = { env: string } | { header: z.input<typeof headerSchema> } | Placeholder;
 
-/** Not a union: an error then names the field that is wrong. */
+/** Not a union: an error then names the wrong field. */
 const useSchema = z
   .strictObject({
     env: variableSchema.describe('A variable of every command').optional(),
@@ -72,7 +72,7 @@ const useSchema = z
   GivenUse
 >;
 
-/** One secret of a run and how its calls use it. A secret is recorded by name only. */
+/** A secret of a run and its use by the run's calls. A secret is recorded by name only. */
 export const secretUseSchema = z.strictObject({ name: secretNameSchema, as: useSchema });
 export type SecretUse = z.output<typeof secretUseSchema>;
 
@@ -95,7 +95,7 @@ function placeOf(as: SecretUse['as']): string {
   return 'placeholder';
 }
 
-/** Whose secrets a call uses, and which. */
+/** The owner and the names of the secrets used by a call. */
 export interface SecretScope {
   tenant: string;
   secrets: readonly SecretUse[];

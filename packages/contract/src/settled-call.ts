@@ -3,7 +3,7 @@ import type { modesSchema } from './permissions.ts';
 import type { Json } from './tool.ts';
 import type { Problem, StepStatus } from './vocabulary.ts';
 
-/** The statuses of a call that never runs again. */
+/** The statuses of a call after its last attempt. */
 export type SettledStatus = Exclude<StepStatus, 'pending' | 'parked' | 'queued' | 'running' | 'deferred'>;
 
 /** When a call was made, began and ended, from the run's log. */
@@ -16,22 +16,22 @@ export const callTimesSchema = z.strictObject({
 });
 export type CallTimes = z.infer<typeof callTimesSchema>;
 
-/** Whose words a value is that the tool did not return: those of a person who knows what happened, or of a dry run. */
+/** The source of a value without a return of the tool: a person with knowledge of the call, or a dry run. */
 export const insteadSchema = z.enum(['confirmed', 'dry_run']);
 
-/** A settled call. Its toolset makes the result that callers, later calls and models read from it. */
+/** A settled call. Its toolset makes the result for callers, later calls and models from this record. */
 export interface SettledCall {
   tool: string;
   /** As the caller wrote them, before defaults. */
   args: Json;
-  /** What ran in their place, because a person edited them. */
+  /** The arguments of a person's edit, used in place of `args`. */
   edited?: Json | undefined;
   status: SettledStatus;
-  /** What the tool returned; never a time. */
+  /** The value returned by the tool; never a time. */
   value?: Json | undefined;
   /**
-   * Set when the tool did not return the value. `confirmed`: its worker was lost, and a person says that the call took effect; the value is
-   * `{confirmed_by, message}`. `dry_run`: the call was not made; the value is `{dry_run: true, not_made: {tool, args}, note}`.
+   * Set when the tool did not return the value. `confirmed`: the call's worker was lost, and a person confirms the effect of the call; the
+   * value is `{confirmed_by, message}`. `dry_run`: the call was not made; the value is `{dry_run: true, not_made: {tool, args}, note}`.
    */
   instead?: z.infer<typeof insteadSchema> | undefined;
   error?: Problem | undefined;

@@ -17,7 +17,7 @@ const folderSchema = z
 
 const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
-/** Folders of a source on this host that a run sees read-only at the same place, without having a copy. */
+/** Folders of a source on this host, visible to a run read-only at the same place, without a copy. */
 export const sourceFoldersSchema = z
   .array(folderSchema)
   .min(1)
@@ -33,12 +33,12 @@ export const sourceFoldersSchema = z
     'Folders of the source that are not part of the files of the run, such as `node_modules`: commands and tools see them at the same place, read-only and as they are at the source',
   );
 
-/** A folder of the run's source that its sandboxes see read-only at the same place. */
+/** A folder of the run's source, visible to the run's sandboxes read-only at the same place. */
 export interface SourceFolder {
   /** Relative to the workspace. */
   path: string;
   /** Its real path on the host, without links. */
   host: string;
-  /** Device, inode and birth time (ns) with commas between. A folder that takes its place has another one. */
+  /** Device, inode and birth time (ns) with commas between. Another folder in the same place has another identity. */
   identity: string;
 }

@@ -68,8 +68,8 @@ const gitSchema = z
   });
 
 /**
- * Where a run's files come from. Wire shape of `workspace.source`. Paths that `include` and `exclude` leave out do not exist in the
- * workspace, and a publish leaves them unchanged at the source.
+ * Where a run's files come from. Wire shape of `workspace.source`. The workspace has no path outside of `include` and `exclude`, and a
+ * publish leaves such paths unchanged at the source.
  */
 export const sourceSchema = z
   .discriminatedUnion('type', [
@@ -93,7 +93,7 @@ export type GitSource = Extract<Source, { type: 'git' }>;
 /** A git source has either a path or a URL. */
 export type RemoteSource = GitSource & { url: string };
 
-/** The folders that a run sees read-only at their place in the source: paths relative to its top. */
+/** The folders visible to a run read-only at their place in the source: paths relative to the source's top. */
 export const sourceFoldersOf = (source: Source): readonly string[] =>
   (source.type === 'git' || source.type === 'directory' ? source.with : undefined) ?? [];
 

@@ -6,7 +6,7 @@ import { payloadOf, payloadSchema } from './payload.ts';
 import { agentGoalSchema } from './run-spec.ts';
 import { problemSchema, taskKindSchema } from './vocabulary.ts';
 
-/** A background command: it runs beside the steps. */
+/** A background command: the command runs while steps of the run go ahead. */
 export const shellSpecSchema = z.strictObject({
   command: z.string().min(1).max(100_000).describe('For bash'),
   cwd: z.string().optional().describe('Relative to the workspace root'),
@@ -15,7 +15,10 @@ export const shellSpecSchema = z.strictObject({
 });
 export type ShellSpec = z.infer<typeof shellSpecSchema>;
 
-/** The goal of a sub-agent. It gets the policy, the network and the limits of the run it works for, and its usage counts there, too. */
+/**
+ * The goal of a sub-agent. A sub-agent gets the policy, the network and the limits of its parent run, and the sub-agent's usage counts in
+ * the parent, too.
+ */
 export const agentSpecSchema = z.strictObject({
   goal: agentGoalSchema,
   kind: kindBoundsSchema.optional().describe('What it may do less than the run that it works for'),
@@ -34,7 +37,7 @@ export const agentSpecSchema = z.strictObject({
 });
 export type AgentSpec = z.infer<typeof agentSpecSchema>;
 
-/** The data of a task that is known when it is created. */
+/** The data of a task at its creation. */
 export const taskAboutSchema = z.strictObject({
   step_id: stepIdSchema,
   kind: taskKindSchema,
@@ -49,7 +52,7 @@ export const taskAboutSchema = z.strictObject({
 });
 export type TaskAbout = z.infer<typeof taskAboutSchema>;
 
-/** What a command and its children used, as far as this host can tell. A killed command has no exit code. */
+/** The usage of a command and its children, as measured by this host. A killed command has no exit code. */
 export const commandUseSchema = z.strictObject({
   exit_code: z.int().nullable(),
   cpu_ms: z.int().optional().describe('Processor time'),
@@ -58,7 +61,7 @@ export const commandUseSchema = z.strictObject({
 });
 export type CommandUse = z.infer<typeof commandUseSchema>;
 
-/** What the merge of a sub-agent did that merges by itself. With conflicts it changed nothing. */
+/** The outcome of an automatic merge of a sub-agent. A merge with conflicts changed nothing. */
 export const taskMergeSchema = z
   .union([
     z.strictObject({
@@ -82,8 +85,8 @@ export const taskOutcomeSchema = z.strictObject({
 export type TaskOutcome = z.infer<typeof taskOutcomeSchema>;
 
 /**
- * The outcome of a call that requested an approved background command. The call settles with it when the command has started, and stays
- * the writer until then.
+ * The outcome of a call with an approved background command. The call settles with this outcome when the command has started, and stays the
+ * writer until then.
  */
 export const beginsSchema = z.strictObject({
   value: payloadSchema.optional(),

@@ -1,14 +1,14 @@
 /**
- * The names of attributes, operations and spans, each in one place.
+ * The names of attributes, operations and spans, once each.
  *
  * GenAI names follow version 0.1.0 of OpenTelemetry's GenAI conventions, general names version 1.45.0 of its semantic conventions (the npm
  * package `@opentelemetry/semantic-conventions` 1.45.0, `/incubating`). Both are in development, so a new version is a change of this file.
- * Names that no convention has begin with `holdpoint.`. Those that have content say so.
+ * Names outside of the conventions begin with `holdpoint.`. A comment marks the names of attributes with content.
  */
 export const genAi = {
   operation: 'gen_ai.operation.name',
   provider: 'gen_ai.provider.name',
-  /** The toolset: what an agent can do is what its kind is. */
+  /** The toolset: its tools are the agent's abilities, so the toolset is the agent's kind. */
   agentName: 'gen_ai.agent.name',
   /** The id of the run. */
   conversationId: 'gen_ai.conversation.id',
@@ -35,9 +35,9 @@ export const genAiOperation = {
   invokeAgent: 'invoke_agent',
   /** A run whose calls come from a plan or from its caller. */
   invokeWorkflow: 'invoke_workflow',
-  /** A turn that a model decided. */
+  /** A turn decided by a model. */
   chat: 'chat',
-  /** A turn that a plan or a caller decided. */
+  /** A turn decided by a plan or a caller. */
   plan: 'plan',
   executeTool: 'execute_tool',
 } as const;
@@ -63,9 +63,9 @@ export const attribute = {
   dryRun: 'holdpoint.run.dry_run',
   /** `succeeded`, `failed` or `canceled`. */
   runOutcome: 'holdpoint.run.outcome',
-  /** From 1. A run that is retried after its end has one more. */
+  /** From 1. A retry after the end of a run adds 1. */
   runLife: 'holdpoint.run.life',
-  /** On events of a run: what it was resumed after, and how many steps were taken back. */
+  /** On events of a run: the reason of the pause before, and the number of undone steps. */
   resumedAfter: 'holdpoint.run.resumed_after',
   undoneSteps: 'holdpoint.run.undone_steps',
   /** 1 and more: the run is a sub-agent. */
@@ -78,7 +78,7 @@ export const attribute = {
   segmentState: 'holdpoint.segment.state',
   /** From 1, over all lives of the run. */
   segmentNumber: 'holdpoint.segment.number',
-  /** What a waiting run waits for (`approval`, `task`, `calls`), or the code of the reason of a pause. */
+  /** The reason of a wait (`approval`, `task`, `calls`), or the code of the reason of a pause. */
   segmentReason: 'holdpoint.segment.reason',
 
   turn: 'holdpoint.turn.number',
@@ -99,13 +99,13 @@ export const attribute = {
   verdict: 'holdpoint.step.verdict',
   /** `confirmed` or `dry_run`: the tool did not return the result. */
   instead: 'holdpoint.step.instead',
-  /** The step of the original run that had this outcome. */
+  /** The step of the original run with this outcome. */
   inheritedFrom: 'holdpoint.step.inherited_from',
 
   attempt: 'holdpoint.attempt.number',
   /** As the step's, or `lost`, `retried`, `deferred`, `held`, `indeterminate`. */
   attemptOutcome: 'holdpoint.attempt.outcome',
-  /** Milliseconds that the tool itself ran. */
+  /** Milliseconds of the tool's own execution. */
   toolMs: 'holdpoint.attempt.tool_ms',
   worker: 'holdpoint.worker.id',
 
@@ -116,11 +116,11 @@ export const attribute = {
   approvalKind: 'holdpoint.approval.kind',
   /** `approve`, `edit`, `reject` or `respond`; also `expired` and `canceled`. */
   decision: 'holdpoint.approval.decision',
-  /** The name of the caller that decided, or of the rule's maker. */
+  /** The name of the deciding caller, or of the rule's maker. */
   decidedBy: 'holdpoint.approval.decided_by',
-  /** The remembered rule that decided. */
+  /** The deciding remembered rule. */
   ruleId: 'holdpoint.approval.rule_id',
-  /** The rule that was made with the decision. */
+  /** The rule made with the decision. */
   madeRule: 'holdpoint.approval.made_rule',
   /** The deadline passed, and the policy lets the call run then. */
   approvalExpired: 'holdpoint.approval.expired',
@@ -151,9 +151,9 @@ export const attribute = {
 
   /** Milliseconds of processor time of a command and its children. */
   commandCpuMs: 'holdpoint.command.cpu_ms',
-  /** The most memory that a command and its children had at once. */
+  /** The peak memory of a command and its children. */
   commandMemoryBytes: 'holdpoint.command.memory_bytes',
-  /** What a command printed, before it was cut. */
+  /** The output of a command before the cut. */
   commandOutputBytes: 'holdpoint.command.output_bytes',
 
   /** `bubblewrap` or `none`. */
@@ -169,20 +169,20 @@ export const attribute = {
 
   /** The class of a repair of the reconciler. */
   repairClass: 'holdpoint.repair.class',
-  /** Why a span links to another: one of `linkType`. */
+  /** The reason of a link between spans, from `linkType`. */
   linkType: 'holdpoint.link.type',
   linkedRunId: 'holdpoint.link.run_id',
 } as const;
 
-/** Why a span links to another one. */
+/** Reasons of links between spans. */
 export const linkType = {
   /** The step whose outcome, or the run whose past, a fork continues. */
   forkedFrom: 'forked_from',
   fork: 'fork',
-  /** The run that a sub-agent works for. */
+  /** The parent run of a sub-agent. */
   worksFor: 'works_for',
   subAgent: 'sub_agent',
-  /** The segment, or the life of the run, before this one. */
+  /** The segment, or the life of the run, before the present. */
   previous: 'previous',
   /** The run whose changes are published. */
   run: 'run',

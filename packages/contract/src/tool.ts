@@ -5,16 +5,18 @@ import type { PathChange } from './diff.ts';
 import type { AgentSpec, CommandUse, ShellSpec, TaskOutcome } from './task.ts';
 import type { Problem, TaskKind, TaskStatus } from './vocabulary.ts';
 
-/** A task that a call starts beside the steps: a background command, or a sub-agent on a copy of the workspace. */
+/**
+ * A task started by a call: a background command, or a sub-agent on a copy of the workspace. The task runs while steps of the run go ahead.
+ */
 export type NewTask =
   | { kind: 'shell'; title: string; spec: ShellSpec }
   | { kind: 'agent'; title: string; spec: AgentSpec };
 
 interface Effects {
-  /** The workspace paths that the call changed, when it knows all of them. When absent, the snapshot walks the tree. */
+  /** The workspace paths changed by the call, when the call knows all of them. When absent, the snapshot walks the tree. */
   touched?: readonly string[] | undefined;
   capabilities?: CapabilityReport | undefined;
-  /** What its commands used. Counted by the host. */
+  /** The usage of the call's commands. Counted by the host. */
   command?: CommandUse | undefined;
 }
 
@@ -26,36 +28,39 @@ export type ToolOutcome =
       /** Starts in the same append as the outcome, under the context's `taskId`. */
       task?: NewTask | undefined;
     } & Effects)
-  /** The call waits for a task and holds no worker: it runs again when the task is over, or at `until` (milliseconds since the epoch). Reads only. */
+  /**
+   * The call waits for a task and holds no worker: the call runs again when the task is over, or at `until` (milliseconds since the epoch).
+   * Reads only.
+   */
   | { status: 'deferred'; until: number; on: { task_id: string } | { task: NewTask } }
   | ({ status: 'failed' | 'timed_out' | 'killed'; error: Problem; value?: unknown } & Effects);
 
-/** What a run changed between two snapshots. */
+/** The changes of a run between two snapshots. */
 export interface MergeContent {
   /** The first changes; `total` counts all. */
   changes: PathChange[];
   total: number;
-  /** The patch of text files, cut when it is long. */
+  /** The patch of text files; a long patch is cut. */
   patch: string;
   /** Whether the patch was cut. */
   cut: boolean;
 }
 
-/** What a merge would bring: the snapshot of the sub-agent's run, and its content. */
+/** The effect of a merge in advance: the snapshot of the sub-agent's run, and the changes. */
 export type MergePreview =
   | ({ status: 'ready'; run_id: string; snapshot: string } & MergeContent)
   | { status: 'refused'; problem: Problem };
 
-/** What a merge did. `left_out`: what the other run made and no snapshot can hold, such as a socket. */
+/** The outcome of a merge. `left_out`: files of the other run without a place in any snapshot, such as a socket. */
 export type MergeResult =
   | { status: 'merged'; paths: readonly string[]; left_out?: readonly string[] | undefined }
   | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
   | { status: 'refused'; problem: Problem };
 
-/** What a held call did on a throw-away fork of the workspace: approving applies exactly this. */
+/** The effect of a held call on a throw-away fork of the workspace: an approval applies exactly this effect. */
 export type ResultPreview = {
   kind: 'result';
-  /** The snapshot of the run that it was made on, and the one that it left. */
+  /** The snapshot of the run before the call, and the snapshot after. */
   base: string;
   snapshot: string;
   files_changed: number;
@@ -67,7 +72,7 @@ export type ResultPreview = {
   duration_ms: number;
 } & MergeContent;
 
-/** What a person sees before a decision. */
+/** Shown to a person before a decision. */
 export type Preview =
   | { kind: 'diff'; path: string; patch: string }
   | {
@@ -75,7 +80,7 @@ export type Preview =
       command: string;
       cwd: string;
       network: readonly string[];
-      /** Names of the secrets that the command gets as variables, or that the proxy adds to its requests. */
+      /** Names of the secrets passed to the command as variables, or added by the proxy to its requests. */
       secrets?: readonly string[];
       background?: true;
     }
@@ -83,12 +88,12 @@ export type Preview =
   | { kind: 'question'; question: string; options: string[] }
   | { kind: 'problem'; message: string };
 
-/** A task as a tool sees it. */
+/** A tool's view of a task. */
 export interface TaskView {
   id: string;
   kind: TaskKind;
   title: string;
-  /** The kind of a sub-agent that has one. */
+  /** The kind of a sub-agent, if any. */
   agent?: string | undefined;
   status: TaskStatus;
   /** Present when the task is over. */
@@ -100,7 +105,7 @@ export interface TaskView {
   ended_at?: string | undefined;
 }
 
-/** A part of what a background command printed. Cursors count bytes from the beginning of the stream. */
+/** A part of the output of a background command. Cursors count bytes from the beginning of the stream. */
 export interface OutputPage {
   text: string;
   /** Where `text` begins: later than requested when the requested bytes are no longer kept. */
@@ -111,18 +116,18 @@ export interface OutputPage {
   omitted: number;
 }
 
-/** The tasks of the run that a call belongs to. */
+/** The tasks of the call's run. */
 export interface TaskHandle {
   list(): Promise<TaskView[]>;
   get(taskId: string): Promise<TaskView | undefined>;
   output(taskId: string, at: { stream: 'stdout' | 'stderr'; from: number; maxBytes: number }): Promise<OutputPage>;
-  /** Requests the end of a task and waits for it, at most 10 s. No-op when the task is over. */
+  /** Requests the end of a task and waits at most 10 s for the end. No-op when the task is over. */
   kill(taskId: string): Promise<TaskView | undefined>;
-  /** Brings what a sub-agent changed into the workspace, all of it or nothing. Only for a tool that writes. */
+  /** Brings the changes of a sub-agent into the workspace, all or nothing. Only for a writing tool. */
   merge(taskId: string): Promise<MergeResult>;
-  /** A kind of sub-agent by its name, as it was when the run began; refused with the names that there are. */
+  /** Finds a kind of sub-agent by its name, as defined at the beginning of the run; a refusal lists the known names. */
   agentKind(name: string): Promise<{ status: 'found'; kind: AgentKind } | { status: 'refused'; problem: Problem }>;
-  /** What a merge would bring now. Changes nothing. */
+  /** Previews the effect of a merge. Changes nothing. */
   previewMerge(taskId: string): Promise<MergePreview>;
 }
 

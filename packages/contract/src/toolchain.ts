@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The program of a language that the commands of a run find first. */
+/** A language's program, first in the search path of the run's commands. */
 export const toolchainSchema = z.strictObject({
   language: z.enum(['node', 'python']),
   version: z.string().nullable().describe('null: the machine has none'),

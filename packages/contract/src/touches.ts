@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a call would touch, by its arguments alone: before it runs, and without a look at the workspace. */
+/** The paths and hosts of a call, from its arguments alone: before the call runs, and without a look at the workspace. */
 export const touchesSchema = z.strictObject({
   paths: z
     .array(

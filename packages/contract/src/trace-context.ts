@@ -11,7 +11,7 @@ export interface TraceContext {
 
 /**
  * The trace context of a request. The standard says: without a valid `traceparent` there is none, and an invalid `tracestate` is dropped
- * alone. A version that is not known yet may have more fields, which are left out.
+ * alone. A future version may have more fields: the reader drops them.
  */
 export function readTraceContext(headers: {
   traceparent?: string | undefined;

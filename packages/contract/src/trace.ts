@@ -6,21 +6,21 @@ const traceId = z.string().regex(/^[0-9a-f]{32}$/);
 const attributes = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 
 /**
- * What a span is about. The segments of a `run` follow each other without a gap, so their durations add up to that of the run. All other
- * spans of the run lie in one segment, or, when they reach over several, in the run itself. What follows an ended run (a publish, a retry)
- * stands beside it in the trace, and links to it.
+ * The subject of a span. The segments of a `run` follow each other without a gap, so their durations add up to the duration of the run. All
+ * other spans of the run lie in a segment, or, when they reach over several, in the run. The sequel of an ended run (a publish, a retry) is
+ * a sibling of the run in the trace, with a link to the run.
  */
 export const spanKindSchema = z.enum([
   'run',
-  /** The run was in one state: queued, running, waiting, paused or canceling. A long time in one state has several. */
+  /** A period of the run in a single state: queued, running, waiting, paused or canceling. A long period has several segments. */
   'segment',
-  /** One planner decision, from the moment it was asked. With a model: its request, answer and tokens. */
+  /** A decision of the planner, from the request on. With a model: its request, answer and tokens. */
   'turn',
-  /** One tool call, from the turn that planned it to its outcome. */
+  /** A tool call, from its plan to its outcome. */
   'step',
-  /** One try at a step, on a worker. One that was lost ends where the log learned of it. */
+  /** An attempt at a step, on a worker. A lost attempt ends at the moment when the log learned of the loss. */
   'attempt',
-  /** A wait for a job, an approval, a question, a task or a message. It is made when it is over. */
+  /** A wait for a job, an approval, a question, a task or a message. The span appears at the end of the wait. */
   'wait',
   'task',
   /** Work on the workspace: materialise, take-over, capture, merge, discard. */
@@ -28,7 +28,7 @@ export const spanKindSchema = z.enum([
   'publish',
 ]);
 
-/** One span, from the log of a run. The names of attributes are in telemetry-names.ts. */
+/** A span, from the log of a run. The names of attributes are in telemetry-names.ts. */
 export const traceSpanSchema = z.strictObject({
   span_id: spanId,
   parent_id: spanId.nullable().describe('Null: no span of the trace is above it; a caller may have named one'),
@@ -44,7 +44,7 @@ export const traceSpanSchema = z.strictObject({
 });
 export type TraceSpan = z.infer<typeof traceSpanSchema>;
 
-/** A page of the trace of a run, in order of start. Pages follow each other by the ends of their spans; those without an end are last. */
+/** A page of the trace of a run, in order of start. Pages follow each other by the ends of their spans; spans without an end are last. */
 export const traceSchema = z.strictObject({
   run_id: runIdSchema,
   trace_id: traceId,
@@ -54,16 +54,16 @@ export const traceSchema = z.strictObject({
 });
 export type Trace = z.infer<typeof traceSchema>;
 
-/** Spans of one run that have ended, in the order in which its log ended them. A parent may follow later: it ends after its children. */
+/** Ended spans of a run, in the order of their ends in the log. A parent may follow later: a parent ends after its children. */
 export interface EndedSpans {
   run_id: string;
   trace_id: string;
-  /** What the caller sent in its request: `trace_id` is from it then. */
+  /** From the caller's request: `trace_id` is the caller's then. */
   traceparent?: string | undefined;
   tracestate?: string | undefined;
   spans: readonly TraceSpan[];
   /** The span of the run, in its present life. */
   run_span_id?: string | undefined;
-  /** The segment in which each of them began, with all that is in it; 0: none. */
+  /** The segment at the beginning of each span, with all its content; 0: none. */
   segments?: readonly number[] | undefined;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { capabilityReportSchema } from './capabilities.ts';
 
-/** The result of one validator. Long output keeps its head and its tail. */
+/** The result of a validator. Long output keeps its head and its tail. */
 export const validatorResultSchema = z.strictObject({
   name: z.string(),
   command: z.string(),

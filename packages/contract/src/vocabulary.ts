@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 export const effectSchema = z.enum(['read', 'workspace', 'external']);
-/** What a call may change: nothing, the staging workspace only, or anything else. */
+/** The largest possible change of a call: nothing, the staging workspace only, or anything else. */
 export type Effect = z.infer<typeof effectSchema>;
 
 export const riskSchema = z.enum(['low', 'medium', 'high']);
@@ -72,7 +72,7 @@ export const isTerminal = (status: RunStatus): boolean => terminalRuns.includes(
 export const isSettled = (status: StepStatus): boolean => !unsettledSteps.includes(status);
 
 export const taskKindSchema = z.enum(['shell', 'agent']);
-/** A task runs beside the steps: a background command, or a sub-agent, which is a run of its own. */
+/** A task runs while steps of its run go ahead: a background command, or a sub-agent, a run with a parent. */
 export type TaskKind = z.infer<typeof taskKindSchema>;
 
 export const taskStatusSchema = z.enum([
@@ -87,14 +87,14 @@ export const taskStatusSchema = z.enum([
 ]);
 /**
  * `capturing`: the command has ended, and its changes are not in a snapshot yet. `completed`: exit code 0, or the sub-agent succeeded.
- * `lost`: its end is unknown, because it died with its worker or its workspace was rolled back.
+ * `lost`: its end is unknown, because the task died with its worker, or its workspace was rolled back.
  */
 export type TaskStatus = z.infer<typeof taskStatusSchema>;
 
 const openTasks: readonly TaskStatus[] = ['queued', 'running', 'capturing'];
 export const isTaskOver = (status: TaskStatus): boolean => !openTasks.includes(status);
 
-/** What decides the calls of a run: a plan, a model, or its caller. */
+/** The source of a run's calls: a plan, a model, or its caller. */
 export const plannerSchema = z.enum(['scripted', 'model', 'open']);
 
 export const prioritySchema = z.enum(['high', 'normal', 'low']);
@@ -103,12 +103,12 @@ export type Priority = z.infer<typeof prioritySchema>;
 
 export const approvalKindSchema = z.enum(['action', 'input', 'indeterminate', 'publish', 'conflict']);
 /**
- * `action`: a call. `input`: a question to a person. `indeterminate`: a call that may or may not have taken effect. `publish`: a publish
- * that the policy holds. `conflict`: a publish with conflicts.
+ * `action`: a call. `input`: a question to a person. `indeterminate`: a call with an unknown effect. `publish`: a publish held by the
+ * policy. `conflict`: a publish with conflicts.
  */
 export type ApprovalKind = z.infer<typeof approvalKindSchema>;
 
-/** What a model used for one answer. */
+/** The usage of a model for an answer. */
 export const modelUsageSchema = z.strictObject({
   input_tokens: z.int().describe('All tokens of the request, the cached ones included'),
   output_tokens: z.int(),
@@ -119,7 +119,7 @@ export const modelUsageSchema = z.strictObject({
 });
 export type ModelUsage = z.infer<typeof modelUsageSchema>;
 
-/** Who answered for a model, and why the answer ended. Nothing of the answer itself. */
+/** Who answered for a model, and why the answer ended. The answer's text is not here. */
 export const modelAnsweredSchema = z.strictObject({
   provider: z.string().optional().describe('By the GenAI conventions of OpenTelemetry'),
   asked: z.string().optional().describe('The model that was asked, `provider/model`, when it is not that of the run'),
@@ -129,7 +129,7 @@ export const modelAnsweredSchema = z.strictObject({
 });
 export type ModelAnswered = z.infer<typeof modelAnsweredSchema>;
 
-/** An error as data: a stable code, what happened, what to do next. */
+/** An error as data: a stable code, the event, the next step. */
 export const problemSchema = z
   .strictObject({
     code: z.string(),

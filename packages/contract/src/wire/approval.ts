@@ -17,7 +17,7 @@ import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
 
-/** A call that a remembered rule lets through: exactly these parameters. */
+/** A call permitted by a remembered rule: exactly these parameters. */
 const rememberedCall = {
   toolset: z.string(),
   tool: z.string(),
@@ -27,7 +27,7 @@ const rememberedCall = {
   call_digest: z.string().describe('Digest of all of these. A call with another one is not let through'),
 };
 
-/** The rule that `remember` would make of an approval. */
+/** The rule made from an approval by `remember`. */
 const proposedRuleSchema = z.strictObject({
   ...rememberedCall,
   tenant: z.string().describe('With `policy` the rule holds in all runs of this tenant; with `run` in this run'),
@@ -35,10 +35,10 @@ const proposedRuleSchema = z.strictObject({
   needs_external: z.boolean().describe('The call has effects outside the workspace: remember needs `external`'),
 });
 
-/** Which parts of an approval are shown in part, with their whole length in bytes. */
+/** The shortened parts of an approval, with their whole length in bytes. */
 const cutSchema = z.strictObject({ args: z.int().optional(), preview: z.int().optional() });
 
-/** A request for a decision. A decision names `action_digest` and applies only to exactly that call on that workspace state. */
+/** A request for a decision. A decision names `action_digest` and applies only to exactly this call on this workspace state. */
 export const approvalSchema = z
   .strictObject({
     id: z.string(),
@@ -170,7 +170,7 @@ const labelParameter = z
   .regex(/^[^=]+=/, 'expected name=value')
   .describe('`name=value`: only pending approvals of runs with this label');
 
-/** GET /v1/approvals. Approvals that are not pending are listed per run. */
+/** GET /v1/approvals. Decided and expired approvals are listed per run. */
 export const listApprovalsQuerySchema = z
   .strictObject({
     status: listParameter(approvalStatusSchema)
@@ -200,7 +200,7 @@ export const listApprovalsQuerySchema = z
 
 export type ListApprovalsQuery = z.infer<typeof listApprovalsQuerySchema>;
 
-/** The largest number of seconds that a remembered rule is in force: a year. */
+/** The longest life of a remembered rule in seconds: a year. */
 const longestRule = 365 * 24 * 3600;
 
 const remember = {
@@ -279,7 +279,7 @@ export const conflictViewSchema = conflictLinesSchema
   .meta({ id: 'ConflictView' });
 export type ConflictView = z.infer<typeof conflictViewSchema>;
 
-/** POST /v1/approvals/decisions: of the pending approvals that are named, or that fit the filter. */
+/** POST /v1/approvals/decisions: decides the named pending approvals, or all pending approvals of the filter. */
 export const decideManySchema = z
   .strictObject({
     decision: decisionKindSchema.exclude(['edit']),

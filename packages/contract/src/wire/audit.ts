@@ -32,5 +32,5 @@ export const verifyAuditQuerySchema = z.strictObject({
     .describe('A head that was kept elsewhere: `SEQ:HASH`'),
 });
 
-/** What the stream of the records is sent as: one record per line. */
+/** The media type of the stream of records: a record per line. */
 export const jsonLines = 'application/x-ndjson';

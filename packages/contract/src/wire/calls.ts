@@ -3,7 +3,7 @@ import { postedTurnSchema } from '../posted-calls.ts';
 import { integerParameter } from './page.ts';
 import { stepDetailSchema } from './step.ts';
 
-/** POST /v1/runs/{id}/calls: the calls of one turn of an open run. */
+/** POST /v1/runs/{id}/calls: the calls of a turn of an open run. */
 export const sendCallsSchema = z
   .strictObject({
     calls: postedTurnSchema,
@@ -32,7 +32,7 @@ const receivedStepSchema = stepDetailSchema.extend({
     .describe('The calls have more than 64 MiB, and args and result of this one are null: GET /v1/steps/{id} has them'),
 });
 
-/** Calls that an open run received together. */
+/** Calls received together by an open run. */
 export const receivedCallsSchema = z
   .strictObject({
     number: z.int().describe('Number of the request, from 1: GET /v1/runs/{id}/calls/{number} reads it again'),

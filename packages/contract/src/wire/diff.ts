@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fileDiffSchema, leftOutListSchema } from '../diff.ts';
 import { pathParameter } from './path.ts';
 
-/** What changed between two snapshots of a run. */
+/** The changes between two snapshots of a run. */
 export const diffSchema = z
   .strictObject({
     run_id: z.string(),

@@ -6,11 +6,11 @@ import { integerParameter, pageOf } from './page.ts';
 const seq = z.int().min(1).describe('Dense, from 1, per run');
 const options = eventSchema.options.map((option: z.ZodObject) => option.extend({ seq }));
 
-/** A logged event with its sequence number, as the API sends it. */
+/** A logged event with its sequence number, as sent by the API. */
 export const runEventSchema: z.ZodType<LoggedEvent, LoggedEvent> = z
   .discriminatedUnion('type', options as unknown as [EventOption, ...EventOption[]])
   .meta({ id: 'RunEvent' });
-/** The compiler cannot follow `extend` over a union of forty members: the schema is `eventSchema` with one more field. */
+/** The compiler cannot follow `extend` over a union of forty members: the schema is `eventSchema` with an additional field. */
 type EventOption = z.ZodType<LoggedEvent, LoggedEvent> & z.core.$ZodTypeDiscriminable;
 
 export type { LoggedEvent as RunEvent } from '../events.ts';
@@ -43,9 +43,9 @@ export const listAllEventsQuerySchema = z.strictObject({
     .describe('`next_cursor` of the previous page'),
 });
 
-/** Name of the server-sent event after which a run's stream ends for good. Its data: the last sequence number. */
+/** Name of the last server-sent event of a run's stream: no event follows. Its data: the last sequence number. */
 export const endOfStream = 'end';
 /** Name of the server-sent events with live text. Their data: a `LiveFrame`. They have no id, and are not sent again. */
 export const liveEvent = 'live';
-/** Name of the server-sent event on GET /v1/events. Its data: the run as it is now. */
+/** Name of the server-sent event on GET /v1/events. Its data: the run at this moment. */
 export const runChanged = 'run.changed';

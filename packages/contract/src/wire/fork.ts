@@ -11,7 +11,7 @@ const stepReference = z
   .union([z.int().min(0), z.string().min(1).max(100)])
   .describe("The last step to keep: its id, or its `number` in the list of the run's steps. 0: none");
 
-/** POST /v1/runs/{id}/fork: a new run that continues after a step of this one. Absent fields keep their values. */
+/** POST /v1/runs/{id}/fork: a new run, continued after a step of this run. Absent fields keep their values. */
 export const forkRunSchema = z
   .strictObject({
     from_step: stepReference,

@@ -5,7 +5,7 @@ import { cursorOf, integerParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
 
-/** Bounds on a key beside its scopes. Null: unlimited. */
+/** Bounds on a key in addition to its scopes. Null: unlimited. */
 export const keyLimitsSchema = z.strictObject({
   requests_per_s: z.int().min(1).max(100_000).nullable().describe('Requests per second, on average'),
   burst: z.int().min(1).max(1_000_000).nullable().describe('Requests at once, when the key was idle before'),
@@ -13,7 +13,7 @@ export const keyLimitsSchema = z.strictObject({
 });
 export type KeyLimits = z.infer<typeof keyLimitsSchema>;
 
-/** A key, without its text, which nothing stores. */
+/** A key without its text: no store has the text. */
 export const keySchema = z
   .strictObject({
     id: z.string(),
@@ -39,7 +39,7 @@ export const keySchema = z
 export type Key = z.infer<typeof keySchema>;
 export const keyPageSchema = pageOf(keySchema);
 
-/** The answer to create and rotate: the only time that the text of the key is shown. */
+/** The answer to create and rotate: the text of the key is shown only here. */
 export const issuedKeySchema = z
   .strictObject({ ...keySchema.shape, key: z.string().describe('The text of the key. It is shown this once') })
   .meta({ id: 'IssuedKey' });

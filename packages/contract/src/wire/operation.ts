@@ -3,7 +3,7 @@ import { givenLimitsSchema } from '../limits.ts';
 import { problemSchema } from '../vocabulary.ts';
 import { listOf } from './page.ts';
 
-/** The operator's bounds on every run that a process was started with. */
+/** The operator's bounds on every run, read by a process at its start. */
 export const boundsSchema = z.strictObject({
   policy: z.string().nullable().describe("Digest of the operator's policy in force; null: there is none"),
   policy_version: z.int().nullable().optional().describe('Its version in the store; null: it is from a file'),
@@ -26,7 +26,7 @@ export const boundsSchema = z.strictObject({
 
 export type Bounds = z.infer<typeof boundsSchema>;
 
-/** The bounds of the API process. Those of a worker may differ. */
+/** The bounds of the API process. The bounds of a worker may differ. */
 export const apiBoundsSchema = z
   .strictObject({
     ...boundsSchema.shape,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An entry of a list that cannot be shown, because what is stored of it cannot be read. */
+/** A list entry with unreadable stored data, named in place of its content. */
 export const damagedSchema = z
   .strictObject({ id: z.string(), code: z.string(), detail: z.string(), next: z.string() })
   .meta({ id: 'Damaged' });
@@ -43,7 +43,7 @@ export const integerParameter = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 
-/** Several values of one vocabulary in a parameter, separated by commas. */
+/** Several values of the same vocabulary in a parameter, separated by commas. */
 export const listParameter = <Value extends string>(item: z.ZodEnum<{ [Name in Value]: Name }>) =>
   z
     .string()

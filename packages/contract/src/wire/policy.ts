@@ -43,7 +43,7 @@ export const listVersionsQuerySchema = z.strictObject({
   cursor: integerParameter(1, 1_000_000).optional().describe('`next_cursor` of the previous page'),
 });
 
-/** A call that need not be made: what is left out is as the tool says. */
+/** An imagined call: the tool's description supplies the absent fields. */
 export const imaginedCallSchema = z.strictObject({
   toolset: z.string().min(1).max(64).default('holdpoint'),
   tool: z.string().min(1).max(200),
@@ -79,7 +79,7 @@ const ruleExplanationSchema = z.strictObject({
     .describe('The fields of the rule that do not match, or not surely'),
 });
 
-/** Which rule decides each part of a call, and why the others do not. */
+/** The deciding rule of each part of a call, and the reason why each other rule does not decide. */
 export const explanationSchema = z
   .strictObject({
     verdict: verdictSchema,
@@ -154,7 +154,7 @@ export const unjudgedCallSchema = z
   .meta({ id: 'UnjudgedCall' });
 export type UnjudgedCall = z.infer<typeof unjudgedCallSchema>;
 
-/** What some of the runs would have been with a candidate. Counts are of this page; add them up. */
+/** The verdicts of a candidate policy on past runs. Counts are of this page; add them up. */
 export const replayPageSchema = z
   .strictObject({
     runs: z.int(),

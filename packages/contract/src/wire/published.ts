@@ -54,7 +54,10 @@ export const publishPreviewSchema = z
   .meta({ id: 'PublishPreview' });
 export type PublishPreview = z.infer<typeof publishPreviewSchema>;
 
-/** The publication of a change set. `requested` and `discarding`: a worker still has to do it; `parked`: it waits for a decision. */
+/**
+ * The publication of a change set. `requested` and `discarding`: a worker still has to do it; `parked`: the publication waits for a
+ * decision.
+ */
 export const publicationSchema = z
   .strictObject({
     run_id: z.string(),

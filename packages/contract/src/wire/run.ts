@@ -28,10 +28,10 @@ export const labelsSchema = z
   .record(z.string().min(1).max(63), z.string().max(255))
   .refine((labels) => Object.keys(labels).length <= 64, 'a run has at most 64 labels');
 
-/** What only a run with a prompt may have. */
+/** Fields for runs with a prompt only. */
 const ofPrompts = ['model', 'system', 'instructions', 'images', 'fallbacks', 'options', 'output_schema'] as const;
 
-/** POST /v1/runs. The goal is a `prompt` for a model, a `plan` of tool calls, or `open`: exactly one of them. */
+/** POST /v1/runs. The goal is a `prompt` for a model, a `plan` of tool calls, or `open`: exactly one of the three. */
 export const createRunSchema = z
   .strictObject({
     title: z.string().min(1).max(200).optional(),
@@ -65,7 +65,7 @@ export const createRunSchema = z
     if (body.prompt !== undefined) return;
     for (const field of ofPrompts) if (body[field] !== undefined) refuse([field], `${field} belongs to a prompt`);
   });
-/** The body as a caller writes it: fields with a default may be absent. */
+/** The body from a caller: fields with a default may be absent. */
 export type CreateRun = z.input<typeof createRunSchema>;
 export type CreateRunBody = z.output<typeof createRunSchema>;
 
@@ -83,7 +83,7 @@ const usageShape = {
 
 const blockerSchema = z.strictObject({ run_id: z.string(), reason: problemSchema });
 
-/** A sub-agent that waits for a person. */
+/** A sub-agent with a question to a person. */
 const waitingForSchema = z.strictObject({
   task_id: z.string().describe('Its task in the run that it works for'),
   run_id: z.string(),

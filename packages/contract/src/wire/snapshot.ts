@@ -5,7 +5,7 @@ import { pathParameter } from './path.ts';
 
 const time = z.iso.datetime();
 
-/** A state of a run's workspace that can be read, compared, restored and forked from. */
+/** A state of a run's workspace, to read, compare, restore and fork from. */
 export const snapshotSchema = z
   .strictObject({
     id: z.string(),
@@ -74,7 +74,7 @@ export const fileListSchema = listOf(fileEntrySchema).extend({
 /** GET /v1/runs/{id}/files/content: the bytes. */
 export const readFileQuerySchema = z.strictObject({ snapshot, path: pathParameter });
 
-/** GET /v1/runs/{id}/archive: files of a snapshot in one download. */
+/** GET /v1/runs/{id}/archive: files of a snapshot in a single download. */
 export const archiveQuerySchema = z.strictObject({
   snapshot,
   only: z.enum(['all', 'changed']).default('all').describe('changed: files that the run added or changed'),

@@ -45,7 +45,7 @@ export const stepSchema = z
   .meta({ id: 'Step' });
 export type Step = z.infer<typeof stepSchema>;
 
-/** One step: arguments and result are complete. */
+/** A step with complete arguments and result. */
 export const stepDetailSchema = z
   .strictObject({
     ...stepShape,
@@ -72,7 +72,7 @@ export const stepPageSchema = pageOf(stepSchema);
 /** Most bytes of a step in a list of summaries, as JSON. */
 export const mostSummaryBytes = 300;
 
-/** A step in one line of a list: its title is cut so that the whole has at most 300 bytes. */
+/** A step in a line of a list: its title is cut to keep the whole within 300 bytes. */
 export const stepSummarySchema = z
   .strictObject({
     id: z.string(),
@@ -115,7 +115,7 @@ export const listStepsQuerySchema = z.strictObject({
     .describe('One or more, separated by commas'),
 });
 
-/** One attempt at a step. */
+/** An attempt at a step. */
 export const attemptSchema = z
   .strictObject({
     number: z.int(),

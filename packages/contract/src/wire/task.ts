@@ -5,7 +5,7 @@ import { integerParameter, listOf } from './page.ts';
 
 const time = z.iso.datetime();
 
-/** A background command or a sub-agent, which run beside the steps of a run. */
+/** A background command or a sub-agent: both run while steps of the run go ahead. */
 export const taskSchema = z
   .strictObject({
     id: z.string(),
@@ -40,7 +40,7 @@ export const taskOutputQuerySchema = z.strictObject({
 });
 export type TaskOutputQuery = Partial<z.output<typeof taskOutputQuerySchema>>;
 
-/** A part of what a background command printed. Cursors count bytes; the first and last MiB of each stream are kept. */
+/** A part of the output of a background command. Cursors count bytes; the first and last MiB of each stream are kept. */
 export const taskOutputSchema = z
   .strictObject({
     status: taskStatusSchema,
