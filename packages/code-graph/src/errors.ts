@@ -1,4 +1,4 @@
-/** A question that has no answer. Every other error is one of the infrastructure. */
+/** A question without an answer. Every other error comes from the infrastructure. */
 export class CodeGraphError extends Error {
   override readonly name = 'CodeGraphError';
   /** `EQUERY`: the question is wrong. `ETIMEOUT`: not answered in time. `EQUOTA`: the answer, or the graph, is too large. */

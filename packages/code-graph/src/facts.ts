@@ -7,11 +7,11 @@ const placeSchema = z.strictObject({ line: z.int(), column: z.int() });
 const symbolFactSchema = z.strictObject({
   name: z.string(),
   kind: z.enum(['function', 'method', 'class', 'interface', 'type', 'enum', 'variable', 'constant', 'field', 'module']),
-  /** The names of the declarations around it, outermost first. */
+  /** The names of the declarations around the symbol, outermost first. */
   container: z.array(z.string()),
-  /** Another file can name it. */
+  /** Another file can name the symbol. */
   exported: z.boolean(),
-  /** The names by which other files import it, where these are not its own: `default`, or `b` after `export { a as b }`. */
+  /** The names by which other files import the symbol, when different from its own name: `default`, or `b` after `export { a as b }`. */
   exported_as: z.array(z.string()).optional(),
   start: placeSchema,
   end: placeSchema,
@@ -20,9 +20,9 @@ export type SymbolFact = z.infer<typeof symbolFactSchema>;
 
 /** An import, an include, or a re-export of another file. */
 const importFactSchema = z.strictObject({
-  /** As it is written: `./a.ts`, `os.path`, `fmt`. */
+  /** In the words of the file: `./a.ts`, `os.path`, `fmt`. */
   source: z.string(),
-  /** The names that it brings, and what they are called here. Empty: the module as a whole, or only its effects. */
+  /** The imported names, and their names in this file. Empty: the module as a whole, or only its effects. */
   names: z.array(z.strictObject({ name: z.string(), as: z.string() })),
   /** The name of the module as a whole here: `import * as x`, `import x`. */
   whole: z.string().optional(),
@@ -31,24 +31,24 @@ const importFactSchema = z.strictObject({
 });
 export type ImportFact = z.infer<typeof importFactSchema>;
 
-/** A use of a name that is no declaration. */
+/** A use of a name outside of declarations. */
 export const referenceFactSchema = z.strictObject({
   name: z.string(),
-  /** What stands before it: `a` in `a.name`. */
+  /** The text before the name: `a` in `a.name`. */
   qualifier: z.string().optional(),
   kind: z.enum(['call', 'type', 'value', 'extends']),
   start: placeSchema,
 });
 export type ReferenceFact = z.infer<typeof referenceFactSchema>;
 
-/** What the bytes of one file say. Depends on the bytes, the language and the version of the extractor alone. */
+/** The facts read from the bytes of a file. Depends on the bytes, the language and the version of the extractor alone. */
 export const fileFactsSchema = z.strictObject({
   symbols: z.array(symbolFactSchema),
   imports: z.array(importFactSchema),
   references: z.array(referenceFactSchema),
-  /** The parser met text that is not of the language: what it read around it is here. */
+  /** The parser met text foreign to the language: the facts around such text are included. */
   has_errors: z.boolean(),
-  /** More of them than a file may have: what is here is the first part. */
+  /** More facts than permitted to a file: only the first part is here. */
   cut: z.boolean(),
 });
 export type FileFacts = z.infer<typeof fileFactsSchema>;

@@ -15,9 +15,9 @@ export interface GraphsOptions {
   snapshots: Snapshots;
   /** @default the parser of this package */
   program?: HostProgram;
-  /** The most bytes that the graph of one run may have on disk. @default 512 MiB */
+  /** The most bytes of a run's graph on disk. @default 512 MiB */
   maxBytes?: number;
-  /** Milliseconds that a process may take for one file; it is killed then. @default 30 s */
+  /** Milliseconds permitted to a process for a file; then the process is killed. @default 30 s */
   fileMs?: number;
 }
 
@@ -32,7 +32,7 @@ export interface GraphQuery {
   /** The name of the query, see `questionNames`. */
   query: string;
   params?: Readonly<Record<string, Json>> | undefined;
-  /** The permissions of the run: what it may not read is in no answer. @default it may read everything */
+  /** The permissions of the run: no answer has a path unreadable for the run. @default every path is readable */
   permissions?: readonly string[] | undefined;
   timeout_ms: number;
   /** Bytes of the results. */
@@ -45,17 +45,17 @@ export interface GraphQuery {
 /** The code graphs of the runs of this host. */
 export interface Graphs {
   /**
-   * Answers from the graph of a snapshot, after reading the files of it that the run's graph does not know. When time is up, what was read
-   * stays, and the next query continues there.
-   * @throws CodeGraphError for a question without an answer; every other error is one of the infrastructure
+   * Answers from the graph of a snapshot, after a read of the snapshot's files unknown to the run's graph. When time is up, the graph keeps the
+   * read files, and the next query continues with the rest.
+   * @throws CodeGraphError for a question without an answer; every other error comes from the infrastructure
    */
   query(query: GraphQuery): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** Entries of a listing that a thread gets at once: 10 ms. */
+/** Entries of a listing sent to a thread at once: 10 ms. */
 const maxEntries = 10_000;
-/** How often the graph may be found changed by other processes during one query. */
+/** Other processes may change the graph during a query this many times. */
 const maxRounds = 20;
 
 export function openGraphs({
@@ -67,7 +67,7 @@ export function openGraphs({
 }: GraphsOptions): Graphs {
   const threads = new TenantThreads();
   const parsers = new Map<string, Parser>();
-  /** The build of each run, so that two queries do not read the same files. */
+  /** The build of each run: two queries do not read the same files. */
   const builds = new Map<string, Promise<unknown>>();
 
   const parserOf = ({ runId, owner }: GraphQuery): Parser => {
@@ -86,7 +86,7 @@ export function openGraphs({
   const perform = ({ runId, tenant = '' }: Whose, request: Request): Promise<Outcome> =>
     threads.of({ runId, tenant }).perform({ ...snapshots.cache(runId), maxBytes }, request);
 
-  /** One build of a run after the other. A build that fails has no part in the next one. */
+  /** Runs the builds of a run in sequence. A failed build has no effect on the next build. */
   const alone = async <Result>(runId: string, act: () => Promise<Result>): Promise<Result> => {
     const before = builds.get(runId);
     const result = (before ?? Promise.resolve()).then(act, act);
@@ -96,7 +96,10 @@ export function openGraphs({
     return result;
   };
 
-  /** In parts, because the event loop copies what a thread gets. A run has one build at a time, so its parts are of one listing. */
+  /**
+   * In parts, because the event loop copies every message to a thread. A run has one build at a time, so its parts belong to the same
+   * listing.
+   */
   const list = async (whose: Whose, snapshot: string, { since, entries }: GivenListing): Promise<Outcome> => {
     const last = Math.max(0, entries.length - maxEntries);
     for (let from = 0; from < last; from += maxEntries) {
@@ -212,7 +215,7 @@ function late({ read, total }: Progress, timeoutMs: number): CodeGraphError {
   );
 }
 
-/** A snapshot that the run does not have is a mistake of who asks. */
+/** A snapshot unknown to the run is a mistake of the caller. */
 function readable(error: unknown, snapshot: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ESNAPSHOTUNKNOWN') {

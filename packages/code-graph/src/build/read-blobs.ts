@@ -4,11 +4,11 @@ import { configurationHint } from '../view/hint.ts';
 import type { Unread } from '../view/view.ts';
 import type { Snapshots } from './snapshots.ts';
 
-/** Bytes of the largest file that is parsed. */
+/** Bytes of the largest parsed file. */
 const maxFileBytes = 1024 * 1024;
-/** Bytes of the longest configuration that is read. A longer one counts as absent. */
+/** Bytes of the longest configuration. A longer configuration counts as absent. */
 const maxConfigurationBytes = 256 * 1024;
-/** Files that the parser has at a time, so that it never waits for the next one. */
+/** Files in the parser at a time: the parser never waits for the next file. */
 const maxOpen = 4;
 /** Facts are written together: a transaction takes as long as a hundred files. */
 const batchFiles = 64;
@@ -17,12 +17,12 @@ const batchBytes = 4 * 1024 * 1024;
 export interface ReadDeps {
   snapshots: Snapshots;
   parser: Parser;
-  /** Writes what was read. Resolves to the positions of lines that were refused. */
+  /** Writes the read blobs. Resolves to the positions of refused lines. */
   keep(read: Read[]): Promise<readonly number[]>;
   onRead(files: number): void;
 }
 
-/** Reads, parses and keeps blobs, in batches. What a batch has is kept when this fails or is aborted later. */
+/** Reads, parses and keeps blobs, in batches. A later failure or abort leaves the facts of finished batches. */
 export async function readBlobs(
   deps: ReadDeps,
   { runId, blobs, signal }: { runId: string; blobs: readonly Unread[]; signal: AbortSignal },
@@ -35,7 +35,7 @@ export async function readBlobs(
     const read = batch;
     [batch, bytes] = [[], 0];
     if (read.length === 0) return;
-    // The thread gets the lines themselves, so what is refused is described again without them.
+    // The thread takes over the lines, so refused blobs are described again without their lines.
     const about = read.map(({ line: _, ...one }) => one);
     const refused = await deps.keep(read);
     if (refused.length > 0) {

@@ -8,7 +8,7 @@ export interface Collected {
   found: Found[];
   imports: ImportFact[];
   exports: ExportedName[];
-  /** Something was left out because it is too long. */
+  /** A fact was left out because of its length. */
   cut: boolean;
 }
 
@@ -55,7 +55,7 @@ interface Statement {
   end: number;
 }
 
-/** An import inside an import is part of it, as the `require` in `const a = require('a')`. */
+/** An import inside an import is part of the outer import, as the `require` in `const a = require('a')`. */
 function readImportStatements(grammar: Grammar, statements: Statement[], collected: Collected): Statement[] {
   const outer: Statement[] = [];
   statements.sort((a, b) => a.start - b.start || b.end - a.end);
@@ -73,7 +73,7 @@ function readImportStatements(grammar: Grammar, statements: Statement[], collect
   return outer;
 }
 
-/** Whether an index lies in one of the ranges, which are sorted and apart. */
+/** Whether a range contains an index. The ranges are sorted and disjoint. */
 function within(ranges: readonly { start: number; end: number }[]) {
   return (index: number) => {
     let low = 0;

@@ -1,13 +1,13 @@
-/** A callback that says whether to stop, and whether it has said so. */
+/** A callback with the decision to stop, and the record of this decision. */
 export interface Deadline {
   check: () => boolean;
   readonly isOver: boolean;
 }
 
-/** On a busy machine a file may wait this many times longer than it may work. */
+/** On a busy machine a file may wait for this multiple of its work time. */
 const patience = 4;
 
-/** Counts the time that the process works, so that a busy machine parses the same files as an idle one. */
+/** Counts the processor time of the process, so a busy machine parses the same files as an idle machine. */
 export function startDeadline(timeoutMs: number): Deadline {
   const start = performance.now();
   const worked = workedMs();

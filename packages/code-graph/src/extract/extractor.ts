@@ -8,9 +8,12 @@ interface SourceFile {
 }
 
 export interface ExtractLimits {
-  /** Milliseconds of work for parsing and reading one file, without loading its grammar. On a busy machine it may wait 4 times as long. */
+  /**
+   * Milliseconds of work for the parse and the read of a file, without the load of its grammar. On a busy machine the file may wait 4 times
+   * as long.
+   */
   timeoutMs: number;
-  /** Symbols, imports and references of a file, together. What is beyond is left out, and `cut` says so. */
+  /** Symbols, imports and references of a file, together. Facts beyond the limit are left out, and `cut` is set. */
   maxFacts: number;
 }
 
@@ -24,8 +27,10 @@ export interface Unparsed {
 }
 
 export interface Extractor {
-  /** Never rejects for what a file contains. The same file has the same facts. */
+  /** No content of a file makes the call reject. The same file has the same facts. */
   extract(file: SourceFile, limits: ExtractLimits): Promise<FileFacts | Unparsed>;
-  /** An error in the parser, or the files before, used it up: open another one, best in a new process. */
+  /**
+   * An error in the parser, or the memory of earlier files, has made the extractor useless: open another extractor, best in a new process.
+   */
   readonly isBroken: boolean;
 }

@@ -4,10 +4,10 @@ import type { Collected } from './collect.ts';
 import { isFunctionLike, maxDepth, type Nested, nest } from './nest.ts';
 import type { Place } from './place.ts';
 
-/** More modules in one file are not searched for what is around an import. */
+/** In a file with more modules, the extractor does not look for the modules around an import. */
 const maxModules = 200;
 
-/** Makes the facts of a file from what its query found. */
+/** Makes the facts of a file from the matches of its query. */
 export function factsOf(
   { grammar, text, maxFacts }: { grammar: Grammar; text: string; maxFacts: number },
   { found, imports: written, exports, cut }: Collected,
@@ -47,7 +47,7 @@ function isBefore(a: Place, b: Place): boolean {
   return a.line < b.line || (a.line === b.line && a.column < b.column);
 }
 
-/** A variable of a function is no symbol: other files cannot mean it. Its name hides those of the file. */
+/** A variable of a function is no symbol: other files cannot name such a variable. Its name hides the same name of the file. */
 function declareLocal(one: Nested): void {
   const holder = one.role === 'local' ? one.parent : isVariable(one) ? one.scope : undefined;
   if (holder === undefined) return;
@@ -102,8 +102,8 @@ function symbolsOf(
 }
 
 /**
- * The second assignment to a variable of a Python module declares nothing. Two declarations of one name each have their
- * own fields: as a class in both branches of an `if`, or a Go type in two cases of a `switch`.
+ * The second assignment to a variable of a Python module declares nothing. Two declarations of the same name each have their own fields: as
+ * a class in both branches of an `if`, or a Go type in two cases of a `switch`.
  */
 function openRepeats(): (one: Nested) => boolean {
   const seen = new Map<Nested | undefined, Set<string>>();

@@ -8,11 +8,11 @@ type TreeSitter = typeof treeSitter;
 export interface ParserLibrary {
   treeSitter: TreeSitter;
   folder: string;
-  /** Bytes that the parser has taken; it never gives any back. */
+  /** Bytes taken by the parser; the parser never gives any back. */
   memory(): number;
 }
 
-/** The types of Node do not have it. */
+/** Missing in the types of Node. */
 declare const WebAssembly: {
   Memory: new (size: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
 };
@@ -23,8 +23,8 @@ const initialMemory = 32 * 1024 * 1024;
 const maxMemory = 512 * 1024 * 1024;
 
 /**
- * The library has one WASM module for a process, which is useless after an error in it, so each caller gets a copy.
- * Its C stack is small: ambiguous text makes it recurse, leave the memory, and end with an error.
+ * The library has a single WASM module for a process, useless after an error, so each caller gets a copy. Its C stack is small: ambiguous
+ * text makes the parser recurse, leave the memory, and end with an error.
  */
 export async function loadParser(grammars: string | undefined): Promise<ParserLibrary> {
   const require = createRequire(import.meta.url);

@@ -1,16 +1,16 @@
 import type { Found } from './read-match.ts';
 
-/** Something found, and what is around it. */
+/** A match of the query, with the declarations around the match. */
 export interface Nested extends Found {
-  /** The declaration, scope or block around it. */
+  /** The declaration, scope or block around the match. */
   parent?: Nested;
-  /** The nearest function or block around it: what a variable is local to. */
+  /** The nearest function or block around the match: local variables belong to this scope. */
   scope?: Nested;
-  /** The marks between it and its parent. */
+  /** The marks between the match and its parent. */
   marks: ReadonlySet<string>;
-  /** The names of the declarations and scopes around it, outermost first. */
+  /** The names of the declarations and scopes around the match, outermost first. */
   container: readonly string[];
-  /** Names that mean something only inside. */
+  /** Names without a meaning outside. */
   locals?: Set<string>;
 }
 
@@ -18,7 +18,7 @@ export interface Nested extends Found {
 export const maxDepth = 32;
 const noMarks: ReadonlySet<string> = new Set();
 
-/** Finds what is around each one, by position alone. In the order of the text. */
+/** Finds the parents of each match, by position alone. In the order of the text. */
 export function nest(found: Found[]): Nested[] {
   const ordered = found.toSorted(
     (a, b) => a.start - b.start || b.end - a.end || rank(a) - rank(b) || a.pattern - b.pattern,
@@ -41,7 +41,7 @@ function rank({ role }: Found): number {
 function place(one: Found, around: Nested | undefined): Nested {
   const isMarked = around?.role === 'mark';
   let parent = isMarked ? around.parent : around;
-  // A parameter of a constructor that declares a field.
+  // A parameter of a constructor may declare a field.
   if (one.kind === 'field' && parent?.kind === 'method') parent = parent.parent;
   // `a = b = 1` declares two variables side by side.
   while (isVariable(one) && parent && isVariable(parent)) parent = parent.parent;

@@ -15,12 +15,12 @@ export type { Extractor } from './extractor.ts';
 /**
  * Loads the parser. Grammars are loaded when the first file of their language is parsed.
  *
- * @param options.grammars the folder with the grammars; by default the one of the installed package
+ * @param options.grammars the folder with the grammars; by default the folder of the installed package
  */
 export async function openExtractor(options: { grammars?: string } = {}): Promise<Extractor> {
   const library = await loadParser(options.grammars);
   const parser = new library.treeSitter.Parser();
-  /** C and C++ have one grammar; its query takes 250 ms to compile. */
+  /** C and C++ share a grammar; its query takes 250 ms to compile. */
   const loaded = new Map<Grammar, Promise<Loaded>>();
   let isBroken = false;
   return {
@@ -38,7 +38,7 @@ export async function openExtractor(options: { grammars?: string } = {}): Promis
       try {
         return parse({ parser, language, text: source.text }, limits);
       } catch {
-        // A trap of WASM leaves its memory as it was in the middle of the work.
+        // A trap of WASM leaves its memory in the middle of the work.
         isBroken = true;
         return { unparsed: 'parser_failed' };
       } finally {
@@ -74,7 +74,7 @@ function parse(
   parser.setLanguage(language);
   const tree = parser.parse(text, null, { progressCallback });
   if (tree === null) {
-    // Otherwise the next file would continue where this one stopped.
+    // Without the reset the next file would continue at the place of this stop.
     parser.reset();
     return { unparsed: 'timeout' };
   }

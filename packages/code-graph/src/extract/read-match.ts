@@ -3,7 +3,7 @@ import type { ReferenceFact } from '../facts.ts';
 import type { SymbolKind } from '../grammars/grammar.ts';
 import { endOf, type Place, startOf } from './place.ts';
 
-/** Something that a query found, before it is known what is around it. Indices count UTF-16 units of the text. */
+/** A match of a query, before its surroundings are known. Indices count UTF-16 units of the text. */
 export interface Found {
   role: 'symbol' | 'scope' | 'block' | 'binding' | 'local' | 'drop' | 'mark' | 'reference';
   name: string;
@@ -12,19 +12,19 @@ export interface Found {
   start: number;
   end: number;
   startPlace: Place;
-  /** Symbols have one. */
+  /** Only symbols have an end. */
   endPlace?: Place;
   pattern: number;
   kind?: SymbolKind;
-  /** It holds all that follows, up to the next one of these. */
+  /** The match holds all text up to the next match of this kind. */
   isRest?: boolean;
-  /** Containers that the declaration itself names. */
+  /** Containers named by the declaration, not by position. */
   within?: string[];
   reference?: ReferenceFact['kind'];
   qualifier?: string;
 }
 
-/** The nodes of a match by what they are for. */
+/** The nodes of a match by their purpose. */
 export interface ReadMatch {
   role?: Role;
   whole?: Node;
@@ -55,7 +55,7 @@ export function readMatch({ captures }: QueryMatch): ReadMatch {
   return read;
 }
 
-/** Each property of a node is a call into WASM, so only what is needed is read. */
+/** Each property of a node is a call into WASM, so the function reads only the needed properties. */
 export function toFound(text: string, pattern: number, role: Role, nodes: ReadMatch & { whole: Node }): Found {
   const { whole, name = whole, qualifier, within } = nodes;
   const isLeaf = role.role === 'reference' || role.role === 'local' || role.role === 'drop';

@@ -5,7 +5,7 @@ const maxBytes = 2 * 1024 * 1024;
 const smallestMinified = 10_000;
 const minifiedLineLength = 500;
 
-/** The text of a file as the parser gets it, or why it gets none. Bytes that are not UTF-8 become U+FFFD: names are mostly ASCII. */
+/** The text of a file for the parser, or the reason of a refusal. U+FFFD stands for bytes outside of UTF-8: names are mostly ASCII. */
 export function sourceText({ path, bytes }: { path: string; bytes: Uint8Array }): { text: string } | Unparsed {
   if (bytes.length > maxBytes) return { unparsed: 'too_large' };
   const encoding = utf16(bytes);

@@ -87,7 +87,7 @@ export const c: Grammar = {
   self: ['this'],
 };
 
-/** What is `static` or in a namespace without a name belongs to the file. */
+/** A declaration with `static`, or in a namespace without a name, belongs to the file. */
 function isExported({ kind, marks, parent }: Declaration): boolean {
   if (parent?.kind === 'function' || parent?.kind === 'method') return false;
   const isMember = parent?.kind === 'class' || kind === 'method';

@@ -71,7 +71,7 @@ export const csharp: Grammar = {
   builtins: new Set(['var', 'nameof', 'value', 'dynamic', '_']),
 };
 
-/** A member without a modifier is private, a type without one is visible in its assembly. */
+/** A member without a modifier is private, a type without a modifier is visible in its assembly. */
 function isExported({ head, marks, parent }: Declaration): boolean {
   if (parent === undefined || parent.kind === 'module') return !/\bfile\b/.test(head);
   if (!parent.exported || parent.kind === 'function' || parent.kind === 'method') return false;

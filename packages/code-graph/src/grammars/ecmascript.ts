@@ -1,7 +1,7 @@
 import type { Node } from '@vscode/tree-sitter-wasm';
 import type { Declaration, ExportedName, Grammar, WrittenImport } from './grammar.ts';
 
-/** What JavaScript and TypeScript have in common. */
+/** The common part of JavaScript and TypeScript. */
 const common = `
 (variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @symbol.function
 (variable_declarator name: (identifier) @name value: (class)) @symbol.class
@@ -212,7 +212,7 @@ function argumentOf(call: Node | null): string | undefined {
   return stringOf(call?.childForFieldName('arguments')?.namedChild(0) ?? null);
 }
 
-/** The text of a string without escapes or parts that are computed. */
+/** The text of a string without escapes or computed parts. */
 function stringOf(node: Node | null): string | undefined {
   if (node?.type !== 'string' && node?.type !== 'template_string') return undefined;
   if (node.namedChildren.some((child) => child?.type !== 'string_fragment')) return undefined;

@@ -63,7 +63,7 @@ export const java: Grammar = {
   builtins: new Set(['var']),
 };
 
-/** Without a modifier a declaration is visible in its package, so other files can name it. */
+/** A declaration without a modifier is visible in its package, so other files can name the declaration. */
 function isExported({ head, marks, parent }: Declaration): boolean {
   if (parent === undefined) return true;
   if (!parent.exported || parent.kind === 'function' || parent.kind === 'method') return false;

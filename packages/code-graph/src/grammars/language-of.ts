@@ -1,7 +1,7 @@
 import type { Language } from './language.ts';
 
 /**
- * The language of a file by its name, or by the interpreter that its first line names.
+ * The language of a file by its name, or by the interpreter in its first line.
  *
  * @param firstBytes the beginning of the file, 256 bytes suffice
  */

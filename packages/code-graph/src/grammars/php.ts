@@ -81,7 +81,7 @@ function readUse(node: Node): WrittenImport[] {
   });
 }
 
-/** A path that is written out: `'a.php'`, or `__DIR__ . '/a.php'`, which is `./a.php`. */
+/** A path written out: `'a.php'`, or `__DIR__ . '/a.php'`, the same as `./a.php`. */
 function readInclude(node: Node): WrittenImport[] {
   let path = node.namedChild(0);
   if (path?.type === 'parenthesized_expression') path = path.namedChild(0);

@@ -64,7 +64,7 @@ export const python: Grammar = {
   self: ['self', 'cls'],
 };
 
-/** A name with an underscore before it is private by convention, unless `__all__` has it. */
+/** A name with an underscore in front is private by convention, unless `__all__` has the name. */
 function isExported({ name, parent }: Declaration): boolean {
   if (/^_(?!_.*__$)/.test(name)) return false;
   return parent === undefined || (parent.exported && parent.kind !== 'function' && parent.kind !== 'method');

@@ -46,7 +46,7 @@ export const ruby: Grammar = {
   wasm: 'tree-sitter-ruby.wasm',
   query,
   readImports,
-  // `private` is a call that other calls take back: what it means for a method is known when the program runs.
+  // `private` is a call, and other calls can revoke its effect: the visibility of a method is known only at run time.
   isExported: ({ parent }) => parent?.kind !== 'method' && parent?.kind !== 'function',
   seesOtherFiles: true,
   self: ['self', 'super'],

@@ -66,7 +66,7 @@ export const rust: Grammar = {
   builtins: new Set(['Self']),
 };
 
-/** Members of a trait, of its implementations and variants of an enum are as visible as what they belong to. */
+/** Members of a trait, of its implementations and variants of an enum are as visible as their owner. */
 function isExported({ kind, head, parent }: Declaration): boolean {
   if (parent?.kind === 'function' || parent?.kind === 'method') return false;
   if (parent?.kind === 'interface' || parent?.kind === 'enum') return parent.exported;
@@ -74,7 +74,7 @@ function isExported({ kind, head, parent }: Declaration): boolean {
   return /\bpub\b/.test(head) || (kind === 'function' && /\bmacro_rules\b/.test(head));
 }
 
-/** In `mod tests { use super::a; }` it is the file that has `a`. */
+/** In `mod tests { use super::a; }` the file has `a`. */
 function outsideModules(source: string, modules: readonly string[]): string {
   const parts = source.split('::');
   const isRelative = parts[0] === 'super' || parts[0] === 'self';

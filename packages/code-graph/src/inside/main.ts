@@ -2,7 +2,7 @@ import { type Extractor, openExtractor } from '../extract/open-extractor.ts';
 import { languageOf } from '../grammars/language-of.ts';
 import type { ParseReply, ParseRequest } from './protocol.ts';
 
-/** Reads a line of JSON and as many bytes as it says, and answers with a line, until stdin ends. */
+/** Reads a line of JSON and the announced number of bytes, and answers with a line, until stdin ends. */
 const limits = { timeoutMs: 5000, maxFacts: 20_000 };
 
 let extractor: Extractor | undefined;
@@ -17,7 +17,7 @@ async function parse({ name }: ParseRequest, bytes: Buffer): Promise<ParseReply>
 
 async function answer(asked: ParseRequest, bytes: Buffer): Promise<void> {
   const reply = await parse(asked, bytes);
-  // The worker starts another program after a parser that is broken.
+  // The worker starts another program after a broken parser.
   const isLast = extractor?.isBroken === true;
   await new Promise<void>((written) => process.stdout.write(`${JSON.stringify(reply)}\n`, () => written()));
   if (isLast) process.exit(0);

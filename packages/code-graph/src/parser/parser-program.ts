@@ -7,11 +7,11 @@ const source = join(import.meta.dirname, '..');
 const inside = '/opt/holdpoint/code-graph';
 const mebibyte = 1024 * 1024;
 
-/** The program that parses files. It sees its own source and the grammars. */
+/** The program to parse files. The program sees its own source and the grammars. */
 export const parserProgram = (): HostProgram => ({
   name: 'parser of the code graph',
   main: join(source, 'inside/main.ts'),
-  // Without it every WebAssembly memory reserves 10 GiB of addresses, more than a limit of memory allows.
+  // Without this option every WebAssembly memory reserves 10 GiB of addresses, more than permitted by a limit of memory.
   nodeOptions: ['--disable-warning=ExperimentalWarning', '--disable-wasm-trap-handler', '--max-old-space-size=512'],
   files: [
     { host: source, inside: `${inside}/src` },

@@ -4,17 +4,19 @@ import { nameWith } from '../view/hint.ts';
 export interface ParserDeps {
   /** Starts a process for the run. */
   start(): ProgramProcess;
-  /** Milliseconds for one file. More than the parser gives itself: what it does before and after parsing counts, too. */
+  /** Milliseconds for a file. More than the parser's own limit: the work before and after the parse counts, too. */
   fileMs: number;
 }
 
 /** A busy host takes seconds to start Node. */
 const startMs = 60_000;
 
-/** The line that the program answered, or why there is none. */
+/** The program's answer line, or the reason of its absence. */
 export type Parsed = { line: Uint8Array } | { reason: 'timeout' | 'parser_failed' };
 
-/** The parser of one run. A file that takes it down twice, or takes too long, is not parsed; the next file gets a new process. */
+/**
+ * The parser of a run. A file is left unparsed after two crashes of the parser, or after its time is up; the next file gets a new process.
+ */
 export class Parser {
   readonly #deps: ParserDeps;
   #process: ProgramProcess | undefined;
@@ -24,7 +26,7 @@ export class Parser {
     this.#deps = deps;
   }
 
-  /** May be called again before it resolves. @throws SandboxError when no process can be started */
+  /** Callers need not wait for the previous call. @throws SandboxError when no process can be started */
   async parse(hint: string, content: Uint8Array): Promise<Parsed> {
     for (let failures = 0; failures < 2; ) {
       const process = await this.#running();
@@ -35,19 +37,19 @@ export class Parser {
         if (code === 'EPROGRAMTIMEOUT') return { reason: 'timeout' };
         if (code === 'EPROGRAMVIOLATION') return { reason: 'parser_failed' };
         if (code !== 'EPROGRAMLOST') throw error;
-        // A file that waited behind the one that was being parsed has a cause here: it did not begin.
+        // A file in the queue behind the failed file has a cause here: its parse had not begun.
         if (!(error instanceof Error) || error.cause === undefined) failures++;
       }
     }
     return { reason: 'parser_failed' };
   }
 
-  /** Ends the process: what it wrote cannot be trusted. */
+  /** Ends the process: its output is not trusted. */
   async end(): Promise<void> {
     await this.#process?.close();
   }
 
-  /** Asks for nothing first: the start is no part of the time of a file, and no file can fail it. */
+  /** The first request is empty: the start costs no file its time, and no file can fail the start. */
   #running(): Promise<ProgramProcess> {
     if (this.#started !== undefined && this.#process?.usable === true) return this.#started;
     const process = this.#deps.start();

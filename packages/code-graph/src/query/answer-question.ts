@@ -22,7 +22,7 @@ export interface Answer {
   cursor?: string;
 }
 
-/** @throws CodeGraphError for a question that is not known, whatever the graph holds */
+/** @throws CodeGraphError for an unknown question, independent of the graph */
 export function checkQuestion({ query, params }: Pick<QuestionText, 'query' | 'params'>) {
   const question = questionOf(query);
   return { question, params: question.parse(params) };
@@ -105,7 +105,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What an answer depends on, without where it begins and ends. */
+/** The parameters on which an answer depends, without the cursor and the limit. */
 function digestOf({ query, params = {}, snapshot }: QuestionText): string {
   const { cursor: _, limit: __, ...rest } = params;
   return createHash('sha256')

@@ -7,7 +7,7 @@ import type { Asked, Question, Row, RowGroup } from './row.ts';
 const most = 1000;
 const usual = 100;
 
-/** What every question takes. */
+/** The parameters of every question. */
 export const pageShape = {
   limit: z.int().min(1).max(most).default(usual).describe('Results to return at most'),
   cursor: z.string().min(1).max(20_000).optional().describe('The cursor of the answer before this one'),
@@ -15,7 +15,7 @@ export const pageShape = {
 
 export const globText = z.string().min(1).max(1000);
 
-/** Rows by path: those of each path of `paths` that the run may read and that `path` fits. */
+/** Rows by path: the rows of each readable path of `paths` accepted by the `path` filter. */
 export const byPath = (
   { isReadable }: Asked,
   paths: Iterable<string>,
@@ -34,7 +34,7 @@ function* grouped(
   for (const key of paths) if (isWanted(key)) yield { key, rows: () => rows(key) };
 }
 
-/** A glob of paths. A folder stands for all below it. */
+/** A glob of paths. A folder stands for all paths below. */
 export function pathFilter(source: string): (path: string) => boolean {
   const plain = source.replace(/^(\.\/)+/, '').replace(/(.)\/+$/, '$1');
   if (plain === '.') return () => true;

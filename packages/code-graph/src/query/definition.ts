@@ -10,7 +10,7 @@ import { symbolKind } from './symbols.ts';
 
 const place = { line: z.int().min(1), column: z.int().min(1) };
 
-/** Declarations with a name, or those to which the name at a place leads. */
+/** Declarations with a name, or the declarations behind the name at a place. */
 export const definition = defineQuestion(
   z.strictObject({
     name: z.string().min(1).max(1000).optional(),
@@ -32,7 +32,7 @@ export const definition = defineQuestion(
   },
 );
 
-/** `Class.method` names a symbol with what is around it. */
+/** `Class.method` names a symbol with its container. */
 function named(
   asked: Asked,
   { name, kind, path }: { name: string; kind?: string | undefined; path?: string | undefined },

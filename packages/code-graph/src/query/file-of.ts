@@ -4,7 +4,7 @@ import type { Asked } from './row.ts';
 
 const mostCompared = 2000;
 
-/** The path of a file of the graph. One that the run may not read is as unknown as one that is not there. */
+/** The path of a file of the graph. An unreadable path is reported like a missing path. */
 export function fileOf({ view, isReadable }: Asked, given: string): string {
   const path = given.replace(/^(\.\/)+/, '');
   if (view.file(path) !== undefined && isReadable(path)) return path;

@@ -4,13 +4,13 @@ import { byPath, defineQuestion, globText, nameFilter, pageShape } from './defin
 import { fileOf } from './file-of.ts';
 import type { Asked, Row } from './row.ts';
 
-/** What the files import, and where each import leads: one row per file that it names. */
+/** The imports of files, and the target of each import: a row per named file. */
 export const imports = defineQuestion(
   z.strictObject({ path: globText.optional(), source: globText.optional(), ...pageShape }),
   (asked, { path, source }) => byPath(asked, asked.view.paths, (one) => importRows(asked, one, { source }), path),
 );
 
-/** The files that import a file. */
+/** The files with an import of a file. */
 export const importers = defineQuestion(
   z.strictObject({ path: z.string().min(1).max(5000), ...pageShape }),
   (asked, { path }) => {

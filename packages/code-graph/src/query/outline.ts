@@ -3,7 +3,7 @@ import { byPath, defineQuestion, pageShape } from './define-question.ts';
 import { fileOf } from './file-of.ts';
 import { symbolRow } from './symbol-row.ts';
 
-/** The declarations of one file, in the order of the file. */
+/** The declarations of a file, in the order of the file. */
 export const outline = defineQuestion(
   z.strictObject({ path: z.string().min(1).max(5000), ...pageShape }),
   (asked, { path }) => {

@@ -2,7 +2,7 @@ import { nearestNames } from '@holdpoint/contract';
 import type { z } from 'zod';
 import { badParams } from './bad-params.ts';
 
-/** @throws CodeGraphError that names every mistake by JSON pointer, with the nearest valid name */
+/** @throws CodeGraphError with every mistake by JSON pointer, and the nearest valid name */
 export function parseParams<Schema extends z.ZodObject>(schema: Schema, params: unknown): z.output<Schema> {
   const parsed = schema.safeParse(params ?? {}, { reportInput: true });
   if (parsed.success) return parsed.data;

@@ -4,7 +4,7 @@ import { resolveReference } from '../resolve/resolve-reference.ts';
 import { byPath, defineQuestion, globText, pageShape, pathFilter } from './define-question.ts';
 import type { Asked, Row } from './row.ts';
 
-/** Uses of a name, each with the declarations to which it may lead. */
+/** Uses of a name, each with its possible declarations. */
 export const references = defineQuestion(
   z.strictObject({
     name: z.string().min(1).max(1000),

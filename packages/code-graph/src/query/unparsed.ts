@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { View } from '../view/view.ts';
 import { byPath, defineQuestion, globText, pageShape } from './define-question.ts';
 
-/** Why a file has no facts. Those from `binary` on are the parser's. */
+/** Why a file has no facts. The reasons from `binary` on come from the parser. */
 export const unparsedReasons = [
   ...['link', 'unknown_language', 'too_large', 'binary', 'minified', 'generated', 'timeout', 'parser_failed'],
 ] as const;

@@ -6,9 +6,9 @@ export interface PathIndex {
   isFolder(path: string): boolean;
   /** The files directly in a folder; `''` is the root. */
   filesIn(folder: string): readonly string[];
-  /** The paths that end with these whole segments. */
+  /** The paths with these whole segments at the end. */
   endingWith(end: string): string[];
-  /** The folders that end with these whole segments. */
+  /** The folders with these whole segments at the end. */
   foldersEndingWith(end: string): string[];
 }
 
@@ -37,14 +37,14 @@ export function folderOf(path: string): string {
   return end < 0 ? '' : path.slice(0, end);
 }
 
-/** A path below a folder of the tree; undefined when it leads out of the tree. */
+/** A path below a folder of the tree; undefined for a path out of the tree. */
 export function joinPath(folder: string, path: string): string | undefined {
   const joined = posix.join(folder, path).replace(/\/$/, '');
   if (joined === '..' || joined.startsWith('../') || joined.startsWith('/')) return undefined;
   return joined === '.' ? '' : joined;
 }
 
-/** The folder and those around it, innermost first, with the root. */
+/** The folder and its parents, innermost first, with the root. */
 export function foldersAround(folder: string): string[] {
   const around = [folder];
   for (let at = folder; at !== ''; ) {

@@ -16,9 +16,9 @@ import { bashImports, rubyImports } from './languages/scripts.ts';
 export interface ImportTree {
   /** The paths of all regular files of the tree, relative, with `/`. */
   paths: Iterable<string>;
-  /** The texts of the files that `isConfiguration` names, by path. One that is missing or broken counts as absent. */
+  /** The texts of all files accepted by `isConfiguration`, by path. A missing or broken file counts as absent. */
   configuration: ReadonlyMap<string, string>;
-  /** The files with a symbol of kind `module` whose full name (containers and name, joined with `.`) is this one. C# and PHP ask. */
+  /** The files with a symbol of kind `module` and this full name (containers and name, joined with `.`). C# and PHP ask. */
   filesOfModule(name: string): readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function isConfiguration(path: string): boolean {
   return configurationName.test(path);
 }
 
-/** Indexes the paths once, and each language when it is first asked for. Pure. */
+/** Indexes the paths once, and each language at its first use. Pure. */
 export function openImportResolver(tree: ImportTree): ImportResolver {
   const context: ImportContext = {
     paths: indexPaths(tree.paths),

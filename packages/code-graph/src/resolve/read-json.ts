@@ -1,8 +1,8 @@
-/** JSON with comments and trailing commas, as in tsconfig.json. Undefined when it is broken or no object. */
+/** JSON with comments and trailing commas, as in tsconfig.json. Undefined for broken JSON or any value but an object. */
 export function readJson(text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined) return undefined;
   try {
-    // What is never closed matches up to the end: otherwise each beginning is tried, in a time that grows with the square.
+    // An unclosed comment or string matches up to the end: otherwise each beginning is tried, in a time that grows with the square.
     const plain = text
       .replace(/^\uFEFF/, '')
       .replaceAll(

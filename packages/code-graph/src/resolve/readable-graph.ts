@@ -20,7 +20,7 @@ export interface Candidate extends SymbolPlace {
 export interface ReadableGraph {
   languageOf(path: string): Language | undefined;
   factsOf(path: string): FileFacts | undefined;
-  /** One target for each import of the facts, in the same order. */
+  /** A target for each import of the facts, in the same order. */
   targetsOf(path: string): readonly ImportTarget[];
   symbolsNamed(name: string): readonly SymbolPlace[];
 }
@@ -34,5 +34,5 @@ export interface Use {
   reference: ReferenceFact;
 }
 
-/** Places, or `outside`: it is known that the reference leads out of the tree. */
+/** Places, or `outside`: the reference is known to lead out of the tree. */
 export type Found = SymbolPlace[] | 'outside';

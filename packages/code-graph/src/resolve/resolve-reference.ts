@@ -9,8 +9,7 @@ const maxCandidates = 50;
 const typeKinds: readonly SymbolFact['kind'][] = ['class', 'interface', 'type', 'enum', 'module'];
 
 /**
- * The symbols to which a reference may lead: those of the surest finding alone, at most 50. None when an import says that
- * it leads outside the tree.
+ * The possible symbols of a reference: only the symbols of the surest rule, at most 50. None when an import leads outside the tree.
  */
 export function resolveReference(
   graph: ReadableGraph,
@@ -44,12 +43,12 @@ const qualified: readonly Step[] = [
   ['name', findByName],
 ];
 
-/** A class can be found more than once: around a method, and by what declares the method. */
+/** A class can be found more than once: around a method, and through the declaration of the method. */
 function unique(places: SymbolPlace[]): SymbolPlace[] {
   return [...new Map(places.map((place) => [`${place.path}\0${place.index}`, place])).values()];
 }
 
-/** A name can be a type and a value; what is extended or stands as a type means the type. */
+/** A name can be a type and a value; a base class, or a name in the place of a type, means the type. */
 function preferTypes(graph: ReadableGraph, { kind }: ReferenceFact, places: SymbolPlace[]): SymbolPlace[] {
   if (kind !== 'type' && kind !== 'extends') return places;
   const types = places.filter(({ path, index }) => {

@@ -1,9 +1,9 @@
 import type { FileFacts } from '../facts.ts';
 
-/** Characters of packed facts whose unpacked form is kept; it takes about ten times as many bytes. */
+/** Characters of packed facts whose unpacked form is kept; the unpacked form takes about ten times as many bytes. */
 const maxWeight = 6 * 1024 * 1024;
 
-/** The facts that were used last. */
+/** The facts used last. */
 export class FactsCache {
   readonly #kept = new Map<number, { facts: FileFacts; weight: number }>();
   #weight = 0;

@@ -4,12 +4,12 @@ import { FactsCache } from './facts-cache.ts';
 import { type CachePlace, type OpenStore, openStore } from './open-store.ts';
 import { packFacts, unpackFacts } from './pack-facts.ts';
 
-/** What is known of a blob that is read with a hint. */
+/** A blob read with a hint, and its facts. */
 export interface Blob {
   id: number;
   bytes: number;
   language: string | null;
-  /** Why it has no facts. */
+  /** The reason of missing facts. */
   reason: string | null;
   symbols: number;
 }
@@ -19,7 +19,7 @@ export interface Found {
   hint: string;
   bytes: number;
   language?: string | undefined;
-  /** One of the three. */
+  /** Exactly one of these three fields is set. */
   reason?: string | undefined;
   facts?: FileFacts | undefined;
   text?: string | undefined;
@@ -34,12 +34,12 @@ export interface ListedFile {
 /** Snapshots whose paths are kept. */
 const maxListings = 4;
 
-/** The database was cleaned by another process, so ids that are in memory may be gone. */
+/** Another process cleaned the database, so ids in memory may be gone. */
 class StoreChangedError extends Error {
   override name = 'StoreChangedError';
 }
 
-/** The facts of one run, in its file. Blobs that were asked for are in memory as well: what a blob says never changes. */
+/** The facts of a run, in its file. Memory keeps a copy of requested blobs: the facts of a blob never change. */
 export class GraphStore {
   readonly file: string;
   readonly #database: DatabaseSync;
@@ -61,7 +61,7 @@ export class GraphStore {
     }
   }
 
-  /** Does something on one state of the database, whatever other processes write. @throws StoreChangedError */
+  /** Reads from a single state of the database, independent of the writes of other processes. @throws StoreChangedError */
   reading<Result>(act: () => Result): Result {
     this.#database.exec('BEGIN');
     try {
@@ -99,7 +99,7 @@ export class GraphStore {
     return JSON.parse(String(row.imports ?? '[]')) as ImportFact[];
   }
 
-  /** Blobs that declare the name, with the positions in their symbols. */
+  /** Blobs with a declaration of the name, with the positions in their symbols. */
   declaring(name: string): { blob: number; places: number[] }[] {
     const sql = 'SELECT blob, places FROM symbol WHERE name = (SELECT id FROM name WHERE text = ?)';
     return this.#all(sql, name).map(({ blob, places }) => ({ blob: Number(blob), places: JSON.parse(String(places)) }));
@@ -114,18 +114,18 @@ export class GraphStore {
     return this.#all('SELECT blob FROM module WHERE name = ?', name).map(({ blob }) => Number(blob));
   }
 
-  /** Every name with a part, which may be empty. */
+  /** Every name with a given part. The part may be empty. */
   *names(part: string): Iterable<{ id: number; text: string }> {
     const sql = 'SELECT id, text FROM name WHERE instr(text, ?) > 0';
     for (const { id, text } of this.#prepare(sql).iterate(part)) yield { id: Number(id), text: String(text) };
   }
 
-  /** Blobs that declare the name with this id. */
+  /** Blobs with a declaration of the name with this id. */
   blobsDeclaring(name: number): number[] {
     return this.#all('SELECT blob FROM symbol WHERE name = ?', name).map(({ blob }) => Number(blob));
   }
 
-  /** Adds what was found, all of it or nothing. What another process found first stays. */
+  /** Adds the found facts, all or nothing. Facts found first by another process stay. */
   keep(found: readonly Found[]): void {
     this.#transact(() => {
       for (const one of found) this.#keepOne(one);
@@ -155,13 +155,13 @@ export class GraphStore {
     });
   }
 
-  /** Whether most of the space that a store may take is in use. */
+  /** Whether most of a store's permitted space is in use. */
   isLarge(): boolean {
     const of = (name: string) => Number(Object.values(this.#prepare(`PRAGMA ${name}`).get() ?? {})[0]);
     return of('page_count') - of('freelist_count') > of('max_page_count') / 2;
   }
 
-  /** Forgets every blob that is not one of these. */
+  /** Forgets every blob outside of the given set. */
   forgetOthers(needed: ReadonlySet<number>): void {
     this.#transact(() => {
       this.#database.exec('CREATE TEMP TABLE needed (id INTEGER PRIMARY KEY)');
@@ -242,7 +242,7 @@ export class GraphStore {
       act();
       this.#database.exec('COMMIT');
     } catch (error) {
-      // Names that were added in it are gone.
+      // Names added in the transaction are gone.
       this.#names.clear();
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;

@@ -5,31 +5,31 @@ import { DatabaseSync } from 'node:sqlite';
 import { extractorVersion } from '../extract/extractor-version.ts';
 import { schema, schemaVersion } from './schema.ts';
 
-/** Where the store of a run lies, and that of the run that it was forked from. */
+/** The place of a run's store, and the place of the origin's store for a fork. */
 export interface CachePlace {
   path: string;
   origin: string | undefined;
-  /** The most bytes that a store may have. */
+  /** The most bytes of a store. */
   maxBytes: number;
 }
 
 export interface OpenStore {
   database: DatabaseSync;
-  /** Path of the database. Every store that is made has a name of its own, so a file of this name is this store. */
+  /** Path of the database. Every new store has a new name, so a file of this name is this store. */
   file: string;
 }
 
 /** 'HPgr': the file is a graph. */
 const applicationId = 0x48506772;
-/** Facts that another version extracted are another format. */
+/** Facts of another extractor version have another format. */
 const format = schemaVersion * 1000 + extractorVersion;
 const pageBytes = 4096;
 const busyMs = 5000;
 const abandonedMs = 600_000;
 
 /**
- * Opens the store of a run, or makes it: from the facts of the run that it was forked from, if these can be read. What cannot be trusted
- * (garbage, a cut file, another format) is thrown away: everything in a store can be made again.
+ * Opens the store of a run, or makes a store: from the facts of the fork's origin, if readable. A store with doubtful content (garbage, a
+ * cut file, another format) is thrown away: everything in a store can be made again.
  */
 export function openStore(place: CachePlace): OpenStore {
   makeFolder(place.path);
@@ -41,7 +41,7 @@ export function openStore(place: CachePlace): OpenStore {
   return make(place);
 }
 
-/** Takes a store from its name. Processes that have it open keep what they have, and find that its file is gone. */
+/** Takes a store from its name. Processes with the store open keep their data, and notice the loss of the file. */
 export function throwAway(path: string): void {
   const away = join(path, `old-${token()}`);
   try {
@@ -52,7 +52,7 @@ export function throwAway(path: string): void {
   remove(away);
 }
 
-/** Never the folder of the run: it may have been discarded. */
+/** Never makes the folder of the run: the run may have been discarded. */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -69,7 +69,7 @@ function fileIn(path: string): string | undefined {
   return name === undefined ? undefined : join(folder, name);
 }
 
-/** Undefined for a file that is no sound store. */
+/** Undefined for an unsound file. */
 function openSound(file: string, maxBytes: number): OpenStore | undefined {
   let database: DatabaseSync | undefined;
   try {
@@ -77,7 +77,7 @@ function openSound(file: string, maxBytes: number): OpenStore | undefined {
     const isOurs = pragma(database, 'application_id') === applicationId && pragma(database, 'user_version') === format;
     if (isOurs && pragma(database, 'quick_check') === 'ok') return { database, file };
   } catch {
-    // not a database, or a broken one
+    // not a database, or a broken database
   }
   database?.close();
   return undefined;
@@ -98,7 +98,7 @@ function connect(file: string, maxBytes: number): DatabaseSync {
 const pragma = (database: DatabaseSync, name: string): unknown =>
   Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 
-/** Builds the store aside and renames it into its place. The first of several makers wins. */
+/** Builds the store aside and renames the store into its place. The first of several makers wins. */
 function make(place: CachePlace): OpenStore {
   const aside = join(place.path, `making-${token()}`);
   mkdirSync(aside, { mode: 0o700 });
@@ -124,7 +124,7 @@ function makeEmpty({ maxBytes }: CachePlace, file: string): void {
   database.close();
 }
 
-/** Copies the facts. The listings stay: the other run may have snapshots that this one must not see. */
+/** Copies the facts. The listings stay: the other run may have snapshots hidden from this run. */
 function copyOrigin({ origin, maxBytes }: CachePlace, file: string): boolean {
   const from = origin === undefined ? undefined : fileIn(origin);
   const store = from === undefined ? undefined : openSound(from, maxBytes);
@@ -143,7 +143,7 @@ function copyOrigin({ origin, maxBytes }: CachePlace, file: string): boolean {
   }
 }
 
-/** What processes left that died while they made or removed a store. */
+/** Removes the files of processes killed while they made or removed a store. */
 function removeLeftovers(path: string): void {
   for (const name of readdirSync(path)) {
     const at = join(path, name);
@@ -154,7 +154,7 @@ function removeLeftovers(path: string): void {
   }
 }
 
-/** A process that has the store open may make a file at the same moment; the next one that opens a store removes the rest. */
+/** A process with the store open may make a file at the same moment; the next process to open a store removes the rest. */
 function remove(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });

@@ -1,10 +1,10 @@
 export const schemaVersion = 1;
 
 /**
- * `blob`: what is known of a blob that is read as a file with that hint; `text` is its packed facts, or the text of a configuration.
- * `symbol` and `reference`: which blobs declare and use a name; `places` are positions in the symbols of the blob. An id is never used again. `module`: which blobs have a module of that full name.
- * `forgotten`: how often blobs were removed, after which ids in the memory of other processes may be gone.
- * `listing`: the paths of a snapshot, as JSON.
+ * `blob`: the facts about a blob read as a file with the hint; `text` is its packed facts, or the text of a configuration. `symbol` and
+ * `reference`: the blobs with a declaration or a use of a name; `places` are positions in the symbols of the blob. An id is never used
+ * again. `module`: the blobs with a module of the full name. `forgotten`: counts removals of blobs. After a removal, ids in the memory of
+ * other processes may be gone. `listing`: the paths of a snapshot, as JSON.
  */
 export const schema = `
 CREATE TABLE blob (

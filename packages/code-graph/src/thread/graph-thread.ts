@@ -12,27 +12,27 @@ interface Waiting {
 }
 
 const usualHeapMb = 768;
-/** What a request without an answer of its own may take, such as one that opens a store. */
+/** The time permitted to a request without a limit of its own, such as the opening of a store. */
 const workMs = 60_000;
 
 /**
- * A thread with the graphs of some runs. It does one request after the other. A request that takes too long or too much memory ends the thread, and
- * fails alone: another thread is asked for those that waited.
+ * A thread with the graphs of some runs. The thread handles requests in sequence. A request with too much time or memory ends the thread,
+ * and fails alone: another thread gets the waiting requests.
  */
 export class GraphThread {
   readonly #heapMb: number;
   #worker: Worker | undefined;
   #lastId = 0;
-  /** In the order in which the thread does them. */
+  /** In the order of execution. */
   readonly #waiting = new Map<number, Waiting>();
   #deadline: NodeJS.Timeout | undefined;
 
-  /** @param options.heapMb what the graphs may take in memory. @default 768 */
+  /** @param options.heapMb memory permitted to the graphs. @default 768 */
   constructor({ heapMb = usualHeapMb }: { heapMb?: number } = {}) {
     this.#heapMb = heapMb;
   }
 
-  /** Requests that have no answer yet. */
+  /** Unanswered requests. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -62,7 +62,7 @@ export class GraphThread {
     worker.postMessage({ id, place, request } satisfies Posted, moved);
   }
 
-  /** Only the request that the thread does now has a deadline: those behind it do not pay for it. */
+  /** Only the request in progress has a deadline: requests behind do not pay for the wait. */
   #watch(worker: Worker): void {
     clearTimeout(this.#deadline);
     if (this.#waiting.size === 0) return;
@@ -114,7 +114,7 @@ export class GraphThread {
     for (const waiting of others) this.#postAgain(waiting);
   }
 
-  /** The lines of a `keep` went with the thread: the next question finds that their files are not read. */
+  /** The lines of a `keep` went with the thread: the next question finds the files unread. */
   #postAgain(waiting: Waiting): void {
     if (waiting.request.operation === 'keep') waiting.resolve({ kind: 'kept', refused: [] });
     else this.#post(waiting);

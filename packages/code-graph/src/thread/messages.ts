@@ -4,10 +4,10 @@ import type { Found } from '../store/graph-store.ts';
 import type { CachePlace } from '../store/open-store.ts';
 import type { Unread } from '../view/view.ts';
 
-/** What a program answered about a blob, unchecked, or what is known without one. */
+/** A program's unchecked answer about a blob, or the facts known without an answer. */
 export type Read = Pick<Found, 'oid' | 'hint' | 'bytes' | 'reason' | 'text'> & { line?: Uint8Array };
 
-/** A snapshot's files, or what differs from `since`. */
+/** A snapshot's files, or the differences from `since`. */
 export interface GivenListing {
   since: string | null;
   entries: { path: string; oid: string | null; isLink: boolean }[];
@@ -24,21 +24,21 @@ export type Request =
   | {
       operation: 'list';
       snapshot: string;
-      listing: GivenListing /** Entries, with those of the parts before. */;
+      listing: GivenListing /** Entries, with the entries of the parts before. */;
       total: number;
     }
-  /** A part of the listing that follows. */
+  /** A part of the listing behind. */
   | { operation: 'part'; isFirst: boolean; entries: GivenListing['entries'] }
   | { operation: 'keep'; read: Read[] };
 
 export type Outcome =
   | ({ kind: 'answer' } & Answer)
-  /** The files of the snapshot are not known; the graph has those of `known`. */
+  /** The files of the snapshot are not known; the graph has the files of `known`. */
   | { kind: 'unlisted'; known: string[] }
-  /** `total`: all blobs that are read for the snapshot. */
+  /** `total`: all blobs of the snapshot to read. */
   | { kind: 'unread'; blobs: Unread[]; total: number }
   | { kind: 'done' }
-  /** Positions in `read` of lines that no parser of Holdpoint writes. Nothing of them was kept. */
+  /** Positions in `read` of lines impossible for a parser of Holdpoint. Nothing of them was kept. */
   | { kind: 'kept'; refused: number[] };
 
 export interface Posted {

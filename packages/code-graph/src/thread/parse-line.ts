@@ -13,7 +13,7 @@ const replySchema = z.union([
 /** 20,000 facts have about 15 values each. */
 const maxValues = 400_000;
 
-/** Undefined for a line that the parser does not write. It works on what the agent wrote, so nothing in the line is trusted. */
+/** Undefined for a line impossible for the parser. The parser works on files written by the agent, so nothing in the line is trusted. */
 export function parseLine(line: Uint8Array): ParseReply | undefined {
   if (hasMoreValues(line)) return undefined;
   try {
@@ -25,7 +25,7 @@ export function parseLine(line: Uint8Array): ParseReply | undefined {
 
 const [comma, bracket, brace] = [0x2c, 0x5b, 0x7b];
 
-/** Counts those in strings as well: no facts have that many. */
+/** Counts values in strings as well: no facts have as many. */
 function hasMoreValues(line: Uint8Array): boolean {
   let values = 0;
   for (const byte of line) if (byte === comma || byte === bracket || byte === brace) values++;

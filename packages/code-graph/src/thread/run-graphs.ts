@@ -8,7 +8,7 @@ import { View } from '../view/view.ts';
 import type { GivenListing, Outcome, Read, Request } from './messages.ts';
 import { parseLine } from './parse-line.ts';
 
-/** Graphs of snapshots that stay in memory, of all runs together. One of 5,000 files takes about 10 MB. */
+/** Graphs of snapshots kept in memory, of all runs together. A graph of 5,000 files takes about 10 MB. */
 const maxViews = 6;
 const maxStores = 8;
 
@@ -18,18 +18,18 @@ interface OpenView {
   path: string;
   snapshot: string;
   view: View;
-  /** Every blob of it is known. */
+  /** Every blob of the graph is known. */
   isComplete: boolean;
 }
 
-/** The stores and graphs that a thread has open. */
+/** The open stores and graphs of a thread. */
 export class RunGraphs {
   readonly #stores = new Map<string, GraphStore>();
   #views: OpenView[] = [];
   /** The first parts of long listings, by store. */
   readonly #parts = new Map<string, GivenListing['entries']>();
 
-  /** A store that cannot be used is thrown away, and the request is made once more on a new one. @throws CodeGraphError */
+  /** An unusable store is thrown away, and the request is repeated once on a new store. @throws CodeGraphError */
   perform(place: CachePlace, request: Request): Outcome {
     try {
       return this.#perform(place, request);
@@ -86,7 +86,7 @@ export class RunGraphs {
     const { since } = listing;
     const entries = [...(this.#parts.get(place.path) ?? []), ...listing.entries];
     this.#parts.delete(place.path);
-    // A thread that was started again has not all parts.
+    // A restarted thread lacks some parts.
     if (entries.length !== total) return { kind: 'unlisted', known: [] };
     const changes = entries.map(({ path, oid, isLink }) => ({
       path,
@@ -125,7 +125,7 @@ export class RunGraphs {
     return refused;
   }
 
-  /** Opens the store again when its file is gone: another process threw it away, or the run was discarded. */
+  /** Opens the store again when its file is gone: another process threw the store away, or the run was discarded. */
   #store(place: CachePlace): GraphStore {
     const known = this.#stores.get(place.path);
     if (known !== undefined && existsSync(known.file)) {
@@ -177,7 +177,7 @@ export class RunGraphs {
     return [...new Set([...inMemory, ...store.listed()])];
   }
 
-  /** Keeps the facts of the snapshots that are listed. */
+  /** Keeps the facts of the listed snapshots. */
   #forgetOthers(path: string, store: GraphStore): void {
     const listed = store
       .listed()
@@ -187,7 +187,7 @@ export class RunGraphs {
   }
 }
 
-/** `changed`: the database is sound, but not as this process has it in memory. `busy` errors are those of the infrastructure. */
+/** `changed`: the database is sound, but differs from this process's copy in memory. `busy` errors belong to the infrastructure. */
 function troubleOf(error: unknown): 'changed' | 'full' | 'broken' | undefined {
   if (error instanceof Error && error.name === 'StoreChangedError') return 'changed';
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return undefined;

@@ -3,10 +3,10 @@ import { GraphThread } from './graph-thread.ts';
 
 /** A thread may take 0.8 GB. */
 const mostThreads = 4;
-/** Threads of one tenant. Its runs keep to one of them, so that each store is open once. */
+/** Threads of a tenant. A run stays with the same thread, so each store is open once. */
 const threadsOfTenant = 2;
 
-/** Threads by tenant: a question that ends a thread ends none of another tenant, as long as there are threads enough. */
+/** Threads by tenant: a question that ends a thread harms no other tenant, as long as there are threads enough. */
 export class TenantThreads {
   readonly #threads = new Map<string, GraphThread>();
 
@@ -14,7 +14,7 @@ export class TenantThreads {
     const key = `${numberOf(runId) % threadsOfTenant} ${tenant}`;
     const known = this.#threads.get(key);
     if (known !== undefined) {
-      // The last one that was used is the last one to go.
+      // The most recently used thread is the last to go.
       this.#threads.delete(key);
       this.#threads.set(key, known);
       return known;
@@ -22,7 +22,7 @@ export class TenantThreads {
     this.#makeRoom();
     const open = [...new Set(this.#threads.values())];
     const [leastBusy] = open.toSorted((a, b) => a.waiting - b.waiting);
-    // All threads are busy: the tenant shares the one with the shortest line.
+    // All threads are busy: the tenant shares the thread with the shortest line.
     const thread = open.length < mostThreads || leastBusy === undefined ? new GraphThread() : leastBusy;
     this.#threads.set(key, thread);
     return thread;
@@ -32,7 +32,7 @@ export class TenantThreads {
     await Promise.all([...new Set(this.#threads.values())].map((thread) => thread.close()));
   }
 
-  /** Ends the idle thread that was not used for the longest time. */
+  /** Ends the idle thread with the longest time since its last use. */
   #makeRoom(): void {
     if (new Set(this.#threads.values()).size < mostThreads) return;
     const idle = [...this.#threads.values()].find(({ waiting }) => waiting === 0);

@@ -12,10 +12,10 @@ export interface Unread {
   hint: string;
 }
 
-/** Their imports name modules, which are declared in any file. */
+/** Imports of these languages name modules, and any file may declare a module. */
 const importsModules: ReadonlySet<string> = new Set(['csharp', 'php'] satisfies Language[]);
 
-/** The graph of one snapshot: its files, and the facts of their blobs. What it works out stays in memory. */
+/** The graph of a snapshot: its files, and the facts of their blobs. Computed results stay in memory. */
 export class View implements ReadableGraph {
   readonly #store: GraphStore;
   readonly #files: ReadonlyMap<string, ListedFile>;
@@ -37,7 +37,7 @@ export class View implements ReadableGraph {
     return new View(store, new Map(Array.from(files, (file) => [file.path, file])));
   }
 
-  /** The graph of a snapshot that differs from this one. Keeps what the changes do not touch. */
+  /** The graph of a snapshot with changes against this snapshot. Keeps every result untouched by the changes. */
   changed(changes: readonly { path: string; file: ListedFile | undefined }[]): View {
     const files = new Map(this.#files);
     for (const { path, file } of changes) {
@@ -73,7 +73,7 @@ export class View implements ReadableGraph {
     return this.#files.get(path);
   }
 
-  /** Blobs that were not read, each once. */
+  /** Unread blobs, each once. */
   unread(): Unread[] {
     const found = new Map<string, Unread>();
     for (const { path, oid, isLink } of this.#files.values()) {
@@ -131,7 +131,7 @@ export class View implements ReadableGraph {
     return found;
   }
 
-  /** Paths of the files that import a file, sorted. */
+  /** Paths of the files with an import of a file, sorted. */
   importersOf(path: string): readonly string[] {
     this.#importers ??= this.#readImporters();
     return this.#importers.get(path) ?? [];
@@ -155,7 +155,7 @@ export class View implements ReadableGraph {
     const declaring = this.#store.declaring(name);
     let count = 0;
     for (const { blob, places } of declaring) count += this.#pathsOf(blob).length * places.length;
-    // Counted first: links and copies of one file multiply its declarations.
+    // Counted first: links and copies of a file multiply its declarations.
     if (count > mostPlaces) throw tooMany(`declarations of ${JSON.stringify(name.slice(0, 100))}`, mostPlaces);
     this.#namedCount += count;
     if (this.#namedCount > mostPlaces) {
@@ -169,14 +169,14 @@ export class View implements ReadableGraph {
     return found;
   }
 
-  /** Paths of files that use a name, sorted. */
+  /** Paths of files with a use of a name, sorted. */
   pathsUsing(name: string): string[] {
     return this.#sorted(this.#store.blobsUsing(name));
   }
 
   /**
-   * Paths of files that may declare a name that fits, sorted: all paths when many names fit.
-   * @param input.part a text that each name that fits has. @default none is known
+   * Paths of files with a possible declaration of a fitting name, sorted: all paths when many names fit.
+   * @param input.part a text contained in each fitting name. @default unknown
    */
   pathsDeclaring({ fits, part = '' }: { fits: (name: string) => boolean; part?: string }): readonly string[] {
     const names: number[] = [];
@@ -225,7 +225,10 @@ export class View implements ReadableGraph {
     return texts;
   }
 
-  /** Whether another content of the file leaves the imports of all other files as they are. Without an extension it may become another language. */
+  /**
+   * Whether another content of the file leaves the imports of all other files as they are. A file without an extension may become another
+   * language.
+   */
   #leavesImports(path: string): boolean {
     const language = this.blobOf(path)?.language ?? '';
     return hintOf(path).startsWith('.') && !isConfiguration(path) && !importsModules.has(language);
@@ -235,9 +238,9 @@ export class View implements ReadableGraph {
 /** Looking for each of them takes longer than reading all files. */
 const mostNames = 2000;
 
-/** Declarations of one name, and of all names that stay in memory. Some 100 bytes each. */
+/** Declarations of the same name, and of all names kept in memory. Some 100 bytes each. */
 const mostPlaces = 500_000;
-/** Files that imports lead to, of all files of a snapshot. Each takes some 100 bytes. */
+/** Targets of imports, of all files of a snapshot. Each takes some 100 bytes. */
 const mostTargets = 1_000_000;
 
 const countTargets = (targets: readonly ImportTarget[]): number =>

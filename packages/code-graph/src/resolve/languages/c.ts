@@ -2,7 +2,7 @@ import { toExternal, toTarget } from '../import-target.ts';
 import { folderOf, joinPath } from '../index-paths.ts';
 import type { ImportContext, ResolveImport } from './resolve-import.ts';
 
-/** Beside the file, then in whatever folder the compiler is shown: the one nearest to the file. */
+/** Next to the file, then in any folder a compiler option may name: the folder nearest to the file. */
 export function cImports({ paths }: ImportContext): ResolveImport {
   return ({ path, fact: { source } }) => {
     const isSystem = source.startsWith('<');
@@ -10,7 +10,7 @@ export function cImports({ paths }: ImportContext): ResolveImport {
     const beside = isSystem ? undefined : joinPath(folderOf(path), name);
     if (beside !== undefined && paths.has(beside)) return toTarget([beside]);
     const end = name.replace(/^(\.\.?\/)+/, '');
-    // `<stdio.h>` is the system's even when the tree has a file of that name somewhere.
+    // `<stdio.h>` is the system's even when the tree has a file with this name.
     const found = paths
       .endingWith(end)
       .filter((file) => !isSystem || name.includes('/') || /(^|\/)include\//.test(file));

@@ -1,7 +1,7 @@
 import { toExternal, toTarget } from '../import-target.ts';
 import type { ImportContext, ResolveImport } from './resolve-import.ts';
 
-/** The files that declare the namespace, or the class of `using static` and of an alias. */
+/** The files with a declaration of the namespace, or of the class of `using static` and of an alias. */
 export function csharpImports({ paths, filesOfModule }: ImportContext): ResolveImport {
   return ({ fact: { source } }) => {
     const files = filesOfModule(source).filter((file) => file.endsWith('.cs'));

@@ -6,7 +6,7 @@ import { readPackages } from './ecmascript/read-packages.ts';
 import { readProjects } from './ecmascript/read-projects.ts';
 import type { ImportContext, ResolveImport } from './resolve-import.ts';
 
-/** Relative paths, `#imports`, `paths` and `baseUrl` of tsconfig.json, the packages of the tree, and then what is installed. */
+/** Relative paths, `#imports`, `paths` and `baseUrl` of tsconfig.json, the packages of the tree, and then installed packages. */
 export function ecmascriptImports(context: ImportContext): ResolveImport {
   const probe = openProbe(context);
   const projects = readProjects(context.configuration);

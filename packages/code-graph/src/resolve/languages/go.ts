@@ -54,7 +54,7 @@ function replaced(own: Module | undefined, source: string): string | undefined {
   return undefined;
 }
 
-/** The part of a path below another one. */
+/** The part of a path below another path. */
 function below(name: string, path: string): string | undefined {
   if (name === '') return path;
   if (path === name) return '.';

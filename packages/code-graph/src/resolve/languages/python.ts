@@ -2,7 +2,7 @@ import { toExternal, toTarget, unknownTarget } from '../import-target.ts';
 import { folderOf, foldersAround, joinPath } from '../index-paths.ts';
 import type { ImportContext, ResolveImport } from './resolve-import.ts';
 
-/** Modules below the folder of the file, its package, the projects around it and their `src`. */
+/** Modules below the folder of the file, its package, the projects around the file and their `src`. */
 export function pythonImports({ paths, configuration }: ImportContext): ResolveImport {
   const projects = [...configuration.keys()].filter((path) => /(^|\/)(pyproject\.toml|setup\.(py|cfg))$/.test(path));
   const roots = new Set(['', ...projects.map(folderOf)].flatMap((root) => [root, ...inside(root)]));
@@ -45,7 +45,7 @@ export function pythonImports({ paths, configuration }: ImportContext): ResolveI
     const own = moduleFile(module === '' ? undefined : module) ?? packageOfRoot(module);
     const submodules = names.map(({ name }) => moduleFile(joinPath(module, name)));
     const found = submodules.filter((file) => file !== undefined);
-    // A class of a package can have the name of one of its modules; the package decides, so both are named.
+    // A class of a package can have the name of a module of the package; the package decides, so both are named.
     const isAllModules = names.length > 0 && found.length === names.length;
     return toTarget([...found, ...(own !== undefined && !isAllModules ? [own] : [])]);
   };

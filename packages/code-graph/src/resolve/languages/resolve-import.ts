@@ -3,7 +3,7 @@ import type { Language } from '../../grammars/language.ts';
 import type { ImportTarget } from '../import-target.ts';
 import type { PathIndex } from '../index-paths.ts';
 
-/** What the rules of a language get. */
+/** The input of a language's rules. */
 export interface ImportContext {
   paths: PathIndex;
   configuration: ReadonlyMap<string, string>;

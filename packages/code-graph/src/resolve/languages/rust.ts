@@ -13,7 +13,7 @@ export function rustImports({ paths, configuration }: ImportContext): ResolveImp
     .filter(([path]) => /(^|\/)Cargo\.toml$/.test(path))
     .flatMap(([path, text]) => readCrate(folderOf(path), text));
 
-  /** The file of the longest part of a module path below a folder; undefined when not even the first part has one. */
+  /** The file of the longest part of a module path below a folder; undefined when not even the first part has a file. */
   function moduleFile(folder: string, parts: readonly string[]): string | undefined {
     for (let end = parts.length; end > 0; end--) {
       const path = joinPath(folder, parts.slice(0, end).join('/'));
@@ -27,7 +27,7 @@ export function rustImports({ paths, configuration }: ImportContext): ResolveImp
     return ['lib.rs', 'main.rs', 'mod.rs'].map((name) => joinPath(folder, name) ?? '').find(paths.has);
   }
 
-  /** A module that is written in another file's `mod m { … }` is in that file. */
+  /** A module declared as `mod m { … }` inside another file is in the same file. */
   function inFolder(folder: string, parts: readonly string[], own?: string): string | undefined {
     return moduleFile(folder, parts) ?? rootFile(folder) ?? own;
   }
@@ -52,7 +52,7 @@ export function rustImports({ paths, configuration }: ImportContext): ResolveImp
       left = left.slice(1);
     }
     const holder = [`${folder}.rs`, joinPath(folder, 'mod.rs') ?? ''].find(paths.has);
-    // In `mod tests { use super::*; }` it is the file itself.
+    // In `mod tests { use super::*; }` the import means its own file.
     return moduleFile(folder, left) ?? holder ?? rootFile(folder) ?? path;
   }
 
@@ -74,7 +74,7 @@ export function rustImports({ paths, configuration }: ImportContext): ResolveImp
   };
 }
 
-/** Where the modules that a file declares are: beside `mod.rs`, `lib.rs` and `main.rs`, else in a folder of its name. */
+/** The folder of the modules declared by a file: the folder of `mod.rs`, `lib.rs` and `main.rs`, else a folder with the file's name. */
 function childFolder(path: string): string {
   return /(^|\/)(mod|lib|main)\.rs$/.test(path) ? folderOf(path) : path.replace(/\.rs$/, '');
 }

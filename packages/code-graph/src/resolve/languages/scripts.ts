@@ -2,7 +2,7 @@ import { toExternal, toTarget, unknownTarget } from '../import-target.ts';
 import { folderOf, joinPath } from '../index-paths.ts';
 import type { ImportContext, ResolveImport } from './resolve-import.ts';
 
-/** `require_relative` beside the file, `require` below some `lib`. */
+/** `require_relative` next to the file, `require` below any `lib`. */
 export function rubyImports({ paths }: ImportContext): ResolveImport {
   return ({ path, fact: { source } }) => {
     const name = source.endsWith('.rb') ? source : `${source}.rb`;
@@ -16,7 +16,7 @@ export function rubyImports({ paths }: ImportContext): ResolveImport {
   };
 }
 
-/** `source` beside the file, or from the root, where scripts are mostly started. */
+/** `source` next to the file, or from the root, where users mostly start scripts. */
 export function bashImports({ paths }: ImportContext): ResolveImport {
   return ({ path, fact: { source } }) => {
     const files = [joinPath(folderOf(path), source), joinPath('', source)];

@@ -5,7 +5,7 @@ import { isTopLevel, placesIn } from './symbols.ts';
 
 /** Re-exports of re-exports are followed this far. */
 const maxDepth = 8;
-/** In these languages a whole file is brought, with what it brings itself. */
+/** In these languages an import brings a whole file, with all imports of the file. */
 const bringsAll: ReadonlySet<Language> = new Set(['c', 'cpp', 'ruby', 'bash', 'php']);
 
 export function findByImport({ graph, path, facts, language, reference: { name } }: Use): Found {
@@ -25,7 +25,7 @@ export function findByImport({ graph, path, facts, language, reference: { name }
   return fromWholeFiles(graph, language, { path, facts, name });
 }
 
-/** `import *`, and languages that include whole files. */
+/** `import *`, and languages with whole-file imports. */
 function fromWholeFiles(
   graph: ReadableGraph,
   language: Language,
@@ -54,7 +54,7 @@ function wholeFiles(graph: ReadableGraph, language: Language, path: string, fact
   return facts.imports.flatMap((fact, index) => (isWhole(fact) ? (targets[index]?.files ?? []) : []));
 }
 
-/** What a file exports under a name, through its re-exports. */
+/** The exports of a file under a name, through its re-exports. */
 export function exportedFrom(graph: ReadableGraph, path: string, name: string): SymbolPlace[] {
   const seen = new Set<string>();
   const find = (file: string, wanted: string, depth: number): SymbolPlace[] => {
@@ -78,7 +78,7 @@ export function exportedFrom(graph: ReadableGraph, path: string, name: string): 
   return find(path, name, 0);
 }
 
-/** In Python, C and Ruby whatever a file imports can be imported from it. */
+/** In Python, C and Ruby every import of a file can be imported from the file. */
 function reexported(graph: ReadableGraph, path: string, facts: FileFacts, wanted: string) {
   const language = graph.languageOf(path);
   const targets = graph.targetsOf(path);

@@ -54,7 +54,7 @@ function membersAt(graph: ReadableGraph, { path, index }: SymbolPlace, name: str
   return facts && holder && isClassLike(holder) ? membersOf(path, facts, holder.name, name) : [];
 }
 
-/** Members of what a class extends: the references of kind `extends` in its declaration. */
+/** Members of the base classes: the references of kind `extends` in the class's declaration. */
 function inherited(use: Use, path: string, holder: string, depth: number): SymbolPlace[] {
   const facts = use.graph.factsOf(path);
   const declaration = facts?.symbols.find((symbol) => symbol.name === holder && isClassLike(symbol));

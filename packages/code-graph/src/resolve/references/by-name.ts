@@ -16,7 +16,7 @@ export function findInPackage(use: Use): Found {
       if (language === 'go') return folderOf(place.path) === folderOf(path);
       if (language === 'java' && here.length === 0) return folderOf(place.path) === folderOf(path);
       const there = language === 'java' ? namespacesOf(other) : [symbol.container.join('.')];
-      // The members of a namespace around it are visible as well.
+      // The members of an enclosing namespace are visible as well.
       return there.some((name) =>
         here.some((own) => own === name || (language === 'csharp' && own.startsWith(`${name}.`))),
       );
@@ -29,8 +29,8 @@ function namespacesOf({ symbols }: FileFacts): string[] {
 }
 
 /**
- * The same name alone. In languages where a name without a qualifier is declared or imported in its file, the name alone
- * says nothing: it is a global of the language.
+ * The same name alone. In languages where a name without a qualifier is declared or imported in its file, the name alone proves nothing:
+ * the name is a global of the language.
  */
 export function findByName(use: Use): Found {
   const { facts, language, reference, path } = use;
@@ -47,7 +47,7 @@ export function findByName(use: Use): Found {
     .map(({ place }) => place);
 }
 
-/** Scripts of a page are no modules: they share what they declare. */
+/** Scripts of a page are no modules: they share their declarations. */
 function isScript(language: Language, { imports, symbols }: FileFacts): boolean {
   return language === 'javascript' && imports.length === 0 && !symbols.some(({ exported }) => exported);
 }

@@ -22,7 +22,7 @@ export function findInFile(use: Use): Found {
   return inner.length > 0 ? inner : named.filter(({ index }) => isTop(use, facts.symbols[index]));
 }
 
-/** A declaration in a function is visible inside of it; a member is so in some languages. */
+/** A declaration in a function is visible inside the function; a member is so in some languages. */
 function isVisible(symbol: SymbolFact, around: readonly SymbolFact[], members: boolean): boolean {
   const holder = symbol.container.at(-1);
   return around.some((one) => one.name === holder && (members || !isClassLike(one) || one.kind === 'module'));
@@ -43,7 +43,7 @@ function findMember(use: Use, qualifier: string): SymbolPlace[] {
   return declares ? membersOf(path, facts, qualifier, reference.name) : [];
 }
 
-/** The classes around the reference, innermost first; in Rust the types of the `impl`s around it. */
+/** The classes around the reference, innermost first; in Rust the types of the enclosing `impl`s. */
 export function holdersAround(use: Use): string[] {
   const around = containersAround(use).toReversed();
   const classes = around.filter(isClassLike).map(({ name }) => name);

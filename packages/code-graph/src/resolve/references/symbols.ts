@@ -6,7 +6,7 @@ export function placesIn(path: string, facts: FileFacts, isMeant: (symbol: Symbo
   return facts.symbols.flatMap((symbol, index) => (isMeant(symbol) ? [{ path, index }] : []));
 }
 
-/** Not inside a class or function; a namespace around it does not count. */
+/** Not inside a class or function; an enclosing namespace does not count. */
 export function isTopLevel(facts: FileFacts, { container }: SymbolFact): boolean {
   if (container.length === 0) return true;
   const modules = modulesOf(facts);
@@ -43,7 +43,7 @@ export function areRelated(a: Language, b: Language | undefined): boolean {
   return a === b || families.some((family) => family.includes(a) && b !== undefined && family.includes(b));
 }
 
-/** `A::B.c` → `c`; `…` and what is no name are undefined. */
+/** `A::B.c` → `c`; undefined for `…` and any text but a name. */
 export function lastName(qualifier: string): string | undefined {
   return /^\$?[\p{L}_][\p{L}\p{N}_$]*(?:(?:\.|::|->|\\)[\p{L}_][\p{L}\p{N}_$]*)*$/u.test(qualifier)
     ? qualifier.split(/\.|::|->|\\/).at(-1)

@@ -2,13 +2,13 @@ import { joinPath } from '../../index-paths.ts';
 import { asString, readJson } from '../../read-json.ts';
 import type { ImportContext } from '../resolve-import.ts';
 
-/** The file that a path without or with another extension means. */
+/** The file meant by a path with another extension, or without an extension. */
 export type Probe = (base: string | undefined, options: { isScript: boolean }) => string | undefined;
 
 const typed = ['.ts', '.tsx', '.mts', '.cts', '.d.ts', '.d.mts', '.d.cts'];
 const plain = ['.js', '.jsx', '.mjs', '.cjs'];
 const others = ['.json', '.vue', '.svelte'];
-/** What TypeScript compiles to these. */
+/** Extensions compiled by TypeScript to each key. */
 const compiledFrom: Record<string, string[]> = {
   '.js': ['.ts', '.tsx', '.d.ts'],
   '.jsx': ['.tsx', '.d.ts'],

@@ -53,7 +53,7 @@ export function readPackages(configuration: ReadonlyMap<string, string>, probe: 
   };
 }
 
-/** What is built into `dist` is mostly written in `src`. */
+/** Files built into `dist` are mostly written in `src`. */
 function sourcesOf(target: string): string[] {
   const source = target
     .replace(/^(\.\/)?(dist|build|lib|out)\/((esm|cjs|es|types|src)\/)*/, './src/')

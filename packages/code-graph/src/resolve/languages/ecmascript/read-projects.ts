@@ -2,7 +2,7 @@ import { folderOf, foldersAround, joinPath } from '../../index-paths.ts';
 import { asObject, asString, readJson } from '../../read-json.ts';
 
 interface Project {
-  /** Patterns of `paths`, with the folder that their targets are relative to. */
+  /** Patterns of `paths`, with the folder of their relative targets. */
   mappings: { pattern: string; targets: string[] }[];
   baseFolder?: string;
 }
@@ -10,7 +10,7 @@ interface Project {
 /** Where the nearest tsconfig.json or jsconfig.json looks for a name, best first. */
 export function readProjects(configuration: ReadonlyMap<string, string>) {
   const read = new Map<string, Project | undefined>();
-  /** Each file is read once, however often and in whatever circle others extend it. */
+  /** Each file is read once, however many files extend the file, and in whatever circle. */
   const byPath = new Map<string, Project | undefined>();
 
   function projectOf(folder: string): Project | undefined {
