@@ -29,9 +29,9 @@ export interface AdapterDeps extends ProviderDeps {
   now: () => number;
 }
 
-/** The only module that uses the AI SDK. */
+/** The only module with the AI SDK. */
 export function createAiSdkModel(deps: AdapterDeps): Model {
-  // The SDK prints warnings that contain parts of the conversation. This global is its only switch.
+  // The SDK prints warnings with parts of the conversation. This global is its only switch.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   return { generate: (request) => generate(deps, request) };
 }
@@ -45,7 +45,7 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
   const { model, options } = openProviderModel({ ...deps, fetch }, request.model, { isCached, cacheKey });
   const facts = describeModel(request.model, deps.settings.known ?? {});
   request.signal.throwIfAborted();
-  // Without `execute` the SDK stops after the first answer, so it sends one request.
+  // Without `execute` the SDK stops after the first answer: a single request.
   const tools: ToolSet = Object.fromEntries(
     request.tools.map((tool) => [
       tool.name,
@@ -81,14 +81,14 @@ function outputLimit({ maxOutputTokens }: ModelRequest, { maxOutput = Infinity, 
   return Math.min(maxOutputTokens ?? share, maxOutput);
 }
 
-/** The SDK finds the nearest effort for the models that it knows; other servers know no more than `high`. */
+/** The SDK finds the nearest effort for its known models; other servers know no more than `high`. */
 function effortOf({ model, reasoningEffort }: ModelRequest): ReasoningEffort | undefined {
   const { provider } = parseModelName(model);
   const isImitation = provider === 'openai-compatible' || provider === 'ollama';
   return isImitation && reasoningEffort === 'max' ? 'high' : reasoningEffort;
 }
 
-/** The SDK validates and converts each message of its own prompt three times over, which takes most of the time of a long request. */
+/** The SDK validates and converts each message of its own prompt three times over: most of the time of a long request. */
 const withPrompt = (prompt: ReturnType<typeof sentPrompt>): LanguageModelMiddleware => ({
   specificationVersion: 'v4',
   transformParams: async ({ params }) => ({ ...params, prompt }),
@@ -130,7 +130,7 @@ function answeredBy({ response: { modelId, id } }: Generated): RawAnswer['answer
   return { model: modelId.slice(0, longestName), id: id.startsWith('aitxt-') ? undefined : id.slice(0, longestName) };
 }
 
-/** Other kinds (sources, files, results of the provider's own tools) need tools that are never offered here. */
+/** Other kinds (sources, files, results of the provider's own tools) need tools never offered by Holdpoint. */
 function answerPart(part: Generated['content'][number]): AnswerPart[] {
   switch (part.type) {
     case 'text':
@@ -167,7 +167,7 @@ function toModelError(deps: AdapterDeps, error: unknown, model: string): ModelEr
   );
 }
 
-/** The SDK wraps an error that ends the body of an answer. */
+/** Finds the model error wrapped by the SDK when an error ends the body of an answer. */
 function modelErrorIn(error: unknown): ModelError | undefined {
   let at = error;
   for (let depth = 0; depth < 10 && at instanceof Error; depth++) {
@@ -187,7 +187,7 @@ function readFailure(error: APICallError): Failure {
   return { ...failure, kind: isBroken(error) ? 'broken' : 'unreadable' };
 }
 
-/** Whether the connection or the JSON ended early. An HTML page is no answer at all, so it is not broken. */
+/** Whether the connection or the JSON ended early. An HTML page is no answer at all, so the page is not broken. */
 function isBroken(error: APICallError): boolean {
   const cut = JSONParseError.isInstance(error.cause) && /^\s*(\{|\[|$)/.test(error.responseBody ?? '');
   return cut || error.isRetryable || (error.cause instanceof TypeError && error.cause.message === 'terminated');

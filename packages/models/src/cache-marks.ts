@@ -1,4 +1,4 @@
-/** A body of Chat Completions, as far as it is read here. */
+/** The read fields of a Chat Completions body. */
 interface Body {
   messages?: Message[];
 }
@@ -9,12 +9,15 @@ interface Message {
 
 const mark = { cache_control: { type: 'ephemeral' } } as const;
 
-/** Whether a model of a Chat Completions server is one of Anthropic's, as OpenRouter and LiteLLM name them: these cache only up to a mark. */
+/**
+ * Whether a model of a Chat Completions server is Anthropic's, by the names of OpenRouter and LiteLLM: Anthropic's models cache only up to
+ * a mark.
+ */
 export const needsMarks = (model: string): boolean => model.startsWith('anthropic/');
 
 /**
- * The body with marks for Anthropic's cache where the adapter for Anthropic itself puts them: at the end of the system text, of the
- * conversation, and of the conversation before the last answer. A text is marked as a part of its content, and a result as a message.
+ * The body with marks for Anthropic's cache in the places of the Anthropic adapter: at the end of the system text, of the conversation, and
+ * of the conversation before the last answer. A text is marked as a part of its content, and a result as a message.
  */
 export function withCacheMarks(body: Body): Body {
   const { messages } = body;

@@ -9,9 +9,9 @@ export interface JsonObject {
 export type CallArgs = { args: JsonObject; invalid?: undefined } | { args: Json; invalid: string };
 
 /**
- * Reads the arguments of a call that a model wrote. Never throws: unusable arguments are data for the planner.
+ * Reads the arguments of a model's call. Never throws: unusable arguments are data for the planner.
  *
- * @param refused whether `input` is a text that the SDK could not parse
+ * @param refused whether `input` is a text unparsable for the SDK
  */
 export function readCallArgs(input: unknown, refused: boolean): CallArgs {
   // Models write no arguments for a tool without parameters.
@@ -42,10 +42,10 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : `a ${typeof value}`;
 }
 
-/** Nested arrays and objects. The SDK and the code that validates and stores arguments recurse once per level. */
+/** Nested arrays and objects. The SDK, and the code for validation and storage of arguments, recurse once per level. */
 const deepestArgs = 90;
 
-/** Replaces arguments that are nested too deeply. */
+/** Replaces arguments with too many levels. */
 const tooDeep = `The arguments had more than ${deepestArgs} levels of arrays and objects.`;
 
 /** Replaces arguments with too many levels before the SDK reads them. */
@@ -62,7 +62,7 @@ export const boundArgsDepth: LanguageModelMiddleware = {
   },
 };
 
-/** Counts the brackets of JSON text outside its strings in one pass. A hostile text could make a parser or a pattern slow. */
+/** Counts the brackets of JSON text outside its strings in a single pass. A hostile text could make a parser or a pattern slow. */
 function isDeeperThan(levels: number, json: string): boolean {
   let depth = 0;
   let inString = false;

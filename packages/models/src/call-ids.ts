@@ -1,12 +1,12 @@
 import type { LanguageModelMiddleware } from 'ai';
 import type { ModelMessage } from './port.ts';
 
-/** LiteLLM puts thought signatures into ids, which go back to the provider, so ids of a few thousand characters are legitimate. */
+/** LiteLLM puts thought signatures into ids, and ids go back to the provider, so ids of a few thousand characters are legitimate. */
 const longestId = 16_384;
 
 /**
- * Gives each call of an answer an id that no other call of the conversation has. It runs below `generateText`, which finds calls by id:
- * for calls with the same id it returns the first one several times.
+ * Gives each call of an answer an id unused by any other call of the conversation. The middleware runs below
+ * `generateText`: `generateText` finds calls by id, and for calls with the same id returns the first call several times.
  */
 export function uniqueCallIds(messages: readonly ModelMessage[]): LanguageModelMiddleware {
   return {
@@ -28,7 +28,10 @@ export function uniqueCallIds(messages: readonly ModelMessage[]): LanguageModelM
   };
 }
 
-/** Whether the provider wrote an id. Without one the SDK makes a random id, and the same answer would read differently each time. */
+/**
+ * Whether the provider wrote an id. For a call without an id the SDK makes a random id, and the same answer would read differently each
+ * time.
+ */
 function writtenIds(body: unknown): (id: string) => boolean {
   if (body === undefined) return () => true;
   const strings = new Set<string>();
@@ -42,7 +45,10 @@ function writtenIds(body: unknown): (id: string) => boolean {
   return (id) => strings.has(id);
 }
 
-/** The first call with an id keeps it, because some servers show the model its ids again. Calls without a usable id get one of ours. */
+/**
+ * The first call with an id keeps the id, because some servers show the model its ids again. Calls without a usable id get an id from
+ * Holdpoint.
+ */
 function claimIds(given: readonly string[], used: Set<string>): string[] {
   const kept = given.map((id) => {
     if (!isUsable(id) || used.has(id)) return undefined;

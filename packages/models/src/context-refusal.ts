@@ -1,4 +1,4 @@
-/** Names of errors that mean nothing else. */
+/** Names of errors with no other meaning. */
 const codes: ReadonlySet<string> = new Set([
   'context_length_exceeded',
   'exceed_context_size_error',
@@ -6,7 +6,7 @@ const codes: ReadonlySet<string> = new Set([
   'model_context_window_exceeded',
 ]);
 
-/** Words of providers and servers for a request that is longer than the window. Each begins with fixed words, so a match takes linear time. */
+/** Words of providers and servers for a request longer than the window. Each begins with fixed words, so a match takes linear time. */
 const wordings: readonly RegExp[] = [
   /prompt is too long|input is too long|input length exceeds|input length and .{0,20}max_tokens.{0,20} exceed context limit/i,
   /(?:exceeds?|exceeded) (?:the |this |your )?(?:model'?s? |available |maximum )*(?:context (?:window|length|size|limit)|token limit)/i,
@@ -16,7 +16,7 @@ const wordings: readonly RegExp[] = [
   /reduce the length of the (?:messages|prompt|input)|tokens must be reduced|request too large for/i,
 ];
 
-/** Where the words name the window. The request's own length stands beside it, so each has its own place. */
+/** Where the words name the window. The words also have the request's own length, so a pattern locates the window. */
 const windows: readonly RegExp[] = [
   /> ?(\d[\d,]{2,9}) maximum/i,
   /exceed context limit: [\d,]{1,10} \+ [\d,]{1,10} > (\d[\d,]{2,9})/i,
@@ -32,7 +32,7 @@ const windows: readonly RegExp[] = [
 
 const longestWords = 2000;
 
-/** Whether the request was refused for its length, and the window where the refusal names it. `null`: for another reason. */
+/** Recognises a refusal for the request's length, and reads the window if the refusal names the window. `null`: for another reason. */
 export function readContextRefusal(refusal: {
   status: number | undefined;
   words: readonly string[];

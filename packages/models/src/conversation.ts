@@ -28,10 +28,10 @@ export type SentMessage =
 
 type Cached = { providerOptions?: typeof breakpoint };
 
-/** Marks the end of what Anthropic caches; at most four of a request. Other providers cache by themselves, and get no mark. */
+/** Marks the end of the content cached by Anthropic; at most four of a request. Other providers cache by themselves, and get no mark. */
 const breakpoint = { anthropic: { cacheControl: { type: 'ephemeral' as const } } };
 
-/** System text and conversation in the form that the SDK gives to a provider. @throws ModelError EMODELREQUEST */
+/** System text and conversation in the form passed by the SDK to a provider. @throws ModelError EMODELREQUEST */
 export function sentPrompt(
   { system, messages, model }: Pick<ModelRequest, 'system' | 'messages' | 'model'>,
   { isCached, showsImages }: { isCached: boolean; showsImages: boolean },
@@ -58,8 +58,8 @@ function refuseMissingResults(sent: readonly SentMessage[], model: string): void
 }
 
 /**
- * The end of this conversation, and of the one before the last answer. The request before ended there, so what it wrote to the cache is
- * found however many calls the answer has: Anthropic looks back only twenty parts.
+ * The end of this conversation, and of the conversation before the last answer. The previous request ended at the second place, so its
+ * cache entry is found even after an answer with many calls: Anthropic looks back only twenty parts.
  */
 function turnEnds(sent: readonly SentMessage[]): number[] {
   const lastAnswer = sent.findLastIndex(({ role }) => role === 'assistant');
@@ -67,13 +67,12 @@ function turnEnds(sent: readonly SentMessage[]): number[] {
 }
 
 /**
- * Converts the conversation to the messages for `model`.
- * An answer of the same model goes back unchanged. An answer of another model is rebuilt from its text and calls:
- * some providers refuse foreign reasoning, and some ids have characters that other providers forbid.
+ * Converts the conversation to the messages for `model`. An answer of the same model goes back unchanged. An answer of another model is
+ * rebuilt from its text and calls: some providers refuse foreign reasoning, and characters of a foreign id may be forbidden.
  */
 function toSentMessages(messages: readonly ModelMessage[], model: string, images: ChosenImages): SentMessage[] {
   const imagesInResults = takesImagesInResults(model);
-  /** The sent id by our id, for the calls that are sent. */
+  /** The sent id by Holdpoint's id, for the sent calls. */
   const ids = new Map<string, string>();
   const taken = usedIds(messages);
   return messages.flatMap((message): SentMessage[] => {
@@ -106,7 +105,7 @@ function sentAnswer(answer: ModelAnswer, model: string, known: Ids): ReplayPart[
   return parts.length > 0 ? parts : [{ type: 'text', text: '(no answer)' }];
 }
 
-/** Providers refuse an empty text; one that carries a signature is not empty. */
+/** Providers refuse an empty text; a text with a signature is not empty. */
 const isSaid = (part: ReplayPart): boolean =>
   part.type !== 'text' || part.text !== '' || part.providerOptions !== undefined;
 
@@ -121,7 +120,7 @@ function rebuilt(answer: ModelAnswer, { ids, taken }: Ids): ReplayPart[] {
   return [...text, ...calls];
 }
 
-/** Continues the numbers of earlier calls, so a longer conversation begins with the same bytes, which providers cache. */
+/** Continues the numbers of earlier calls: a longer conversation begins with the same bytes, and the provider's cache applies. */
 function rebuiltId(from: number, taken: Set<string>): string {
   for (let n = from; ; n++) {
     const id = `rebuilt_${n}`;
@@ -131,7 +130,7 @@ function rebuiltId(from: number, taken: Set<string>): string {
   }
 }
 
-/** A result whose call is not sent, because the provider dropped it, becomes a user message: providers refuse a result without its call. */
+/** The result of an unsent call, dropped by the provider, becomes a user message: providers refuse a result without its call. */
 function sentResults(
   results: readonly Result[],
   ids: Map<string, string>,

@@ -2,24 +2,24 @@ import type { ModelRates } from './model-rates.ts';
 import { lookUpModel, tableCost } from './model-table.ts';
 import type { ModelAnswer } from './port.ts';
 
-/** What is known of a model. */
+/** The known facts about a model. */
 export interface ModelFacts {
   /** Tokens of request and answer together. */
   window?: number | undefined;
-  /** The most tokens of one answer. */
+  /** The most tokens of an answer. */
   maxOutput?: number | undefined;
-  /** Whether it reads images. */
+  /** Whether the model reads images. */
   images?: boolean | undefined;
-  /** For short requests: some models cost more above a length. `costOf` counts that. */
+  /** For short requests: some models cost more above a length. `costOf` counts the higher price. */
   prices?: ModelRates | undefined;
-  /** `operator`: the operator has set at least one of these. */
+  /** `operator`: the operator has set at least one of these facts. */
   source: 'operator' | 'table' | 'unknown';
 }
 
-/** What the operator says of models, by `provider/model`; `*` stands for any text. */
+/** The operator's facts about models, by `provider/model`; `*` stands for any text. */
 export type ModelOverrides = Readonly<Record<string, Omit<ModelFacts, 'source'>>>;
 
-/** What is known of the model `name`: from the operator, else from the table. */
+/** The facts about the model `name`: from the operator, else from the table. */
 export function describeModel(name: string, overrides: ModelOverrides): ModelFacts {
   const given = overrideOf(name, overrides);
   const { window, maxOutput, images, prices, source } = tabled(name);
@@ -33,7 +33,7 @@ export function describeModel(name: string, overrides: ModelOverrides): ModelFac
   };
 }
 
-/** What an answer cost, in millionths of a dollar. `undefined`: no price is known. */
+/** The cost of an answer, in millionths of a dollar. `undefined`: no price is known. */
 export function costOf({ model, usage }: Pick<ModelAnswer, 'model' | 'usage'>, overrides: ModelOverrides) {
   const rates = overrideOf(model, overrides)?.prices;
   const cost = rates === undefined ? tableCost(model, usage) : flatCost(rates, usage);
@@ -56,7 +56,7 @@ function tabled(name: string): ModelFacts {
   return found === undefined ? { source: 'unknown' } : { ...found, source: 'table' };
 }
 
-/** The exact name; else the patterns that fit, the longest first, each fact from the first that has it. */
+/** The exact name; else the matching patterns, the longest first; each fact comes from the first pattern with the fact. */
 function overrideOf(name: string, overrides: ModelOverrides): ModelOverrides[string] | undefined {
   const fitting = Object.keys(overrides)
     .filter((pattern) => pattern === name || (pattern.includes('*') && fits(pattern, name)))
@@ -69,7 +69,7 @@ function overrideOf(name: string, overrides: ModelOverrides): ModelOverrides[str
   return found;
 }
 
-/** Finds each piece after the one before it, which takes linear time for any pattern. */
+/** Finds each piece after the piece before, in linear time for any pattern. */
 function fits(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop() ?? '';

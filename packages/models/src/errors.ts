@@ -24,23 +24,23 @@ export type ModelErrorCode =
   /** An unexpected failure. */
   | 'EMODELUNKNOWN';
 
-/** Codes for which the same request may succeed later. */
+/** Codes of failures after which the same request may succeed. */
 const retryableCodes: ReadonlySet<ModelErrorCode> = new Set(['EMODELRATELIMIT', 'EMODELUNAVAILABLE', 'EMODELCUTOFF']);
 
 export interface ModelErrorDetails {
   code: ModelErrorCode;
   message: string;
-  /** What to do, in one sentence. */
+  /** The next step, in a sentence. */
   next: string;
   /** The HTTP status when there was an answer. */
   status?: number | undefined;
-  /** Milliseconds that the provider asks to wait. */
+  /** The wait in milliseconds requested by the provider. */
   retryAfterMs?: number | undefined;
-  /** The window of the model in tokens, when the provider names it. */
+  /** The window of the model in tokens, when the provider names the window. */
   window?: number | undefined;
 }
 
-/** A failed model request. Carries no prompt, no answer and no key, so it may be logged and shown. */
+/** A failed model request. Carries no prompt, no answer and no key: logs and terminals may show the error. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly code: ModelErrorCode;
@@ -48,7 +48,7 @@ export class ModelError extends Error {
   readonly next: string;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
-  /** With EMODELCONTEXT: the window of the model in tokens, when the provider names it. */
+  /** With EMODELCONTEXT: the window of the model in tokens, when the provider names the window. */
   readonly window: number | undefined;
 
   constructor(details: ModelErrorDetails, options?: { cause?: unknown }) {

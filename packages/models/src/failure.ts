@@ -5,7 +5,10 @@ import type { ModelSettings } from './settings.ts';
 
 /** A failed request, without types of a library. */
 export interface Failure {
-  /** `unreachable`: no answer. `refused`: an error answer. `broken`: an incomplete body. `unreadable`: a complete body that is no answer. `failed`: a stream that reports an error. */
+  /**
+   * `unreachable`: no answer. `refused`: an error answer. `broken`: an incomplete body. `unreadable`: a complete body without an answer.
+   * `failed`: a stream with an error event.
+   */
   kind: 'unreachable' | 'refused' | 'broken' | 'unreadable' | 'failed';
   status?: number | undefined;
   headers: Record<string, string>;
@@ -101,7 +104,7 @@ const nextSteps: Readonly<Record<ModelErrorCode, string>> = {
   EMODELUNKNOWN: 'Read the cause in the log of the worker.',
 };
 
-/** Removes keys from a provider's error, which repeats a refused key: keys must not reach a log. */
+/** Removes keys from a provider's error: some errors repeat a refused key, and keys must not reach a log. */
 function hideKeys(settings: ModelSettings, text: string): string {
   const { openai, anthropic, google, openaiCompatible } = settings;
   return [openai, anthropic, google, openaiCompatible].reduce(

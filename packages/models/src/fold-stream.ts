@@ -9,17 +9,17 @@ type Answer = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapGenera
 type Content = Answer['content'][number];
 type Metadata = (Content & { type: 'text' })['providerMetadata'];
 type Prose = { type: 'text' | 'reasoning'; text: string; providerMetadata?: Metadata };
-/** A call that has arrived in part. */
+/** A partly arrived call. */
 type OpenCall = { type: 'open-call'; at: number; index: number; id: string; toolName: string; input: string };
 
 /** Characters of text, arguments and metadata: as many as the bytes of a whole answer. */
 const mostCharacters = 2 * 1024 * 1024;
 const mostParts = 10_000;
 
-/** A stream that ended with an error, or before its end. */
+/** A stream with an error, or without its end. */
 export class StreamFailure extends Error {
   override readonly name = 'StreamFailure';
-  /** What the provider sent instead, if it did. */
+  /** The last data of the provider in place of the rest, if any. */
   readonly sent: unknown;
 
   constructor(message: string, sent: unknown, options?: ErrorOptions) {
@@ -28,7 +28,7 @@ export class StreamFailure extends Error {
   }
 }
 
-/** Reads a stream to its end. Each part stands where it began, as in an answer without a stream. */
+/** Reads a stream to its end. Each part stands at the place of its beginning, as in an answer without a stream. */
 export async function foldStream(stream: PartStream, onDelta: (delta: ModelDelta) => void) {
   const fold = new Fold(onDelta);
   const reader = stream.getReader();
@@ -48,7 +48,7 @@ class Fold {
   readonly #onDelta: (delta: ModelDelta) => void;
   readonly #content: (Content | OpenCall)[] = [];
   readonly #prose = new Map<string, Prose>();
-  /** Several calls may have one id. */
+  /** Several calls may have the same id. */
   readonly #open = new Map<string, OpenCall[]>();
   readonly #ids = new Set<string>();
   #calls = 0;
@@ -106,7 +106,7 @@ class Fold {
       case 'error':
         throw failureOf(part.error);
       default:
-        // Sources, files and results of the provider's own tools: such tools are never offered.
+        // Sources, files and results of the provider's own tools: Holdpoint offers no such tools.
         return;
     }
   }
@@ -142,7 +142,7 @@ class Fold {
     this.#onDelta({ type, text: part.delta });
   }
 
-  /** Later metadata adds to earlier: a signature arrives at the end of the part that it signs. */
+  /** Later metadata adds to earlier: a signature arrives at the end of the signed part. */
   #describe(prose: Prose | undefined, metadata: Metadata): void {
     if (prose === undefined || metadata === undefined) return;
     this.#count(JSON.stringify(metadata).length);
@@ -199,14 +199,14 @@ class Fold {
 
 const cutOff = () => new StreamFailure('the stream ended early', undefined);
 
-/** The SDK hands on what the provider sent, or its own error about it. */
+/** The SDK hands on the provider's error data, or its own error about the data. */
 function failureOf(error: unknown): unknown {
   if (error instanceof Error) return error;
   const message = (error as { message?: unknown } | null)?.message;
   return new StreamFailure(typeof message === 'string' ? message : 'the provider reported an error', error);
 }
 
-/** The ids in an event, without recursion: it may be nested deeply. */
+/** The ids in an event, without recursion: the event may be nested deeply. */
 function* idsIn(event: unknown): Iterable<string> {
   const open: unknown[] = [event];
   while (open.length > 0) {

@@ -6,12 +6,12 @@ export interface ImagePart {
   mediaType: string;
 }
 
-/** The part that shows an image, or words in its place. */
+/** The part with an image, or words in its place. */
 export type ChosenImages = (image: ModelImage) => ImagePart | string;
 
 /** Anthropic refuses larger ones. */
 const mostImageBytes = 5 * 1024 * 1024;
-/** For one request: providers refuse more than 20 to 32 MB, base64 included. */
+/** For a single request: providers refuse more than 20 to 32 MB, base64 included. */
 const mostRequestBytes = 14 * 1024 * 1024;
 const mostImages = 80;
 
@@ -23,7 +23,10 @@ const beginnings: readonly (readonly [mediaType: string, start: RegExp])[] = [
   ['image/gif', /^474946383[79]61/],
 ];
 
-/** Decides about the images of a conversation; the latest are shown when there are too many. Their content decides their type, because providers refuse a wrong one. */
+/**
+ * Decides about the images of a conversation; the latest are shown when there are too many. Their content decides their type, because
+ * providers refuse a wrong type.
+ */
 export function chooseImages(messages: readonly ModelMessage[], showsImages: boolean): ChosenImages {
   const parts = new Map<ModelImage, ImagePart | string>();
   let [count, bytes] = [0, 0];
@@ -63,7 +66,7 @@ function contentType(base64: string): string | undefined {
 
 const pieceLength = 64 * 1024;
 
-/** 5 MB take about 10 ms. In pieces: V8 has run out of stack in one expression over 8 MB. */
+/** 5 MB take about 10 ms. In pieces: V8 has run out of stack in a single expression over 8 MB. */
 function isBase64(text: string): boolean {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const length = text.length - padding;

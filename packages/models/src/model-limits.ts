@@ -5,8 +5,8 @@ export interface ModelLimits {
 }
 
 /**
- * What the catalogue of prices does not have, by the beginning of the name; the first that fits. Compared with the list of models in the npm package
- * @earendil-works/pi-ai 0.74.2; where that and the providers' documentation differ, the smaller number stands. The operator's settings override it.
+ * Facts missing in the catalogue of prices, by the beginning of the name; the first matching entry counts. Compared with the list of models in the npm package
+ * @earendil-works/pi-ai 0.74.2; where the list and the providers' documentation differ, the smaller number stands. The operator's settings override both.
  */
 const limits: readonly (readonly [start: string, limits: ModelLimits])[] = [
   ['openai/gpt-4.1', { window: 1_047_576, maxOutput: 32_768, images: true }],

@@ -6,7 +6,7 @@ type ModelProvider = (typeof modelProviders)[number];
 
 export interface ModelName {
   provider: ModelProvider;
-  /** The provider's own name for the model, which may contain slashes and colons. */
+  /** The provider's own name for the model, possibly with slashes and colons. */
   model: string;
 }
 

@@ -1,9 +1,9 @@
-/** US dollars per million tokens, which are millionths of a dollar per token. */
+/** US dollars per million tokens, the same as millionths of a dollar per token. */
 export interface ModelRates {
   input: number;
   output: number;
-  /** Tokens that the provider reads from its cache. @default `input` */
+  /** Tokens read by the provider from its cache. @default `input` */
   cached_input?: number | undefined;
-  /** Tokens that the provider writes to its cache. @default `input` */
+  /** Tokens written by the provider to its cache. @default `input` */
   cache_write?: number | undefined;
 }

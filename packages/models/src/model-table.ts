@@ -5,7 +5,7 @@ import type { ModelAnswer } from './port.ts';
 
 type Catalogue = typeof import('@pydantic/genai-prices');
 
-/** Takes 0.15 s to load, and only programs that ask about a model need it. */
+/** Loaded on demand: the catalogue takes 0.15 s to load, and few programs ask about a model. */
 let catalogue: Catalogue | undefined;
 function prices(): Catalogue {
   catalogue ??= createRequire(import.meta.url)('@pydantic/genai-prices') as Catalogue;
@@ -16,7 +16,7 @@ export interface TableEntry extends ModelLimits {
   prices?: ModelRates;
 }
 
-/** What the table knows of a model of OpenAI, Anthropic or Google. `undefined`: nothing. Other providers have no table. */
+/** The table's facts about a model of OpenAI, Anthropic or Google. `undefined`: nothing. Other providers have no table. */
 export function lookUpModel(name: string): TableEntry | undefined {
   const known = nameInTable(name);
   if (known === undefined) return undefined;

@@ -21,7 +21,7 @@ export function openModels({ settings, fetch, now }: ModelsOptions): Model {
   const send = fetch ?? globalThis.fetch;
   return createAiSdkModel({
     settings,
-    // A followed redirect would send the key and the conversation to another host, so it is reported as a refusal.
+    // A followed redirect would send the key and the conversation to another host, so a redirect is reported as a refusal.
     fetch: (input, init) => send(input, { ...init, redirect: 'manual' }),
     now: now ?? Date.now,
   });

@@ -21,7 +21,7 @@ const facts = z.strictObject({
 const name = z.string().regex(/^[^/\s]+\/\S+$|^\*$/, 'expected provider/model, in which * stands for any text');
 
 /**
- * What the operator says of models: `HOLDPOINT_MODELS` (JSON, or the path of a JSON or YAML file) and `HOLDPOINT_MODEL_PRICES` (JSON).
+ * Reads the operator's facts about models: `HOLDPOINT_MODELS` (JSON, or the path of a JSON or YAML file) and `HOLDPOINT_MODEL_PRICES` (JSON).
  * @throws ModelError EMODELSETTINGS naming the variable and the place
  */
 export function overridesFrom(env: Record<string, string | undefined>): ModelOverrides {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One tool as a model sees it. `parameters` is JSON Schema and is sent unchanged. */
+/** A tool as seen by a model. `parameters` is JSON Schema and is sent unchanged. */
 export interface ModelTool {
   name: string;
   description: string;
@@ -8,9 +8,9 @@ export interface ModelTool {
 }
 
 const modelToolCallSchema = z.strictObject({
-  /** The provider's id for this call, or our own when the provider gives none or repeats one. Unique within the conversation. */
+  /** The provider's id for this call, or Holdpoint's own id when the provider's is missing or repeated. Unique within the conversation. */
   id: z.string(),
-  /** The name that the model wrote. There may be no such tool. */
+  /** The name written by the model. No tool need have this name. */
   tool: z.string(),
   /** The arguments, not checked against the tool's schema. When `invalid` is set: the received value, usually the raw text. */
   args: z.json(),
@@ -19,7 +19,7 @@ const modelToolCallSchema = z.strictObject({
 });
 export type ModelToolCall = z.infer<typeof modelToolCallSchema>;
 
-/** A model's whole answer. It is recorded before its calls run. */
+/** A model's whole answer. The engine records the answer before its calls run. */
 export const modelAnswerSchema = z.strictObject({
   /** The requested `provider/model`. */
   model: z.string(),
@@ -33,15 +33,15 @@ export const modelAnswerSchema = z.strictObject({
     input_tokens: z.int(),
     /** All tokens of the answer, its reasoning included. */
     output_tokens: z.int(),
-    /** Tokens of the request that the provider read from its cache. */
+    /** Tokens of the request from the provider's cache. */
     cached_input_tokens: z.int().optional(),
-    /** Tokens of the request that the provider wrote to its cache. */
+    /** Tokens of the request written to the provider's cache. */
     cache_write_tokens: z.int().optional(),
     reasoning_tokens: z.int().optional(),
   }),
   /** The answer in the adapter's own shape (signatures, item ids, encrypted reasoning), for an exact replay. Opaque. */
   provider: z.json(),
-  /** The model that answered and the id of the answer, as the provider names them. No part of the conversation. */
+  /** The answering model and the id of the answer, in the provider's words. No part of the conversation. */
   answered: z.strictObject({ model: z.string().optional(), id: z.string().optional() }).optional(),
 });
 export type ModelAnswer = z.infer<typeof modelAnswerSchema>;
@@ -53,7 +53,7 @@ const modelImageSchema = z.strictObject({
 });
 export type ModelImage = z.infer<typeof modelImageSchema>;
 
-/** The conversation in our format. It is persisted and survives `JSON.parse(JSON.stringify(…))` unchanged. */
+/** The conversation in our format. The engine persists the conversation: `JSON.parse(JSON.stringify(…))` leaves the content unchanged. */
 export const modelMessageSchema = z.discriminatedUnion('role', [
   z.strictObject({
     role: z.literal('user'),
@@ -64,7 +64,7 @@ export const modelMessageSchema = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('assistant'), answer: modelAnswerSchema }),
   z.strictObject({
     role: z.literal('tool'),
-    /** One result for each call of the previous answer, including `invalid` calls: providers refuse a call without a result. */
+    /** A result for each call of the previous answer, including `invalid` calls: providers refuse a call without a result. */
     results: z.array(
       z.strictObject({
         id: z.string(),
@@ -78,10 +78,10 @@ export const modelMessageSchema = z.discriminatedUnion('role', [
 ]);
 export type ModelMessage = z.infer<typeof modelMessageSchema>;
 
-/** How much a model thinks before it answers. */
+/** The amount of a model's reasoning before its answer. */
 export type ReasoningEffort = 'none' | 'low' | 'medium' | 'high' | 'max';
 
-/** What a streamed answer adds. */
+/** An addition to a streamed answer. */
 export type ModelDelta =
   | { type: 'text' | 'reasoning'; text: string }
   /** `index` counts the calls of the answer from 0. `args` continues the JSON text of the arguments. The first delta of a call has `tool`. */
@@ -93,25 +93,25 @@ export interface ModelRequest {
   system: string;
   messages: readonly ModelMessage[];
   tools: readonly ModelTool[];
-  /** @default the most that the model writes, else 8192 */
+  /** @default the longest answer of the model, else 8192 */
   maxOutputTokens?: number | undefined;
-  /** Left out for a model that takes none. */
+  /** Left out for a model without this option. */
   temperature?: number | undefined;
-  /** The nearest effort that the model has. @default the provider's */
+  /** The nearest effort known to the model. @default the provider's */
   reasoningEffort?: ReasoningEffort | undefined;
   /** Whether the provider should cache the conversation. @default true */
   cache?: boolean | undefined;
-  /** Requests with the same key share a cache, where a provider routes by it. The id of the run. */
+  /** Requests with the same key share a cache, where a provider routes by the key. The id of the run. */
   cacheKey?: string | undefined;
   signal: AbortSignal;
-  /** Asks for a stream and is called for each part of the answer as it arrives. The answer is the same as without. */
+  /** Asks for a stream, and receives each part of the answer at its arrival. The answer is the same as without. */
   onDelta?: ((delta: ModelDelta) => void) | undefined;
 }
 
 export interface Model {
   /**
-   * Gets one answer with one HTTP request, without retries.
-   * @throws ModelError with `retryable` and the provider's `retryAfterMs`; the reason of the signal when it aborts
+   * Gets an answer with a single HTTP request, without retries.
+   * @throws ModelError with `retryable` and the provider's `retryAfterMs`; the reason of an aborted signal
    */
   generate(request: ModelRequest): Promise<ModelAnswer>;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { modelProviders, parseModelName } from './model-name.ts';
 import type { ModelSettings, ProviderSettings } from './settings.ts';
 
-/** The account that pays for a request to a model, and whose limits count: a provider at its address, with a key. `digest` reveals neither. */
+/** The account behind a request to a model, with limits of its own: a provider at its address, with a key. `digest` reveals neither. */
 export interface ProviderAccount {
   provider: string;
   digest: string;
@@ -31,8 +31,8 @@ function settingsOf(provider: Provider, settings: ModelSettings): ProviderSettin
   }
 }
 
-/** Two formats of one provider share its limits. */
+/** Two formats of the same provider share its limits. */
 const accountProvider = (provider: Provider) => (provider === 'openai-chat' ? 'openai' : provider);
 
-/** What `provider` of an account may be. */
+/** The values of an account's `provider`. */
 export const accountProviders = [...new Set(modelProviders.map(accountProvider))];

@@ -47,7 +47,7 @@ export function openProviderModel(
       return { model: createGoogle({ apiKey: key(settings.google), baseURL, fetch })(model), options: none };
     }
     case 'openai-compatible': {
-      // No default path: such servers differ.
+      // No default path: servers differ.
       const baseURL = baseUrl(settings.openaiCompatible?.baseUrl, '', '');
       const apiKey = key(settings.openaiCompatible);
       const transformRequestBody = isCached && needsMarks(model) ? withCacheMarks : undefined;

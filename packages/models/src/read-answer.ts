@@ -3,7 +3,7 @@ import { newCallId, usedIds } from './call-ids.ts';
 import type { ModelAnswer, ModelMessage, ModelToolCall } from './port.ts';
 import { packReplay } from './replay.ts';
 
-/** One part of an answer from the SDK, in order. */
+/** A part of an answer from the SDK, in order. */
 export type AnswerPart =
   | { type: 'text' | 'reasoning'; text: string; metadata: unknown }
   | { type: 'call'; id: string; tool: string; input: unknown; refused: boolean; metadata: unknown };
@@ -12,16 +12,16 @@ export interface RawAnswer {
   model: string;
   parts: readonly AnswerPart[];
   finish: string;
-  /** The provider's message about a call that it dropped because it could not read it (Gemini). */
+  /** The provider's message about a call dropped as unreadable (Gemini). */
   droppedCall?: string | undefined;
-  /** Whether call arguments arrive as JSON text, which is complete when it parses, or as parsed values. */
+  /** Whether call arguments arrive as JSON text, complete when parsable, or as parsed values. */
   argsAsText: boolean;
   usage: ModelAnswer['usage'];
   /** As the provider names them. */
   answered?: ModelAnswer['answered'];
 }
 
-/** The tool name for a call that the provider could not read. */
+/** The tool name for a call unreadable for the provider. */
 const unreadableCall = 'unreadable_call';
 
 /** Converts an answer of the SDK into our format: reads the arguments and keeps every part for the replay. The ids are already unique. */
@@ -40,7 +40,7 @@ export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): M
       type: 'tool-call',
       toolCallId: call.id,
       toolName: call.tool,
-      // Providers accept only an object. The result of an invalid call says what is wrong.
+      // Providers accept only an object. The result of an invalid call names the mistake.
       input: call.invalid === undefined && isJsonObject(call.args) ? call.args : {},
       providerOptions: part.metadata,
     });

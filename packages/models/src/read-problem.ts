@@ -1,4 +1,4 @@
-/** The content of an error body in one form for all providers. */
+/** The content of an error body in the same form for all providers. */
 export interface Problem {
   message?: string | undefined;
   /** All names of the error: code, type, status, reasons. */
@@ -46,9 +46,8 @@ function field(value: unknown, name: string): unknown {
 }
 
 /**
- * The wait that a provider asks for, in whole milliseconds; `undefined` when it asks for none.
- * Reads `retry-after-ms`, `retry-after` (seconds or an HTTP date), or the body's `google.rpc.RetryInfo`:
- * Gemini sends no header.
+ * The wait requested by a provider, in whole milliseconds; `undefined` without a request to wait. Reads
+ * `retry-after-ms`, `retry-after` (seconds or an HTTP date), or the body's `google.rpc.RetryInfo`: Gemini sends no header.
  */
 export function readRetryAfter(
   deps: { now: () => number },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ModelAnswer } from './port.ts';
 
-/** Data by provider that goes back unchanged: signatures, item ids, encrypted reasoning. */
+/** Data by provider to send back unchanged: signatures, item ids, encrypted reasoning. */
 const metadataSchema = z.record(z.string(), z.record(z.string(), z.json()));
 
 const replayPartSchema = z.discriminatedUnion('type', [
@@ -26,10 +26,10 @@ export function packReplay(parts: readonly unknown[]): ModelAnswer['provider'] {
   return JSON.parse(JSON.stringify({ format: 'parts-1', parts }));
 }
 
-/** A worker that asks again has the same answers in memory. */
+/** A later request of the same worker finds the unpacked answers in memory. */
 const unpacked = new WeakMap<ModelAnswer, ReplayPart[] | null>();
 
-/** The recorded parts; `null` for another model or another shape, because signatures are valid only for the model that made them. */
+/** The recorded parts; `null` for another model or another shape, because a signature is valid only for its own model. */
 export function unpackReplay(answer: ModelAnswer, model: string): ReplayPart[] | null {
   if (answer.model !== model) return null;
   const known = unpacked.get(answer);

@@ -6,12 +6,12 @@ import { defaultStreamLimits, type StreamLimits } from './stream-fetch.ts';
 
 export interface ProviderSettings {
   apiKey?: string | undefined;
-  /** A URL without a path gets the provider's usual path (`/v1`, Gemini `/v1beta`); any other URL stays as it is. */
+  /** A URL without a path gets the provider's usual path (`/v1`, Gemini `/v1beta`); any other URL is used unchanged. */
   baseUrl?: string | undefined;
 }
 
 export interface ModelSettings {
-  /** `provider/model` for runs that name none. */
+  /** `provider/model` for runs without a model. */
   defaultModel?: string | undefined;
   /** For `openai` and `openai-chat`. @default https://api.openai.com/v1 */
   openai?: ProviderSettings | undefined;
@@ -25,7 +25,7 @@ export interface ModelSettings {
   ollama?: ProviderSettings | undefined;
   /** How long a streamed answer may keep silent. @default 600 s before its first byte, 300 s between two */
   stream?: StreamLimits | undefined;
-  /** What the operator says of models. @default {} */
+  /** The operator's facts about models. @default {} */
   known?: ModelOverrides | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Failure } from './failure.ts';
 import { StreamFailure } from './fold-stream.ts';
 import { readProblem } from './read-problem.ts';
 
-/** What a stream that failed after its 200 says. `undefined`: the error is not of a stream. */
+/** Reads the error of a stream that failed after its status 200. `undefined`: not an error of a stream. */
 export function readStreamFailure(error: unknown): Failure | undefined {
   const base = { status: 200, headers: {} };
   if (error instanceof StreamFailure) {
@@ -27,7 +27,7 @@ export function readStreamFailure(error: unknown): Failure | undefined {
   return undefined;
 }
 
-/** `{error}`, from the forms of the providers: `{error}`, `{response: {error}}`, or the error itself. */
+/** `{error}` from the three forms of the providers: `{error}`, `{response: {error}}`, or the error alone. */
 function withError(data: unknown): unknown {
   if (field(data, 'error') !== undefined) return data;
   const response = field(data, 'response');

@@ -2,7 +2,7 @@ import { ModelError, unusableAnswer } from './errors.ts';
 
 /** How long a streamed answer may keep silent. Milliseconds. */
 export interface StreamLimits {
-  /** Until its first byte. A local model reads the whole conversation before it. */
+  /** Until its first byte. A local model reads the whole conversation before its first byte. */
   startMs: number;
   /** Between two bytes. Some providers send nothing while a model reasons. */
   idleMs: number;
@@ -17,12 +17,14 @@ const mostStreamBytes = 256 * 1024 * 1024;
 /** The last event of some formats repeats the whole answer. */
 const mostEventBytes = 4 * 1024 * 1024;
 
-/** Thrown to the middleware that asked for a stream: the server sent one whole answer. The next request gets that answer. */
+/**
+ * Thrown to the middleware of a streamed request: the server sent a whole answer in place of a stream. The next request gets that answer.
+ */
 export class WholeAnswer extends Error {
   override readonly name = 'WholeAnswer';
 }
 
-/** fetch for one streamed request. A silent, endless or broken stream fails with a ModelError. */
+/** fetch for a streamed request. A silent, endless or broken stream fails with a ModelError. */
 export function streamFetch(deps: {
   fetch: typeof globalThis.fetch;
   limits: StreamLimits;
@@ -145,12 +147,12 @@ function guarded({ reader, first, wait, idleMs }: Guarded): ReadableStream<Uint8
   }
 }
 
-/** Counts the bytes of the open event. An empty line ends one. */
+/** Counts the bytes of the open event. An empty line ends an event. */
 function eventMeter() {
   let open = 0;
   let isLineEmpty = true;
   return {
-    /** The most bytes that an event had with this chunk. */
+    /** The length in bytes of the longest event so far. */
     longest(chunk: Uint8Array): number {
       let most = 0;
       for (const byte of chunk) {

@@ -4,12 +4,12 @@ import type { ModelDelta } from './port.ts';
 import { WholeAnswer } from './stream-fetch.ts';
 
 /**
- * Asks for a stream and gives the answer that the same request has without one. It runs below everything else that reads answers, so
- * ids, arguments and errors are treated in the same way. A server that sends no stream is read as without one.
+ * Asks for a stream and gives the same answer as a request without a stream. This middleware runs below all other readers of answers, so
+ * ids, arguments and errors are treated in the same way. The answer of a server without streams is read whole.
  */
 export const streamed = (onDelta: (delta: ModelDelta) => void): LanguageModelMiddleware => ({
   specificationVersion: 'v4',
-  // The raw events tell which ids the provider wrote.
+  // The raw events have the ids written by the provider.
   transformParams: async ({ params }) => ({ ...params, includeRawChunks: true }),
   async wrapGenerate({ doGenerate, doStream }) {
     try {
