@@ -7,7 +7,7 @@ export type AddressVerdict =
   | { allowed: true; address: string }
   | { allowed: false; address: string | null; reason: string };
 
-/** Their ranges are public, but they belong to the cloud that hosts the machine. */
+/** Addresses in public ranges, but of the cloud around the machine. */
 const platformAddresses: Readonly<Record<string, string>> = {
   '168.63.129.16': 'Azure platform address',
   '100.100.100.200': 'Alibaba Cloud metadata address',
@@ -15,9 +15,9 @@ const platformAddresses: Readonly<Record<string, string>> = {
 };
 
 /**
- * Says whether an address belongs to the public internet. Text that `parseAddress` cannot read is refused.
+ * Says whether an address belongs to the public internet. The function refuses text unreadable for `parseAddress`.
  *
- * A network's own NAT64 prefix is not known here: the network itself must block one that leads to private IPv4 addresses.
+ * A network's own NAT64 prefix is not known here: the network must block a prefix that leads to private IPv4 addresses.
  */
 export function classifyAddress(literal: string): AddressVerdict {
   const address = parseAddress(literal);
@@ -28,14 +28,14 @@ export function classifyAddress(literal: string): AddressVerdict {
 }
 
 /**
- * Reads an IP address as the kernel would; an IPv4-mapped IPv6 address becomes the IPv4 address that it leads to.
+ * Reads an IP address as the kernel would; an IPv4-mapped IPv6 address becomes its IPv4 address.
  *
  * @returns null for a name, another spelling of a number (`0x7f.1`, `127.1`) and an address with a zone (`fe80::1%eth0`)
  */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (isIP(text) === 4) return ipaddr.IPv4.parse(text);
   if (isIP(text) === 0) return null;
-  // ipaddr.js 2.5 reads `::8.8.8.8` as `::ffff:8.8.8.8`, which is another address. URL writes all of it in hexadecimal.
+  // ipaddr.js 2.5 reads `::8.8.8.8` as `::ffff:8.8.8.8`, another address. URL writes the whole address in hexadecimal.
   const spelled = URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
   if (!spelled) return null;
   const address = ipaddr.IPv6.parse(spelled);
@@ -56,12 +56,12 @@ function rangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string | null {
   return range === 'unicast' ? null : range;
 }
 
-/** Private addresses that the operator opened on purpose. */
+/** Private addresses opened by the operator on purpose. */
 export interface AddressRanges {
   covers(address: string): boolean;
 }
 
-/** Reads `10.1.0.0/16`, `fd12::/48`, or one address. Throws `EgressError` ERULEINVALID. */
+/** Reads `10.1.0.0/16`, `fd12::/48`, or a single address. Throws `EgressError` ERULEINVALID. */
 export function parseAddressRanges(ranges: readonly string[]): AddressRanges {
   const parsed = ranges.map(parseRange);
   return {

@@ -5,7 +5,7 @@ import { parseHost } from './host-name.ts';
 interface Rule {
   /** Normalised, see `parseHost`. */
   host: string;
-  /** Matches names below `host` at any depth, but not `host` itself. */
+  /** Matches names below `host` at any depth, but not the host's own name. */
   subdomains: boolean;
   ports: readonly number[];
 }
@@ -15,8 +15,8 @@ const defaultPorts = [80, 443];
 /**
  * Reads a run's rules: `host`, `host:port`, `*.host`, `*.host:port`. Without a port, a rule means 80 and 443.
  *
- * @param addresses IP addresses that may stand in a rule
- * Throws `EgressError` ERULEINVALID, which names the problem and what to write instead.
+ * @param addresses IP addresses permitted in a rule
+ * Throws `EgressError` ERULEINVALID with the problem and a correct form.
  */
 export function parseRules(rules: readonly string[], addresses: AddressRanges): Rule[] {
   return rules.map((text) => parseRule(text, addresses));
@@ -68,7 +68,7 @@ function parseRule(text: string, addresses: AddressRanges): Rule {
   return { host: host.host, subdomains, ports: port === null ? defaultPorts : [port] };
 }
 
-/** @returns NaN for text that is not a port */
+/** @returns NaN for any text but a port */
 export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return port >= 1 && port <= 65_535 ? port : Number.NaN;

@@ -1,4 +1,4 @@
-// tsyringe, which the library uses, needs it first.
+// The library uses tsyringe, and tsyringe needs this import first.
 import 'reflect-metadata';
 import { randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -24,11 +24,11 @@ const lifetimeMs = 30 * 24 * 3_600_000;
 /** Clocks differ. */
 const earlierMs = 24 * 3_600_000;
 
-/** Certificates of one run for the hosts that get a header. Only the run trusts them, and the keys are nowhere but in this memory. */
+/** Certificates of a run for the hosts with injected headers. Only the run trusts them, and the keys are nowhere but in this memory. */
 export interface CertificateAuthority {
-  /** PEM: what this process trusts, and the authority itself. */
+  /** PEM: the certificates trusted by this process, and the authority's own. */
   bundle: string;
-  /** What a server needs to be this host for the run. */
+  /** Key and certificate with which a server is this host for the run. */
   contextFor(host: string): Promise<SecureContext>;
 }
 
@@ -70,7 +70,7 @@ async function makeContext(authority: X509Certificate, signingKey: CryptoKey, ho
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
       new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-      // Python refuses a certificate without it.
+      // Python refuses a certificate without this extension.
       await AuthorityKeyIdentifierExtension.create(authority.publicKey),
       new SubjectAlternativeNameExtension([{ type: isIP(host) === 0 ? 'dns' : 'ip', value: host }]),
     ],

@@ -12,16 +12,15 @@ export interface ConnectOptions {
   guard: Guard;
   /** To resolve the name and to try all addresses. */
   connectMs: number;
-  /** Keep the other direction open when one side ends. @default false */
+  /** Keep a direction open when the other direction ends. @default false */
   allowHalfOpen?: boolean;
   signal: AbortSignal;
 }
 
 /**
- * The only way out of this package: the fetch and the proxy both connect here. Connects to exactly the addresses that the guard judged,
- * one after the other, and judges the address of the connected socket again.
+ * The only way out of this package: the fetch and the proxy both connect here. Connects to exactly the addresses judged by the guard, in sequence, and judges the address of the connected socket again.
  *
- * Throws what `Guard.check` throws, and `EgressError` ENETWORK, ETIMEOUT, EADDRESSREFUSED; the signal's reason when it aborts.
+ * Throws the errors of `Guard.check`, and `EgressError` ENETWORK, ETIMEOUT, EADDRESSREFUSED; the reason of an aborted signal.
  */
 export async function connectGuarded(
   { guard, connectMs, allowHalfOpen, signal }: ConnectOptions,

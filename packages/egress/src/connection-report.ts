@@ -5,7 +5,7 @@ import { EgressError } from './errors.ts';
 /** How a connection ended. */
 export type ConnectionEnd = Pick<Connection, 'verdict' | 'reason' | 'address' | 'detail'>;
 
-/** @param input.at when it began, in milliseconds since 1970 @param input.socket null when no connection was made */
+/** @param input.at the beginning, in milliseconds since 1970 @param input.socket null when no connection was made */
 export function reportOf(input: {
   target: { host: string; port: number };
   end: ConnectionEnd;
@@ -17,7 +17,7 @@ export function reportOf(input: {
   return { ...target, ...end, ...bytes, duration_ms: Date.now() - at };
 }
 
-/** Describes an attempt after which there is no connection. */
+/** Describes an attempt without a connection. */
 export function failedEnd(error: unknown): ConnectionEnd {
   const reason = reasonOf(error);
   const failed = !(error instanceof EgressError) || reason === 'ENETWORK' || reason === 'ETIMEOUT';

@@ -35,21 +35,20 @@ export interface EgressProxyOptions {
   guard: Guard;
   /** The run's secret: 32 characters or more of A–Z, a–z, 0–9, `-` and `_`. */
   token: string;
-  /** Called once for every connection when it ends. Must not throw. */
+  /** Called once for every connection at its end. Must not throw. */
   onConnection(connection: Connection): void;
   limits?: Partial<ProxyLimits>;
-  /** Headers for requests to some hosts, and the certificates with which the proxy reads those requests over TLS. @default none */
+  /** Headers for requests to some hosts, and the certificates with which the proxy decrypts those requests. @default none */
   injected?: { headers: InjectedHeaders; authority: CertificateAuthority };
-  /** Certificates in PEM that hosts with a header may have beside those that this process trusts. @default none */
+  /** Certificates in PEM trusted for hosts with a header, in addition to those of this process. @default none */
   authorities?: readonly string[];
 }
 
 /**
- * The network of a run's commands: an HTTP proxy (CONNECT, and plain requests in absolute form) that connects to what the guard allows.
- * The host resolves the names. One request per connection.
+ * The network of a run's commands: an HTTP proxy (CONNECT, and plain requests in absolute form) with connections to hosts allowed by the guard. The host resolves the names. A connection carries a single request.
  *
- * Opens the TLS connections to hosts that get a header, and verifies those hosts itself. It does not see the requests inside any other tunnel. When a listed host shares its address with others (a CDN), a client can reach
- * those others through it by SNI and Host.
+ * The proxy decrypts TLS connections to hosts with an injected header, and verifies their certificates. Requests inside any other tunnel are invisible. When a listed host shares its address with others (a CDN), a client can reach those other
+ * hosts by SNI and Host.
  */
 export class EgressProxy implements AsyncDisposable {
   readonly #options: EgressProxyOptions;
@@ -58,13 +57,13 @@ export class EgressProxy implements AsyncDisposable {
   readonly #sessions = new Map<Socket, ProxySession>();
   readonly #servers = new Set<() => void>();
   readonly #headers: InjectedHeaders;
-  /** The client's side of connections that the proxy reads, until their request is there. */
+  /** The client's side of decrypted connections, until their request is there. */
   readonly #intercepted = new WeakMap<Socket, Intercepted>();
   readonly #refusals = new Refusals();
   #bytesLeft: number;
   #closed = false;
 
-  /** Throws `EgressError` ERULEINVALID for a token that is too short or cannot be written in a URL. */
+  /** Throws `EgressError` ERULEINVALID for a short token or a token with characters foreign to URLs. */
   constructor(options: EgressProxyOptions) {
     if (!/^[A-Za-z0-9_-]{32,}$/.test(options.token)) {
       throw new EgressError('ERULEINVALID', "The proxy's token is too short or holds other characters.", {
@@ -76,7 +75,7 @@ export class EgressProxy implements AsyncDisposable {
     const limits = resolveLimits(defaultProxyLimits, options.limits);
     this.#bytesLeft = limits.bytes;
     this.#deps = { limits, onConnection: options.onConnection, spend: (bytes) => this.#spend(bytes) };
-    // never listens itself: `#accept` passes it connections, and the sessions have the timers
+    // This server never listens: `#accept` passes connections on, and the sessions have the timers.
     this.#http = createServer({ maxHeaderSize: limits.header_bytes, insecureHTTPParser: false, keepAlive: false })
       .on('request', (incoming, response) => void this.#onRequest(incoming, response))
       .on('connect', (incoming, socket: Socket, head) => void this.#onConnect(incoming, socket, head))
@@ -85,17 +84,17 @@ export class EgressProxy implements AsyncDisposable {
       );
   }
 
-  /** The connections that were refused or failed, for people: one line for each host and port, at most `mostNotes`. */
+  /** The refused or failed connections, for people: a line for each host and port, at most `mostNotes`. */
   get refusals(): string[] {
     return this.#refusals.lines();
   }
 
-  /** What commands have to trust, in PEM; undefined: what they trust anyway. */
+  /** The certificates for commands to trust, in PEM; undefined: the usual certificates suffice. */
   get certificates(): string | undefined {
     return this.#options.injected?.authority.bundle;
   }
 
-  /** The environment variables with which a command's programs find the proxy on this port of the loopback. */
+  /** Environment variables by which a command's programs find the proxy on this port of the loopback. */
   environment(port: number): Record<string, string> {
     const url = proxyUrl(this.#options.token, port);
     return {
@@ -108,7 +107,7 @@ export class EgressProxy implements AsyncDisposable {
   /**
    * Serves a listening server's connections, on a port or a unix socket, in any network namespace.
    *
-   * @returns closes that server and ends its connections at once
+   * @returns closes the server and ends its connections at once
    */
   serve(server: Server): () => void {
     const own = new Set<Socket>();
@@ -160,7 +159,7 @@ export class EgressProxy implements AsyncDisposable {
     session.tunnel(upstream, head);
   }
 
-  /** Speaks TLS with both sides. One request, as in plain HTTP: its headers are added for the host of this connection. */
+  /** Speaks TLS with both sides. A single request, as in plain HTTP: the proxy adds the headers for the host of this connection. */
   async #intercept(session: ProxySession, plain: Socket, head: Buffer): Promise<void> {
     const { client, target } = session;
     const { authority } = this.#options.injected ?? {};
@@ -183,7 +182,7 @@ export class EgressProxy implements AsyncDisposable {
     this.#http.emit('connection', secure);
   }
 
-  /** A request inside an intercepted connection. Its host is that of the connection, whatever it says itself. */
+  /** A request inside an intercepted connection. The host of the connection counts, even when the request names another host. */
   #onSecureRequest({ session, upstream }: Intercepted, incoming: IncomingMessage, response: ServerResponse): void {
     const { host, port } = session.target;
     const path = incoming.url ?? '';
@@ -196,7 +195,7 @@ export class EgressProxy implements AsyncDisposable {
     forward(deps, { host: named, path, inject, incoming, response, socket: upstream });
   }
 
-  /** Null, and the connection is closed: without its header a request would not be what the run asked for. */
+  /** Null, with a closed connection, when a header has no value: without the header the request would differ from the run's request. */
   #headersOf(session: ProxySession, transport: 'https' | 'http'): [string, string][] | null {
     try {
       return this.#headers.for(session.target, transport);
@@ -222,7 +221,7 @@ export class EgressProxy implements AsyncDisposable {
     forward(deps, { host: url.host, path: url.pathname + url.search, inject, incoming, response, socket });
   }
 
-  /** Judges and connects. Answers a refusal itself, and returns null then. */
+  /** Judges and connects. On a refusal the method answers the client and returns null. */
   async #open(
     session: ProxySession,
     incoming: IncomingMessage,
@@ -292,10 +291,10 @@ function spent(bytes: number): EgressError {
   });
 }
 
-/** A client that is still sending its request would lose the answer if the proxy closed at once. */
+/** The proxy lingers before closing: a client still sending its request would otherwise lose the answer. */
 const lingerMs = 1000;
 
-/** Writes to the socket itself, because a CONNECT has no response object. */
+/** Writes to the bare socket, because a CONNECT has no response object. */
 function answer(socket: Socket, status: number, text: string, headers: readonly string[] = []): void {
   const line = `${text.replace(/[^\x20-\x7e]/g, '?')}\n`;
   const lines = [

@@ -1,7 +1,7 @@
 export type EgressErrorCode =
   /** A rule, an operator's address range or a token cannot be used. */
   | 'ERULEINVALID'
-  /** The request cannot be sent as it is: URL, method, a header. */
+  /** The request cannot be sent unchanged: URL, method, a header. */
   | 'EURLINVALID'
   /** The run has no network rules, so its network is off. */
   | 'ENETWORKOFF'
@@ -21,7 +21,7 @@ export type EgressErrorCode =
  * A connection to the outside was refused or failed.
  *
  * @param options.retryable whether the same call may succeed later
- * @param options.next what a person or the caller can do
+ * @param options.next the next step for a person or the caller
  */
 export class EgressError extends Error {
   override readonly name = 'EgressError';

@@ -1,4 +1,4 @@
-/** What the system says when a name cannot be resolved or a host cannot be reached, for people who do not know its codes. */
+/** Plain words for the system's error codes of name resolution and connections. */
 const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the host refuses connections on this port; nothing may be listening there',
   ECONNRESET: 'the host closed the connection',

@@ -1,7 +1,7 @@
 import { EgressError } from './errors.ts';
 import { parseHost } from './host-name.ts';
 
-/** One request as it is sent to one hop. */
+/** A request, for a single hop. */
 export interface Hop {
   url: URL;
   method: string;
@@ -12,7 +12,7 @@ export interface Hop {
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The caller may not set these: they decide where the request goes, how long it is, or what the connection becomes. */
+/** Headers forbidden to the caller: they decide the request's target or length, or the protocol of the connection. */
 const reservedHeaders =
   /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|accept-encoding|proxy-.*)$/;
 

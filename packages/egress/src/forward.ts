@@ -2,7 +2,7 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ProxySession } from './proxy-session.ts';
 
-/** For one hop only, besides those that Connection names. */
+/** For a single hop only, with the headers named by Connection. */
 const hopByHop = [
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'http2-settings'],
@@ -37,7 +37,7 @@ export function forward(
       ...['host', host, 'connection', 'close'],
       ...endToEnd(incoming, ['host', ...inject.map(([name]) => name.toLowerCase())]),
       ...inject.flat(),
-      // framed as the client framed it: Node does not know the length
+      // Framed as by the client: Node does not know the length.
       ...(isChunked ? ['transfer-encoding', 'chunked'] : []),
     ],
     maxHeaderSize: headerBytes,
@@ -51,7 +51,7 @@ export function forward(
     try {
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [...endToEnd(answer), 'connection', 'close']);
     } catch {
-      abandon(); // Node refuses to send one of the headers
+      abandon(); // Node refuses to send a header.
       return;
     }
     answer.pipe(response);
@@ -64,7 +64,7 @@ export function forward(
   incoming.pipe(outgoing);
 }
 
-/** Keeps the raw header pairs that are not for one hop only. */
+/** Keeps the raw header pairs for all hops. */
 function endToEnd(message: IncomingMessage, without: readonly string[] = []): string[] {
   const named = (message.headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   const dropped = new Set([...hopByHop, ...named, ...without]);

@@ -6,10 +6,10 @@ import { EgressError } from './errors.ts';
 import { wordsOf } from './failure-words.ts';
 import { parseHost } from './host-name.ts';
 
-/** Returns all addresses of a name, A and AAAA, the best one first. Rejects when there are none. */
+/** Returns all addresses of a name, A and AAAA, the best first. Rejects when there are none. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** An allowed host and port, and the only addresses to use for it. */
+/** An allowed host and port, and the only permitted addresses. */
 interface Pinned {
   /** Normalised, see `parseHost`; also the TLS server name. */
   host: string;
@@ -18,7 +18,7 @@ interface Pinned {
   addresses: readonly string[];
 }
 
-/** Decides what one run may reach. */
+/** Decides about the hosts in reach of a run. */
 export interface Guard {
   /** Whether a rule names the host and port. Contacts nothing. */
   lists(target: { host: string; port: number }): boolean;
@@ -26,7 +26,7 @@ export interface Guard {
    * Finds a rule, resolves the name on this host, and judges every answer.
    *
    * Throws `EgressError` EURLINVALID, ENETWORKOFF, EHOSTNOTALLOWED, EADDRESSREFUSED (one bad answer among good ones is enough), ENETWORK;
-   * the signal's reason when it aborts.
+   * the reason of an aborted signal.
    */
   check(target: { host: string; port: number }, signal: AbortSignal): Promise<Pinned>;
   /** Judges a connected socket's `remoteAddress`. Throws `EgressError` EADDRESSREFUSED. */
@@ -37,11 +37,11 @@ export interface GuardOptions {
   /** See `parseRules`. Without rules the network is off. */
   rules: readonly string[];
   /**
-   * Private addresses that listed hosts may still have, e.g. `127.0.0.1/32`. The operator decides this, never the run: the owner of a listed
+   * Private addresses permitted to listed hosts, e.g. `127.0.0.1/32`. The operator decides this, never the run: the owner of a listed
    * host's DNS chooses among these addresses. @default []
    */
   allowAddresses?: readonly string[];
-  /** @default the system's resolver, which also reads /etc/hosts */
+  /** @default the system's resolver, with /etc/hosts */
   resolve?: Resolve;
 }
 
@@ -65,7 +65,7 @@ export function createGuard(options: GuardOptions): Guard {
       }
       const asked = { host: host.host, port: target.port };
       if (rules.length === 0) throw networkOff(asked);
-      // before the resolver, so that unlisted names are never looked up
+      // Before the resolver: unlisted names are never looked up.
       if (!isListed(rules, asked)) throw notAllowed(asked, host.kind === 'address');
       const answers = host.kind === 'address' ? [host.host] : await askResolver(resolve, host.host, signal);
       if (answers.length === 0) throw unresolved(asked.host);

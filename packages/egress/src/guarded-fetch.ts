@@ -5,7 +5,7 @@ import type { Body } from './read-body.ts';
 import { asRedirectError, followRedirect } from './redirect.ts';
 import { type HopResponse, type SendDeps, sendRequest } from './send-request.ts';
 
-/** `onConnection` is called once for every connection that was made or refused, when it ends. It must not throw. */
+/** `onConnection` is called once for every connection, made or refused, at its end. The callback must not throw. */
 export interface GuardedFetchOptions extends Pick<SendDeps, 'guard' | 'onConnection'> {
   limits?: Partial<FetchLimits>;
   /** @default none */
@@ -22,15 +22,15 @@ export interface FetchRequest {
   limits?: Partial<FetchLimits>;
   /** Cut and mark a body over its limit, or fail with ETOOLARGE. @default 'truncate' */
   tooLarge?: SendDeps['tooLarge'];
-  /** Whether to follow a redirect there, beside what the guard allows. A refusal is EREDIRECTREFUSED. @default yes */
+  /** Whether to follow a redirect to this URL, in addition to the guard's verdict. A refusal is EREDIRECTREFUSED. @default yes */
   mayFollow?: ((url: URL) => boolean) | undefined;
   signal: AbortSignal;
 }
 
-/** `url`, `status` and `headers` are those of the last hop, the body is decompressed. */
+/** `url`, `status` and `headers` belong to the last hop, the body is decompressed. */
 interface FetchResult extends Pick<HopResponse, 'status' | 'headers'>, Body {
   url: string;
-  /** Every hop, including the last one. */
+  /** Every hop, the last included. */
   hops: readonly { url: string; status: number }[];
 }
 
@@ -38,13 +38,13 @@ export interface GuardedFetch extends AsyncDisposable {
   /**
    * Fetches a URL and judges every hop. An HTTP error status is a result.
    *
-   * Throws `EgressError` with any code but ERULEINVALID; the signal's reason when it aborts.
+   * Throws `EgressError` with any code but ERULEINVALID; the reason of an aborted signal.
    */
   fetch(request: FetchRequest): Promise<FetchResult>;
 }
 
 /**
- * Fetches from the host under a guard. Every hop has a connection of its own, so the judged address is the one in use.
+ * Fetches from the host under a guard. Every hop has a connection of its own, so the judged address is the address in use.
  *
  * @example
  * await using web = openGuardedFetch({ guard, onConnection: (connection) => log(connection) });

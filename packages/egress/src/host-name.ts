@@ -10,10 +10,10 @@ export interface HostName {
 const maxName = 253;
 
 /**
- * Reads a host as a URL would, so that every spelling of one host becomes the same text: `0x7f.1` and `127.0.0.1`, `Bücher.example.` and
+ * Reads a host as a URL would, so every spelling of a host becomes the same text: `0x7f.1` and `127.0.0.1`, `Bücher.example.` and
  * `xn--bcher-kva.example`.
  *
- * @returns null for text that is not a host
+ * @returns null for any text but a host
  */
 export function parseHost(text: string): HostName | null {
   const host = isIPv6(text) ? `[${text}]` : text;

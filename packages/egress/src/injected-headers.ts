@@ -1,13 +1,13 @@
 import { parseHost } from './host-name.ts';
 
-/** A header that the run's network adds to every request to one host. */
+/** A header for every request to a host, added by the run's network. */
 export interface InjectedHeader {
   /** `host` or `host:port`; without a port: 443, and 80 for plain HTTP. */
   host: string;
   name: string;
-  /** Whether it is also sent over plain HTTP. */
+  /** Sent over plain HTTP, too. */
   plainHttp: boolean;
-  /** Reads the value just before it is sent. Throws when there is none, and then the request is refused. */
+  /** Reads the value at the moment of the send. Throws without a value, and then the request is refused. */
   value(): string;
 }
 
@@ -17,9 +17,9 @@ interface Target {
 }
 
 export interface InjectedHeaders {
-  /** Whether TLS connections to this host have to be opened, so that a header can be added. */
+  /** Whether the proxy must decrypt TLS connections to this host to add a header. */
   intercepts(target: Target): boolean;
-  /** Names and values for one request. */
+  /** Names and values for a request. */
   for(target: Target, transport: 'https' | 'http'): [string, string][];
   /** Whether any host's TLS connections are opened. */
   readonly isEmpty: boolean;

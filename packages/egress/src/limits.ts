@@ -1,6 +1,6 @@
 import { EgressError } from './errors.ts';
 
-/** Limits of one fetch, including its redirects. Sizes in bytes, times in milliseconds. */
+/** Limits of a fetch, including its redirects. Sizes in bytes, times in milliseconds. */
 export interface FetchLimits {
   /** The body after decompression. @default 5 MiB */
   body_bytes: number;
@@ -40,7 +40,7 @@ export interface ProxyLimits {
   connect_ms: number;
   /** Without a byte in either direction. @default 60_000 */
   idle_ms: number;
-  /** Lifetime of one connection. @default 600_000 */
+  /** Lifetime of a connection. @default 600_000 */
   total_ms: number;
   /** All connections of the proxy, both directions together. @default 1 GiB */
   bytes: number;
@@ -79,7 +79,7 @@ export function resolveLimits<Limits extends object>(
   return limits;
 }
 
-/** Aborts with ETIMEOUT unless the caller disposes of it first. */
+/** Aborts with ETIMEOUT unless the caller disposes of the deadline first. */
 export function deadline(ms: number, message: string): { signal: AbortSignal } & Disposable {
   const controller = new AbortController();
   const error = () => new EgressError('ETIMEOUT', message, { next: 'Try again later, or allow more time.' });

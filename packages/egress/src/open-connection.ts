@@ -8,9 +8,9 @@ import { EgressError } from './errors.ts';
 import { wordsOf } from './failure-words.ts';
 
 /**
- * Connects one hop of a fetch, over TLS for `secure`, and reports the connection when it ends.
+ * Connects a hop of a fetch, over TLS for `secure`, and reports the connection at its end.
  *
- * Throws what `connectGuarded` throws, and ENETWORK when TLS fails.
+ * Throws the errors of `connectGuarded`, and ENETWORK when TLS fails.
  *
  * @returns `close` resolves when the connection has been reported
  */
@@ -28,7 +28,7 @@ export async function openConnection(
   const closed = Promise.withResolvers<void>();
   let reason: string | undefined;
   socket.once('error', (error) => {
-    // undici ends a connection that it no longer needs with an error of its own
+    // undici ends an unneeded connection with an error of its own.
     reason = 'code' in error && String(error.code).startsWith('UND_ERR_') ? undefined : reasonOf(error);
   });
   socket.once('close', () => {
@@ -54,13 +54,13 @@ export async function openConnection(
 
 /**
  * TLS to a host whose certificate must have its name.
- * @param authorities certificates in PEM that count beside those that this process trusts
+ * @param authorities trusted certificates in PEM, in addition to those of this process
  */
 export function encrypt(socket: Socket, host: string, authorities: readonly string[] = []): Socket {
   return connectTls({
     socket,
     ca: authorities.length === 0 ? undefined : [...getCACertificates('default'), ...authorities],
-    host, // the name that the certificate must have
+    host, // the name required in the certificate
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true, // also when NODE_TLS_REJECT_UNAUTHORIZED is 0

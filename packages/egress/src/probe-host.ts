@@ -6,9 +6,9 @@ import { parseHost } from './host-name.ts';
 
 interface ProbedAddress {
   address: string;
-  /** `opened`: not public, and the operator opened it. */
+  /** `opened`: not public, and opened by the operator. */
   verdict: 'public' | 'opened' | 'refused';
-  /** Why an address is not public, in a few words such as `loopback`. */
+  /** The class of a private address in a few words, such as `loopback`. */
   reason?: string;
 }
 
@@ -17,12 +17,12 @@ export interface HostProbe {
   port: number;
   isLiteral: boolean;
   addresses: ProbedAddress[];
-  /** The address that accepted a connection. */
+  /** The address of the accepted connection. */
   connected?: string;
   failure?: EgressError;
 }
 
-/** Says what the guard says of a host, and connects, also where the guard would not. Sends nothing. For the operator, never for a run. */
+/** Reports the guard's verdict on a host, and connects even against the verdict. Sends nothing. For the operator, never for a run. */
 export async function probeHost(
   target: { host: string; port: number },
   options: { allowAddresses: readonly string[]; connectMs: number; signal: AbortSignal; resolve?: Resolve },
@@ -41,7 +41,7 @@ export async function probeHost(
     const answers = host?.kind === 'address' ? [host.host] : found;
     probe.addresses = answers.map((answer) => judge(answer, ranges));
     const name = probe.host.includes(':') ? `[${probe.host}]` : probe.host;
-    // As if the operator had opened all: who asks learns whether that would help.
+    // Judges as if the operator had opened all addresses: the answer shows whether an opening would help.
     const allowAddresses = [...options.allowAddresses, ...probe.addresses.map(({ address }) => address)];
     const rules = [`${name}:${probe.port}`];
     const guard = createGuard({ rules, allowAddresses, resolve: async () => answers });

@@ -11,12 +11,12 @@ export interface ProxySessionDeps {
   onConnection(connection: Connection): void;
 }
 
-/** One client's connection through the proxy, with its timers. Reported when the client's socket closes. */
+/** A client's connection through the proxy, with its timers. Reported when the client's socket closes. */
 export class ProxySession {
   readonly client: Socket;
   /** Aborts when the client's socket closes. */
   readonly signal: AbortSignal;
-  /** The host and port that the client named. */
+  /** The host and port named by the client. */
   target = { host: '', port: 0 };
   readonly #deps: ProxySessionDeps;
   readonly #closed = new AbortController();
@@ -33,7 +33,7 @@ export class ProxySession {
     const timer = (ms: number) => setTimeout(() => this.abort('ETIMEOUT'), ms);
     const { header_ms, idle_ms, total_ms } = deps.limits;
     this.#timers = { header: timer(header_ms), idle: timer(idle_ms), total: timer(total_ms) };
-    client.on('error', () => {}); // a reset needs no more than the close that follows
+    client.on('error', () => {}); // a reset needs no more than the close event after
     client.once('close', () => this.#finish());
   }
 
@@ -76,7 +76,7 @@ export class ProxySession {
     }
   }
 
-  /** Counts bytes that went through. */
+  /** Counts transferred bytes. */
   count(bytes: number): void {
     this.#timers.idle.refresh();
     if (!this.#deps.spend(bytes)) this.abort('ETOOLARGE');

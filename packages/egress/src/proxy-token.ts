@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** A proxy URL needs a user name beside the token. Its value has no meaning. */
+/** A proxy URL needs a user name before the token. Its value has no meaning. */
 const user = 'holdpoint';
 
-/** Whether a `Proxy-Authorization` header holds the token. Takes the same time for every wrong one. */
+/** Whether a `Proxy-Authorization` header holds the token. The comparison takes the same time for every wrong token. */
 export function holdsToken(header: string | undefined, token: string): boolean {
   const [, encoded = ''] = /^basic +([a-z0-9+/=]+)$/i.exec(header ?? '') ?? [];
   const given = Buffer.from(encoded, 'base64').toString('utf8');

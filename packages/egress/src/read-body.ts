@@ -22,11 +22,11 @@ export interface Body {
 }
 
 /**
- * Reads and decompresses a body. It never holds more than the limit and one chunk: a decompression bomb is cut while it streams.
+ * Reads and decompresses a body. Memory holds at most the limit and a chunk: a decompression bomb is cut in mid-stream.
  *
  * @param input.encoding the content-encoding header
- * @param input.tooLarge `truncate` keeps what arrived so far
- * Throws `EgressError` ETOOLARGE, or ENETWORK for a body that cannot be decoded; the source's own error.
+ * @param input.tooLarge `truncate` keeps the bytes so far
+ * Throws `EgressError` ETOOLARGE, or ENETWORK for an undecodable body; the source's own error.
  */
 export async function readBody(
   source: Readable,

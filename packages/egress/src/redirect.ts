@@ -6,7 +6,7 @@ import type { HopResponse } from './send-request.ts';
 const crossOriginHeaders = ['accept', 'accept-language', 'user-agent', 'content-type'];
 
 /**
- * Plans the next hop; null for a response that does not redirect. Methods change as in browsers: 303 becomes GET, and so does POST at 301
+ * Plans the next hop; null for a response without a redirect. Methods change as in browsers: 303 becomes GET, and so does POST at 301
  * and 302.
  *
  * Throws `EgressError` EREDIRECTREFUSED.

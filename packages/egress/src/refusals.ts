@@ -3,7 +3,7 @@ import type { EgressError } from './errors.ts';
 /** A program can ask for thousands of hosts. */
 const mostNotes = 5;
 
-/** Connections of one command that were refused or failed. Most programs show only that a proxy answered 403. */
+/** Refused or failed connections of a command. Most programs show only the proxy's status 403. */
 export class Refusals {
   readonly #notes = new Map<string, string>();
   #more = 0;

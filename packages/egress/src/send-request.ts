@@ -15,7 +15,7 @@ export interface SendDeps {
   headers: InjectedHeaders;
 }
 
-/** The response of one hop. Its connection is open until the caller disposes of it. */
+/** The response of a hop. Its connection is open until the caller disposes of the response. */
 export interface HopResponse extends AsyncDisposable {
   status: number;
   headers: Readonly<Record<string, string | string[]>>;
@@ -23,9 +23,9 @@ export interface HopResponse extends AsyncDisposable {
 }
 
 /**
- * Sends one request over a connection of its own and waits for the response headers.
+ * Sends a request over a connection of its own and waits for the response headers.
  *
- * Throws what `openConnection` throws, ENETWORK, ETIMEOUT, ETOOLARGE for headers; the signal's reason when it aborts.
+ * Throws the errors of `openConnection`, ENETWORK, ETIMEOUT, ETOOLARGE for headers; the reason of an aborted signal.
  */
 export async function sendRequest(deps: SendDeps, hop: Hop, signal: AbortSignal): Promise<HopResponse> {
   // Loaded here: most processes send no request of a run, and undici has 110 modules.
@@ -33,14 +33,14 @@ export async function sendRequest(deps: SendDeps, hop: Hop, signal: AbortSignal)
   const { limits, tooLarge } = deps;
   const { url, method } = hop;
   using first = deadline(limits.first_byte_ms, `${url.host} did not answer in ${limits.first_byte_ms} ms.`);
-  const waiting = AbortSignal.any([signal, first.signal]); // `first` cannot abort after the headers: it is disposed of
+  const waiting = AbortSignal.any([signal, first.signal]); // `first` cannot abort after the headers: the deadline is disposed of
   const secure = url.protocol === 'https:';
   const port = Number(url.port || (secure ? 443 : 80));
   const target = { host: url.hostname.replace(/^\[|\]$/g, ''), port, secure };
   const { socket, close } = await openConnection({ ...deps, connectMs: limits.connect_ms }, target, waiting);
   const client = new Client(url.origin, {
-    // The connection exists already: undici's own connector looks names up by itself, and calls no `lookup` at all for an IP address.
-    // The callback is asynchronous because undici ignores one that runs within `connect`.
+    // The connection exists already: undici's own connector resolves names without the guard, and calls no `lookup` at all for an IP
+    // address. The callback is asynchronous because undici ignores a callback within `connect`.
     connect: (_options, callback) => {
       queueMicrotask(() =>
         socket.destroyed ? callback(new Error('the connection has closed'), null) : callback(null, socket),
@@ -62,10 +62,10 @@ export async function sendRequest(deps: SendDeps, hop: Hop, signal: AbortSignal)
         ...injectedInto(deps.headers, { host: target.host, port }, secure),
       },
       body: hop.body,
-      reset: true, // one request per connection
+      reset: true, // a single request per connection
       signal: waiting,
     });
-    body.on('error', () => {}); // for a body that is never read
+    body.on('error', () => {}); // for a body without a reader
     const hasBody = method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
     const encoding = hasBody ? [headers['content-encoding'] ?? []].flat().join() : '';
     return {
@@ -83,7 +83,7 @@ export async function sendRequest(deps: SendDeps, hop: Hop, signal: AbortSignal)
   }
 }
 
-/** They replace those of the request: its names are in lower case. Each hop has those of its own host. */
+/** Injected headers replace the request's own headers: its names are in lower case. Each hop has the headers of its own host. */
 function injectedInto(headers: InjectedHeaders, target: { host: string; port: number }, secure: boolean) {
   const pairs = headers.for(target, secure ? 'https' : 'http');
   return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
