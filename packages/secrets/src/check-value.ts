@@ -1,7 +1,7 @@
 import { secretBytes } from '@holdpoint/contract';
 import { SecretError } from './errors.ts';
 
-/** @param where what has the value; begins the message. @throws SecretError `ESECRETVALUE` */
+/** @param where the place of the value; begins the message. @throws SecretError `ESECRETVALUE` */
 export function checkValue(value: string, where: string): string {
   const bytes = Buffer.byteLength(value);
   const { least, most } = secretBytes;

@@ -1,18 +1,18 @@
 export type SecretErrorCode =
   /** No provider has a secret with this name. */
   | 'ESECRETUNKNOWN'
-  /** The value cannot be used as it is: too short, or with characters that its use does not take. */
+  /** The value is unusable: too short, or with characters foreign to its use. */
   | 'ESECRETVALUE'
-  /** A folder, a file or the key lets others read it, belongs to someone else, or cannot be read. */
+  /** A folder, a file or the key is readable for others, belongs to another user, or cannot be read. */
   | 'ESECRETACCESS'
-  /** An entry of the store was changed or cut, or the key is another one. */
+  /** An entry of the store was changed or cut, or the key is not the store's key. */
   | 'ESECRETSTORE'
   /** There is no key, so there is no encrypted store. */
   | 'ESECRETSTOREOFF'
-  /** Another provider has a secret with this name, which the store would hide. */
+  /** Another provider has a secret with this name: an entry of the store would hide the other secret. */
   | 'ESECRETTAKEN';
 
-/** A secret cannot be read or set. No message has a value in it. */
+/** A secret cannot be read or set. No message contains a value. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
   readonly code: SecretErrorCode;

@@ -12,7 +12,7 @@ import type { SecretSettings } from './settings.ts';
 export interface Secrets {
   /** Without values, sorted by name. */
   list(tenant: string): SecretInfo[];
-  /** Reads a value now; from then on it is redacted. @throws SecretError `ESECRETUNKNOWN` and those of the providers */
+  /** Reads a value now; every later output has the value redacted. @throws SecretError `ESECRETUNKNOWN` and the errors of the providers */
   resolve(name: string, at: { tenant: string }): string;
   /** Redacts the secrets of a tenant; with `names`, only these. Looks for changed values at most twice a second. */
   redactor(tenant: string, names?: readonly string[]): Redactor;
@@ -20,14 +20,14 @@ export interface Secrets {
   logRedactor(): Redactor;
   /** @throws SecretError `ESECRETSTOREOFF`, `ESECRETTAKEN`, `ESECRETVALUE` */
   set(name: string, value: string, at: { tenant: string }): Promise<SecretInfo>;
-  /** @throws SecretError `ESECRETUNKNOWN`, `ESECRETTAKEN` when it is not in the store */
+  /** @throws SecretError `ESECRETUNKNOWN`, `ESECRETTAKEN` when the store has no such entry */
   remove(name: string, at: { tenant: string }): Promise<SecretInfo>;
 }
 
 /** How old a redactor may be, in milliseconds. */
 const lookEveryMs = 500;
 
-/** @throws SecretError when one of the places cannot be read; then the process must not start */
+/** @throws SecretError when a place of secrets cannot be read; then the process must not start */
 export function openSecrets(settings: SecretSettings, { now = Date.now }: { now?: () => number } = {}): Secrets {
   const { environment, variables, folder, storeFolder, key } = settings;
   const store = encryptedStore(storeFolder, key && readStoreKey(key), now);
@@ -76,7 +76,7 @@ export function openSecrets(settings: SecretSettings, { now = Date.now }: { now?
   };
 }
 
-/** The values that this process has seen, past ones included: a command may still print the value that it was given. */
+/** The values seen by this process, past values included: a command may still print a value from before a change. */
 function openKnownValues(providers: readonly SecretProvider[]) {
   const tenants = new Map<string, Map<string, NamedValue>>();
   const redactors = new Map<string, Redactor>();

@@ -2,22 +2,22 @@
 export interface SecretInfo {
   name: string;
   source: 'environment' | 'file' | 'store';
-  /** Counts the values that the store was given under this name. */
+  /** Counts the values set in the store under this name. */
   version: number | null;
   /** RFC 3339 */
   updated_at: string | null;
 }
 
-/** A place that has secrets. */
+/** A place with secrets. */
 export interface SecretProvider {
-  /** Tenants that have a secret here. */
+  /** Tenants with a secret in this place. */
   tenants(): readonly string[];
   list(tenant: string): readonly SecretInfo[];
   /**
    * Reads the value now.
-   * @returns undefined when there is no such secret here. @throws SecretError
+   * @returns undefined when this place has no secret of this name. @throws SecretError
    */
   resolve(name: string, at: { tenant: string }): string | undefined;
-  /** Differs from the last one when a value may have changed. Cheap. */
+  /** Changes whenever a value may have changed. Cheap. */
   stamp(): string;
 }

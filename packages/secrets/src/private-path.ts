@@ -4,8 +4,8 @@ import { SecretError } from './errors.ts';
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 
 /**
- * Reads a file that only this user can read. A link is not followed.
- * @throws SecretError `ESECRETACCESS`; ENOENT stays what it is
+ * Reads a file readable for this user alone. A link is not followed.
+ * @throws SecretError `ESECRETACCESS`; ENOENT is not wrapped
  */
 export function readPrivateFile(path: string): { content: Buffer; stats: Stats } {
   const fd = openOwn(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -19,7 +19,7 @@ export function readPrivateFile(path: string): { content: Buffer; stats: Stats }
   }
 }
 
-/** A folder in which only this user can exchange files. @throws SecretError `ESECRETACCESS` */
+/** Checks that only this user can exchange files in a folder. @throws SecretError `ESECRETACCESS` */
 export function checkPrivateFolder(path: string): void {
   const fd = openOwn(path, O_RDONLY | O_DIRECTORY);
   try {

@@ -5,9 +5,9 @@ import type { KeySource } from './providers/store-key.ts';
 
 /** Where a process finds secrets. */
 export interface SecretSettings {
-  /** The environment; variables that are secrets are removed from it. */
+  /** The environment; `openSecrets` removes the secret variables. */
   environment: NodeJS.ProcessEnv;
-  /** Variables that are secrets under their own names. */
+  /** Variables with a secret under the variable's own name. */
   variables: readonly string[];
   folder: string | undefined;
   storeFolder: string;

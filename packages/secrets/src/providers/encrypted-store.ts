@@ -19,9 +19,9 @@ export interface EncryptedStore extends SecretProvider {
 const suffix = '.json';
 
 /**
- * One file per secret below `folder`, encrypted. Every entry is opened once at the start.
- * @param key undefined: there is no key. Then there must be no entry
- * @throws SecretError `ESECRETSTORE` for a wrong key and for an entry that was changed; `ESECRETSTOREOFF` for entries without a key
+ * An encrypted file per secret below `folder`. Every entry is decrypted once at the start.
+ * @param key undefined without a key. Then the folder must have no entry
+ * @throws SecretError `ESECRETSTORE` for a wrong key and for a changed entry; `ESECRETSTOREOFF` for entries without a key
  */
 export function encryptedStore(
   folder: string,
@@ -87,7 +87,7 @@ const toInfo = ({ name, version, updated_at }: StoreEntry): SecretInfo => ({
   updated_at,
 });
 
-/** After a power failure the file has its old content or the new one. */
+/** After a power failure the file has its old or its new content. */
 async function replaceFile(file: string, content: string): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {

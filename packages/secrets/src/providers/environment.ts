@@ -6,8 +6,8 @@ import type { SecretProvider } from '../port.ts';
 const environmentPrefix = 'HOLDPOINT_SECRET_';
 
 /**
- * Secrets of the operator in variables `HOLDPOINT_SECRET_<NAME>`, and in those that are listed by their own name. They belong to the first
- * tenant. The variables are removed from `env`: nothing that reads it later, and no program that is started with it, has them.
+ * Secrets of the operator in variables `HOLDPOINT_SECRET_<NAME>`, and in variables listed by their own name. The secrets belong to the first
+ * tenant. The function removes the variables from `env`: later readers of `env`, and programs started with this environment, do not see them.
  * @throws SecretError naming the variable
  */
 export function environmentSecrets(env: NodeJS.ProcessEnv, listed: readonly string[]): SecretProvider {

@@ -8,8 +8,8 @@ import { checkPrivateFolder, readPrivateFile } from '../private-path.ts';
 
 /**
  * Secrets of the operator in files: `<folder>/<NAME>` belongs to the first tenant, `<folder>/<tenant>/<NAME>` to the others. Each file has
- * the mode 0600 and belongs to this user; one line end at its end does not count. A file may be replaced while programs run.
- * @throws SecretError naming the file and the command that repairs it
+ * the mode 0600 and belongs to this user; a final line end does not count. A file may be replaced while programs run.
+ * @throws SecretError naming the file and the repair command
  */
 export function fileSecrets(folder: string): SecretProvider {
   const folderOf = (tenant: string) => (tenant === defaultTenant ? folder : join(folder, tenant));

@@ -22,7 +22,7 @@ export type StoreEntry = z.infer<typeof entrySchema>;
 
 type Facts = Pick<StoreEntry, 'tenant' | 'name' | 'version' | 'updated_at'>;
 
-/** An entry with the value encrypted under a nonce of its own. Everything else in the entry is authenticated with it. */
+/** An entry with the value encrypted under a nonce of its own. The encryption authenticates every other field of the entry, too. */
 export function sealEntry(facts: Facts, value: string, { key, id }: StoreKey): StoreEntry {
   const nonce = randomBytes(nonceBytes);
   const sealing = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes }).setAAD(boundTo(facts));

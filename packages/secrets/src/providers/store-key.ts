@@ -4,16 +4,16 @@ import { readPrivateFile } from '../private-path.ts';
 
 export interface StoreKey {
   key: Buffer;
-  /** Says which key encrypted an entry, and nothing about the key. */
+  /** Identifies the key of an entry without revealing the key. */
   id: string;
 }
 
 const keyBytes = 32;
 
-/** Where the key of the encrypted store is: a file of the mode 0600, or the text itself. */
+/** The place of the encrypted store's key: a file of the mode 0600, or a text. */
 export type KeySource = { file: string } | { text: string };
 
-/** @throws SecretError `ESECRETACCESS` or `ESECRETSTORE` saying what is wrong with it */
+/** @throws SecretError `ESECRETACCESS` or `ESECRETSTORE` naming the defect of the key */
 export function readStoreKey(source: KeySource): StoreKey {
   const where = 'file' in source ? source.file : 'HOLDPOINT_SECRETS_KEY';
   const secret = decodeKey('file' in source ? readKeyFile(source.file) : source.text, where);

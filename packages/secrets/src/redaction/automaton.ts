@@ -1,22 +1,24 @@
-/** A form of a secret, and the name that replaces it. */
+/** A form of a secret, and the name in its replacement. */
 export interface Pattern {
   bytes: Uint8Array;
   name: string;
 }
 
-/** A tree of all patterns with links to the longest other beginning that still fits (Aho and Corasick): one pass finds them all. */
+/**
+ * A tree of all patterns with links to the longest other beginning that still fits (Aho and Corasick): a single pass finds all patterns.
+ */
 export class Automaton {
   /** Length of the longest pattern. */
   readonly longest: number;
   readonly #root = new Int32Array(256);
-  /** Most nodes have one child: its byte, or -1. Further children are in `#more`. */
+  /** The byte of a node's only child, or -1; most nodes have a single child. Further children are in `#more`. */
   readonly #byte: Int32Array;
   readonly #child: Int32Array;
   readonly #hasMore: Uint8Array;
   readonly #more = new Map<number, number>();
   readonly #fail: Int32Array;
   readonly #depth: Int32Array;
-  /** The longest pattern that ends at a node: its index + 1. 0: none. */
+  /** The longest pattern with its end at a node: its index + 1. 0: none. */
   readonly #ends: Int32Array;
   readonly #patterns: readonly Pattern[];
 
@@ -47,7 +49,7 @@ export class Automaton {
     this.#link();
   }
 
-  /** The node after a byte. 0: no pattern begins with what was read last. */
+  /** The node after a byte. 0: no pattern begins with the last bytes. */
   next(node: number, byte: number): number {
     let at = node;
     for (;;) {
@@ -61,12 +63,12 @@ export class Automaton {
     }
   }
 
-  /** How many of the last bytes may become a match, or belong to one that ends here. */
+  /** How many of the last bytes may become a match, or belong to a match with its end here. */
   depth(node: number): number {
     return this.#depth[node] as number;
   }
 
-  /** The longest pattern that ends at a node. */
+  /** The longest pattern with its end at a node. */
   match(node: number): Pattern | undefined {
     const index = this.#ends[node] as number;
     return index === 0 ? undefined : this.#patterns[index - 1];

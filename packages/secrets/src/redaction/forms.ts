@@ -1,4 +1,4 @@
-/** How a value may be written. `text`: as it stands. `compact`: in text that may be wrapped, so white space in it does not count. */
+/** How a value may be written. `text`: unchanged. `compact`: in text with possible line wraps, so white space does not count. */
 export interface Forms {
   text: Buffer[];
   compact: Buffer[];
@@ -10,7 +10,7 @@ const shortestLine = 16;
 /** Wrapped values are found from this length on: shorter ones could be two words of a text. */
 const shortestWrapped = 16;
 
-/** Every written form of a secret that is found, percent-encoding excepted: `percent.ts` reads that. */
+/** Every written form of a secret found by patterns. `percent.ts` finds percent-encoded secrets. */
 export function formsOf(value: string): Forms {
   const parts = [value, ...linesOf(value)];
   return {
@@ -49,8 +49,8 @@ function asAscii(text: string, upper: boolean): string {
 }
 
 /**
- * The base64 characters that depend on the value alone, for each of the three places where it can begin within a group of three bytes.
- * Characters at the edges also hold bits of the neighbouring bytes.
+ * The base64 characters determined by the value alone, for each of the three offsets within a group of three bytes. Characters at the edges
+ * also hold bits of the neighbouring bytes.
  */
 function base64Forms(value: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {

@@ -1,9 +1,9 @@
 import type { Reader } from './reader.ts';
 
-/** Reads percent-encoding, in which any byte may stand for itself or as `%41`. */
+/** Reads percent-encoding: any byte may be written plainly or as `%41`. */
 export class PercentDecoder {
   readonly #reader: Reader;
-  /** The characters of an encoding that is not complete. */
+  /** The characters of an incomplete encoding. */
   #open: number[] = [];
   #at = 0;
 
@@ -35,7 +35,7 @@ export class PercentDecoder {
     return this.#reader.pending ?? (this.#open.length > 0 ? this.#at : undefined);
   }
 
-  /** What looked like an encoding stands for itself. */
+  /** The characters were no encoding and stand for themselves. */
   #release(): void {
     const open = this.#open;
     this.#open = [];

@@ -7,7 +7,7 @@ export interface Span {
   name: string;
 }
 
-/** Reads a stream for the patterns of one automaton. `positions` says where in the stream the bytes came from that it was given last. */
+/** Reads a stream for the patterns of an automaton. `positions` gives the place in the stream of each byte in the last input. */
 export class Reader {
   readonly #automaton: Automaton;
   readonly #onSpan: (span: Span) => void;
@@ -35,7 +35,7 @@ export class Reader {
     if (found) this.#onSpan({ from: this.#positionBefore(found.bytes.length), to: end, name: found.name });
   }
 
-  /** What was read last cannot become a part of a match any more. */
+  /** The last bytes cannot become a part of a match any more. */
   reset(): void {
     this.#node = 0;
   }

@@ -3,19 +3,19 @@ import { type Patterns, Scanner } from './scanner.ts';
 
 /** Redacts bytes as they arrive. */
 export interface RedactionStream {
-  /** The bytes that are known to be free of secrets. What may be the beginning of one is held until more arrives. */
+  /** Returns bytes known to be free of secrets. The stream holds a possible beginning of a secret until more bytes arrive. */
   push(chunk: Uint8Array): Buffer;
-  /** What was held. */
+  /** The held bytes. */
   end(): Buffer;
 }
 
-/** @returns a stream that replaces each secret by its mark. It holds less than the longest form of a secret. */
+/** @returns a stream with each secret replaced by its mark. The stream holds less than the longest form of a secret. */
 export function openRedactionStream(patterns: Patterns): RedactionStream {
   const scanner = new Scanner(patterns);
   let held: Buffer = Buffer.alloc(0);
   /** Where `held` begins in the stream. */
   let start = 0;
-  /** The stream up to here is replaced by a mark that was written already. */
+  /** A written mark replaces the stream up to this byte. */
   let replaced = 0;
   let spans: Span[] = [];
 
@@ -54,5 +54,5 @@ export function openRedactionStream(patterns: Patterns): RedactionStream {
   };
 }
 
-/** What stands for a secret. */
+/** The replacement of a secret. */
 const markOf = (name: string): string => `[secret ${name}]`;

@@ -1,17 +1,17 @@
 import { openRedactionStream, type RedactionStream } from './redaction-stream.ts';
 import { type NamedValue, patternsOf, Scanner } from './scanner.ts';
 
-/** Finds and replaces the values of secrets, in every form that `forms.ts` and `percent.ts` know. Takes time in proportion to the input. */
+/** Finds and replaces the values of secrets, in every form known to `forms.ts` and `percent.ts`. Takes time in proportion to the input. */
 export interface Redactor {
   readonly isEmpty: boolean;
   /** The text with each secret replaced by `[secret NAME]`. */
   text(text: string): string;
-  /** A JSON value with all its texts redacted, names of fields included. The same value when it has no secret. */
+  /** A JSON value with all its texts redacted, names of fields included. A value without a secret is returned as the same object. */
   json<Value>(value: Value): Value;
   stream(): RedactionStream;
-  /** The names of the secrets in it. */
+  /** The names of the secrets in the content. */
   find(content: string | Uint8Array): string[];
-  /** Looks for secrets in content that is read in parts. */
+  /** Looks for secrets in content read in parts. */
   search(): { read(chunk: Uint8Array): void; found(): string[] };
 }
 
@@ -34,13 +34,13 @@ export function openRedactor(values: readonly NamedValue[]): Redactor {
     const stream = openRedactionStream(patterns);
     const bytes = Buffer.from(input);
     const redacted = Buffer.concat([stream.push(bytes), stream.end()]);
-    // A text with lone surrogates is no UTF-8: without a secret it stays as it is.
+    // A text with lone surrogates is no UTF-8: without a secret the text is returned unchanged.
     return redacted.equals(bytes) ? input : redacted.toString();
   };
   return {
     isEmpty: false,
     text,
-    // One pass over all texts costs less than one per text, and a value without a secret needs no copy.
+    // A single pass over all texts costs less than a pass per text, and a value without a secret needs no copy.
     json(value) {
       const texts: string[] = [];
       collectTexts(value, texts);
@@ -52,7 +52,7 @@ export function openRedactor(values: readonly NamedValue[]): Redactor {
   };
 }
 
-/** Secrets have no NUL, so no form of one reaches from one text into the next. */
+/** Secrets have no NUL, so no form of a secret reaches from a text into the next. */
 function collectTexts(value: unknown, texts: string[]): void {
   if (typeof value === 'string' || typeof value === 'number') texts.push(String(value));
   else if (Array.isArray(value)) for (const item of value) collectTexts(item, texts);

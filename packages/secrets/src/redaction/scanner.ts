@@ -25,10 +25,10 @@ export function patternsOf(values: readonly NamedValue[]): Patterns {
   };
 }
 
-/** White space within a wrapped form; more than that ends it. */
+/** White space within a wrapped form; more white space ends the form. */
 const mostWhiteSpace = 16;
 
-/** Finds every form of the secrets in a stream of bytes, in one pass, across chunks. */
+/** Finds every form of the secrets in a stream of bytes, in a single pass, across chunks. */
 export class Scanner {
   readonly #text: Reader;
   readonly #compact: Reader;
@@ -70,7 +70,7 @@ export class Scanner {
     return spans;
   }
 
-  /** No match that is found later begins before this byte. */
+  /** No later match begins before this byte. */
   get settled(): number {
     return Math.min(
       this.#text.pending ?? this.#at,
