@@ -9,7 +9,7 @@ import { scriptOf } from './script.ts';
 
 const check = scriptOf('check');
 
-/** A request that was accepted. */
+/** An accepted request. */
 export interface Admission {
   holder: Holder;
   /** How much of its rate the key has left; undefined without a rate. */
@@ -17,9 +17,9 @@ export interface Admission {
 }
 
 /**
- * Who presents a key, after one request is taken from the rate of the key and of its tenant. One round trip to Redis and no cache: a
- * revoked key is refused everywhere from the moment that it is revoked, and all API processes count together.
- * @throws CallerError `unauthorized`; RateError; the errors of Redis, for a request is never let through unchecked
+ * Finds the holder of a key, and takes a request from the rates of the key and of its tenant. A single round trip to Redis and no cache: a
+ * revoked key is refused everywhere from the moment of the revocation, and all API processes count together.
+ * @throws CallerError `unauthorized`; RateError; the errors of Redis, because no request passes unchecked
  */
 export async function checkKey(
   { redis, limits }: { redis: Redis; limits: CallerLimits },

@@ -9,9 +9,9 @@ const stream = scriptOf('stream');
 /** An entry whose process died ends after a minute. */
 const lastsMs = 60_000;
 
-/** A stream that is counted. */
+/** A counted stream. */
 export interface OpenStream {
-  /** Call it at least every 30 seconds. @returns false when the key is not valid any more: end the stream */
+  /** Call at least every 30 seconds. @returns false when the key is not valid any more: end the stream */
   renew(): Promise<boolean>;
   close(): Promise<void>;
 }

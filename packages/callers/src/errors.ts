@@ -5,7 +5,7 @@ export class CallerError extends Error {
   override readonly name = 'CallerError';
   readonly code: CallerErrorCode;
   readonly next: string;
-  /** Places in the request that it is about. */
+  /** The faulty places in the request. */
   readonly errors: readonly PointerError[];
 
   constructor(code: CallerErrorCode, message: string, errors: readonly PointerError[] = []) {

@@ -7,13 +7,13 @@ import { parseStored } from './record.ts';
 import { storeKey } from './store-key.ts';
 
 /**
- * Makes sure that the key in the key file has its record: `admin`, a person of the tenant `default` with every scope and no limit, so that
- * the operator can always act. A new text in the file replaces the one before, and is valid although the one before was revoked.
+ * Makes sure of a record for the key in the key file: `admin`, a person of the tenant `default` with every scope and no limit, so the
+ * operator can always act. A new text in the file replaces the text before, and is valid even when the text before was revoked.
  */
 export async function recordFirstKey(deps: Pick<KeyDeps, 'redis' | 'newId' | 'now'>, text: string): Promise<void> {
   const { redis } = deps;
   const digest = digestOf(text);
-  // Processes that start at the same time agree on one id.
+  // Processes with a simultaneous start agree on the same id.
   await redis.set(firstKey, deps.newId(), 'NX');
   const id = (await redis.get(firstKey)) ?? '';
   const [known, record, revoked] = await redis.hmget(recordKey(id), 'digest', 'record', 'revoked_at');

@@ -1,11 +1,11 @@
 import type { Tenant } from '@holdpoint/contract';
 
-/** Redis keys begin with it. They share a hash tag, because scripts find one through another. */
+/** The prefix of Redis keys. All keys share a hash tag, because scripts find a key through another key. */
 export const prefix = 'hp:{keys}:';
 export const recordKey = (id: string): string => `${prefix}key:${id}`;
 /** The id and the digest of a key, found by the first half of the digest; the second half is compared in constant time. */
 export const pointerKey = (digest: string): string => `${prefix}hash:${digest.slice(0, 32)}`;
-/** Which key in force has a name. Names differ in more than case. */
+/** The key in force by its name. Names differ in more than case. */
 export const nameKey = (tenant: Tenant, name: string): string => `${prefix}name:${tenant}:${name.toLowerCase()}`;
 export const keyIndex = (tenant: Tenant): string => `${prefix}index:${tenant}`;
 /** The id of the key in the key file. */

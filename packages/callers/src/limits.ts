@@ -1,12 +1,12 @@
 import type { KeyLimits } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 
-/** What holds for keys without limits of their own, and for all keys of a tenant together. Null: unlimited. */
+/** The limits of keys without limits of their own, and of all keys of a tenant together. Null: unlimited. */
 export interface CallerLimits {
   key: KeyLimits;
-  /** Only requests of keys that have a rate count. */
+  /** Only requests of rate-limited keys count. */
   tenant: Pick<KeyLimits, 'requests_per_s' | 'burst'>;
-  /** Runs that a tenant may have active at once. */
+  /** Active runs permitted to a tenant at the same time. */
   activeRuns: number | undefined;
 }
 
@@ -27,7 +27,7 @@ const settingsSchema = z.object({
   HOLDPOINT_TENANT_RUNS: count(1_000_000, 1000),
 });
 
-/** @throws an error naming the variable, and what of it is wrong */
+/** @throws an error naming the variable, and the faulty part of its value */
 export function callerLimitsFrom(env: Readonly<Record<string, string | undefined>>): CallerLimits {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = settingsSchema.safeParse(given);

@@ -27,7 +27,7 @@ export interface KeyRequest {
   tenant?: Tenant | undefined;
   expires_at?: string | undefined;
   limits?: Partial<KeyLimits> | undefined;
-  /** @default the person of the holder; for the key in the key file: a new one, with the name of the key */
+  /** @default the person of the holder; for the key in the key file: a new person, with the name of the key */
   person?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export async function createKey(
   return { record: await getKey(deps, holder, id), text };
 }
 
-/** A key that a person makes belongs to that person: otherwise one person could vote twice. @throws CallerError `key_not_allowed` */
+/** A key made by a person belongs to the same person: otherwise a person could vote twice. @throws CallerError `key_not_allowed` */
 async function personOfNew(
   { redis }: Pick<KeyDeps, 'redis'>,
   holder: Holder,
@@ -75,7 +75,7 @@ async function personOfNew(
   throw new CallerError('key_not_allowed', detail, [{ pointer: '/person', detail }]);
 }
 
-/** @throws CallerError `key_not_found`, also for a key of a tenant that the holder does not see */
+/** @throws CallerError `key_not_found`, also for a key of a tenant invisible to the holder */
 export async function getKey(deps: Pick<KeyDeps, 'redis'>, holder: Holder, id: string): Promise<KeyRecord> {
   const record = await readKey(deps, id);
   if (record && seesTenant(holder, record.tenant)) return record;
@@ -111,7 +111,7 @@ export async function listKeys(
   const records = await Promise.all(
     ids.slice(0, limit).map((id) =>
       readKey(deps, id).catch((error: unknown) => {
-        // An error of Redis itself concerns every key.
+        // An error of Redis concerns every key.
         if (!(error instanceof SyntaxError || error instanceof ZodError)) throw error;
         damaged.push({ id, error });
       }),
@@ -138,7 +138,7 @@ export async function rotateKey(
 ): Promise<{ record: KeyRecord; text: string }> {
   const record = await manageable(deps, holder, id);
   if (record.isFirst) throw new CallerError('key_in_file', `the key ${id} is the one in the key file of the server`);
-  // Who rotates a key has its text: from then on it is theirs, too.
+  // The rotating caller has the new text: from now on the key belongs to this person, too.
   if (!holder.isFirst && id !== holder.keyId) {
     await recordPerson(deps.redis, record, await personOf(deps.redis, holder.caller));
   }
@@ -154,7 +154,7 @@ export async function rotateKey(
 }
 
 /**
- * Revokes a key: once this returns, no process accepts it. No-op for a revoked key.
+ * Revokes a key: after the return no process accepts the key. No-op for a revoked key.
  * @throws CallerError `key_not_found`, `key_not_allowed`
  */
 export async function revokeKey(deps: KeyDeps, holder: Holder, id: string): Promise<KeyRecord> {
@@ -165,7 +165,7 @@ export async function revokeKey(deps: KeyDeps, holder: Holder, id: string): Prom
 
 async function manageable(deps: KeyDeps, holder: Holder, id: string): Promise<KeyRecord> {
   const record = await getKey(deps, holder, id);
-  // A key may always revoke and rotate itself.
+  // A key may always revoke and rotate its own text.
   if (id !== holder.keyId) assertHolds(holder, { ...record, limits: effectiveLimits(record, deps.limits) });
   return record;
 }

@@ -3,7 +3,7 @@ import type { KeyLimits, PointerError } from '@holdpoint/contract/wire';
 import { CallerError } from './errors.ts';
 import type { Holder } from './record.ts';
 
-/** What the text of a key gives. */
+/** The powers given by the text of a key. */
 interface Powers {
   kind: CallerKind;
   tenant: Tenant;
@@ -12,13 +12,13 @@ interface Powers {
   expires_at: string | null;
 }
 
-/** Whether a caller sees the keys of a tenant: those of its own, and of all tenants for the operator's. */
+/** Whether a caller sees the keys of a tenant: its own tenant, or all tenants for the operator's caller. */
 export const seesTenant = ({ caller }: Pick<Holder, 'caller'>, tenant: Tenant): boolean =>
   caller.tenant === tenant || caller.tenant === defaultTenant;
 
 /**
- * A caller gives no more than its own key has. Otherwise keys:admin alone could create a key with every scope, or take over one by
- * rotating it. The pointers are those of a request that creates a key.
+ * A caller gives no more than its own key has. Otherwise keys:admin alone could create a key with every scope, or take over another key by
+ * rotation. The pointers fit the request to create a key.
  * @throws CallerError `key_not_allowed`
  */
 export function assertHolds(holder: Holder, asked: Powers): void {
@@ -27,7 +27,7 @@ export function assertHolds(holder: Holder, asked: Powers): void {
   if (first !== undefined) throw new CallerError('key_not_allowed', first.detail, errors);
 }
 
-/** Refuses scopes that no key of this kind and tenant can hold. @throws CallerError `invalid_key` */
+/** Refuses scopes out of reach for any key of this kind and tenant. @throws CallerError `invalid_key` */
 export function assertHoldable(asked: Pick<Powers, 'kind' | 'tenant' | 'scopes'>): void {
   const errors = asked.scopes.flatMap((scope, index) => {
     const detail = whyNeverHeld(asked, scope);

@@ -8,18 +8,21 @@ interface Name {
   name: string;
 }
 
-/** Before a key is in force, so that no request has a name without its person. A name that several persons have held belongs to all of them. */
+/** Called before a key is in force: no request has a name without its person. A name held by several persons belongs to all of them. */
 export async function recordPerson(redis: Redis, { tenant, name }: Name, person: string): Promise<void> {
   await redis.sadd(personsKey(tenant, name), person);
 }
 
-/** The person of a key, by its name; several persons are written as one. */
+/** The person of a key, by its name; several persons are written as a single value. */
 export async function personOf(redis: Redis, { tenant, name }: Name): Promise<string> {
   const persons = await redis.smembers(personsKey(tenant, name));
   return persons.length === 0 ? name : persons.sort().join(' + ');
 }
 
-/** The keys of an earlier version get their persons: those that the operator's key made are persons, and others belong to who made them. Once. */
+/**
+ * Records the persons of keys from an earlier version: keys made by the operator's key are persons, and other keys belong to their makers.
+ * Once.
+ */
 export async function recordOlderPersons(redis: Redis): Promise<void> {
   if ((await redis.get(doneKey)) !== null) return;
   const first = await redis.get(firstKey);

@@ -11,13 +11,13 @@ import { type KeyLimits, keyLimitsSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import type { CallerLimits } from './limits.ts';
 
-/** What is stored of a key and never changes. Not strict: a later version may store more. */
+/** The unchanging part of a key's record. Not strict: a later version may store more. */
 const storedSchema = z.object({
   id: z.string(),
   name: z.string(),
   kind: callerKindSchema,
   tenant: tenantSchema,
-  /** A scope of another version says nothing to this one. */
+  /** A scope unknown to this version is ignored. */
   scopes: z.union([z.literal('all'), z.array(z.string())]),
   limits: keyLimitsSchema.partial(),
   created_at: z.iso.datetime(),
@@ -28,11 +28,11 @@ const storedSchema = z.object({
 });
 export type Stored = z.infer<typeof storedSchema>;
 
-/** A key as it is stored, with what has happened to it. */
+/** The stored key, with its history. */
 export interface KeyRecord extends Omit<Stored, 'scopes' | 'person'> {
   scopes: Scope[];
   person: string;
-  /** It is the one in the key file of the data directory. */
+  /** The key in the key file of the data directory. */
   isFirst: boolean;
   rotated_at: string | null;
   previous_until: string | null;
@@ -40,13 +40,13 @@ export interface KeyRecord extends Omit<Stored, 'scopes' | 'person'> {
   last_used_at: string | null;
 }
 
-/** Who sent a request, and what the key allows. */
+/** The sender of a request, and the powers of the sender's key. */
 export interface Holder {
   caller: Caller;
   keyId: string;
-  /** It is the key in the key file: what it creates may belong to other persons. */
+  /** The key in the key file: keys created with this key may belong to other persons. */
   isFirst: boolean;
-  /** The digest of the text that was presented. */
+  /** The digest of the presented text. */
   digest: string;
   scopes: readonly Scope[];
   /** As they hold. */
@@ -54,7 +54,7 @@ export interface Holder {
   expiresAt: string | null;
 }
 
-/** The scopes that count. What a key can never hold does not count, whatever its record says. */
+/** The effective scopes. Scopes out of reach for such a key do not count, whatever its record says. */
 export function scopesOf({ scopes, kind, tenant }: Pick<Stored, 'scopes' | 'kind' | 'tenant'>): Scope[] {
   const known =
     scopes === 'all' ? allScopes : scopes.filter((scope): scope is Scope => scopeSchema.safeParse(scope).success);
@@ -83,7 +83,7 @@ export function parseRecord(fields: Record<string, string>, usedAt: string | nul
 const timeOf = (ms: string | undefined): string | null =>
   ms === undefined || ms === '' ? null : new Date(Number(ms)).toISOString();
 
-/** Its own limits, and those of the server where it has none. */
+/** The key's own limits, and the server's limits for the rest. */
 export const effectiveLimits = ({ limits }: Pick<Stored, 'limits'>, { key }: CallerLimits): KeyLimits => ({
   requests_per_s: limits.requests_per_s === undefined ? key.requests_per_s : limits.requests_per_s,
   burst: limits.burst === undefined ? key.burst : limits.burst,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 
-/** Runs a Lua script of this package: EVALSHA; then EVAL once if the server does not know it because it is new or restarted. */
+/** Runs a Lua script of this package: EVALSHA; then EVAL once if a new or restarted server does not know the script. */
 export function scriptOf(name: 'check' | 'store' | 'rotate' | 'revoke' | 'stream') {
   const source = readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8');
   const sha = createHash('sha1').update(source).digest('hex');

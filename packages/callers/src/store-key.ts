@@ -7,12 +7,12 @@ const store = scriptOf('store');
 
 /**
  * Stores a key, with the digest of its text, unless another key in force has its name. A key of the same id is replaced.
- * @returns the id of the key that has the name now
+ * @returns the id of the present key with the name
  */
 export async function storeKey(redis: Redis, stored: Stored, digest: string): Promise<unknown> {
   const { id, tenant, name, limits, expires_at } = stored;
   const keys = [nameKey(tenant, name), recordKey(id), pointerKey(digest), keyIndex(tenant)];
-  // What the script of a check reads, which parses no JSON.
+  // The fields for the script of a check, because the script parses no JSON.
   const fields = {
     tenant,
     expires: expires_at === null ? undefined : Date.parse(expires_at),
