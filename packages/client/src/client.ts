@@ -23,7 +23,7 @@ export interface ClientOptions {
   fetch?: Fetch;
 }
 
-/** The API as functions. Each throws `ApiError` for what the server refuses and `ConnectionError` when there is no answer. */
+/** The API as functions. Each function throws `ApiError` for a refusal of the server and `ConnectionError` without an answer. */
 export type Client = ReturnType<typeof createClient>;
 
 /**
@@ -50,7 +50,7 @@ export function createClient(options: ClientOptions) {
     ...policyRequests(transport),
     ...auditRequests(transport),
     ...systemRequests(transport),
-    /** Waits for what is under way and closes the connections. Idle ones keep no process alive. */
+    /** Waits for open requests and closes the connections. Idle ones keep no process alive. */
     close: (): Promise<void> => transport.close(),
   };
 }

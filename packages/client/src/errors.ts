@@ -9,11 +9,11 @@ export class ApiError extends Error {
   readonly status: number;
   readonly detail: string;
   readonly next: string;
-  /** What exactly is wrong with the request. */
+  /** The mistakes in the request. */
   readonly errors: readonly PointerError[];
   /** With `publish_conflict`: why nothing was published. */
   readonly conflicts: readonly ConflictSummary[];
-  /** With `publish_conflict`, when a decision can settle it: the approval that waits for it. */
+  /** With `publish_conflict`, when a decision can settle the conflict: the pending approval. */
   readonly approvalId: string | undefined;
   readonly requestId: string | undefined;
   /** The same request may succeed later. */
@@ -38,7 +38,7 @@ type ApiProblem = Pick<
   'code' | 'status' | 'detail' | 'next' | 'errors' | 'conflicts' | 'approval_id'
 > & { request_id?: string };
 
-/** No answer, or an incomplete one. The server may have done what was asked; every command is safe to send again. */
+/** No answer, or an incomplete answer. The server may have executed the request; every command is safe to send again. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly code = 'connection_failed';
@@ -51,7 +51,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** undici's message is only "fetch failed" or "terminated". The reason is in its cause, and in a list when it tried two addresses. */
+/** undici's message is only "fetch failed" or "terminated". The reason is in its cause, and in a list after tries at two addresses. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);

@@ -3,23 +3,23 @@ import { endOfStream, liveEvent, type RunEvent, runEventSchema } from '@holdpoin
 import { read, type Transport } from './request.ts';
 import { follow, type Reconnecting } from './stream.ts';
 
-/** A piece of what a model writes or a command prints at this time. */
+/** A piece of a model's answer or a command's output, sent while the model writes or the command runs. */
 export interface LiveText extends LiveFrame {
   type: 'live';
 }
 
 interface Following extends Reconnecting {
   path: string;
-  /** The sequence number of the last event that is known. */
+  /** The sequence number of the last known event. */
   after: number;
 }
 
-/** The events of a run, each once and in order, past lost connections, until the last one. */
+/** The events of a run, each once and in order, past lost connections, up to the last event. */
 export async function* followRun(transport: Transport, following: Following): AsyncGenerator<RunEvent> {
   for await (const event of followAll(transport, following)) if (event.type !== 'live') yield event;
 }
 
-/** The same, with what is written between the events. */
+/** The events of a run, with the live text between the events. */
 export const followLive = (transport: Transport, { path, ...following }: Following) =>
   followAll(transport, { path: `${path}?live=true`, ...following });
 

@@ -16,10 +16,10 @@ interface Waiting extends BackendCall {
 }
 
 /**
- * Makes the calls of a registry in an open run. Calls that were made together with `concurrent` are one turn and run side by side; all others run
- * one after the other, in the order they were made. A call that waits for a person is waited for.
+ * Makes the calls of a registry in an open run. Calls made together with `concurrent` share a turn and run side by side; all others run in
+ * sequence, in the order of the calls. The promise of a held call settles after the decision of a person.
  *
- * Aborting a call that was not sent drops it. Aborting one that runs cancels the run, which ends its tool: later calls fail.
+ * An abort before the send drops the call. An abort of a running call cancels the run and so ends its tool: later calls fail.
  *
  * @param run an open run of `client.createRun({ open: true, toolset, … })`
  */
@@ -37,7 +37,7 @@ export function openRunBackend(client: Client, run: { id: string; toolset: strin
   };
 
   return {
-    /** @throws ApiError; and the reason of `signal` when it was aborted */
+    /** @throws ApiError; and the reason of an aborted `signal` */
     async call(call: BackendCall): Promise<Json> {
       if (call.toolset !== run.toolset) {
         throw new Error(`The run ${run.id} has the toolset ${run.toolset}, not ${call.toolset}. Open another run.`);
@@ -57,7 +57,7 @@ export function openRunBackend(client: Client, run: { id: string; toolset: strin
   };
 }
 
-/** The first call; when it is concurrent, the concurrent ones behind it, too. */
+/** The first call; a concurrent call takes the concurrent calls behind along. */
 function nextTurn(waiting: Waiting[]): Waiting[] {
   const alone = waiting.findIndex(({ concurrent = false }) => !concurrent);
   return waiting.splice(0, alone === 0 ? 1 : Math.min(alone < 0 ? waiting.length : alone, mostTogether));

@@ -12,7 +12,7 @@ export interface Transport {
   askText(request: Request): Promise<string>;
   /** The answer's bytes as they arrive. An incomplete answer is a ConnectionError. */
   askBytes(request: Request): Promise<AsyncGenerator<Uint8Array>>;
-  /** The error for an answer that broke off. */
+  /** The error for an incomplete answer. */
   lost(cause: unknown): ConnectionError;
   close(): Promise<void>;
 }

@@ -4,26 +4,26 @@ import type { Request, Transport } from './request.ts';
 
 /** Pauses between tries to reconnect, ms. A server restarts within their sum. */
 const usualPauses = [100, 250, 500, 1000, 2000, 4000, 4000, 4000, 4000, 4000];
-/** Where the pauses begin again after a stream that opened and sent nothing: a server that cuts each one is asked twice a second. */
+/** The first pause after a stream that opened and sent nothing: a server that cuts every stream is asked twice a second. */
 const afterOpening = 2;
 
 /** How a stream lives through a lost connection. */
 export interface Reconnecting {
   signal?: AbortSignal | undefined;
-  /** Milliseconds without an open stream after which it gives up. @default about 24 s */
+  /** Milliseconds without an open stream before the client gives up. @default about 24 s */
   patienceMs?: number | undefined;
-  /** Pauses between tries; the last one repeats while there is patience. @default up to 4 s */
+  /** Pauses between tries; the last pause repeats while there is patience. @default up to 4 s */
   pausesMs?: readonly number[] | undefined;
-  /** Called with each failure, before the pause. @param since milliseconds since the epoch, of the first one in a row */
+  /** Called with each failure, before the pause. @param since milliseconds since the epoch, of the first failure in the row */
   onLost?: ((error: Error, since: number) => void) | undefined;
   /** Called when the stream is open again. */
   onFound?: (() => void) | undefined;
 }
 
 /**
- * Server-sent events that continue after a lost connection. Ends when the consumer stops.
- * @param requestFor makes the request that continues the stream; called before each try
- * @throws ApiError what the server refuses; ConnectionError after the last try in a row that opened no stream
+ * Server-sent events, continued after a lost connection. Ends when the consumer stops.
+ * @param requestFor makes the request to continue the stream; called before each try
+ * @throws ApiError for a refusal of the server; ConnectionError after the last unsuccessful try in a row
  */
 export async function* follow(
   transport: Transport,
@@ -98,14 +98,14 @@ async function* guarded(
 const mayReconnect = (error: unknown): error is Error =>
   error instanceof ConnectionError || (error instanceof ApiError && error.retryable);
 
-/** One server-sent event. Without a name and data: only an id, from which a stream continues. */
+/** A server-sent event. Without a name and data: only an id, from which a stream continues. */
 export interface ServerSentEvent {
   id: string | undefined;
   event: string;
   data: string;
 }
 
-/** Reads a text/event-stream (WHATWG HTML, 9.2.6). Skips comments, and events without data that have no id of their own. */
+/** Reads a text/event-stream (WHATWG HTML, 9.2.6). Skips comments, and events without data and without an id of their own. */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   let event = '';
   let id: string | undefined;
@@ -130,7 +130,7 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** Complete lines only: drops the rest of a line that a cut connection left. */
+/** Complete lines only: drops the rest of a line cut off with its connection. */
 async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

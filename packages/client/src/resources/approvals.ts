@@ -20,7 +20,7 @@ interface ApprovalQuery {
   status?: readonly Approval['status'][] | undefined;
   run_id?: string | undefined;
   tool?: string | undefined;
-  /** Name of the rule that holds the call. */
+  /** Name of the rule behind the hold. */
   rule?: string | undefined;
   /** `name=value` of a label of the run. */
   label?: string | undefined;
@@ -42,7 +42,7 @@ export const approvalRequests = ({ ask }: Transport) => ({
   decideApproval: async (id: string, body: Decide, { signal }: Options = {}): Promise<Approval> =>
     (await ask({ method: 'POST', path: at('approvals', id, '/decision'), body, signal }, approvalSchema)).body,
 
-  /** The whole of an approval that is `cut`, and the digest to approve it with. */
+  /** The whole of an approval marked `cut`, and the digest with which to approve. */
   getApprovalContent: async (id: string, { signal }: Options = {}): Promise<ApprovalContent> =>
     (await ask({ path: at('approvals', id, '/content'), signal }, approvalContentSchema)).body,
 
@@ -54,7 +54,7 @@ export const approvalRequests = ({ ask }: Transport) => ({
   ): Promise<ConflictView> =>
     (await ask({ path: at('approvals', id, '/conflict'), query: { path, ...page }, signal }, conflictViewSchema)).body,
 
-  /** One result per approval; those that are refused do not hold up the others. */
+  /** A result per approval; a refusal does not hold up the others. */
   decideApprovals: async (body: DecideMany, { signal }: Options = {}): Promise<DecidedMany['data']> =>
     (await ask({ method: 'POST', path: '/v1/approvals/decisions', body, signal }, decidedManySchema)).body.data,
 

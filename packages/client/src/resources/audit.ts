@@ -12,7 +12,7 @@ import type { Transport } from '../request.ts';
 import type { Options, PageQuery } from './request-parts.ts';
 
 interface AuditQuery {
-  /** ISO 8601, UTC: records of what happened then or later. */
+  /** ISO 8601, UTC: records of events from this time on. */
   since?: string | undefined;
   run_id?: string | undefined;
 }
@@ -33,12 +33,12 @@ export function auditRequests(transport: Transport) {
       return transport.askBytes({ path: '/v1/audit', query: { ...query }, headers: { accept: jsonLines }, signal });
     },
 
-    /** The last sealed record: keep it elsewhere for `verifyAudit`. */
+    /** The last sealed record: keep a copy elsewhere for `verifyAudit`. */
     async auditHead({ signal }: Options = {}): Promise<AuditHead> {
       return (await ask({ path: '/v1/audit/head', signal }, auditHeadSchema)).body;
     },
 
-    /** @param query.head `SEQ:HASH` that was kept elsewhere. @returns findings: what is not as it was sealed */
+    /** @param query.head `SEQ:HASH` from a copy elsewhere. @returns findings: differences from the sealed records */
     async verifyAudit(query: { head?: string | undefined } = {}, { signal }: Options = {}): Promise<AuditReport> {
       return (await ask({ path: '/v1/audit/verify', query: { ...query }, signal }, auditReportSchema)).body;
     },

@@ -11,8 +11,8 @@ import { at, type Options } from './request-parts.ts';
 
 export const callRequests = ({ ask }: Transport) => ({
   /**
-   * Sends an open run the calls of its next turn. `settled` of the answer says whether all of them are over.
-   * @param options.waitS seconds to wait for that, 60 at most
+   * Sends an open run the calls of its next turn. `settled` of the answer is true when all of them are over.
+   * @param options.waitS seconds to wait for `settled`, 60 at most
    * @throws ApiError `run_not_open`, `run_not_active`, `too_many_calls`, `idempotency_key_reused`
    */
   async sendCalls(
@@ -30,7 +30,7 @@ export const callRequests = ({ ask }: Transport) => ({
     return (await ask(request, receivedCallsSchema)).body;
   },
 
-  /** Calls that an open run received, by their number. @throws ApiError `calls_not_found` */
+  /** Calls received by an open run, by their number. @throws ApiError `calls_not_found` */
   getCalls: async (
     runId: string,
     number: number,

@@ -27,7 +27,7 @@ export function eventRequests(transport: Transport) {
     ): Promise<Page<RunEvent>> =>
       (await ask({ path: at('runs', runId, '/events'), query: { ...query }, signal }, eventPageSchema)).body,
 
-    /** One page of the spans of a run. Pages are in order of the ends of their spans; those that have not ended are on the last one. */
+    /** A page of the spans of a run. Pages are in order of the ends of their spans; spans without an end are on the last page. */
     readTrace: async (
       runId: string,
       query: { after?: number; limit?: number } = {},
@@ -44,9 +44,9 @@ export function eventRequests(transport: Transport) {
     },
 
     /**
-     * The same, with `{ type: 'live' }` between the events: pieces of what a model writes and a command prints at this time, from the
-     * beginning that is kept. No log has them, so after a lost connection a text may continue after a gap (`offset`), and another `since` means
-     * that it began again. The result of a step or a turn is in its event.
+     * The events of a run, with `{ type: 'live' }` in between: pieces of a model's answer and a command's output, sent while they are
+     * written, from the oldest kept piece on. No log has these pieces, so after a lost connection a text may continue after a gap
+     * (`offset`), and another `since` means a new start of the text. The result of a step or a turn is in its event.
      */
     liveEvents(
       runId: string,
@@ -56,8 +56,8 @@ export function eventRequests(transport: Transport) {
     },
 
     /**
-     * One page of the events of all runs, oldest run first. A page may be empty and still have a `next_cursor`. Events that are appended to a run
-     * before the cursor are on no later page.
+     * A page of the events of all runs, oldest run first. A page may be empty and still have a `next_cursor`. Later events of a run before
+     * the cursor are on no later page.
      */
     listAllEvents: async (
       query: PageQuery & { since?: string | undefined } = {},
@@ -66,8 +66,8 @@ export function eventRequests(transport: Transport) {
       (await ask({ path: '/v1/events', query: { ...query }, signal }, eventPageSchema)).body,
 
     /**
-     * Each run as it is whenever one changes, from now on, past lost connections. Quick changes of one run may arrive as one, and after a lost
-     * connection a run may arrive again with the same `seq`. Never ends by itself.
+     * Each run at each change, from now on, past lost connections. Quick changes of a run may arrive as a single change, and after a lost
+     * connection a run may arrive again with the same `seq`. The iteration never ends.
      */
     async *changes({ signal }: Options = {}): AsyncGenerator<Run> {
       let last: string | undefined;
@@ -84,7 +84,7 @@ export function eventRequests(transport: Transport) {
     /**
      * Waits, on the run's events, until a condition holds.
      * @param options.until default: the run has ended
-     * @returns the run as it is then. It has ended without the condition when `until` does not hold for it.
+     * @returns the run at this time. When `until` does not hold for the returned run, the run has ended without the condition.
      */
     async waitForRun(
       runId: string,

@@ -17,7 +17,7 @@ interface Snapshots {
   /** @default the snapshot the run is at */
   to?: string | undefined;
   path?: string | undefined;
-  /** With what the ignore rules of a git source match. @default as the run says */
+  /** Includes paths ignored by the rules of a git source. @default the run's own setting */
   include_ignored?: boolean | undefined;
 }
 
@@ -27,7 +27,7 @@ export function fileRequests(transport: Transport) {
     diff: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<Diff> =>
       (await ask({ path: at('runs', runId, '/diff'), query: { ...query }, signal }, diffSchema)).body,
 
-    /** Text which `git apply` accepts. */
+    /** Text for `git apply`. */
     patch: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<string> =>
       transport.askText({ path: at('runs', runId, '/diff'), query: { ...query, format: 'patch' }, signal }),
 
@@ -39,7 +39,7 @@ export function fileRequests(transport: Transport) {
     ): Promise<Page<Snapshot>> =>
       (await ask({ path: at('runs', runId, '/snapshots'), query: { ...query }, signal }, snapshotPageSchema)).body,
 
-    /** The files of a snapshot, by default of the one that the run is at. `path`: only this file, or what lies in this folder. */
+    /** The files of a snapshot, by default the present snapshot of the run. `path`: only this file, or the content of this folder. */
     listFiles: async (
       runId: string,
       query: { snapshot?: string | undefined; path?: string | undefined } = {},
@@ -47,7 +47,7 @@ export function fileRequests(transport: Transport) {
     ): Promise<FileEntry[]> =>
       (await ask({ path: at('runs', runId, '/files'), query: { ...query }, signal }, fileListSchema)).body.data,
 
-    /** Content of the workspace that no snapshot can hold. */
+    /** Content of the workspace outside of every snapshot, because no snapshot can hold the content. */
     async listUnknown(
       runId: string,
       query: { snapshot?: string | undefined; path?: string | undefined } = {},
@@ -66,8 +66,8 @@ export function fileRequests(transport: Transport) {
       transport.askBytes({ path: at('runs', runId, '/files/content'), query: { ...query }, signal }),
 
     /**
-     * The bytes of an archive with the files of a snapshot. Read them to their end, or end the loop.
-     * @param query.only `changed`: what the run added or changed. @default all
+     * The bytes of an archive with the files of a snapshot. Read all bytes, or end the loop.
+     * @param query.only `changed`: files added or changed by the run. @default all
      * @param query.format @default tar.gz
      */
     downloadArchive: async (

@@ -14,7 +14,7 @@ import type { Transport } from '../request.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
 
 export const keyRequests = ({ ask }: Transport) => ({
-  /** Who the key says that the caller is, and what it allows. */
+  /** The caller behind the key, and the powers of the key. */
   async getMe({ signal }: Options = {}): Promise<Me> {
     return (await ask({ path: '/v1/me', signal }, meSchema)).body;
   },
@@ -31,12 +31,12 @@ export const keyRequests = ({ ask }: Transport) => ({
     return (await ask({ path: at('keys', id), signal }, keySchema)).body;
   },
 
-  /** The answer has the text of the key, which cannot be read again. */
+  /** The answer has the text of the key. No later request can read the text again. */
   async createKey(body: CreateKey, { signal }: Options = {}): Promise<IssuedKey> {
     return (await ask({ method: 'POST', path: '/v1/keys', body, signal }, issuedKeySchema)).body;
   },
 
-  /** Gives the key another text; the one before stays valid for `grace_s` seconds. */
+  /** Gives the key another text; the text before stays valid for `grace_s` seconds. */
   async rotateKey(id: string, body: RotateKey = {}, { signal }: Options = {}): Promise<IssuedKey> {
     return (await ask({ method: 'POST', path: at('keys', id, '/rotate'), body, signal }, issuedKeySchema)).body;
   },

@@ -45,7 +45,7 @@ export const policyRequests = ({ ask }: Transport) => ({
     ).body;
   },
 
-  /** `created` is false when the newest version has the same content. @param ifVersion the version that it replaces; 0: none */
+  /** `created` is false when the newest version has the same content. @param ifVersion the version to replace; 0: none */
   async putPolicy(
     name: string,
     document: PutPolicy,
@@ -66,7 +66,7 @@ export const policyRequests = ({ ask }: Transport) => ({
     return (await ask({ method: 'DELETE', path: at('policies', name), query, signal }, policySummarySchema)).body;
   },
 
-  /** Which rule of a document decides a call, and why the others do not. */
+  /** The deciding rule of a document for a call, and the reason why each other rule does not decide. */
   async testPolicy(body: TestPolicy, { signal }: Options = {}): Promise<PolicyExplanation> {
     return (await ask({ method: 'POST', path: '/v1/policies/test', body, signal }, explanationSchema)).body;
   },
@@ -76,12 +76,12 @@ export const policyRequests = ({ ask }: Transport) => ({
     return (await ask({ method: 'POST', path: at('policies', name, '/test'), body, signal }, explanationSchema)).body;
   },
 
-  /** A page of what recorded calls would have been with another policy; the next page by its `next_cursor`. */
+  /** A page of the verdicts of another policy on recorded calls; the next page by its `next_cursor`. */
   async replayPolicy(body: ReplayPolicy, { signal }: Options = {}): Promise<PolicyReplay> {
     return (await ask({ method: 'POST', path: '/v1/policies/replay', body, signal }, replayPageSchema)).body;
   },
 
-  /** Rules that would have let through what people always approved. */
+  /** Rules for the calls approved by people every time. */
   async proposeRules(body: ProposeRules, { signal }: Options = {}): Promise<RuleProposals> {
     return (await ask({ method: 'POST', path: '/v1/policies/propose', body, signal }, ruleProposalsSchema)).body;
   },

@@ -12,7 +12,7 @@ import type { Transport } from '../request.ts';
 import { at, type Options } from './request-parts.ts';
 
 export const publicationRequests = ({ ask }: Transport) => ({
-  /** What a publish would do now, with every conflict. Changes nothing. */
+  /** The result of a publish at this moment, with every conflict. Changes nothing. */
   async previewPublish(runId: string, body: DryRun = {}, { signal }: Options = {}): Promise<PublishPreview> {
     const request = { method: 'POST', path: at('runs', runId, '/publish/dry-run'), body, signal } as const;
     return (await ask(request, publishPreviewSchema)).body;
@@ -23,14 +23,14 @@ export const publicationRequests = ({ ask }: Transport) => ({
     (await ask({ path: at('runs', runId, '/validation'), signal }, validationSchema)).body,
 
   /**
-   * Waits for the outcome, at most 30 s; after that the status is `requested`. `parked`: the publish waits for the decision on `approval_id`.
+   * Waits for the outcome, at most 30 s; afterwards the status is `requested`. `parked`: the publish waits for the decision on `approval_id`.
    * @throws ApiError `publish_conflict` with `conflicts` and, when a decision can settle them, `approvalId`; `validator_failed`,
    * `publish_rejected`, `publish_expired`, `publish_failed`
    */
   publish: async (runId: string, body: Publish = {}, { signal }: Options = {}): Promise<Publication> =>
     (await ask({ method: 'POST', path: at('runs', runId, '/publish'), body, signal }, publicationSchema)).body,
 
-  /** Removes the workspace of a run that has ended. */
+  /** Removes the workspace of an ended run. */
   discard: async (runId: string, { signal }: Options = {}): Promise<Publication> =>
     (await ask({ method: 'POST', path: at('runs', runId, '/discard'), signal }, publicationSchema)).body,
 });

@@ -6,6 +6,6 @@ export interface PageQuery {
   cursor?: string | undefined;
 }
 
-/** The path of one item of a collection. */
+/** The path of an item in a collection. */
 export const at = (collection: string, id: string, rest = ''): string =>
   `/v1/${collection}/${encodeURIComponent(id)}${rest}`;

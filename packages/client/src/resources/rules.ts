@@ -19,7 +19,7 @@ export const ruleRequests = ({ ask }: Transport) => ({
   getRule: async (id: string, { signal }: Options = {}): Promise<RememberedRule> =>
     (await ask({ path: at('rules', id), signal }, rememberedRuleSchema)).body,
 
-  /** No call is let through by it any more. Again: no-op. */
+  /** No later call passes by this rule. Again: no-op. */
   revokeRule: async (id: string, { signal }: Options = {}): Promise<RememberedRule> =>
     (await ask({ method: 'DELETE', path: at('rules', id), signal }, rememberedRuleSchema)).body,
 });

@@ -22,7 +22,7 @@ import { at, type Options, type PageQuery } from './request-parts.ts';
 export const runRequests = ({ ask }: Transport) => ({
   /**
    * `created` is false when the idempotency key met the run of an earlier request. `traceparent`: the caller's span, by W3C Trace Context;
-   * the trace of the run continues it.
+   * the trace of the run continues this span.
    */
   async createRun(
     body: CreateRun,
@@ -53,7 +53,7 @@ export const runRequests = ({ ask }: Transport) => ({
   cancelRun: async (id: string, body: { message?: string } = {}, { signal }: Options = {}): Promise<Run> =>
     (await ask({ method: 'POST', path: at('runs', id, '/cancel'), body, signal }, runSchema)).body,
 
-  /** What runs settles, nothing new starts. Again on a paused run: nothing. @throws ApiError `run_not_active` */
+  /** Running steps settle, nothing new starts. Again on a paused run: nothing. @throws ApiError `run_not_active` */
   pauseRun: async (id: string, { signal }: Options = {}): Promise<Run> =>
     (await ask({ method: 'POST', path: at('runs', id, '/pause'), signal }, runSchema)).body,
 
@@ -62,14 +62,14 @@ export const runRequests = ({ ask }: Transport) => ({
     (await ask({ method: 'POST', path: at('runs', id, '/resume'), body, signal }, runSchema)).body,
 
   /**
-   * Retries a failed, canceled or paused run from one of its steps. `undone` and `restored` are those of `undoSteps`.
+   * Retries a failed, canceled or paused run from a chosen step. `undone` and `restored` mean the same as in `undoSteps`.
    * @throws ApiError `run_not_retryable`, `external_effects`, `tools_changed`, …
    */
   retryRun: async (id: string, body: RetryRun = {}, { signal }: Options = {}): Promise<Undone> =>
     (await ask({ method: 'POST', path: at('runs', id, '/retry'), body, signal }, undoneSchema)).body,
 
   /**
-   * Starts a new run that continues after a step of this one. This run is unchanged. `created` is that of `createRun`.
+   * Starts a new run as the continuation of this run after a step. This run is unchanged. `created` means the same as in `createRun`.
    * @param body.from_step a step's id or `number`; 0: before the first
    * @throws ApiError `step_not_found`, `step_not_settled`, `workspace_discarded`, `invalid_fork`, …
    */

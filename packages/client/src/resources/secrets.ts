@@ -3,7 +3,7 @@ import type { Transport } from '../request.ts';
 import { at, type Options } from './request-parts.ts';
 
 export const secretRequests = ({ ask }: Transport) => ({
-  /** Names of the secrets that runs may use. No call returns a value. */
+  /** Names of the secrets permitted to runs. No call returns a value. */
   async listSecrets({ signal }: Options = {}): Promise<Secret[]> {
     return (await ask({ path: '/v1/secrets', signal }, secretListSchema)).body.data;
   },

@@ -15,7 +15,7 @@ import { at, type Options, type PageQuery } from './request-parts.ts';
 
 interface StepsQuery extends PageQuery {
   order?: 'asc' | 'desc' | undefined;
-  /** The step that the list begins with: its number or id. */
+  /** The first step of the list: its number or id. */
   from?: number | string | undefined;
   turn?: number | undefined;
   status?: readonly StepStatus[] | undefined;
@@ -23,7 +23,10 @@ interface StepsQuery extends PageQuery {
 }
 
 export const stepRequests = ({ ask }: Transport) => ({
-  /** In the order they were planned, unless `order` is desc. A page with a filter may have fewer than `limit`, or none, and still have a next one. */
+  /**
+   * In the order they were planned, unless `order` is desc. A page with a filter may have fewer than `limit`, or none, and still have a
+   * next page.
+   */
   listSteps: async (runId: string, query: StepsQuery = {}, { signal }: Options = {}): Promise<Page<Step>> =>
     (await ask({ path: at('runs', runId, '/steps'), query: asked(query), signal }, stepPageSchema)).body,
 

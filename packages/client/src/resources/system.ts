@@ -24,11 +24,11 @@ export const systemRequests = ({ ask }: Transport) => ({
   listWorkers: async ({ signal }: Options = {}): Promise<Worker[]> =>
     (await ask({ path: '/v1/workers', signal }, workerListSchema)).body.data,
 
-  /** The operator's settings that bind every run, from the API process. */
+  /** The operator's settings for every run, from the API process. */
   getBounds: async ({ signal }: Options = {}): Promise<ApiBounds> =>
     (await ask({ path: '/v1/bounds', signal }, apiBoundsSchema)).body,
 
-  /** Changes what processes log, until they end. */
+  /** Changes the log level of processes until they end. */
   setLogLevel: async (body: LogLevelChange, { signal }: Options = {}): Promise<LogLevelReached> =>
     (await ask({ method: 'PUT', path: '/v1/log-level', body, signal }, logLevelReachedSchema)).body,
 
@@ -40,7 +40,7 @@ export const systemRequests = ({ ask }: Transport) => ({
     await ask({ path: '/healthz', signal }, healthSchema);
   },
 
-  /** Redis answers. @throws ApiError `unavailable` when it does not */
+  /** Redis answers. @throws ApiError `unavailable` when Redis does not answer */
   ready: async ({ signal }: Options = {}): Promise<Readiness> =>
     (await ask({ path: '/readyz', signal }, readinessSchema)).body,
 });

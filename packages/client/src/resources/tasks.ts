@@ -20,7 +20,7 @@ export const taskRequests = ({ ask }: Transport) => ({
   readTaskOutput: async (id: string, query: TaskOutputQuery = {}, { signal }: Options = {}): Promise<TaskOutput> =>
     (await ask({ path: at('tasks', id, '/output'), query: { ...query }, signal }, taskOutputSchema)).body,
 
-  /** Kills the process tree of a background command, or cancels a sub-agent. A task that is over stays as it is. */
+  /** Kills the process tree of a background command, or cancels a sub-agent. The call leaves a finished task unchanged. */
   killTask: async (id: string, { signal }: Options = {}): Promise<Task> =>
     (await ask({ method: 'POST', path: at('tasks', id, '/kill'), signal }, taskSchema)).body,
 });
