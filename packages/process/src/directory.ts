@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 
 /**
- * Identifies a directory by device and inode, whatever path leads to it: a move within its file system keeps the id, a copy has another.
- * Device numbers change between boots, so compare only ids that were read in one boot.
+ * Identifies a directory by device and inode, independent of the path: a move within its file system keeps the id, a copy gets a new id.
+ * Device numbers change between boots, so compare only ids read in the same boot.
  *
  * @returns undefined when there is no such directory, or this user may not reach it
  */

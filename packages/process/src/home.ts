@@ -2,16 +2,15 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { directoryId } from './directory.ts';
 
-/** The file of a data directory that names its installation. */
+/** The file of a data directory with the id of its installation. */
 export const installationFile = (dataDir: string): string => join(dataDir, 'installation');
 
-/** The path that a data directory records as its place: `home` in the file `installation`. */
+/** The recorded place of a data directory: `home` in the file `installation`. */
 export const homeOf = (dataDir: string): string => realpathSync(dataDir);
 
 /**
- * Finds the data directory that this one is a copy of. A copy keeps the id of the installation and the recorded place of the original, and
- * the original is still there. A directory that was moved, or restored where the original is gone, is no copy. Both directories are looked
- * at now, so device numbers of an earlier boot do not matter.
+ * Finds the original of a copied data directory. A copy keeps the id of the installation and the recorded place of the original, and
+ * the original is still there. A moved directory, or a restored directory without an original, is no copy. The function reads both directories now, so device numbers of an earlier boot do not matter.
  *
  * @returns the path of the original
  */
@@ -25,7 +24,7 @@ export function originalOf(dataDir: string): string | undefined {
 export const isAtHome = (dataDir: string, home: string | undefined): boolean =>
   home !== undefined && isSame(dataDir, home);
 
-/** What happened and what to do, for the programs that refuse a copy. */
+/** Message and next step for programs that refuse a copy. */
 export const copyTexts = (dataDir: string, original: string): { message: string; next: string } => ({
   message: `The data directory ${dataDir} is a copy of ${original}: both have the id of one installation.`,
   next: `To keep both, stop the system of this copy and give it an id of its own: \`holdpoint adopt --copy\`. If the data has moved, remove or rename ${original}.`,
@@ -36,7 +35,7 @@ function isSame(one: string, other: string): boolean {
   return id !== undefined && id === directoryId(other);
 }
 
-/** The id and the place in the file of a data directory. Blank or damaged text names nothing: other checks refuse it. */
+/** The id and the place in the file of a data directory. Blank or damaged text yields neither: other checks refuse such a file. */
 export function readInstallation(dataDir: string): { id?: string; home?: string } {
   try {
     const read: unknown = JSON.parse(readFileSync(installationFile(dataDir), 'utf8'));

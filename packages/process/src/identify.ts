@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** One process of this boot: a later process with the same pid has a later start time. */
+/** A process of this boot: a later process with the same pid has a later start time. */
 export interface ProcessIdentity {
   pid: number;
   /** Linux: clock ticks since boot. Elsewhere: seconds since the epoch. */
@@ -10,7 +10,7 @@ export interface ProcessIdentity {
 
 const isLinux = process.platform === 'linux';
 
-/** Null when there is no such process. A zombie counts as none, because it runs nothing and holds nothing. */
+/** Null when no process has the pid. A zombie counts as none, because a zombie runs nothing and holds nothing. */
 export function identify(pid: number): ProcessIdentity | null {
   const start = isLinux ? startFromProc(pid) : startFromPs(pid);
   return start === null ? null : { pid, start };
@@ -35,7 +35,7 @@ export function pidScope(): string {
   return `${bootId()}:${pidNamespace()}`;
 }
 
-/** From the content of /proc/PID/stat, which another process read while the pid could not be another's. Null for a zombie. */
+/** From the content of /proc/PID/stat, read by another process while the pid could not be reused. Null for a zombie. */
 export function identityFrom(pid: number, stat: string): ProcessIdentity | null {
   const start = startOf(stat);
   return start === null ? null : { pid, start };
@@ -43,7 +43,7 @@ export function identityFrom(pid: number, stat: string): ProcessIdentity | null 
 
 function startFromProc(pid: number): number | null {
   try {
-    // Any encoding would do. Node reads utf8 in one call, and latin1 in five, which takes twice as long.
+    // Any encoding would do. Node reads utf8 in one call, and latin1 in five calls and twice the time.
     return startOf(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return null; // ENOENT, or ESRCH when the process ends during the read

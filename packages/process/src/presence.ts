@@ -9,14 +9,14 @@ interface Installation {
 }
 
 /**
- * Lets other processes of this machine see that this one works on a data directory: an abstract unix socket, whose name the kernel lists
+ * Announces this process as a user of a data directory to other processes of the machine: an abstract unix socket, listed by the kernel
  * while the process lives. No-op outside Linux.
  */
 export function announcePresence(installation: Installation): { stop(): void } {
   const directory = directoryId(installation.dataDir);
   if (process.platform !== 'linux' || directory === undefined) return { stop: () => undefined };
   const server = createServer((connection) => connection.destroy());
-  // A kernel without such sockets: the copy is still noticed by its recorded place.
+  // A kernel without abstract sockets: the recorded place still reveals a copy.
   server.on('error', () => undefined);
   server.listen({ path: `\0${nameOf(installation.id, directory)}.${randomBytes(6).toString('hex')}` });
   server.unref();
@@ -29,7 +29,7 @@ export function isPresentElsewhere({ id, dataDir }: Installation): boolean {
   return presentDirectories(id).some((directory) => directory !== own);
 }
 
-/** A name of another user counts only when its maker knew the id: the digest of id and directory shows that. */
+/** A socket of another user counts only when its maker knew the id: the digest of id and directory in the name is the proof. */
 function presentDirectories(id: string): string[] {
   const lines = socketNames().matchAll(/@(holdpoint\.[0-9a-f]{16}\.(\d+:\d+)\.[0-9a-f]{16})\.[0-9a-f]{12}/g);
   return [...lines].flatMap(([, name, directory = '']) => (name === nameOf(id, directory) ? [directory] : []));
