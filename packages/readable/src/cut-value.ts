@@ -1,9 +1,9 @@
-/** Characters of a long text that are kept at its beginning. */
+/** Characters kept at the beginning of a long text. */
 const longestText = 2000;
 
 /**
- * A JSON value whose text has at most `most` characters. What is left out says so with sizes: long texts are cut first; when that does not
- * suffice, the beginning of the whole JSON text stands for the value.
+ * A JSON value whose text has at most `most` characters. Each cut states the size of the missing part: long texts are cut first; when the
+ * value is still too long, the beginning of the whole JSON text stands for the value.
  */
 export function cutValue(value: unknown, most: number): unknown {
   if (lengthOf(value) <= most) return value;
