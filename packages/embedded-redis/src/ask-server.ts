@@ -1,11 +1,11 @@
 import { createConnection } from 'node:net';
 
-/** What a running server says of itself. */
+/** The answer of a running server about its state. */
 export interface ServerState {
   pid: number;
   engine: 'redis' | 'valkey';
   version: string;
-  /** The append-only file is still being read; writes are refused until it is. */
+  /** The append-only file is still being read; the server refuses writes until the end of the read. */
   loading: boolean;
 }
 
@@ -13,8 +13,8 @@ export interface ServerState {
 export type Answer = ServerState | 'absent' | 'silent';
 
 /**
- * Sends one INFO on a connection of its own. It uses the bare socket, because a client library hides the difference between a missing
- * socket, a stale one and a server that hangs.
+ * Sends INFO on a connection of its own. The function uses the bare socket, because a client library hides the difference between a missing
+ * socket, a stale socket and a server that hangs.
  */
 export async function askServer(socket: string, options: { timeoutMs: number }): Promise<Answer> {
   const reply = await converse(socket, 'INFO', { ...options, until: isCompleteReply });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { EmbeddedRedisError } from './error.ts';
 import { writeDurably } from './write-durably.ts';
 
-/** Which server wrote the data last. This file lies beside the data. */
+/** The last server to write the data. The file lies next to the data. */
 const engineSchema = z.strictObject({
   engine: z.enum(['redis', 'valkey']),
   version: z.string().regex(/^\d+(\.\d+)+$/),
@@ -13,8 +13,8 @@ const engineSchema = z.strictObject({
 export type Engine = z.infer<typeof engineSchema>;
 
 /**
- * Finds the first binary that runs and can read the data. A newer server reads the files of an older one, but not the reverse. Redis and
- * Valkey do not read each other's files since 7.2.
+ * Finds the first binary able to run and to read the data. A newer server reads the files of an older server, but not the reverse. Redis
+ * and Valkey do not read each other's files since 7.2.
  */
 export async function chooseEngine(
   binaries: readonly string[],
@@ -77,7 +77,7 @@ async function readEngine(engineFile: string): Promise<Engine | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
-  // A power failure leaves a file that was not on disk yet empty or full of zero bytes. Then the engine is unknown.
+  // After a power failure a file not yet on disk is empty or full of zero bytes. Then the engine is unknown.
   if (text.replaceAll('\0', '').trim() === '') return undefined;
   try {
     return engineSchema.parse(JSON.parse(text));

@@ -12,14 +12,14 @@ export interface EmbeddedRedis {
   pid: number;
   engine: 'redis' | 'valkey';
   version: string;
-  /** The server ran already: another process started it, or the process that started it was killed. */
+  /** The server ran already: another process had started the server, or the starting process was killed. */
   reused: boolean;
-  /** Stops the server, also when another process started it. */
+  /** Stops the server, even when another process started the server. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedRedisOptions {
-  /** Created with mode 0700. One server per data directory. */
+  /** Created with mode 0700. A data directory has a single server. */
   dataDir: string;
   /** Absolute paths of servers, the preferred first; see `findRedisBinaries`. */
   binaries: readonly string[];
@@ -28,7 +28,7 @@ export interface EmbeddedRedisOptions {
 }
 
 /**
- * Starts a Redis or Valkey on a data directory, or finds the one that runs: a private unix socket, no TCP port, every acknowledged write
+ * Starts a Redis or Valkey on a data directory, or finds the running server: a private unix socket, no TCP port, every acknowledged write
  * on disk. The server survives this process and Ctrl-C.
  *
  * @throws {EmbeddedRedisError} with `code` and `next`
@@ -57,7 +57,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
 /**
  * Stops the server of a data directory after its last write is on disk.
  *
- * @returns whether one was running
+ * @returns whether a server was running
  */
 export async function stopEmbeddedRedis({ dataDir }: { dataDir: string }): Promise<boolean> {
   try {
@@ -78,8 +78,8 @@ async function startNew(
 }
 
 /**
- * A server without a socket is about to open it or is dying: its command line stays readable for a moment after its connections close. So
- * this asks until the server is ready or gone.
+ * A server without a socket is about to open its socket or is dying: its command line stays readable for a moment after its connections
+ * close. So this asks until the server is ready or gone.
  */
 function findRunning(paths: RedisPaths, signal: AbortSignal | undefined): Promise<ServerState | undefined> {
   return waitUntilReady(paths, signal, async () => !(await recordedServerLives(paths)));

@@ -2,7 +2,7 @@
 export class EmbeddedRedisError extends Error {
   readonly code: EmbeddedRedisErrorCode;
   readonly retryable = false;
-  /** What to do next, as a sentence for a person. */
+  /** The next step, as a sentence for a person. */
   readonly next: string;
 
   constructor(code: EmbeddedRedisErrorCode, message: string, next: string, options: { cause?: unknown } = {}) {

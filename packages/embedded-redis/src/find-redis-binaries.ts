@@ -4,11 +4,11 @@ import path from 'node:path';
 const names = ['valkey-server', 'redis-server'];
 
 /**
- * Finds the servers that may be started, the preferred first: those on a search path, then the one that the set-up unpacked into
+ * Finds the server programs, the preferred first: programs on the search path, then the program unpacked by the set-up into
  * `<projectDir>/.cache/redis`.
  *
  * @param searchPath the value of PATH
- * @returns absolute paths of executable files; empty when there is none
+ * @returns absolute paths of executable files; empty without any server program
  */
 export async function findRedisBinaries(searchPath: string | undefined, projectDir: string): Promise<string[]> {
   const directories = (searchPath ?? '').split(path.delimiter).filter(path.isAbsolute);

@@ -6,11 +6,11 @@ import { socketOf } from './redis-paths.ts';
 
 const answerMs = 2000;
 
-/** Which Redis a program uses. */
+/** The Redis of a program. */
 export interface RedisLocation {
   /** `redis://…`, `rediss://…`, or the absolute path of a unix socket. */
   address: string;
-  /** It is the embedded server of the data directory. */
+  /** Whether this Redis is the embedded server of the data directory. */
   embedded: boolean;
 }
 
@@ -20,7 +20,7 @@ interface Settings {
   dataDir: string;
 }
 
-/** REDIS_URL when it is set, otherwise the embedded server of the data directory. Every program decides it here. */
+/** REDIS_URL when set, otherwise the embedded server of the data directory. Every program decides with this function. */
 export async function findRedis({ redisUrl, dataDir }: Settings): Promise<RedisLocation> {
   if (redisUrl !== undefined && redisUrl !== '') return { address: redisUrl, embedded: false };
   const root = await realpath(dataDir).catch(() => resolve(dataDir));

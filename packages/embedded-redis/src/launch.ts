@@ -7,11 +7,11 @@ import type { RedisPaths } from './redis-paths.ts';
 
 const pollMs = 20;
 const answerMs = 2_000;
-/** How long a server may be silent. It opens its socket before it loads the data, so 15 s is plenty. */
+/** How long a server may be silent. The server opens its socket before loading the data, so 15 s is plenty. */
 const silenceMs = 15_000;
 const largestLog = 1024 * 1024;
 
-/** Starts a server that outlives this process, and waits until it takes writes. */
+/** Starts a server with a longer life than this process, and waits until the server accepts writes. */
 export async function launch(
   { paths, binary }: { paths: RedisPaths; binary: string },
   signal: AbortSignal | undefined,
@@ -42,10 +42,10 @@ export async function launch(
 }
 
 /**
- * Waits until a server takes writes.
+ * Waits until a server accepts writes.
  *
- * @param isGone whether its process has ended; asked while no process listens
- * @returns undefined when it is gone
+ * @param isGone whether the server's process has ended; called while no process listens
+ * @returns undefined when the server is gone
  */
 export async function waitUntilReady(
   paths: RedisPaths,
@@ -90,7 +90,7 @@ function settings(paths: RedisPaths): string[] {
   ].flat();
 }
 
-/** The returned function says why the process ended; undefined while it runs. */
+/** The returned function says why the process ended; undefined while the process runs. */
 function endOf(child: ChildProcess): () => string | undefined {
   let reason: string | undefined;
   child.once('error', (error) => {

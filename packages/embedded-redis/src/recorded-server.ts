@@ -5,8 +5,9 @@ import { directoryId } from '@holdpoint/process/directory';
 import type { RedisPaths } from './redis-paths.ts';
 
 /**
- * Whether the last server of this data still runs. For a socket that does not answer: the server has not opened it yet, or the file was
- * deleted. The pid file of a copy names the server of the original, so the kernel is asked where that server works.
+ * Whether the last server of this data still runs. For a silent socket: the server has not opened the socket yet, or the file was deleted.
+ * The pid file of a copied directory names the server of the original, so the function asks the kernel for the working directory of this
+ * server.
  */
 export async function recordedServerLives({ pidFile, socket, directory }: RedisPaths): Promise<boolean> {
   const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
@@ -15,7 +16,7 @@ export async function recordedServerLives({ pidFile, socket, directory }: RedisP
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   const worksIn = directoryId(`/proc/${pid}/cwd`);
   if (worksIn !== undefined) return line.includes('unixsocket') && worksIn === directoryId(directory);
-  // An argument at first, later the title that the server gives itself. A longer path must not match.
+  // An argument at first, later a part of the process title set by the server. A longer path must not match.
   return line.includes(`\0${socket}`) || line.includes(`unixsocket:${socket}`);
 }
 

@@ -5,7 +5,7 @@ import { directoryId } from '@holdpoint/process/directory';
 import { EmbeddedRedisError } from './error.ts';
 import { syncDirectory } from './write-durably.ts';
 
-/** The files of the embedded Redis of one data directory. All paths are absolute. */
+/** The files of the embedded Redis of a data directory. All paths are absolute. */
 export interface RedisPaths {
   /** The server's working directory: the append-only files, the log, the record of the engine. */
   directory: string;
@@ -45,8 +45,8 @@ export async function findRedisPaths(dataDir: string): Promise<RedisPaths> {
 }
 
 /**
- * A socket address that is too long moves to `/tmp`, not to `TMPDIR`: two shells must find the same socket for the same data. Its name is
- * made from the directory, not from the path: data that is moved away under its server, and a copy in its place, have two sockets. The
+ * A long socket address moves to `/tmp`, not to `TMPDIR`: two shells must find the same socket for the same data. The socket's name is made
+ * from the directory, not from the path: a data directory moved away under its server, and a copy in its place, have two sockets. The
  * folder carries the user's id, and `makePrivate` checks its owner, because every user may create names in `/tmp`.
  */
 export function socketOf(root: string): string {
@@ -59,7 +59,7 @@ export function socketOf(root: string): string {
   return path.join('/tmp', `holdpoint-${process.getuid?.() ?? 'user'}`, `${name}.sock`);
 }
 
-/** Below a folder that this user may pass but not read, the folder's owner has made the data directory. */
+/** The data directory lies below a folder without read permission for this user: the folder's owner made the data directory. */
 function unlessForbidden(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EACCES') throw error;
 }

@@ -8,8 +8,8 @@ const refreshMs = 10_000;
 const staleMs = 60_000;
 
 /**
- * Runs `work` while no other process starts a server on the same data. Two servers would append to one file, and the second would replace
- * the socket of the first. The lock is a symbolic link whose target names the owner: it appears together with its content.
+ * Runs `work` while no other process starts a server on the same data. Two servers would append to the same file, and the second would
+ * replace the socket of the first. The lock is a symbolic link with the owner as its target: link and content appear in a single step.
  */
 export async function withStartLock<T>(
   { lock, signal }: { lock: string; signal: AbortSignal | undefined },
@@ -41,7 +41,7 @@ async function take(lock: string): Promise<boolean> {
   }
 }
 
-/** Under a lock of its own, so that a slow process does not remove the fresh lock that follows the stale one. */
+/** A slow process must not remove a fresh lock made after the stale lock, so the removal holds a second lock. */
 async function breakStale(lock: string): Promise<boolean> {
   if (!(await isStale(lock))) return false;
   const guard = `${lock}.break`;

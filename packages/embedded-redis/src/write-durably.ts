@@ -1,7 +1,7 @@
 import { open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** For one writer at a time. After a power cut the file has its old content or the new one. */
+/** For a single writer at a time. After a power cut the file has its old or its new content. */
 export async function writeDurably(file: string, content: string): Promise<void> {
   const temporary = `${file}.tmp`;
   await writeFile(temporary, content, { mode: 0o600, flush: true });
