@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 
 /**
  * The text of a new key: `hp_`, a secret of 256 random bits, and a checksum, in base64url. The prefix lets scanners find a leaked key, and
- * the checksum tells a mistyped key from an unknown key.
+ * the checksum separates a mistyped key from an unknown key.
  */
 export function createKeyText(): string {
   const secret = randomBytes(32).toString('base64url');
