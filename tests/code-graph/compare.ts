@@ -18,8 +18,10 @@ export function compare(ours: Tree, theirs: ReadonlyMap<string, FileReport>): Co
     result.files++;
     for (const kind of ['symbols', 'imports'] as const) {
       const left = new Map<string, number>();
-      for (const line of own[kind]) left.set(line, (left.get(line) ?? 0) + 1);
-      for (const line of report[kind]) {
+      // Two imports of one module in one line are one fact: `const a: typeof import('a') = require('a')`.
+      const facts = (lines: readonly string[]) => (kind === 'imports' ? new Set(lines) : lines);
+      for (const line of facts(own[kind])) left.set(line, (left.get(line) ?? 0) + 1);
+      for (const line of facts(report[kind])) {
         const count = left.get(line) ?? 0;
         if (count === 0) result.onlyTheirs.push(`${path}:${line}`);
         else {

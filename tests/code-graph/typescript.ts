@@ -52,13 +52,12 @@ function reportOf(project: Project, source: SourceFile): FileReport {
   const specifiers: { node: Node; line: number; text: string; verb: string }[] = [];
   walk(source, { names: [], inFunction: false });
   const symbols = specifiers.map(({ node }) => project.checker.getSymbolAtLocation(node));
-  for (const [index, { line, text, verb }] of specifiers.entries()) {
+  const lines = specifiers.map(({ line, text, verb }, index) => {
     const path = symbols[index]?.declarations[0]?.path;
     const isOwn = path?.startsWith(`${projectDir}/`) && !path.includes('/node_modules/');
-    report.imports.push(
-      `${line} ${verb} ${text} → ${isOwn && path !== undefined ? relative(projectDir, path) : 'outside'}`,
-    );
-  }
+    return `${line} ${verb} ${text} → ${isOwn && path !== undefined ? relative(projectDir, path) : 'outside'}`;
+  });
+  report.imports.push(...lines);
   return report;
 
   function add(node: Node, kind: string, name: string, names: readonly string[]): void {
@@ -123,6 +122,11 @@ function reportOf(project: Project, source: SourceFile): FileReport {
     const { name, initializer } = named;
     if (name === undefined) return;
     const isNamed = isIdentifier(name);
+    // Names of an import are no symbols of the file, unless the file exports them.
+    if (isImported(initializer) && !isExported(list.parent)) {
+      walk(node, around);
+      return;
+    }
     const held =
       initializer &&
       (isFunction(initializer) ? 'function' : initializer.kind === SyntaxKind.ClassExpression ? 'class' : undefined);
@@ -136,6 +140,12 @@ function reportOf(project: Project, source: SourceFile): FileReport {
     // A local variable is no symbol, and still names what is declared in its value.
     const names = isNamed ? [...around.names, name.text] : around.names;
     walk(node, { names, inFunction: around.inFunction });
+  }
+
+  /** `require('a')`, `await import('a')`. */
+  function isImported(value: Node | undefined): boolean {
+    const call = value?.kind === SyntaxKind.AwaitExpression ? (value as Node & { expression: Node }).expression : value;
+    return call !== undefined && isCallExpression(call) && isImporting(call.expression);
   }
 
   function specifierOf(node: Node): void {
@@ -156,6 +166,11 @@ function reportOf(project: Project, source: SourceFile): FileReport {
   function isImporting(node: Node): boolean {
     return node.kind === SyntaxKind.ImportKeyword || (isIdentifier(node) && node.text === 'require');
   }
+}
+
+function isExported(statement: Node): boolean {
+  const { modifiers } = statement as Node & { modifiers?: readonly Node[] };
+  return modifiers?.some(({ kind }) => kind === SyntaxKind.ExportKeyword) ?? false;
 }
 
 function boundNames(pattern: Node): Identifier[] {

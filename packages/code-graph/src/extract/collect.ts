@@ -39,10 +39,14 @@ export function collect({
     else if (isNamed) byName.set(found.nameStart, found);
     else collected.found.push(found);
   }
-  const isImport = within(readImportStatements(grammar, statements, collected));
+  const importing = readImportStatements(grammar, statements, collected);
+  const isImport = within(importing);
+  const isExporting = within(importing.filter(({ node }) => grammar.exportsItsNames?.(node)));
   const isName = within(moduleNames(byName));
   for (const found of byName.values()) {
-    const isKept = found.role !== 'drop' && !isImport(found.nameStart);
+    const isDeclared = found.role === 'symbol' || found.role === 'binding';
+    const isHidden = isImport(found.nameStart) && !(isDeclared && isExporting(found.nameStart));
+    const isKept = found.role !== 'drop' && !isHidden;
     if (isKept && (found.role === 'symbol' || !isName(found.nameStart))) collected.found.push(found);
   }
   extendRests(collected.found, text.length);
@@ -55,16 +59,25 @@ interface Statement {
   end: number;
 }
 
-/** An import inside an import is part of the outer import, as the `require` in `const a = require('a')`. */
+/**
+ * An import inside an import of the same module is part of the outer import, as the `require` in `const a = require('a')`.
+ * @returns the outermost statements, by position
+ */
 function readImportStatements(grammar: Grammar, statements: Statement[], collected: Collected): Statement[] {
   const outer: Statement[] = [];
+  let sources = new Set<string>();
   statements.sort((a, b) => a.start - b.start || b.end - a.end);
   for (const statement of statements) {
     const last = outer.at(-1);
-    if (last && statement.start < last.end) continue;
-    const written = grammar.readImports?.(statement.node) ?? [];
+    const isInside = last !== undefined && statement.start < last.end;
+    const read = grammar.readImports?.(statement.node) ?? [];
+    const written = isInside ? read.filter(({ source }) => !sources.has(source)) : read;
     if (written.length === 0) continue;
-    outer.push(statement);
+    if (!isInside) {
+      outer.push(statement);
+      sources = new Set();
+    }
+    for (const { source } of written) sources.add(source);
     for (const one of written) {
       if (one.source.length > maxName * 4) collected.cut = true;
       else collected.imports.push({ ...one, start: startOf(statement.node) });

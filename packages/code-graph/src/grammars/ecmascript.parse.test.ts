@@ -135,4 +135,29 @@ import(computed);
       references: ['type Props', 'value Card', 'call Card.Header', 'call Card'],
     });
   });
+
+  it('keeps imported names that a variable exports, and both modules of a typed require', async () => {
+    expect(
+      await readLines(
+        'typescript',
+        `
+export const { read, write: put } = await import('./files.ts');
+export const tool = require('./tool');
+const { hidden } = await import('./hidden.ts');
+const plugin: typeof import('./types.ts') = require('./plugin');
+const same: typeof import('./same.ts') = require('./same.ts');
+`,
+      ),
+    ).toMatchObject({
+      symbols: ['+constant read', '+constant put', '+constant tool'],
+      imports: [
+        './files.ts {read, write as put}',
+        './tool as tool',
+        './hidden.ts {hidden}',
+        './plugin as plugin',
+        './types.ts',
+        './same.ts as same',
+      ],
+    });
+  });
 });

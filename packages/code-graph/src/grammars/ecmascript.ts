@@ -134,7 +134,10 @@ export const typescript = grammar('tree-sitter-typescript.wasm', typescriptOnly 
 export const tsx = grammar('tree-sitter-tsx.wasm', typescriptOnly + jsx + common + types);
 
 function grammar(wasm: string, query: string): Grammar {
-  return { wasm, query, readImports, readExports, isExported, seesOtherFiles: false, self: ['this', 'super'] };
+  return {
+    ...{ wasm, query, readImports, exportsItsNames, readExports, isExported },
+    ...{ seesOtherFiles: false, self: ['this', 'super'] },
+  };
 }
 
 function isExported({ name, head, marks, parent }: Declaration): boolean {
@@ -197,6 +200,10 @@ function readRequire(node: Node): WrittenImport[] {
   }
   const source = argumentOf(value);
   return toImport(source, name.type === 'identifier' ? { whole: name.text } : { names: destructured(name) });
+}
+
+function exportsItsNames(node: Node): boolean {
+  return node.type === 'variable_declarator' && node.parent?.parent?.type === 'export_statement';
 }
 
 function destructured(pattern: Node): WrittenImport['names'] {

@@ -25,6 +25,8 @@ export interface Grammar {
   wasm: string;
   query: string;
   readImports?(node: Node): WrittenImport[];
+  /** Whether the file exports the names that an import statement declares, as in `export const { a } = require('b')`. Other imported names are no symbols. */
+  exportsItsNames?(node: Node): boolean;
   /** Rewrites the source of an import for a reader outside of the modules around the import in the same file, outermost module first. */
   outsideModules?(source: string, modules: readonly string[]): string;
   /** The names exported by a statement for declarations of its file. */
