@@ -5,8 +5,8 @@ interface Exporter<Items> {
 }
 
 /**
- * Exports in bounded time, whatever the receiver does: the exporter's own bound is on silence, which a receiver that answers byte by byte
- * never keeps. Never rejects.
+ * Exports in bounded time, for any receiver: the exporter's own bound is on silence, and a receiver with slow single bytes is never silent.
+ * Never rejects.
  */
 export async function exportWithin<Items>(
   exporter: Exporter<Items>,

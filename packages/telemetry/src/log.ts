@@ -8,7 +8,7 @@ const pendingBytes = 1024 * 1024;
 
 /**
  * The options of every log of Holdpoint: a repeated error is logged once a second, and an error of Redis never carries the arguments of its
- * command, which hold users' data. Each line says what its work is about (`withLogContext`).
+ * command, because these hold users' data. Each line names the subject of its work (`withLogContext`).
  */
 export const logOptions = ({
   isUnique = () => false,
@@ -21,17 +21,17 @@ export const logOptions = ({
 });
 
 interface LogRules {
-  /** Marks a line that is always logged, for example because a user may search for its request id. */
+  /** Marks an always logged line, for example because a user may search for its request id. */
   isUnique?: (fields: object) => boolean;
-  /** Replaces what no log may have, in a line as it is written. */
+  /** Removes secrets from a line before the write. */
   redact?: (line: string) => string;
-  /** The trace of a run, for each line that names one. */
+  /** The trace of a run, for each line with a run id. */
   traceOf?: (runId: string) => string | undefined;
 }
 
 /**
- * Where a process logs: a file descriptor, written at once. A log that cannot be written (its disk is full, its terminal is closed) never
- * ends the process: up to 1 MiB waits, and the rest is dropped. On a terminal the lines are for people, elsewhere they are JSON.
+ * The log of a process: a file descriptor, written synchronously. An unwritable log (a full disk, a closed terminal) never ends the process:
+ * up to 1 MiB waits, and the rest is dropped. On a terminal the lines are for people, elsewhere they are JSON.
  * @param options.also gets every line as well, as JSON
  */
 export function openDestination(fd: number, { also, onDropped }: DestinationOptions = {}): DestinationStream {
@@ -50,7 +50,7 @@ export function openDestination(fd: number, { also, onDropped }: DestinationOpti
 
 interface DestinationOptions {
   also?: ((line: string) => void) | undefined;
-  /** Called for each line that could not be written. */
+  /** Called for each unwritable line. */
   onDropped?: (() => void) | undefined;
 }
 
@@ -113,7 +113,7 @@ function limitRepeats({ everyMs, isUnique }: { everyMs: number; isUnique: (field
   };
 }
 
-/** Undefined for a line that is not about an error. */
+/** Undefined for a line without an error. */
 function keyOf(fields: unknown, text: unknown): string | undefined {
   if (typeof fields !== 'object' || fields === null || !('err' in fields)) return undefined;
   const { err } = fields;

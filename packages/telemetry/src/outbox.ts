@@ -1,17 +1,20 @@
 interface Options<Item> {
-  /** Items that may wait. */
+  /** Capacity of the queue, in items. */
   size: number;
-  /** Items that are sent at once. */
+  /** Items of a batch. */
   batch: number;
-  /** Milliseconds that a smaller batch waits for more. */
+  /** Milliseconds of a smaller batch's wait for more items. */
   delayMs: number;
   /** Sends a batch. Never rejects. */
   send(items: readonly Item[]): Promise<void>;
-  /** Called for each item that finds no place. */
+  /** Called for each item without a place. */
   onFull(): void;
 }
 
-/** What waits to be sent: one queue of bounded length, and one batch on its way. The SDK's batch processors drop silently when they are full. */
+/**
+ * Items before their sending: a queue of bounded length, and a single batch on its way. The SDK's batch processors drop silently when they
+ * are full.
+ */
 export class Outbox<Item> {
   readonly #options: Options<Item>;
   #waiting: Item[] = [];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { detectResources, envDetector, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 
-/** Which process telemetry comes from. */
+/** The process from which telemetry comes. */
 export interface Service {
   /** For example `holdpoint-worker`. */
   name: string;
@@ -11,7 +11,9 @@ export interface Service {
   instance?: string | undefined;
 }
 
-/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win. Not the SDK's default, which has the command line of the process in it. */
+/**
+ * OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win. Not the SDK's default, because the default contains the command line of the process.
+ */
 export const resourceOf = ({ name, version, instance = randomUUID() }: Service): Resource =>
   resourceFromAttributes({
     'service.name': name,

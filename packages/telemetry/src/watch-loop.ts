@@ -1,8 +1,8 @@
-/** One delay of the event loop, in milliseconds. */
+/** A delay of the event loop, in milliseconds. */
 export interface LoopDelay {
   /** How late the loop returned to its timers. Everything else in this process waited for so long. */
   late_ms: number;
-  /** How much of that time this thread was computing. The rest of it the thread waited for a disk or a processor. */
+  /** The computing part of the delay. In the rest of the delay the thread waited for a disk or a processor. */
   busy_ms: number;
 }
 
@@ -13,7 +13,7 @@ export interface LoopWatch {
 }
 
 interface Options {
-  /** Called after each delay that is too long. */
+  /** Called after each overlong delay. */
   onLate: (delay: LoopDelay) => void;
   /** @default 100 ms of computing */
   busyMs?: number;
@@ -26,8 +26,8 @@ const keptMs = 60_000;
 
 /**
  * Measures how late a timer is. A timer is also late when the machine is busy, so the watch measures the processor time of this thread
- * since the last turn, too (getrusage): a delay is busy only while this thread computes. A process that was stopped or waited for a
- * processor is late and not busy.
+ * since the last turn, too (getrusage): a delay is busy only while this thread computes. A process in a stop or in a wait for a processor
+ * is late and not busy.
  */
 export function watchLoop({ onLate, busyMs = 100, lateMs = 1000 }: Options): LoopWatch {
   let due = performance.now() + everyMs;
@@ -45,7 +45,7 @@ export function watchLoop({ onLate, busyMs = 100, lateMs = 1000 }: Options): Loo
     }
     recent = worse(recent, delay);
     if (delay.busy_ms > busyMs || delay.late_ms > lateMs) onLate(delay);
-    // The time of the report itself does not count.
+    // The time of the report does not count.
     due = performance.now() + everyMs;
     used = threadMs();
   };

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What a line is about. */
+/** The subject of a line. */
 export interface LogContext {
   run_id?: string | undefined;
   step_id?: string | undefined;
@@ -11,11 +11,11 @@ export interface LogContext {
 
 const current = new AsyncLocalStorage<LogContext>();
 
-/** Every line that is logged during the work says what the work is about. */
+/** Every log line of the work names the work's subject. */
 export const withLogContext = <Result>(about: LogContext, work: () => Result): Result => current.run(about, work);
 
 /**
- * The fields of a line, with what its work is about, and the trace of its run. A line about another run than its work keeps its own fields.
+ * The fields of a line, with the subject of its work, and the trace of its run. A line about another run than its work keeps its own fields.
  * @param traceOf the trace of a run
  */
 export const addContext =

@@ -1,6 +1,6 @@
 import type { Metrics } from '../metrics/metrics.ts';
 
-/** Lines of the log that were dropped. They are counted from the first line on, before there are metrics to show them. */
+/** Dropped lines of the log. They are counted from the first line on, before there are metrics to show them. */
 export class LogDrops {
   #waiting = new Map<string, number>();
   #metrics: Metrics | undefined;

@@ -1,8 +1,8 @@
-/** How a process sends its log by OTLP. Endpoint, headers and certificates are read by the exporter itself, from OTEL_*. */
+/** How a process sends its log by OTLP. The exporter reads endpoint, headers and certificates from OTEL_*. */
 export interface LogExportSettings {
   protocol: string;
   queue: { size: number; batch: number; delayMs: number };
-  /** Milliseconds that one request may take. */
+  /** Milliseconds permitted to a request. */
   timeoutMs: number;
 }
 

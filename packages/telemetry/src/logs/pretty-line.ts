@@ -11,7 +11,7 @@ const colors = {
 } as const;
 const left = new Set(['level', 'time', 'msg', 'name', 'app', 'pid', 'hostname']);
 
-/** A line for a person at a terminal: `12:03:04.005 WARN  repaired stuck run  run_id=run_…`. What is no JSON line stays as it is. */
+/** A line for a person at a terminal: `12:03:04.005 WARN repaired stuck run run_id=run_…`. Text other than a JSON line is unchanged. */
 export function prettyLine(text: string): string {
   const line = parse(text);
   if (line === undefined) return text;

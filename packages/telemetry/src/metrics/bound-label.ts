@@ -1,9 +1,9 @@
-/** What labels show for values beyond their bound. */
+/** The label for values beyond their bound. */
 export const otherLabel = 'other';
 
 /**
- * Keeps a label to few values: those that are known, and the first `most` others. Names that callers make up would otherwise each begin a
- * series that is kept until the process ends.
+ * Keeps a label to few values: the known values, and the first `most` others. Without the bound each name made up by a caller would begin a
+ * series, kept until the process ends.
  */
 export function boundLabel({ known = [], most = 0 }: { known?: Iterable<string>; most?: number }) {
   const values = new Set(known);

@@ -13,7 +13,7 @@ interface Known {
 const mostModels = 30;
 const mostReasons = 60;
 
-/** Counts what runs did, from spans that are over: a `TelemetryPort` of the engine. */
+/** Counts the work of runs, from ended spans: a `TelemetryPort` of the engine. */
 export function countSpans(metrics: Pick<Metrics, 'count' | 'record'>, { tools, models }: Known) {
   const bounded: Bounded = {
     tool: boundLabel({ known: tools }),
@@ -45,7 +45,7 @@ interface Counted {
   origin: Origin;
   /** The text of an attribute. */
   text(name: string): string | undefined;
-  /** The same; `other` when it is absent. */
+  /** The same; `other` for an absent attribute. */
   label(name: string): string;
 }
 
@@ -60,7 +60,7 @@ const countByKind: Record<TraceSpan['kind'], (counted: Counted) => void> = {
     metrics.record('segmentDuration', seconds, { state: label(attribute.segmentState) }, origin),
   turn(counted) {
     const { metrics, seconds, origin, label } = counted;
-    // A request without an answer is counted where it was made.
+    // The model adapter counts a request without an answer.
     if (counted.span.status === 'error') return;
     metrics.record('turnDuration', seconds, { operation: label(genAi.operation) }, origin);
     countUsage(counted);
@@ -125,7 +125,7 @@ function countUsage({ metrics, bounded, span: { attributes }, origin }: Counted)
 
 type Value = TraceSpan['attributes'][string] | undefined;
 
-/** Provider and model have one bound together. */
+/** Provider and model share a bound. */
 function nameOf(bound: (value: string) => string, provider: Value, model: Value): [string, string] {
   if (provider === undefined || model === undefined) return [otherLabel, otherLabel];
   const name = bound(`${provider}/${model}`);

@@ -8,12 +8,12 @@ export interface Exemplar {
   at: number;
 }
 
-/** As many label sets as the SDK keeps of one metric. */
+/** As many label sets as the SDK keeps for a metric. */
 const mostSeries = 2000;
 
 /**
- * The last measurement of each series and bucket, with the span that it belongs to. Version 3.1 of the SDK keeps none.
- * The run is named as well: it can be looked up where no traces are kept. The three labels have 116 of the 128 characters that OpenMetrics allows.
+ * The last measurement of each series and bucket, with its span. Version 3.1 of the SDK keeps none. The exemplar also names the run:
+ * without stored traces a user can still look up the run. The three labels have 116 of the 128 characters permitted by OpenMetrics.
  */
 export class Exemplars {
   readonly #series = new Map<string, Exemplar[]>();

@@ -13,7 +13,7 @@ export interface ScrapedSetting {
   isOpen: boolean;
 }
 
-/** From OTEL_*. Endpoint, headers and temporality are read by the exporter itself. */
+/** From OTEL_*. The exporter reads endpoint, headers and temporality. */
 export interface OtlpSetting {
   protocol: string | undefined;
   intervalMs: number;

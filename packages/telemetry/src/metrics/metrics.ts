@@ -6,10 +6,10 @@ export type CounterKey = KeyOf<'counter'>;
 export type HistogramKey = KeyOf<'histogram'>;
 type GaugeKey = KeyOf<'gauge'>;
 
-/** A label that has no value is left out. */
+/** A label without a value is left out. */
 type Labels<Key extends MetricKey> = { readonly [Label in (typeof metric)[Key]['labels'][number]]?: string };
 
-/** Which span a measurement belongs to: an exemplar leads from a panel to it. */
+/** The span of a measurement: an exemplar leads from a panel to the span. */
 export interface Origin {
   trace_id: string;
   span_id?: string;
@@ -21,7 +21,7 @@ export interface Reading<Key extends MetricKey> {
   labels?: Labels<Key>;
 }
 
-/** What a scrape gets. */
+/** The answer to a scrape. */
 export interface Scrape {
   contentType: string;
   body: string;
@@ -33,11 +33,11 @@ export interface Metrics {
   count<Key extends CounterKey>(key: Key, labels: Labels<Key>, by?: number, origin?: Origin): void;
   /** @param value in the unit of the metric */
   record<Key extends HistogramKey>(key: Key, value: number, labels: Labels<Key>, origin?: Origin): void;
-  /** Asks for the values at each scrape and export. A value that is not among them is absent then. */
+  /** Asks for the values at each scrape and export. A value missing in the reading is absent from the output. */
   observe<Key extends GaugeKey | CounterKey>(key: Key, read: () => Readings<Key> | Promise<Readings<Key>>): void;
-  /** The text of `/metrics`, in OpenMetrics when the client accepts it. */
+  /** The text of `/metrics`, in OpenMetrics when the client accepts the format. */
   scrape(accept: string | undefined): Promise<Scrape>;
-  /** Sends what remains. */
+  /** Sends the remaining data. */
   stop(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { LoopDelay } from '../watch-loop.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What every process has. */
+/** The metrics of every process. */
 export function observeProcess(metrics: Metrics, { loop }: { loop: { worst(): LoopDelay } }): void {
   if (!metrics.isOn) return;
   metrics.observe('cpu', () => {

@@ -15,8 +15,8 @@ import type { Reading } from './metrics.ts';
 type Read = () => readonly Reading<MetricKey>[] | Promise<readonly Reading<MetricKey>[]>;
 
 /**
- * Values that are read when a reader collects. The SDK's own observable instruments repeat every label set that they have seen once, so
- * a run that was paused yesterday would be shown for ever. Here a value that is not read is absent.
+ * Values read at each collection. The SDK's own observable instruments repeat every label set ever seen: a run paused yesterday would be
+ * shown for ever. Here a value missing in the reading is absent.
  */
 export class Observed implements MetricProducer {
   readonly #reads: { key: MetricKey; read: Read }[] = [];
@@ -56,7 +56,7 @@ export class Observed implements MetricProducer {
 function dataOf(key: MetricKey, dataPoints: DataPoint<number>[]): MetricData {
   const { name, unit, description, kind } = metric[key];
   const base = {
-    // 1: ValueType.DOUBLE, which is a `const enum` of the declarations alone.
+    // 1: ValueType.DOUBLE, a `const enum` in the declarations alone.
     descriptor: { name, unit, description, valueType: 1 },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
     dataPoints,

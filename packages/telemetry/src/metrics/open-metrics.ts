@@ -14,16 +14,16 @@ import { renderMetrics } from './render-metrics.ts';
 
 export interface MetricsOptions {
   service: Service;
-  /** When absent, they are only scraped. The settings of the thread have it, too. */
+  /** When absent, they are only scraped. The settings of the thread have the same settings. */
   otlp?: OtlpSetting | undefined;
   thread: TelemetryThread;
-  /** Milliseconds that the end may take. @default 3000 */
+  /** Milliseconds permitted to the end. @default 3000 */
   stopMs?: number | undefined;
 }
 
 const meterName = 'holdpoint';
 
-/** Opens OpenTelemetry's metrics, with a reader for scrapes and, when asked for, one that sends by OTLP. Imports the SDK: see `startMetrics`. */
+/** Opens OpenTelemetry's metrics, with a reader for scrapes and, on request, a reader for OTLP. Imports the SDK: see `startMetrics`. */
 export async function openMetrics({ service, otlp, thread, stopMs = 3000 }: MetricsOptions): Promise<Metrics> {
   const exemplars = new Exemplars();
   const observed = new Observed(meterName);
@@ -65,7 +65,7 @@ export async function openMetrics({ service, otlp, thread, stopMs = 3000 }: Metr
         });
         histograms.set(key, histogram);
       }
-      // A clock that went back must not make a negative duration: the SDK would keep it.
+      // The SDK would keep a negative duration after a clock step backwards.
       const measured = Math.max(0, value);
       histogram.record(measured, labels);
       keepOrigin(key, labels, measured, origin);
@@ -86,7 +86,7 @@ export async function openMetrics({ service, otlp, thread, stopMs = 3000 }: Metr
 const withValues = (labels: Readonly<Record<string, string | undefined>>): Attributes =>
   Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== undefined));
 
-/** Collects when it is asked to. */
+/** Collects on request only. */
 class ScrapeReader extends MetricReader {
   protected async onForceFlush(): Promise<void> {}
   protected async onShutdown(): Promise<void> {}

@@ -9,7 +9,7 @@ import type { TelemetryThread } from '../thread/telemetry-thread.ts';
 import type { OtlpSetting } from './metrics-setting.ts';
 import type { Temporalities } from './open-metrics-sender.ts';
 
-/** Collects the metrics for the thread, which sends them by OTLP. @param onDropped called with the number of points that were not taken */
+/** Collects the metrics for the thread; the thread sends them by OTLP. @param onDropped called with the number of dropped points */
 export async function openOtlpReader(
   thread: TelemetryThread,
   { intervalMs }: OtlpSetting,
@@ -30,7 +30,7 @@ export async function openOtlpReader(
       shutdown: async () => undefined,
     },
     exportIntervalMillis: intervalMs,
-    // The bound on time is that of the thread, which counts: the reader must not give up first.
+    // The thread bounds the time and counts: the reader must not give up first.
     exportTimeoutMillis: intervalMs,
     metricProducers,
   });

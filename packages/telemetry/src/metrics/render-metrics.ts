@@ -19,7 +19,7 @@ export function renderMetrics(
 ): Scrape {
   const isOpen = /application\/openmetrics-text/i.test(accept);
   const lines = target(resource.attributes, isOpen);
-  // The same metric of two scopes would be two families of one name, which no parser takes.
+  // The same metric in two scopes would be two families with the same name, and parsers refuse such text.
   const written = new Set<string>();
   for (const data of scopeMetrics.flatMap(({ metrics }) => metrics)) {
     const family = familyOf(data);
@@ -71,7 +71,7 @@ function openHead({ name, type }: Family, { descriptor }: MetricData): string[] 
   ];
 }
 
-/** Which process this is. */
+/** The identity of the process. */
 const target = (attributes: Attributes, isOpen: boolean): string[] => {
   const about = isOpen
     ? ['# TYPE target info', '# HELP target Which process this is']

@@ -17,7 +17,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Serves `/metrics` of a process that has no other server. @throws MetricsPlaceError */
+/** Serves `/metrics` for a process without another server. @throws MetricsPlaceError */
 export async function serveMetrics(
   { host, port }: Pick<ScrapedSetting, 'host' | 'port'>,
   metrics: Pick<Metrics, 'scrape'>,

@@ -4,9 +4,9 @@ import { type Metrics, noMetrics } from './metrics.ts';
 import type { MetricsSettings } from './metrics-setting.ts';
 
 /**
- * Starts the metrics of a process. When nothing reads them, the SDK is not imported.
- * @param options.thread that of the process
- * @param options.stopMs milliseconds that the end may take
+ * Starts the metrics of a process. Without a reader the SDK is not imported.
+ * @param options.thread the process's thread
+ * @param options.stopMs milliseconds permitted to the end
  */
 export async function startMetrics(
   service: Service,

@@ -3,7 +3,7 @@ import type { OtlpSetting } from '../metrics/metrics-setting.ts';
 import type { Service } from '../resource.ts';
 import type { TraceSettings } from '../traces/trace-settings.ts';
 
-/** What the thread of a process sends. A signal that is absent is off. */
+/** The signals sent by the thread of a process. An absent signal is off. */
 export interface ThreadSettings {
   service: Service;
   traces?: TraceSettings | undefined;
@@ -11,16 +11,16 @@ export interface ThreadSettings {
   metrics?: OtlpSetting | undefined;
 }
 
-/** To the thread: a request, or that no one waits for its answer any more. */
+/** To the thread: a request, or the cancellation of a request. */
 export type Posted = { id: number; name: string; input: unknown } | { canceled: number };
 
-/** From the thread: the answer to a request, or what no one asked for. */
+/** From the thread: the answer to a request, or an unrequested event. */
 export type Reply =
   | { id: number; output: unknown }
   | { id: number; error: PlainError }
   | { event: string; data: unknown };
 
-/** An error as it crosses threads: a class, and properties that only it has, would be lost, or could not be copied at all. */
+/** An error in a form for a message between threads: the class and its own properties would be lost, or could not be copied at all. */
 export interface PlainError {
   name: string;
   message: string;

@@ -10,20 +10,20 @@ import {
   type ThreadSettings,
 } from './messages.ts';
 
-/** The thread of a process that sends its telemetry. It starts with the first request, and again when it has died. */
+/** The thread of a process for sending telemetry. The thread starts with the first request, and again after its death. */
 export interface TelemetryThread {
   /**
-   * Asks it for something and waits for the answer.
-   * @throws the error of the answer; the reason of the signal; that the thread ended
+   * Sends a request and waits for the answer.
+   * @throws the error of the answer; the reason of the signal; an error about the end of the thread
    */
   ask<Output>(name: string, input: unknown, signal?: AbortSignal): Promise<Output>;
-  /** Is called with what the thread reports. */
+  /** Called with the events of the thread. */
   on<Data>(event: string, listen: (data: Data) => void): void;
   /** Is called with how many of a signal no receiver got. */
   onDropped(signal: Dropped['signal'], listen: (items: number, error: Error | undefined) => void): void;
   /** Writes the lines of the thread to this log. Until then they are left out. */
   logTo(logger: Pick<Logger, Line['level']>): void;
-  /** Ends it, whatever it does. What is to be sent was flushed before. */
+  /** Ends the thread, even in the middle of work. The caller has flushed the remaining data before. */
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** What waits is bounded by those who ask; this bounds what a mistake could take from the process. */
+/** The callers bound the waiting data; this limit bounds the damage of a mistake in the thread. */
 const heapMb = 256;
 
 /** Everything between the end of a span and the receiver is the work of this thread, so no receiver can hold up the event loop. */

@@ -2,12 +2,12 @@ import type { EndedSpans } from '@holdpoint/contract';
 import type { countSpans } from '../metrics/count-spans.ts';
 import type { Line } from './messages.ts';
 
-/** Answers requests in the thread, by their names. The signal is aborted when no one waits for the answer. */
+/** Answers requests in the thread, by their names. The signal is aborted when the caller gives up. */
 export type Answers = Readonly<Record<string, (input: never, signal: AbortSignal) => Promise<unknown>>>;
 
-/** What a part of the thread works with. */
+/** The surroundings of a part of the thread. */
 export interface ThreadHost {
-  /** Reports the process something that it did not ask for. */
+  /** Sends the process an unrequested event. */
   report(event: string, data: unknown): void;
   /** The log of the process. */
   logger: Record<Line['level'], (fields: object, message: string) => void>;
@@ -16,5 +16,5 @@ export interface ThreadHost {
   countSpans: typeof countSpans;
 }
 
-/** What a module that is loaded into the thread exports as `openPart`. */
+/** The export `openPart` of a module loaded into the thread. */
 export type OpenPart = (host: ThreadHost) => Answers;

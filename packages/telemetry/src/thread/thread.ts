@@ -25,7 +25,7 @@ const dropped =
   (signal: Dropped['signal']) =>
   (items: number, error: Error | undefined): void =>
     report('dropped', { signal, items, error: error && plainError(error) } satisfies Dropped);
-// The SDK of a signal that is off is not imported.
+// Signals in the off state do not import their SDK.
 const [spans, lines, points] = await Promise.all([
   traces && openSpans(traces),
   logs && openLines(logs),
@@ -38,11 +38,11 @@ const add = (more: Answers): void => {
 };
 add({ ...spans, ...lines, ...points });
 add({
-  /** Brings answers that another package has. */
+  /** Loads answers from another package. */
   async load(url: string): Promise<void> {
     const { openPart } = (await import(url)) as { openPart: OpenPart };
     add(openPart(host));
-    // The thread is not ended but cut off: what was compiled is kept now. No-op without NODE_COMPILE_CACHE.
+    // The thread is not ended but cut off: the compile cache must be written now. No-op without NODE_COMPILE_CACHE.
     flushCompileCache();
   },
 });

@@ -5,7 +5,7 @@ interface Log {
   debug(fields: object, message: string): void;
 }
 
-/** The SDK's own lines. They would go to the console otherwise, and standard output belongs to the program that started this one. */
+/** The SDK's own lines. Otherwise they would go to the console, and standard output belongs to the parent program. */
 export function diagTo(logger: Log): DiagLogger {
   const at =
     (level: 'warn' | 'debug') =>

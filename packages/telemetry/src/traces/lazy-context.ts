@@ -1,6 +1,6 @@
 import type { Context } from '@opentelemetry/api';
 
-/** A context that is made when it is looked at. Most work has no span, and the ids of its place cost more than the rest of it. */
+/** A context made at its first use. Most work has no span, and the ids of its place cost more than the rest of the context. */
 export class LazyContext implements Context {
   readonly #make: () => Context;
   #made: Context | undefined;

@@ -22,7 +22,7 @@ interface Deps {
 /** Attributes of all live spans below a place. */
 const commonKey = createContextKey('holdpoint common attributes');
 
-/** Spans that are recorded as they happen, below a span whose id is computed. None without such a span, so each belongs to a run. */
+/** Spans recorded live, below a span with a computed id. Without such a parent no span is recorded, so each belongs to a run. */
 export function openLiveSpans({ tracer, isSampled }: Deps): LiveSpans {
   const contextOf = (place: SpanPlace): Context => {
     const { run_id, trace_id: traceId, span_id: spanId, tracestate, attributes } = place;

@@ -1,7 +1,7 @@
 import { ConsoleSpanExporter, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { TraceSettings } from './trace-settings.ts';
 
-/** Only the exporters that are used are imported. */
+/** Imports only the configured exporters. */
 export const openExporters = ({ exporters, protocol }: TraceSettings): Promise<SpanExporter[]> =>
   Promise.all(exporters.map((name) => (name === 'otlp' ? openOtlp(protocol) : new ConsoleSpanExporter())));
 

@@ -13,7 +13,7 @@ interface Deps {
   onDropped(spans: number, error: Error | undefined): void;
 }
 
-/** Answers of the thread: `spans` sends live spans, `take` those of runs. Both resolve when the spans are sent or given up. */
+/** Answers of the thread: `spans` sends live spans, `take` sends the spans of runs. Both resolve when the spans are sent or given up. */
 export async function openSpanSender({ service, resource, onDropped }: Deps, settings: TraceSettings) {
   const { timeoutMs, per } = settings;
   const exporters = await openExporters(settings);

@@ -16,7 +16,7 @@ import { isSampled } from './run-span-exporter.ts';
 import type { TraceSettings } from './trace-settings.ts';
 import type { TraceDeps, Traces } from './traces.ts';
 
-/** Registers the SDK with OpenTelemetry's API. One at a time in a process. Spans that have ended go to the thread. */
+/** Registers the SDK with OpenTelemetry's API. A process has one registration at a time. Ended spans go to the thread. */
 export async function openTraces(deps: TraceDeps, settings: TraceSettings): Promise<Traces> {
   const { thread, service, logger, onDropped = () => undefined, stopMs = 5000 } = deps;
   const drops = reportDrops(logger, onDropped);
@@ -34,10 +34,10 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
     // Metrics and logs have settings of their own: without these, the SDK would start them by the environment.
     ...{ metricReaders: [], logRecordProcessors: [], instrumentations: [], autoDetectResources: false },
   });
-  // After the SDK, which sends its lines to the console when OTEL_LOG_LEVEL is set.
+  // After the SDK, because the SDK sends its lines to the console when OTEL_LOG_LEVEL is set.
   diag.setLogger(diagTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   sdk.start();
-  // The thread starts now: the bounded end of a process that ends early may have no time for it.
+  // The thread starts now: the bounded end of a short process may have no time for the start.
   thread.ask('take', []).catch(() => undefined);
   const tracer = trace.getTracer('holdpoint', service.version);
   const stop = async (): Promise<void> => {
@@ -49,7 +49,7 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
   return {
     take: (batch, signal) => thread.ask('take', batch, signal),
     request: (method, caller) => openRequestSpan(tracer, method, caller),
-    // Which segment a process works for is not known to it.
+    // A process does not know the segment of its work.
     live:
       settings.per === 'segment'
         ? noLiveSpans

@@ -3,7 +3,7 @@ import { TraceState } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 
-/** A span that has ended, as it goes to the thread: without methods, which cannot be copied. */
+/** An ended span in the form for the thread: without methods, because methods cannot be copied. */
 export interface PostedSpan extends Omit<ReadableSpan, 'spanContext' | 'parentSpanContext' | 'links' | 'resource'> {
   context: PlainContext;
   parent: PlainContext | undefined;
@@ -24,7 +24,7 @@ export function postedSpan(span: ReadableSpan): PostedSpan {
   };
 }
 
-/** @param resource that of the process: it is the same in all spans */
+/** @param resource the process's resource, the same in all spans */
 export function spanOfPosted({ context, parent, links, ...span }: PostedSpan, resource: Resource): ReadableSpan {
   const own = whole(context);
   return {

@@ -2,11 +2,11 @@ import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
 import { type HrTime, type SpanContext, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 
-/** What all spans of a process have in common. */
+/** The common part of all spans of a process. */
 export type SpanOrigin = Pick<ReadableSpan, 'resource' | 'instrumentationScope'>;
 export type SpanTrace = Pick<SpanContext, 'traceId' | 'traceState'>;
 
-/** A span of a log, as the SDK exports it: with the ids and times that it has already. */
+/** A span of a log in the SDK's export form: with the ids and times of the log. */
 export function readableSpan(origin: SpanOrigin, trace: SpanTrace, span: TraceSpan): ReadableSpan {
   const at = (spanId: string, isRemote = false): SpanContext => ({
     ...trace,

@@ -8,7 +8,7 @@ interface Dropped {
   error?: Error | undefined;
 }
 
-/** Logs what was dropped: at once, then once a minute. @param count counts it in a metric */
+/** Logs drops: the first immediately, then once a minute. @param count counts the drops in a metric */
 export function reportDrops(
   logger: Pick<Logger, 'warn'>,
   count: (spans: number, reason: DropReason) => void,

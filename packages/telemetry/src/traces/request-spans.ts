@@ -11,7 +11,7 @@ import {
 import { parseTraceParent, TraceState } from '@opentelemetry/core';
 import type { RequestSpan } from './traces.ts';
 
-/** A span of a request to a server, in the trace of its caller if it named one. */
+/** A span of a request to a server, in the trace of its caller if the request names a trace. */
 export function openRequestSpan(tracer: Tracer, method: string, caller: TraceContext | undefined): RequestSpan {
   const span = tracer.startSpan(
     method,

@@ -15,10 +15,10 @@ interface Deps {
   per: TraceSettings['per'];
 }
 
-/** Spans in one request to a receiver. */
+/** Most spans of a request to a receiver. */
 const mostSpans = 512;
 
-/** Sends the spans of runs, those of sampled traces alone: a `TelemetryPort` of the engine. */
+/** Sends the spans of runs, of sampled traces alone: a `TelemetryPort` of the engine. */
 export function openRunSpanExporter({ origin, sampler, senders, per }: Deps) {
   return async (batch: readonly EndedSpans[], signal: AbortSignal): Promise<void> => {
     const spans = batch

@@ -2,15 +2,15 @@ import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
 import { attribute, linkType } from '@holdpoint/contract/names';
 import { spanOfSegment, traceOfSegment } from './span-ids.ts';
 
-/** A span, and the trace that it is exported in. */
+/** A span, and the trace of its export. */
 export interface PlacedSpan {
   traceId: string;
   span: TraceSpan;
 }
 
 /**
- * A trace per segment, for runs of thousands of steps. What began in a segment is in its trace, below the span of the segment, which links
- * to the run and to the segment before. The span of the run is in the trace of the run.
+ * A trace per segment, for runs of thousands of steps. Spans with their beginning in a segment are in its trace, below the span of the
+ * segment. The segment's span links to the run and to the segment before. The span of the run is in the trace of the run.
  */
 export const splitTrace = (run: EndedSpans): PlacedSpan[] =>
   run.spans.map((span, at) => {
@@ -30,6 +30,6 @@ function asRoot({ run_id, trace_id }: EndedSpans, span: TraceSpan, segment: numb
   return { ...span, parent_id: null, links: [...(span.parent_id === null ? [] : [toRun]), ...links] };
 }
 
-/** What lies in several segments is below the run; here it is below the first of them. */
+/** A span over several segments is below the run; here the span is below the first of the segments. */
 const inSegment = ({ run_id, run_span_id }: EndedSpans, span: TraceSpan, segment: number): TraceSpan =>
   span.parent_id === run_span_id ? { ...span, parent_id: spanOfSegment(run_id, segment) } : span;

@@ -1,16 +1,16 @@
 /** Whether and how a process exports traces. Exporters read their endpoint, headers and certificates from OTEL_* by themselves. */
 export interface TraceSettings {
-  /** `segment`: a run becomes several traces, one for each of its segments. */
+  /** `segment`: a run becomes several traces, a trace for each of its segments. */
   per: 'run' | 'segment';
   /** Spans of runs have the beginnings of prompts, arguments and results, redacted. */
   content: boolean;
-  /** The spans that BullMQ makes. */
+  /** The spans of BullMQ. */
   queues: boolean;
   exporters: ('otlp' | 'console')[];
   protocol: 'grpc' | 'http/json' | 'http/protobuf';
   sampler: { name: SamplerName; ratio: number };
   queue: { size: number; batch: number; delayMs: number };
-  /** Milliseconds that one request to the receiver may take. */
+  /** Milliseconds permitted to a request to the receiver. */
   timeoutMs: number;
 }
 
@@ -56,7 +56,7 @@ export function traceSettingsFrom(env: Environment): TraceSettings | undefined {
   };
 }
 
-/** OTEL_TRACES_EXPORTER names exporters; without it an endpoint turns OTLP on. */
+/** OTEL_TRACES_EXPORTER names exporters; without the variable an endpoint turns OTLP on. */
 function exportersFrom(env: Environment): TraceSettings['exporters'] {
   if (env.OTEL_SDK_DISABLED === 'true') return [];
   const name = 'OTEL_TRACES_EXPORTER';

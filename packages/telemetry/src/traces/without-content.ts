@@ -1,7 +1,7 @@
 import type { TraceSpan } from '@holdpoint/contract';
 import { genAi, general, spanName } from '@holdpoint/contract/names';
 
-/** A call of a tool that no toolset has is named by the model that made it, so the name is content. */
+/** A call of an unknown tool: the model made the tool's name up, so the name is content. */
 export function withoutContent(span: TraceSpan): TraceSpan {
   if (span.attributes[general.errorType] !== unknownTool || span.kind !== 'step') return span;
   const { [genAi.toolName]: _name, ...attributes } = span.attributes;
