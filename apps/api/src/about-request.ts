@@ -8,7 +8,7 @@ const kinds = { run_id: 'run', step_id: 'step', task_id: 'task', approval_id: 'a
 /** The longest id, `step_` and a UUID, with room. */
 const longestId = 64;
 
-/** What a request is about: the ids of its path. */
+/** The subject of a request: the ids of its path. */
 export function aboutRequest({ params }: FastifyRequest): LogContext {
   const given = typeof params === 'object' && params !== null ? Object.values(params) : [];
   const ids = given.filter((value): value is string => typeof value === 'string' && value.length <= longestId);
@@ -20,7 +20,7 @@ export function aboutRequest({ params }: FastifyRequest): LogContext {
   );
 }
 
-/** The same for a line of the log, with the run that the request made. It is in the trace of its caller. */
+/** The subject of a log line, with the run made by the request. The line belongs to the trace of the caller. */
 export function lineAbout(request: FastifyRequest, reply?: FastifyReply): LogContext & { trace_id?: string } {
   const about = aboutRequest(request);
   if (about.run_id !== undefined) return about;
@@ -29,7 +29,7 @@ export function lineAbout(request: FastifyRequest, reply?: FastifyReply): LogCon
   return { ...about, ...(made !== undefined && { run_id: made }), ...(trace_id !== undefined && { trace_id }) };
 }
 
-/** The trace that the caller is in, when it says so by the standard header. */
+/** The trace of the caller, from the standard header. */
 export function traceOfRequest({ headers }: FastifyRequest): string | undefined {
   const { traceparent } = headers;
   if (typeof traceparent !== 'string') return undefined;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 interface Bounds {
   /** Open connections. */
   most: number;
-  /** Open connections of one address, so that others always find a place. */
+  /** Open connections per address: other addresses always find a place. */
   mostPerAddress: number;
   /** Milliseconds until a connection has sent something. */
   firstByteMs: number;
@@ -14,18 +14,17 @@ interface Connection {
   address: string;
   /** Requests whose answers are under way. */
   open: number;
-  /** It has sent a whole head of a request. */
+  /** The connection has sent a whole head of a request. */
   hasAsked: boolean;
 }
 
 /**
- * Keeps places for clients that ask for something. When there is no place left, the oldest connection without a request goes, and not the
- * new one: idle and slowly writing connections then lock no other client out. Connections whose requests are being answered, and streams,
- * stay.
+ * Keeps places for clients with a request. When no place is left, the oldest connection without a request goes, and not the new connection:
+ * idle and slowly writing connections then lock no other client out. Connections whose requests are being answered, and streams, stay.
  */
 export function boundConnections(server: Server, bounds: Bounds): void {
   const connections = new Map<Socket, Connection>();
-  // Closed sockets count until their handles are closed, so the bound of the server itself is above this one.
+  // Closed sockets count until their handles are closed, so the server's own bound is above this bound.
   server.maxConnections = bounds.most * 2;
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
@@ -50,13 +49,13 @@ export function boundConnections(server: Server, bounds: Bounds): void {
   });
 }
 
-/** Closes one of these connections, which are in the order in which they were opened. */
+/** Closes a silent connection out of a list in the order of opening. */
 function makePlace(connections: Map<Socket, Connection>, among: [Socket, Connection][]): void {
   const silent = among.find(([, { hasAsked }]) => !hasAsked);
   const idle = among.find(([, { open }]) => open === 0);
   const [socket] = silent ?? idle ?? among.at(-1) ?? [];
   if (socket === undefined) return;
-  // A destroyed socket reports its end later: it must not be chosen again for the next connection.
+  // A destroyed socket reports its end later: the next choice must not find the same socket.
   connections.delete(socket);
   socket.destroy();
 }

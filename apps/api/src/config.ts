@@ -24,7 +24,7 @@ export interface Config {
   /** Absolute path. */
   dataDir: string;
   host: string;
-  /** Names by which clients reach the API, beside addresses and the names of this machine. */
+  /** Names by which clients reach the API, in addition to addresses and the names of this machine. */
   hostNames: readonly string[];
   /** 0: any free port. */
   port: number;
@@ -32,13 +32,13 @@ export interface Config {
   redisUrl: string | undefined;
   logLevel: z.infer<typeof levelSchema>;
   models: ModelSettings;
-  /** CIDR ranges beside the public addresses that a run's allowlist may name; the workers' setting. */
+  /** CIDR ranges permitted in a run's allowlist in addition to the public addresses; the workers' setting. */
   allowAddresses: readonly string[];
-  /** What must stay free on the disk of the data directory. */
+  /** Space to leave free on the disk of the data directory. */
   space: SpaceLimits;
-  /** What no run may pass. */
+  /** The ceilings of every run's limits. */
   ceilings: Ceilings;
-  /** Rates of keys and tenants, and runs that a tenant may have active at once. */
+  /** Rates of keys and tenants, and the simultaneous active runs permitted to a tenant. */
   callerLimits: CallerLimits;
   /** Where sources may lie and where a publish may write; the workers' setting. */
   roots?: Roots;
@@ -48,7 +48,7 @@ export interface Config {
   toolModules?: readonly string[];
   /** Where packages among them are resolved from. */
   projectDir?: string;
-  /** Opened before the log, which redacts them. */
+  /** Opened before the log, because the log redacts secrets. */
   secrets: Secrets;
   metrics?: MetricsSettings;
   /** Undefined: the log is not sent by OTLP. */
@@ -65,7 +65,7 @@ export class ConfigError extends Error {
 
 /**
  * Reads an environment, and removes its secrets. An empty variable counts as unset.
- * @throws ConfigError naming every variable that is wrong; ModelError for those of the models; SecretError for secrets that cannot be read
+ * @throws ConfigError naming every wrong variable; ModelError for the variables of the models; SecretError for unreadable secrets
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));

@@ -15,14 +15,14 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LiveStreams } from './live/live-streams.ts';
 import type { RunNotifications } from './live/run-notifications.ts';
 
-/** What the server is built with. */
+/** The parts given to the server. */
 export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   openEngine: OpenEngine;
   callers: Callers;
   audit: Audit;
   logger: FastifyBaseLogger;
   catalog: Registry;
-  /** What background commands print. */
+  /** The output of background commands. */
   outputs: Pick<OutputStore, 'read'>;
   workspaces: Pick<
     Workspaces,
@@ -38,12 +38,12 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
     | 'previewPublish'
     | 'conflict'
   >;
-  /** The operator's settings that bind every run; each worker reports its own. */
+  /** The operator's settings for every run; each worker reports its own. */
   bounds(): Bounds;
   /** The operator's policy in force in this process. */
   operator: OperatorPolicyReader;
   models: ModelSettings;
-  /** CIDR ranges beside the public addresses that a run's allowlist may name. */
+  /** CIDR ranges permitted in a run's allowlist in addition to the public addresses. */
   allowAddresses: readonly string[];
   /** Whether the disk of the data directory has space for more runs. */
   space: Pick<SpaceWatch, 'low'>;
@@ -57,9 +57,9 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   metricsAccess: 'off' | 'key' | 'open';
   notifications: RunNotifications;
   live: LiveStreams;
-  /** The address that the server is bound to. On loopback, requests must name a loopback host. */
+  /** The server's bound address. On loopback, requests must name a loopback host. */
   host: string;
-  /** Names that clients may use for the server, beside addresses and the names of this machine. Lower case. */
+  /** Names accepted from clients for the server, in addition to addresses and the names of this machine. Lower case. */
   hostNames: readonly string[];
   /** Aborted when the server closes: ends streams and waiting requests. */
   closing: AbortSignal;
@@ -67,7 +67,10 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   heartbeatMs: number;
   /** Milliseconds a request waits for a worker to publish, discard or restore. */
   publicationWaitMs: number;
-  /** Open connections, streams included. Above it the oldest connection without a request is closed; one address has three quarters of them. */
+  /**
+   * Open connections, streams included. Above the bound the oldest connection without a request is closed; each address has at most three
+   * quarters of the places.
+   */
   mostConnections: number;
   /** Milliseconds a client may take to send a request. */
   requestMs: number;
@@ -81,28 +84,28 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** What a route works with: for the caller of one request, whose tenant alone the engine shows. */
+/** The surroundings of a route: for the caller of a request. The engine shows the caller's tenant alone. */
 export interface ApiDeps extends ServerDeps {
   engine: Engine;
   holder: Holder;
 }
 
-/** Which key a route asks for: one with a scope, any key in force, or none. */
+/** The access required by a route: a key with a scope, any key in force, or none. */
 export type Access = Scope | 'any key' | 'open';
 
 export type HeaderName = 'idempotency-key' | 'last-event-id' | 'traceparent' | 'tracestate';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Declared by every route: the guard and the OpenAPI document read it here. */
+    /** Declared by every route for the guard and the OpenAPI document. */
     access?: Access;
-    /** Answers a key that was accepted here within the last hour also while Redis does not answer. For routes that read no data of callers. */
+    /** Answers a key accepted here within the last hour even while Redis does not answer. For routes without data of callers. */
     withoutRedis?: boolean;
-    /** Headers that the route reads. */
+    /** Headers read by the route. */
     headers?: readonly HeaderName[];
   }
   interface FastifyRequest {
-    /** Set by the guard, on every route that is not open. */
+    /** Set by the guard, on every route with required access. */
     deps: ApiDeps;
   }
 }

@@ -2,7 +2,7 @@ import { logOptions, openDestination } from '@holdpoint/telemetry';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 
-/** JSON lines on standard error: standard output belongs to what a supervisor reads. Keys never reach a log. */
+/** JSON lines on standard error: standard output belongs to the supervisor. Keys never reach a log. */
 export const createLogger = (
   { logLevel, secrets }: Pick<Config, 'logLevel' | 'secrets'>,
   destination?: DestinationStream,
@@ -22,5 +22,5 @@ export const createLogger = (
     destination ?? openDestination(2),
   );
 
-/** The answer names the request id of an internal error, so that it can be found in the log. */
+/** The answer names the request id of an internal error, for a search in the log. */
 const isInternalError = (fields: object): boolean => 'code' in fields && fields.code === 'internal';

@@ -6,7 +6,7 @@ import { readConfig } from './config.ts';
 import { createLogger } from './logger.ts';
 import { startApi } from './start.ts';
 
-/** The API process. Its one line on standard output says where it listens; SIGTERM, SIGINT and SIGHUP shut it down. */
+/** The API process. A single line on standard output has the address; SIGTERM, SIGINT and SIGHUP shut it down. */
 try {
   const config = readConfig(process.env);
   const drops = new LogDrops();
@@ -28,7 +28,7 @@ try {
     await thread.stop();
     process.exit();
   };
-  // Before the address is printed: a supervisor may send a signal as soon as it reads the address.
+  // Before the address is printed: a supervisor may send a signal as soon as the address appears.
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(name, () => void end(name));
   process.stdout.write(`${JSON.stringify({ event: 'listening', address: api.address })}\n`);
   logger.info({ address: api.address }, 'listening');

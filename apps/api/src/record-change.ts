@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { AuditEntry } from '@holdpoint/contract';
 import type { ApiDeps } from './deps.ts';
 
-/** Adds a change outside of runs to the audit log, with the caller who made it. */
+/** Adds a change outside of runs to the audit log, with the responsible caller. */
 export const recordChange = (
   { audit, holder: { caller }, now }: Pick<ApiDeps, 'audit' | 'holder' | 'now'>,
   change: Pick<AuditEntry, 'subject' | 'action' | 'detail'>,

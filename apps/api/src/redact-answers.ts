@@ -2,13 +2,13 @@ import { Readable, Transform } from 'node:stream';
 import type { RedactionStream, Redactor } from '@holdpoint/secrets';
 import type { App } from './deps.ts';
 
-/** Downloads of files and archives are what the workspace has. Everything else is text that a secret may stand in. */
+/** Downloads of files and archives are unredacted content of the workspace. Every other answer is text, possibly with a secret. */
 const redactedTypes = /^(application\/(problem\+)?json|text\/event-stream|text\/x-patch)/;
 
-/** No answer has the value of a secret, also where it was stored before the secret was set. */
+/** No answer has the value of a secret, even from data stored before the secret was set. */
 export function redactAnswers(app: App): void {
   app.addHook('onSend', async ({ deps }, reply, payload) => {
-    // Without a key, an answer has only what the client sent. To redact that would confirm a guess.
+    // Without a key, an answer repeats only the client's own text. A redaction here would confirm a guess.
     if (deps === undefined) return payload;
     const redactor = deps.secrets.redactor(deps.holder.caller.tenant);
     const type = String(reply.getHeader('content-type') ?? '');

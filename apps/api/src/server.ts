@@ -62,12 +62,14 @@ import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
 import { traceRequests } from './trace-requests.ts';
 
-/** A client that connects has a request. */
+/** A client connects to send a request. */
 const longestSilenceMs = 5000;
 const bodyLimit = 32 * 1024 * 1024;
-/** The one route that takes the value of a secret. Its schema checks the text, and no message shows it. */
+/** The only route with the value of a secret. Its schema checks the text, and no message repeats the text. */
 const secretRoute = '/v1/secrets/:name';
-/** Without compilers Fastify loads ajv and fast-json-stringify, 110 modules that no route uses. It types them by ajv's own. */
+/**
+ * Without compilers Fastify loads ajv and fast-json-stringify, 110 modules unused by any route. Fastify types the compilers by ajv's own.
+ */
 const schemaController = {
   compilersFactory: { buildValidator: () => validatorCompiler, buildSerializer: () => serializerCompiler },
 } as unknown as FastifyServerOptions['schemaController'];
@@ -89,7 +91,7 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     clientErrorHandler(error, socket) {
       if (socket.writable) socket.end(rawProblem(error, newRequestId()));
-      // A client that keeps its half open must not keep the server's half open.
+      // A client with a half-open connection must not keep the server's half open.
       setTimeout(() => socket.destroy(), 1000).unref();
     },
   }).withTypeProvider<ZodTypeProvider>();
@@ -198,7 +200,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   probeRoutes(app, deps);
 }
 
-/** /openapi.json, generated from the schemas that validate, and /docs, which shows it. */
+/** /openapi.json, generated from the validating schemas, and /docs, the page of this document. */
 async function describe(app: App): Promise<void> {
   await app.register(swagger, {
     openapi: {

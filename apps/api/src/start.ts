@@ -46,21 +46,21 @@ export interface RunningApi {
   app: App;
   /** For example `http://127.0.0.1:4747`. */
   address: string;
-  /** Refuses new requests, ends streams, answers open requests, and closes the connections to Redis. Cuts off a client that does not read. */
+  /** Refuses new requests, ends streams, answers open requests, and closes the connections to Redis. Cuts off clients too slow to read. */
   close(): Promise<void>;
 }
 
 export interface Pace
   extends Partial<Pick<ServerDeps, 'heartbeatMs' | 'publicationWaitMs' | 'mostConnections' | 'requestMs' | 'now'>> {
-  /** Milliseconds that clients have to read the rest of their answers when the server closes. @default 5000 */
+  /** Milliseconds for clients to read the rest of their answers when the server closes. @default 5000 */
   closeGraceMs?: number;
-  /** Called when Redis is not the one of this installation any more. @default ends the process */
+  /** Called when Redis no longer has the data of this installation. @default ends the process */
   onLost?: (error: Error) => void;
   /** For lines of the log. */
   traceIds?: TraceIds;
-  /** Counts lines of the log that were dropped. */
+  /** Counts dropped lines of the log. */
   logDrops?: LogDrops;
-  /** Sends the telemetry. Its settings have those of traces and metrics. @default one of its own */
+  /** Sends the telemetry. Its settings include the settings of traces and metrics. @default a thread of its own */
   thread?: TelemetryThread;
 }
 
@@ -206,7 +206,7 @@ async function openCatalog({ toolModules = [], projectDir = '/' }: Config, log: 
 const toolsOf = (catalog: Registry): CatalogTool[] =>
   catalog.toolsets().flatMap((toolset) => catalog.list(toolset).map((tool) => ({ ...tool, toolset })));
 
-/** A policy that cannot be used is found before the API opens anything. @throws ConfigError */
+/** Finds an unusable policy before the API opens anything. @throws ConfigError */
 function checkPolicyFile({ policyFile }: Config, tools: readonly CatalogTool[]): void {
   if (policyFile === undefined) return;
   try {
@@ -216,7 +216,7 @@ function checkPolicyFile({ policyFile }: Config, tools: readonly CatalogTool[]):
   }
 }
 
-/** Opens the key last, so that a refused data directory stays unchanged. */
+/** Opens the key last: a refused data directory stays unchanged. */
 async function openData(sides: Sides, connections: Connections): Promise<{ installation: string; firstKey: string }> {
   try {
     const installation = await bindInstallation(sides);

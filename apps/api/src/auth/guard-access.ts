@@ -6,7 +6,7 @@ import type { App, ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
 import { openRecentKeys } from './recent-keys.ts';
 
-/** Lets a request through when its key is in force and has the scope that the route declares, and gives the route its caller. */
+/** Lets a request through when its key is in force and has the scope declared by the route, and gives the route its caller. */
 export const guardAccess =
   (deps: ServerDeps, recent = openRecentKeys(deps.now)): onRequestAsyncHookHandler =>
   async (request, reply) => {
@@ -26,10 +26,10 @@ export const guardAccess =
     request.deps = { ...deps, engine: deps.openEngine.as(holder.caller), holder };
   };
 
-/** A route that declares no access does not start the server. */
+/** A route without declared access stops the start of the server. */
 export function requireDeclaredAccess(app: App): void {
   app.addHook('onRoute', (route) => {
-    // The pages that show the OpenAPI document come from a plugin.
+    // The pages of the OpenAPI document come from a plugin.
     if (route.url.startsWith('/docs')) route.config = { ...route.config, access: 'open' };
     if (route.config?.access === undefined) throw new Error(`the route ${route.url} declares no access`);
   });
@@ -55,7 +55,7 @@ function howToGet(caller: Holder['caller'], scope: Scope): string {
   return `Have a caller with keys:admin create a key with this scope: holdpoint keys create NAME --kind ${caller.kind} --scope ${scope}`;
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: the quota in its window, what is left, and seconds until more is. */
+/** draft-ietf-httpapi-ratelimit-headers: the quota in its window, the remaining quota, and the seconds until more quota is available. */
 function tellRate(reply: FastifyReply, { limit, burst, remaining, resetMs }: NonNullable<Admission['rate']>): void {
   reply.headers({
     'ratelimit-policy': `"key";q=${burst};w=${Math.ceil(burst / limit)}`,

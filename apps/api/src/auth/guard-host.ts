@@ -5,9 +5,9 @@ import type { ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
 
 /**
- * Refuses requests from web pages. A page can let its own name resolve to this server (DNS rebinding), so the server accepts only names
- * that no page has: loopback names when it is bound to loopback, otherwise addresses and the name of this machine; and the names that the
- * operator lists. It refuses every page of another origin.
+ * Refuses requests from web pages. A page can let its own name resolve to this server (DNS rebinding), so the server accepts only names out
+ * of reach for pages: loopback names when bound to loopback, otherwise addresses and the name of this machine; and the names listed by the
+ * operator. The server refuses every page of another origin.
  */
 export const guardHost =
   ({ host, hostNames }: Pick<ServerDeps, 'host' | 'hostNames'>): onRequestAsyncHookHandler =>

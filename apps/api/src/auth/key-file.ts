@@ -7,8 +7,8 @@ import { makeDataDirectory } from '@holdpoint/engine/installation';
 export const keyFileName = 'api-key';
 
 /**
- * The first key of a data directory, created at the first start in a file that only this user can read. Processes that start at the same
- * time agree on one key. Redis holds its record, with a digest in place of the text.
+ * The first key of a data directory, created at the first start in a file readable for this user alone. Processes with a simultaneous start agree
+ * on the same key. Redis holds its record, with a digest in place of the text.
  * @throws KeyFileError when the file holds other text
  */
 export async function openKeyFile(dataDir: string): Promise<string> {

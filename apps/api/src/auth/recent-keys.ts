@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 const keptMs = 3_600_000;
 const most = 100;
 
-/** Keys that a route accepted within the last hour, by their hashes. */
+/** Keys accepted by a route within the last hour, by their hashes. */
 export interface RecentKeys {
   add(key: string): void;
   has(key: string): boolean;

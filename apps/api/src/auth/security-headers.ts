@@ -9,10 +9,10 @@ const always = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** Answers are data: a browser that shows one as a page neither runs nor loads anything. */
+/** Answers are data: a browser with such an answer as a page neither runs nor loads anything. */
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
 
-/** Limits what browsers do with an answer. Only /docs is a page, and it may connect to this server only. */
+/** Limits the browser's use of an answer. Only /docs is a page, with connections to this server only. */
 export function setSecurityHeaders(app: App): void {
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({ ...always, 'content-security-policy': dataPolicy });

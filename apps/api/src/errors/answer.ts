@@ -39,7 +39,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(body));
 }
 
-/** The answer to bytes that are not HTTP, for which there is no request. */
+/** The answer to bytes other than HTTP. Such bytes have no request object. */
 export function rawProblem(error: unknown, requestId: string): string {
   const problem: Problem = toProblem(new ApiProblem('bad_request', 'this is not a valid HTTP request'));
   const tooLarge = error instanceof Error && 'code' in error && error.code === 'HPE_HEADER_OVERFLOW';

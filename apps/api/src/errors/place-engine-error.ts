@@ -2,7 +2,7 @@ import { EngineError, type EngineErrorCode } from '@holdpoint/engine';
 import { PlacedError } from './placed-error.ts';
 
 /**
- * Names the place in the request that an error of the engine is about.
+ * Adds the faulty place in the request to an error of the engine.
  * @param places JSON pointers by code
  */
 export async function placeEngineError<Result>(

@@ -1,6 +1,6 @@
 import type { PointerError } from '@holdpoint/contract/wire';
 
-/** An error of another package, with the places in the request that it is about. */
+/** An error of another package, with the faulty places in the request. */
 export class PlacedError extends Error {
   override readonly name = 'PlacedError';
   override readonly cause: Error;

@@ -10,7 +10,7 @@ export interface ProblemKind {
   title: string;
 }
 
-/** The API's own errors, and what to do about each. */
+/** The API's own errors, with the next step for each. */
 export const apiProblems = {
   unauthorized: {
     status: 401,
@@ -261,7 +261,7 @@ export const redisProblems: Record<RedisTroubleCode, ProblemKind> = {
   redis_denied: { status: 503, title: 'Redis refuses this user' },
 };
 
-/** The codes of the workspace package look like errno; on the wire all codes have one form. */
+/** The codes of the workspace package look like errno; on the wire all codes have the same form. */
 export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code: string }> = {
   ESOURCEMISSING: { status: 422, code: 'source_missing', title: 'The source does not exist' },
   ESOURCENOTDIRECTORY: { status: 422, code: 'source_not_directory', title: 'The source is no directory' },

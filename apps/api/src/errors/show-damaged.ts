@@ -17,7 +17,7 @@ export function showDamaged({ logger }: Logger, damaged: readonly Unreadable[]):
   return { damaged: damaged.map(toEntry) };
 }
 
-/** Makes the entries of a list. One that fails is named as damaged, and the others are shown. */
+/** Makes the entries of a list. A failing entry is named as damaged, and the others are shown. */
 export async function showEach<Item, Shown>(
   deps: Logger,
   { items, damaged = [] }: { items: readonly Item[]; damaged?: readonly Unreadable[] },

@@ -20,7 +20,7 @@ import {
 /** A problem without the fields of its request. */
 export type Problem = Omit<ProblemDetails, 'instance' | 'request_id'>;
 
-/** The problem that a client gets for an error. An unknown error is an internal one, and its message stays in the log. */
+/** The client's problem document for an error. An unknown error is answered as internal, and its message stays in the log. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof ApiProblem) {
     const { errors, conflicts, approvalId } = error;
@@ -81,7 +81,7 @@ function ofFramework(error: unknown): Problem | undefined {
   return own(kind, kind === 'malformed_json' ? whereMalformed(error.message) : error.message);
 }
 
-/** The message of the parser quotes the body, which may hold a secret: only the place is taken from its end. */
+/** The parser's message quotes the body, possibly with a secret: only the place is taken from the end of the message. */
 function whereMalformed(message: string): string {
   const [, line, column] = / in JSON at position \d+ \(line (\d+) column (\d+)\)$/.exec(message) ?? [];
   return line === undefined

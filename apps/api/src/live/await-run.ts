@@ -6,13 +6,13 @@ import { clientGone } from './stream.ts';
 
 interface Wait {
   runId: string;
-  /** Requests something that a worker does. The subscription begins before the request. */
+  /** Requests an action of a worker. The subscription begins before the request. */
   ask: () => Promise<void>;
-  /** Whether a worker has yet to do it. */
+  /** Whether the worker's action is still open. */
   isPending: (run: RunState) => boolean;
 }
 
-/** Requests something, and waits until a worker has done it, the time is over, or the client is gone. */
+/** Requests an action, and waits until a worker has finished, the time is over, or the client is gone. */
 export async function awaitRun(
   deps: Pick<ApiDeps, 'engine' | 'notifications' | 'now' | 'closing' | 'publicationWaitMs' | 'heartbeatMs'>,
   reply: FastifyReply,
@@ -27,7 +27,7 @@ export async function awaitRun(
       const run = await findRun(deps, runId);
       const timeoutMs = until - deps.now();
       if (!isPending(run) || timeoutMs <= 0 || signal.aborted) return run;
-      // As a quiet stream does, it looks once per heartbeat, in case a notification was lost.
+      // A notification may be lost: the loop reads the run once per heartbeat, as a quiet stream does.
       await subscription.next({ timeoutMs: Math.min(timeoutMs, deps.heartbeatMs), signal });
     }
   } finally {

@@ -9,9 +9,9 @@ import {
 import { liveChannel, liveJoinChannel, runOfKey } from '@holdpoint/engine';
 import type { Redis } from 'ioredis';
 
-/** What a run's jobs write while they run, for one reader: from what is kept of it on. */
+/** The live text of a run's jobs for a reader: from the oldest kept piece on. */
 export interface LiveReader {
-  /** What the reader has not got yet. */
+  /** The pieces new to the reader. */
   take(): LiveFrame[];
   close(): void;
 }
@@ -24,14 +24,14 @@ interface Deps {
 
 /** Workers publish for a run for 30 s after each of these. */
 const askEveryMs = 10_000;
-/** A text that no worker speaks of any more: the worker is gone. */
+/** Drops a text after this silence of its worker: the worker is gone. */
 const silentMs = 25_000;
 /** After a lost piece. */
 const askAgainMs = 1000;
 
 /**
- * Asks the workers for what they write for a run while it has a reader, and keeps it for readers who come later. It is in memory alone,
- * and all readers of a run in this process share it: a slow one gets larger pieces.
+ * Asks the workers for the live text of a run while the run has a reader, and keeps the text for later readers. The text is in memory
+ * alone, shared by all readers of a run in this process: a slow reader gets larger pieces.
  */
 export class LiveStreams {
   readonly #deps: Deps;
@@ -47,7 +47,7 @@ export class LiveStreams {
       if (channel === liveJoinChannel && 'begun' in liveJoinSchema.parse(JSON.parse(text))) askAll();
       else if (this.#runs.size > 0 && channel.endsWith(':live')) this.#runs.get(runOfKey(channel))?.receive(text);
     });
-    // What was published while the connection was away is asked for.
+    // Asks for text published during the loss of the connection.
     subscriber.on('ready', askAll);
   }
 
@@ -110,7 +110,7 @@ class LiveRun {
     this.#publish({ run_id: this.#runId, fresh: true });
   }
 
-  /** Workers publish on, and texts of workers that are gone are dropped. */
+  /** Makes workers keep publishing, and drops texts of lost workers. */
   #askOn(): void {
     const { now } = this.#deps;
     for (const [key, text] of this.#texts) if (now() - text.heardAt > silentMs) this.#texts.delete(key);
@@ -128,13 +128,13 @@ class LiveRun {
     if (lost.length < frames.length) for (const wake of this.#wakes) wake();
   }
 
-  /** @returns false when a piece before it is missing */
+  /** @returns false when an earlier piece is missing */
   #add(frame: LiveFrame, whole: boolean): boolean {
     const key = liveKey(frame);
     const known = this.#texts.get(key);
     const heardAt = this.#deps.now();
     if (known !== undefined && known.about.since === frame.since) return known.add(frame, { whole, heardAt });
-    // A text that ended before it was known is in the log by now.
+    // A text with its end before its first piece here is in the log by now.
     if (frame.ended === true && frame.text === '') return true;
     if (!whole && !frame.cut && frame.offset > 0) return false;
     this.#texts.set(key, new Text(frame, heardAt));
@@ -142,7 +142,7 @@ class LiveRun {
   }
 }
 
-/** What is kept of one text. */
+/** The kept part of a text. */
 class Text {
   readonly about: LiveSource;
   heardAt: number;
@@ -177,11 +177,11 @@ class Text {
     return true;
   }
 
-  /** What lies behind the place up to which a reader has read; and once, that it ended. */
+  /** The pieces behind the reader's place; and once, the end. */
   after(read: WeakMap<Text, number>): LiveFrame[] {
     const at = read.get(this);
     if (at === Number.POSITIVE_INFINITY) return [];
-    // A reader who comes when it has ended finds it in the log.
+    // A reader after the end finds the text in the log.
     if (this.#ended && at === undefined) return [];
     if (at !== undefined && at >= this.#end && !this.#ended) return [];
     const offset = Math.max(at ?? 0, this.#from);
@@ -191,5 +191,5 @@ class Text {
   }
 }
 
-// Readers of what is live lose nothing that is in the log.
+// A lost connection costs readers of live text nothing of the log.
 const connectionLost = (): void => {};

@@ -1,25 +1,25 @@
 import { runOfKey } from '@holdpoint/engine';
 import type { Redis } from 'ioredis';
 
-/** Receives the notifications of one channel, or of all channels that fit a pattern, until it is closed. */
+/** Receives the notifications of a channel, or of all channels of a pattern, until closed. */
 export interface Subscription {
-  /** Ids of the runs notified since the last call; waits for one. Empty after `timeoutMs`, and when the signal is aborted. */
+  /** Ids of the runs notified since the last call; waits for at least one. Empty after `timeoutMs`, and when the signal is aborted. */
   next(options: { timeoutMs: number; signal: AbortSignal }): Promise<ReadonlySet<string>>;
   /** Ends the wait: `next` returns this name among the ids. */
   notify(name: string): void;
   /**
    * For a pattern: since when notifications may have been lost with the connection, milliseconds since the epoch; undefined after a call.
-   * `next` returns at once while there is such a time.
+   * `next` returns immediately while such a time is set.
    */
   takeLoss(): number | undefined;
-  /** For a pattern: whether everything that was announced has arrived. */
+  /** For a pattern: whether every announced notification has arrived. */
   isIntact(): boolean;
   close(): void;
 }
 
 /**
- * Shares one connection among all requests that wait for a run. A notification says that a log has something to read. Notifications are
- * lost together with the connection, so after a reconnect every subscription of a channel is notified, and every one of a pattern has a loss.
+ * Shares a connection among all requests in wait for a run. A notification announces new entries in a log. Notifications are lost together
+ * with the connection, so after a reconnect every subscription of a channel is notified, and every subscription of a pattern has a loss.
  */
 export class RunNotifications {
   readonly #redis: Redis;
@@ -52,7 +52,7 @@ export class RunNotifications {
     return confirmed(add(this.#patterns, pattern, unsubscribe, this.#now()), this.#redis.psubscribe(pattern));
   }
 
-  /** ioredis also subscribes again, but after 'ready' and without a confirmation that this class could wait for. */
+  /** ioredis also subscribes again, but after 'ready' and without a confirmation for this class. */
   async #notifyAll(): Promise<void> {
     const [channels, patterns] = [[...this.#channels.keys()], [...this.#patterns.keys()]];
     if (channels.length > 0) await this.#redis.subscribe(...channels).catch(connectionLost);
@@ -71,7 +71,7 @@ type Subscribers = Map<string, Set<Subscriber>>;
 class Subscriber implements Subscription {
   readonly #remove: (subscriber: Subscriber) => void;
   #notified = new Set<string>();
-  /** When it received the last notification, or began. */
+  /** The time of the last notification, or of the beginning. */
   #lastAt: number;
   /** Set while the connection is away. */
   #awaySince: number | undefined;
@@ -89,7 +89,7 @@ class Subscriber implements Subscription {
     this.#wake();
   }
 
-  /** The connection is lost. What was sent after the last notification may be lost with it. */
+  /** The connection is lost. Messages after the last notification may be lost with the connection. */
   leave(): void {
     this.#awaySince ??= this.#lastAt;
   }
@@ -164,5 +164,5 @@ function notify(subscribers: ReadonlySet<Subscriber> | undefined, runId: string)
   for (const subscriber of subscribers ?? []) subscriber.notify(runId);
 }
 
-// The connection reports its own errors and subscribes again when it is back.
+// The connection reports its own errors and subscribes again after a reconnect.
 const connectionLost = (): void => {};

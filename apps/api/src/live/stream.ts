@@ -33,17 +33,17 @@ const streamHeaders = {
   connection: 'close',
 };
 
-/** Twice in the time after which a stream that is not renewed stops counting. */
+/** Twice in the time after which a stream without a renewal stops counting. */
 const renewMs = 25_000;
 
-/** Resolves when the client is gone, or its key is not valid any more. A notification says that the key changed. */
+/** Resolves when the client is gone, or its key is not valid any more. A notification announces a change of the key. */
 async function watchKey(
   { notifications, holder, logger, now }: Pick<ApiDeps, 'notifications' | 'holder' | 'logger' | 'now'>,
   counted: OpenStream,
   gone: AbortSignal,
 ): Promise<void> {
   const unknown = (error: unknown): boolean => {
-    // Without Redis the stream has no events either. Both continue when it is back.
+    // Without Redis the stream has no events either. Both continue when Redis is back.
     logger.warn({ err: error, key_id: holder.keyId }, 'the key of a stream cannot be looked at');
     return true;
   };
@@ -66,14 +66,14 @@ export function clientGone(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** One server-sent event. JSON text has no line breaks, so one `data` line holds it. */
+/** A server-sent event. JSON text has no line breaks, so a single `data` line suffices. */
 export function frame(event: { event: string; id?: number; data: unknown }): string {
   return `${idLine(event.id)}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
 }
 
-/** A comment that keeps the connection open. @param id what the client names when it comes back */
+/** A comment to keep the connection open. @param id the id named by the client at its return */
 export const heartbeat = (id?: number): string => `${idLine(id)}: still here\n\n`;
-/** Sent at once, so that the client knows that its stream is open. A browser reconnects after a second. */
+/** Sent immediately, as the client's sign of an open stream. A browser reconnects after a second. */
 export const opening = (id?: number): string => `retry: 1000\n${idLine(id)}: open\n\n`;
 
 const idLine = (id: number | undefined): string => (id === undefined ? '' : `id: ${id}\n`);

@@ -1,10 +1,10 @@
-/** A value is read again when it is older than this, and than fifty times as long as reading it took. */
+/** A value is read again when older than this bound, and older than fifty times the duration of its reading. */
 const freshMs = 10_000;
 const restFactor = 50;
 
 /**
- * Reads a value at most once in a while, however many callers ask. Concurrent callers share one reading; a failure is kept for as long as a value, so a
- * Redis that is slow is not asked more often.
+ * Reads a value at most once in a while, however many callers ask. Concurrent callers share a reading; a failure is kept for as long as a
+ * value, so a slow Redis gets no more requests.
  */
 export function atMostOften<Value>(
   read: () => Promise<Value>,

@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { boundLabel, type Metrics } from '@holdpoint/telemetry';
 import type { App } from '../deps.ts';
 
-/** Times every request by its route. A path without a route has none: the client chooses it. */
+/** Times every request by its route. An unknown path has no route label: the client chooses the path. */
 export function countRequests(app: App, metrics: Metrics): void {
   if (!metrics.isOn) return;
   const methodOf = boundLabel({ known: METHODS });

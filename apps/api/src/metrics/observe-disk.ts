@@ -16,7 +16,7 @@ interface Disk {
   signal: AbortSignal;
 }
 
-/** Free space, and what the parts of the data directory take. Their files are counted in the background until the signal is aborted. */
+/** Free space, and the sizes of the data directory's parts. Their files are counted in the background until the signal is aborted. */
 export function observeDisk(metrics: Metrics, { dataDir, limits, signal }: Disk): void {
   if (!metrics.isOn) return;
   const free = atMostOften(() => freeBytes(dataDir));

@@ -1,6 +1,6 @@
 import { ApiProblem } from '../errors/api-problem.ts';
 
-/** Arrays and objects within one another. What validates, hashes and stores JSON calls itself once per level. */
+/** Most levels of arrays and objects. Code for validation, hashes and storage of JSON calls itself once per level. */
 const deepestJson = 100;
 
 /** @throws ApiProblem `json_too_deep` */

@@ -4,7 +4,7 @@ import type { Redactor } from '@holdpoint/secrets';
 import { ApiProblem } from '../errors/api-problem.ts';
 
 /**
- * A request is recorded, so it names a secret and never has its value.
+ * The engine records requests, so a request names a secret and never has the secret's value.
  * @throws ApiProblem `secret_in_request`
  */
 export function checkSecretValues(redactor: Redactor, body: unknown): void {

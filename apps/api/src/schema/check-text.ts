@@ -1,8 +1,8 @@
 import { ApiProblem } from '../errors/api-problem.ts';
 
 /**
- * JSON can write half of a surrogate pair; UTF-8, in which everything is stored, cannot. Stored as U+FFFD it would be another text than the
- * one that was sent, hashed and decided on.
+ * JSON can write half of a surrogate pair; UTF-8, the form of all stored text, cannot. Stored as U+FFFD the text would differ from the sent, hashed
+ * and approved text.
  * @throws ApiProblem `invalid_request`
  */
 export function checkText(json: unknown): void {

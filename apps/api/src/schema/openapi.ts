@@ -7,11 +7,11 @@ import { longestKey } from '../routes/runs/idempotency-key.ts';
 type JsonSchema = Record<string, unknown>;
 
 /**
- * Turns the zod schemas of the routes into an OpenAPI 3.1 document. Schemas with a `meta({ id })` become components. One that a request may
- * write in another form than an answer has, because fields have defaults, becomes a second component with `Input` at the end of its name.
+ * Turns the zod schemas of the routes into an OpenAPI 3.1 document. Schemas with a `meta({ id })` become components. A schema with a second form for requests, because fields
+ * have defaults, becomes a second component with `Input` at the end of its name.
  *
- * fastify-type-provider-zod brings a transform of its own, which refuses recursive schemas without an id: every `z.json()` in the
- * domain is one. Here "any JSON" is the empty schema, which is what it means.
+ * fastify-type-provider-zod brings a transform of its own, but refuses recursive schemas without an id, and every `z.json()` in the domain is such a
+ * schema. Here "any JSON" is the empty schema, with the same meaning.
  */
 export function openApiTransforms(): { transform: SwaggerTransform; transformObject: SwaggerTransformObject } {
   const components: Components = { input: {}, output: {} };
@@ -20,7 +20,7 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
     for (const [id, definition] of Object.entries($defs)) {
       if (isNamed(id)) components[io][id] = linkTo(definition, io) as JsonSchema;
     }
-    // A schema that is a component itself is not in its own $defs.
+    // A schema used as a component is not in its own $defs.
     if (typeof root.id !== 'string') return linkTo(root, io) as JsonSchema;
     components[io][root.id] = linkTo(root, io) as JsonSchema;
     return { $ref: refTo(root.id, io) };
@@ -65,7 +65,7 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
   };
 }
 
-/** OpenAPI 3.1 lets any scheme name what it needs: here the scope. */
+/** OpenAPI 3.1 lets any scheme name its requirements: here the scope. */
 function securityOf(access: Access | undefined): { key: string[] }[] {
   if (access === undefined || access === 'open') return [];
   return [{ key: access === 'any key' ? [] : [access] }];
@@ -127,17 +127,17 @@ function convertAnswer(answer: Answer, convert: (schema: z.ZodType, io: 'output'
   return { description: answer.description ?? 'Done', content: Object.fromEntries(types) };
 }
 
-/** zod names the definitions it makes for recursive schemas `__schema0`, …; all of them here are "any JSON". */
+/** zod names its definitions for recursive schemas `__schema0`, …; all of them here are "any JSON". */
 const isNamed = (id: string): boolean => !id.startsWith('__schema');
 
 type Io = 'input' | 'output';
 type Components = Record<Io, Record<string, JsonSchema>>;
 
 const refTo = (id: string, io: Io): string => `#/components/schemas/${id}${io === 'input' ? inputMark : ''}`;
-/** In references, until it is known whether the component has two forms. */
+/** In references, until the forms of the component are known. */
 const inputMark = ':input';
 
-/** One component for both forms of a schema where they say the same, otherwise two. */
+/** A single component for both forms of a schema when the forms are equal, otherwise two. */
 function nameComponents({ input, output }: Components) {
   const marked = (id: string): string => `"${refTo(id, 'input')}"`;
   const plain = (schema: JsonSchema | undefined): string => JSON.stringify(schema).replaceAll(`${inputMark}"`, '"');
@@ -161,7 +161,7 @@ function nameComponents({ input, output }: Components) {
   return { schemas: { ...Object.fromEntries(inputs), ...output } as Record<string, JsonSchema>, rename };
 }
 
-/** Links to components, and leaves out what says nothing to a reader: zod's own ids, and the pattern of a format. */
+/** Links to components, and leaves out noise for a reader: zod's own ids, and the pattern of a format. */
 function linkTo(value: unknown, io: Io): unknown {
   if (Array.isArray(value)) return value.map((one) => linkTo(one, io));
   if (typeof value !== 'object' || value === null) return value;
@@ -172,7 +172,7 @@ function linkTo(value: unknown, io: Io): unknown {
   }
   const kept = Object.entries(value).filter(([key, inner]) => {
     if (key === 'id') return typeof inner !== 'string';
-    // What zod says of every integer.
+    // zod adds these bounds to every integer.
     if (inner === Number.MIN_SAFE_INTEGER || inner === Number.MAX_SAFE_INTEGER) return false;
     return key !== 'pattern' || !('format' in value);
   });

@@ -17,7 +17,7 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     return { error: new ApiProblem('invalid_request', detail, { errors }) };
   };
 
-/** In a body a place is a JSON pointer; elsewhere it is the name of a parameter. */
+/** In a body a place is a JSON pointer; elsewhere the name of a parameter. */
 export function pointerErrors(issues: readonly z.core.$ZodIssue[], inBody: boolean): PointerError[] {
   const pointer = (path: readonly PropertyKey[]) => (inBody ? toPointer(path) : path.map(String).join('.'));
   return issues.flatMap((issue): PointerError[] => {
@@ -35,7 +35,7 @@ export function pointerErrors(issues: readonly z.core.$ZodIssue[], inBody: boole
   });
 }
 
-/** The shape that a value is closest to: fewest unknown fields first, then fewest mistakes. */
+/** The shape closest to a value: fewest unknown fields first, then fewest mistakes. */
 function meantBranch(branches: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] {
   const objects = branches.filter((issues) => !issues.some(isAnotherType));
   if (objects.length === 0) return [{ code: 'custom', path: [], message: expectedOf(branches), input: undefined }];

@@ -16,7 +16,7 @@ import { planOf } from './publish-plan.ts';
 import { cutArgs, readable } from './readable.ts';
 import { whatItMeets } from './what-it-meets.ts';
 
-/** An approval as a person needs to see it before deciding. */
+/** An approval in the form for a person's decision. */
 export async function toApproval(
   deps: Pick<ApiDeps, 'engine' | 'workspaces' | 'catalog' | 'logger'>,
   view: ApprovalView,
@@ -79,7 +79,7 @@ type Terms = Pick<
   | 'remembers'
 >;
 
-/** Who decides, by when, and what the decision may be remembered as. */
+/** The deciders, the deadline, and the rule `remember` would make. */
 function termsOf(view: ApprovalView): Terms {
   const { request, escalated = [], delegations = [], votes = [], status } = view.approval;
   const { reaches = null, rule = null, deciders = [], edited_by = [], on_expiry = 'reject' } = request;
@@ -111,7 +111,7 @@ function proposalOf(view: StepApproval): Terms['remembers'] {
   };
 }
 
-/** What the contract of the toolset says to who decides on a call. */
+/** The text of the toolset's contract for the decider of a call. */
 function displayOf({ catalog }: Pick<ApiDeps, 'catalog'>, { run, step, args, approval }: StepApproval): string | null {
   if (approval.request.kind !== 'action') return null;
   const text = catalog.approvalText({ toolset: run.header.toolset, tool: step.call.tool, args });
@@ -125,7 +125,7 @@ function cutOf(view: StepApproval): Approval['cut'] {
   return args === undefined && preview === undefined ? null : { args, preview };
 }
 
-/** What an edit changed. */
+/** The changes of an edit. */
 async function changesOf(
   deps: Pick<ApiDeps, 'engine'>,
   view: ApprovalView,
@@ -152,7 +152,7 @@ const callOf = ({ run, step, args, effect }: Extract<ApprovalView, { subject: 's
   effect,
 });
 
-/** A publish is not a tool call, but an approval shows it as one. */
+/** A publish is not a tool call, but an approval shows the publish in this form. */
 async function publishOf(deps: Pick<ApiDeps, 'engine'>, view: PublishApproval): Promise<Approval['action']> {
   return { toolset: 'holdpoint', tool: 'publish', args: await askedOf(deps, view), effect: 'external' };
 }

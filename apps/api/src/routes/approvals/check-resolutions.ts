@@ -10,7 +10,7 @@ import { planOf } from './publish-plan.ts';
 const argsSchema = z.strictObject({ resolutions: z.array(resolutionSchema) });
 
 /**
- * Every file in conflict is to be resolved exactly once, against the source's version that was shown.
+ * Every file in conflict needs exactly one resolution, for the shown version of the source.
  * @throws ApiProblem `invalid_request`, and EngineError `action_changed` for a choice by lines of other versions
  */
 export async function checkResolutions(

@@ -8,7 +8,7 @@ type Result = DecidedMany['data'][number];
 /** More approvals than this are decided by several requests. */
 const mostItems = 1000;
 
-/** POST /v1/approvals/decisions: each approval is decided by itself, and each has its own result. */
+/** POST /v1/approvals/decisions: each approval is decided alone, with a result of its own. */
 export function decideManyRoute(app: App): void {
   app.post(
     '/v1/approvals/decisions',

@@ -5,7 +5,7 @@ import { ApiProblem } from '../../errors/api-problem.ts';
 import { toApproval } from './approval-view.ts';
 import { checkEdit } from './check-edit.ts';
 
-/** POST /v1/approvals/{id}/decision: the first decision wins, and binds to the call it was made for. */
+/** POST /v1/approvals/{id}/decision: the first decision wins, and binds to its call. */
 export function decideRoute(app: App): void {
   app.post(
     '/v1/approvals/:id/decision',

@@ -5,7 +5,7 @@ import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { toApproval } from './approval-view.ts';
 
-/** POST /v1/approvals/{id}/delegate: a caller who may decide lets another one decide on this approval. */
+/** POST /v1/approvals/{id}/delegate: a caller with the right to decide lets another caller decide on this approval. */
 export function delegateRoute(app: App): void {
   app.post(
     '/v1/approvals/:id/delegate',
@@ -30,7 +30,7 @@ export function delegateRoute(app: App): void {
   );
 }
 
-/** The caller of the tenant that holds a key in force with this name. @throws ApiProblem `invalid_request` */
+/** The caller of the tenant with a key in force of this name. @throws ApiProblem `invalid_request` */
 async function findCaller({ callers, holder, now }: ApiDeps, name: string) {
   const names: string[] = [];
   const { tenant } = holder.caller;
@@ -53,7 +53,7 @@ async function findCaller({ callers, holder, now }: ApiDeps, name: string) {
   throw new ApiProblem('invalid_request', detail, { errors: [{ pointer: '/to', detail }] });
 }
 
-/** A decision that waits for a caller who can never make it waits in vain. @throws EngineError `invalid_delegation` */
+/** A delegation to a caller without the right to decide would wait in vain. @throws EngineError `invalid_delegation` */
 function assertMayDecide({ name, kind, scopes }: Pick<Key, 'name' | 'kind' | 'scopes'>): void {
   if (scopes.includes('approvals:decide')) return;
   const why =

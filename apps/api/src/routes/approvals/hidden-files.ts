@@ -8,8 +8,8 @@ type Deps = Pick<ApiDeps, 'engine' | 'workspaces'>;
 const nothing: HiddenFiles = { unknown: [], repositories: [] };
 
 /**
- * What a person cannot see in the files that a call will meet. The approval has it, as the files were when it was requested; the workspace is
- * opened only when the files are others by now, or an earlier version requested the approval.
+ * The files of a call hidden from a person. The approval has the list, as of its request; the function opens the workspace only when the
+ * files have changed since, or an earlier version requested the approval.
  */
 export async function hiddenFiles(deps: Deps, { run, approval }: StepApproval): Promise<HiddenFiles> {
   const { id: runId, snapshot, base: since } = run;
@@ -21,10 +21,10 @@ export async function hiddenFiles(deps: Deps, { run, approval }: StepApproval): 
   return lookOnce(deps.workspaces, { runId, snapshot, since });
 }
 
-/** Snapshots never change, so one look serves every list. */
+/** Snapshots never change, so a single look serves every list. */
 const seen = new WeakMap<object, Map<string, Promise<HiddenFiles>>>();
 const mostKept = 2000;
-/** A page may have 200 looks, and each starts processes: one after the other, so that other requests are answered in between. */
+/** A page may need 200 looks, and each starts processes: a sequence leaves time for other requests in between. */
 let last: Promise<unknown> = Promise.resolve();
 
 function lookOnce(workspaces: Deps['workspaces'], at: Place): Promise<HiddenFiles> {

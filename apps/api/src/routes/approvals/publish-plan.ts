@@ -2,7 +2,7 @@ import type { PublishPlan } from '@holdpoint/contract';
 import type { ApprovalState } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 
-/** What the publish that waits for this approval would do; undefined when the approval is not about a publish. */
+/** The plan of the publish behind this approval; undefined when the approval concerns a call. */
 export async function planOf(
   { engine }: Pick<ApiDeps, 'engine'>,
   { request }: ApprovalState,

@@ -3,7 +3,7 @@ import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { planOf } from './publish-plan.ts';
 
-/** GET /v1/approvals/{id}/conflict: one file in conflict by lines, page by page. */
+/** GET /v1/approvals/{id}/conflict: a file in conflict by lines, page by page. */
 export function readConflictRoute(app: App): void {
   app.get(
     '/v1/approvals/:id/conflict',

@@ -7,7 +7,7 @@ const mostShown = 32 * 1024;
 
 type Shown = Pick<Approval, 'action' | 'preview' | 'readable'>;
 
-/** What a person reads: long values cut with a note, and every character visible. */
+/** The form for a person: long values cut with a note, and every character visible. */
 export function readable({ action, preview }: Pick<Approval, 'action' | 'preview'>, isWhole: boolean): Shown {
   const args = isWhole ? action.args : cutArgs(action.args);
   const shown = isWhole ? preview : (cutValue(preview, mostShown) as typeof preview);
@@ -26,8 +26,8 @@ export function readable({ action, preview }: Pick<Approval, 'action' | 'preview
 export const cutArgs = (args: Json): Json => cutValue(args, mostShown) as Json;
 
 /**
- * A person reads a script or a patch with its line ends, not its JSON escapes. Each line of such a text begins with a bar, so that no text
- * looks like another field.
+ * A person reads a script or a patch with its line ends, not its JSON escapes. Each line of such a text begins with a bar: no text looks
+ * like another field.
  */
 export function jsonText(value: unknown, indent = ''): string {
   if (typeof value === 'string' && value.includes('\n')) {

@@ -11,8 +11,8 @@ type Deps = Pick<ApiDeps, 'engine' | 'workspaces' | 'logger'>;
 const nothing = { may_write: [], unknown: [], repositories: [], files_unread: null };
 
 /**
- * What a person cannot see in the call itself: which commands may change the files it will meet, and which of those files cannot be shown.
- * A damaged run still shows its approval, with what could not be read.
+ * The dangers hidden from a reader of the call: commands with the power to change the call's files, and files without displayable content.
+ * A damaged run still shows its approval, with a list of the unreadable parts.
  */
 export async function whatItMeets(deps: Deps, view: ApprovalView): Promise<Met> {
   // The plan of a publish names both. A decided approval is not about the current files.

@@ -10,7 +10,7 @@ import { workspaceOf } from '../snapshots/find-snapshot.ts';
 type Deps = Pick<ApiDeps, 'engine' | 'workspaces'>;
 
 /**
- * Refuses what no publish to this source could do. Only reads.
+ * Refuses a request impossible for a publish to this source. Only reads.
  * @throws WorkspaceError `ENOTPUBLISHABLE`, `EBRANCHINVALID`; ApiProblem `invalid_request`
  */
 export async function checkTarget(deps: Deps, run: RunState, { branch }: DryRun): Promise<void> {
@@ -30,7 +30,7 @@ export async function checkTarget(deps: Deps, run: RunState, { branch }: DryRun)
   });
 }
 
-/** What a publish would do now. Writes neither to the source nor to the run's workspace. */
+/** The result of a publish at this moment. Writes neither to the source nor to the run's workspace. */
 export async function previewPublish(
   deps: Deps,
   run: RunState,

@@ -5,7 +5,7 @@ import { streamJson } from '../../live/stream-json.ts';
 import { findRun } from '../runs/find-run.ts';
 import { findNamed, workspaceOf } from '../snapshots/find-snapshot.ts';
 
-/** GET /v1/runs/{id}/diff: what changed between two snapshots of a run. */
+/** GET /v1/runs/{id}/diff: the changes between two snapshots of a run. */
 export function diffRoute(app: App): void {
   app.get(
     '/v1/runs/:id/diff',
@@ -54,7 +54,7 @@ export function diffRoute(app: App): void {
         files,
         left_out,
       };
-      // Not validated: to validate and write 60,000 files in one piece takes half a second.
+      // Not validated: to validate and write 60,000 files as a single text takes half a second.
       return reply.type('application/json; charset=utf-8').send(streamJson(diff, 'files'));
     },
   );

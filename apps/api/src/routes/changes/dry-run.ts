@@ -5,7 +5,7 @@ import type { App } from '../../deps.ts';
 import { findRun } from '../runs/find-run.ts';
 import { assertSucceeded, checkTarget, previewPublish } from './check-publish.ts';
 
-/** POST /v1/runs/{id}/publish/dry-run: what a publish would do now. */
+/** POST /v1/runs/{id}/publish/dry-run: previews a publish. */
 export function dryRunRoute(app: App): void {
   app.post(
     '/v1/runs/:id/publish/dry-run',

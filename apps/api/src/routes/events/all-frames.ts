@@ -5,16 +5,18 @@ import { showDamaged } from '../../errors/show-damaged.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 import { toRun } from '../runs/run-view.ts';
 
-/** How far apart the clocks may be: of the workers, which time the events, and of API processes, whose times are the ids of the stream. */
+/**
+ * Largest difference between clocks: of the workers, the source of the events' times, and of API processes, the source of the stream's ids.
+ */
 const skewMs = 60_000;
 
-/** Whether no API process can have given this id yet: a reader that continues from there would miss every change until then. */
+/** Whether the id lies in the future of every API process: a reader continuing from such an id would miss every change until then. */
 export const isYetToCome = (id: number, now: number): boolean => id > now + skewMs;
 
 /**
- * Each run of the tenant that changes, in its state at the time of the frame. A slow reader gets fewer frames and no outdated ones: the server keeps
- * only the ids of the runs that changed.
- * @param lastId of a frame: what changed since then comes first. The id of a frame is a time before which nothing is missing.
+ * Each changed run of the tenant, in its state at the time of the frame. A slow reader gets fewer frames and no outdated frames: the server keeps
+ * only the ids of the changed runs.
+ * @param lastId of a frame: runs changed since then come first. The id of a frame is a time before which nothing is missing.
  */
 export async function* allFrames(
   deps: Pick<ApiDeps, 'engine' | 'notifications' | 'heartbeatMs' | 'now' | 'logger'>,
@@ -52,7 +54,7 @@ export async function* allFrames(
   }
 }
 
-/** The runs that were notified, and those whose notification may have been lost. */
+/** The notified runs, and the runs with a possibly lost notification. */
 async function* changed(
   { engine }: Pick<ApiDeps, 'engine'>,
   notified: ReadonlySet<string>,

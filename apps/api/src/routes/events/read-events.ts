@@ -49,7 +49,7 @@ export function readEventsRoutes(app: App): void {
         await sendStream(deps, reply, (signal) => runFrames(deps, id, { after: from, live: live ?? false }, signal));
         return reply;
       }
-      // One event more than the limit shows whether there is another page.
+      // A look at one more event than the limit shows whether another page follows.
       const found = await deps.engine.events.entries(id, { after: after ?? 0, limit: limit + 1 });
       const shown = found.slice(0, limit);
       const { items: data, damaged } = splitDamaged(shown.map(({ entry }) => entry));
@@ -101,10 +101,10 @@ export function readEventsRoutes(app: App): void {
 
 const wantsStream = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/event-stream') ?? false;
 
-/** A browser that comes back sends both; what it saw last wins over where it began. */
+/** A browser sends both after a reconnect; the last seen id wins over the start of the stream. */
 function lastEventId({ headers }: FastifyRequest): number | undefined {
   const id = headers['last-event-id'];
-  // A browser sends an empty one before the first frame with an id.
+  // A browser sends an empty id before the first frame with an id.
   if (id === undefined || id === '') return undefined;
   if (typeof id === 'string' && /^\d{1,15}$/.test(id)) return Number(id);
   throw unknownEventId('expected the id of an event of this stream');

@@ -6,12 +6,12 @@ import { frame, heartbeat, opening } from '../../live/stream.ts';
 
 /** An event is up to 32 KiB, so at most 1.6 MiB wait for a slow reader. */
 const page = 50;
-/** Names the live text among what a subscription was notified of. */
+/** Names the live text in a subscription's set of notifications. */
 const liveText = 'live';
 
 /**
- * A run's events after `after`, as they are logged, until the last one. A notification only says when to read the log. A quiet stream
- * also reads it once per heartbeat, in case a notification was lost.
+ * A run's events after `after`, in the order of the log, until the last. A notification only says when to read the log. A quiet stream also
+ * reads the log once per heartbeat, in case a notification was lost.
  */
 export async function* runFrames(
   deps: Pick<ApiDeps, 'engine' | 'notifications' | 'live' | 'heartbeatMs'>,
@@ -19,7 +19,7 @@ export async function* runFrames(
   { after, live }: { after: number; live: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  // Before the log is read, so that no event is missed in between.
+  // Subscribes before the read of the log: no event is missed in between.
   const subscription = await deps.notifications.subscribe(notificationChannel(runId));
   const texts = live ? await deps.live.join(runId, () => subscription.notify(liveText)) : undefined;
   try {
@@ -56,7 +56,7 @@ export async function* runFrames(
   }
 }
 
-/** Live text alone is no reason to read the log. A quiet time is one. */
+/** Live text alone is no reason to read the log. A timeout without notifications is a reason. */
 const isOfLog = (notified: ReadonlySet<string>): boolean => !(notified.size === 1 && notified.has(liveText));
 
 const isLast = (run: RunState): boolean => isTerminal(run.status) && !pending.includes(run.publication);

@@ -1,7 +1,7 @@
 import { meSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
 
-/** GET /v1/me: who the key says that the caller is. */
+/** GET /v1/me: the caller named by the key. */
 export function readMeRoute(app: App): void {
   app.get(
     '/v1/me',

@@ -5,7 +5,7 @@ import { checkSpace } from '../runs/check-space.ts';
 import { readPeriodic } from './read-periodic.ts';
 import { readWorkers } from './read-workers.ts';
 
-/** For supervisors: /healthz says that the process is up, /readyz that it can take requests. */
+/** For supervisors: /healthz answers while the process is up, /readyz while the process can take requests. */
 export function probeRoutes(
   app: App,
   deps: Pick<ServerDeps, 'openEngine' | 'redis' | 'logger' | 'now' | 'space'>,

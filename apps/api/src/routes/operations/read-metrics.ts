@@ -7,7 +7,7 @@ export function readMetricsRoute(app: App, { metrics, metricsAccess }: ServerDep
   app.get(
     '/metrics',
     {
-      // Prometheus has to see that Redis is away.
+      // Prometheus must see the loss of Redis.
       config: { access: metricsAccess === 'open' ? 'open' : 'queues:admin', withoutRedis: true },
       logLevel: 'warn',
       schema: {

@@ -2,7 +2,7 @@ import { stuckSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
 import { readPeriodic } from './read-periodic.ts';
 
-/** GET /v1/stuck: what the sweeper repaired, and the states of the active runs, by the lists of runs. */
+/** GET /v1/stuck: the sweeper's repairs, and the states of the active runs, by the lists of runs. */
 export function readStuckRoute(app: App): void {
   app.get(
     '/v1/stuck',

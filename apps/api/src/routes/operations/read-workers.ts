@@ -4,7 +4,7 @@ import { workerIndex, workerKey } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 
-/** What a worker reports every few seconds. Not strict: a newer worker may report more. */
+/** A worker's report, sent every few seconds. Not strict: a newer worker may report more. */
 const heartbeatSchema = z.object({
   id: z.string(),
   pid: z.int(),

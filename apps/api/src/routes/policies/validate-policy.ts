@@ -7,10 +7,10 @@ import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { validatorCompiler } from '../../schema/validate.ts';
 
-/** Fields of bodies beside a document. */
+/** Fields of bodies next to a document. */
 const others = /^\/(call|version|since|cursor|name|least)(\/|$)/;
 
-/** Validates bodies with the nearest valid name of what is not known. */
+/** Validates bodies. The error for an unknown name has the nearest valid name. */
 export const policyBodyCompiler: FastifySchemaCompiler<z.ZodType> = (route) => (data) => {
   if (route.httpPart !== 'body') return validatorCompiler(route)(data);
   const parsed = parsePolicyValue(data, route.schema);
@@ -20,7 +20,7 @@ export const policyBodyCompiler: FastifySchemaCompiler<z.ZodType> = (route) => (
 };
 
 /**
- * The document as it is stored under a name, with its defaults. Every rule must be able to match a call of some tool.
+ * The document in its stored form under a name, with its defaults. Every rule must be able to match a call of some tool.
  * @param at JSON pointer of the document in the body
  * @throws ApiProblem `invalid_policy`
  */

@@ -12,7 +12,7 @@ import { toRule } from './rule-view.ts';
 
 const tags = ['rules'];
 
-/** What people let through from now on: made with a decision, listed and revoked here. */
+/** The lasting permissions given by people: made with a decision, listed and revoked here. */
 export function rulesRoutes(app: App): void {
   app.get(
     '/v1/rules',

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
 /**
- * The kinds of sub-agents of a request, which stand at `/agents`: a mistake would be found only when a model begins one.
+ * The kinds of sub-agents of a request, at `/agents`: without this check a mistake would appear only when a model begins a sub-agent.
  * @throws ApiProblem `invalid_agents`
  */
 export function checkAgents(

@@ -2,7 +2,7 @@ import { type AskedGrants, grantProblems, type WrittenGrants, widened } from '@h
 import { ApiProblem } from '../../errors/api-problem.ts';
 
 /**
- * Permissions and protected paths must parse, and those of a fork may not go beyond the run that it continues.
+ * Permissions and protected paths must parse, and the permissions of a fork may not go beyond the original run.
  * @throws ApiProblem `invalid_permissions`, `permissions_widened`
  */
 export function checkGrants(asked: AskedGrants, parent?: WrittenGrants): void {

@@ -3,7 +3,7 @@ import { aboveCeilings } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
-/** The limits of a run, which stand at `/limits` of the request. @throws ApiProblem `limit_above_ceiling` */
+/** The limits of a run, at `/limits` of the request. @throws ApiProblem `limit_above_ceiling` */
 export function checkLimits({ ceilings = {} }: Pick<ApiDeps, 'ceilings'>, given: GivenLimits): void {
   const errors = aboveCeilings(given, ceilings).map(({ path, value, ceiling, setting }) => ({
     pointer: toPointer(['limits', ...path]),

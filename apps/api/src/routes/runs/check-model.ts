@@ -3,7 +3,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
 /**
- * The model that a run with a prompt takes; what was asked for stands at `/model` of the request.
+ * The model of a run with a prompt; the requested name is at `/model` of the request.
  * @throws ApiProblem `model_not_configured`, `invalid_model_name`
  */
 export function checkModel({ models }: Pick<ApiDeps, 'models'>, asked: string | undefined): string {
@@ -17,7 +17,7 @@ export function checkModel({ models }: Pick<ApiDeps, 'models'>, asked: string | 
   return model;
 }
 
-/** A list of models, which stands at `place` of the request. @throws as `checkModel` */
+/** A list of models, at `place` of the request. @throws as `checkModel` */
 export function checkModels({ models }: Pick<ApiDeps, 'models'>, asked: readonly string[], place = '/models'): void {
   for (const [index, model] of asked.entries()) checkName(models, model, `${place}/${index}`);
 }

@@ -5,7 +5,7 @@ import { ApiProblem } from '../../errors/api-problem.ts';
 
 const mostErrors = 100;
 
-/** Every call of a plan, which stands at `/plan` of the request. @throws ApiProblem `invalid_plan` */
+/** Every call of a plan, at `/plan` of the request. @throws ApiProblem `invalid_plan` */
 export function checkPlan(deps: Pick<ApiDeps, 'catalog'>, toolset: string, plan: Plan): void {
   const errors = plan.groups.flatMap((group, g) =>
     group.steps.flatMap((step, s) => stepErrors(deps, toolset, step, ['plan', 'groups', g, 'steps', s])),
@@ -15,7 +15,7 @@ export function checkPlan(deps: Pick<ApiDeps, 'catalog'>, toolset: string, plan:
   throw new ApiProblem('invalid_plan', `${first.pointer}: ${first.detail}`, { errors: errors.slice(0, mostErrors) });
 }
 
-/** The arguments of a step with references are known only when it runs; its tool is known now. */
+/** The arguments of a step with references are known only when the step runs; its tool is known now. */
 function stepErrors(
   { catalog }: Pick<ApiDeps, 'catalog'>,
   toolset: string,

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
 /**
- * Every rule must be able to match a call: one that never does holds and denies nothing, although it says so.
+ * Every rule must be able to match a call: a rule without any possible call holds and denies nothing, contrary to its text.
  * @throws ApiProblem `invalid_policy`
  */
 export function checkPolicy(

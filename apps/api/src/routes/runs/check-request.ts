@@ -17,7 +17,7 @@ import { checkSettings } from './check-settings.ts';
 import { checkSource } from './check-source.ts';
 
 /**
- * Everything that can be wrong with a request and needs more than its shape is found here, before anything is written.
+ * Finds every mistake of a request beyond its shape, before anything is written.
  * @throws ApiProblem `unknown_toolset`, `invalid_settings`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `unknown_secret`, `invalid_secret_use`, `invalid_agents`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
  * `invalid_model_name`; WorkspaceError about the source
  */

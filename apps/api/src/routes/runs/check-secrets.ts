@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
 /**
- * Every secret that a run names must exist, and the host of a header must be one that the run may reach.
+ * Every secret named by a run must exist, and the host of a header must be in reach of the run.
  * @throws ApiProblem `unknown_secret`, `invalid_secret_use`
  */
 export function checkSecrets(

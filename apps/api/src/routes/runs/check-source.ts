@@ -5,7 +5,7 @@ import { PlacedError } from '../../errors/placed-error.ts';
 
 type Deps = Pick<ApiDeps, 'workspaces'>;
 
-/** The source of a run, which stands at `/workspace/source` of the request. @throws WorkspaceError, with its place */
+/** The source of a run, at `/workspace/source` of the request. @throws WorkspaceError, with its place */
 export async function checkSource(deps: Deps, source: Source): Promise<void> {
   try {
     await deps.workspaces.check(source);
@@ -23,7 +23,7 @@ async function placeOf(deps: Deps, source: Source, code: WorkspaceErrorCode): Pr
   return [isRemote(source) ? 'url' : 'path'];
 }
 
-/** The first folder of `with` that by itself is refused. */
+/** The first folder of `with` refused even alone. */
 async function findFolder({ workspaces }: Deps, source: Source): Promise<(string | number)[]> {
   for (const [index, folder] of sourceFoldersOf(source).entries()) {
     const alone = { ...source, with: [folder] } as Source;
@@ -36,7 +36,7 @@ async function findFolder({ workspaces }: Deps, source: Source): Promise<(string
   return ['with'];
 }
 
-/** The first glob that by itself is refused. */
+/** The first glob refused even alone. */
 async function findGlob(
   { workspaces }: Deps,
   source: Exclude<Source, { type: 'empty' }>,

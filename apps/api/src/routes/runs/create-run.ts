@@ -45,7 +45,7 @@ export function createRunRoute(app: App): void {
   );
 }
 
-/** The trace of a run continues that of the caller: below the span of this request, when it has one. */
+/** The trace of a run continues the caller's trace: below the span of this request, if any. */
 function contextOfRun(request: FastifyRequest): TraceContext | undefined {
   const caller = traceContext(request);
   return caller && (request.span?.context() ?? caller);

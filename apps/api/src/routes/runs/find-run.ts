@@ -2,7 +2,7 @@ import { runIdSchema } from '@holdpoint/contract';
 import { EngineError, type RunState } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 
-/** Ids become parts of keys: one of another form is not even looked up. @throws EngineError `run_not_found` */
+/** Ids become parts of keys: an id of another form is not even looked up. @throws EngineError `run_not_found` */
 export function checkRunId(id: string): string {
   if (!runIdSchema.safeParse(id).success) throw new EngineError('run_not_found', `there is no run ${id}`);
   return id;

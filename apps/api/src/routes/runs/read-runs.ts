@@ -47,7 +47,7 @@ export function readRunsRoutes(app: App): void {
   );
 }
 
-/** Sub-agents of a run that has ended are over, too. */
+/** Sub-agents of an ended run are over, too. */
 const openAgents = async (deps: ApiDeps, run: RunState): Promise<RunState[]> =>
   run.open_tasks === 0 ? [] : deps.engine.runs.agents(run);
 

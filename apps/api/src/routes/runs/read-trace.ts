@@ -2,7 +2,7 @@ import { idParamsSchema, readTraceQuerySchema, traceSchema } from '@holdpoint/co
 import type { App } from '../../deps.ts';
 import { findRun } from './find-run.ts';
 
-/** GET /v1/runs/{id}/trace: made from the log when it is asked for, so it is there without a collector. */
+/** GET /v1/runs/{id}/trace: made from the log at each request, so available without a collector. */
 export function readTraceRoute(app: App): void {
   app.get(
     '/v1/runs/:id/trace',

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { readStepDetail, toStepDetail, toWaitingStep } from '../steps/step-view.ts';
 import { findRun } from './find-run.ts';
 
-/** Calls that an open run received together: those of its turn, or those that wait for it. */
+/** Calls received together by an open run: the calls of its turn, or calls in wait for their turn. */
 interface Received {
   steps: readonly StepState[];
   waiting: readonly WaitingCall[];
@@ -16,7 +16,7 @@ export const areSettled = ({ steps, waiting }: Received): boolean =>
 
 const mostBytes = 64 * 1024 * 1024;
 
-/** The answer about calls, with as many arguments and results as it may have. @param most bytes */
+/** The answer about calls, with as many arguments and results as fit. @param most bytes */
 export async function showReceived(
   deps: Pick<ApiDeps, 'engine' | 'catalog'>,
   { runId, number, received }: { runId: string; number: number; received: Received },
@@ -47,5 +47,5 @@ async function readSteps(
   );
 }
 
-/** A payload in the log itself is small. */
+/** A payload inside the log is small. */
 const bytesOf = (payload: Payload | undefined): number => (payload && 'bytes' in payload ? payload.bytes : 0);

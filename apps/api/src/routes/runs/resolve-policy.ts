@@ -3,7 +3,7 @@ import { EngineError } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
-/** The document that a request gives or names, and the version when it names one. @throws ApiProblem `unknown_policy` */
+/** The document given or named by a request, and the version of a named document. @throws ApiProblem `unknown_policy` */
 export async function resolvePolicy(
   { engine }: Pick<ApiDeps, 'engine'>,
   given: GivenPolicy,

@@ -9,7 +9,7 @@ import {
   withCurrent,
 } from '@holdpoint/engine';
 
-/** A run as the API shows it. */
+/** The API's view of a run. */
 export function toRun(run: RunState, now = Date.now()): Run {
   const { header } = run;
   return {
@@ -53,7 +53,7 @@ const contextOf = ({ context_tokens, window, compactions }: RunState): Run['cont
     ? null
     : { tokens: context_tokens ?? null, window: window ?? null, compactions };
 
-/** @param agents those beneath it that are not over. @param current the operator's policy of now */
+/** @param agents the unfinished sub-agents. @param current the operator's present policy */
 export function toRunDetail(
   run: RunState,
   spec: RunSpec,
@@ -87,7 +87,7 @@ export function toRunDetail(
   return { ...toRun(run), output, waiting_for: agents.flatMap(waitingFor), request };
 }
 
-/** What a model was asked, and how; for other goals: nothing. */
+/** The request to a model, with its options; for other goals: nothing. */
 function askedOf(goal: Goal) {
   if (goal.planner !== 'model') return notAsked;
   const {
@@ -118,7 +118,7 @@ function toModelWait(run: RunState): Run['model_wait'] {
   return wait;
 }
 
-/** A sub-agent that does nothing before a person acts. One that only waits for another is left out: that one is named. */
+/** A sub-agent in wait for a person. A sub-agent in wait for another sub-agent alone is left out: the list names the other. */
 function waitingFor({ id, status, parent, header, reason, parked }: RunState): RunDetail['waiting_for'] {
   if (parent === undefined || (status !== 'paused' && (status !== 'waiting' || parked === 0))) return [];
   const { task_id } = parent;

@@ -127,9 +127,9 @@ async function awaitCalls(
       const received = await deps.engine.runs.calls(runId, number);
       const timeoutMs = until - deps.now();
       const isOver = areSettled(received) || timeoutMs <= 0 || signal.aborted;
-      // What they returned is read once: it may be long, and a run has many events.
+      // The results are read once: they may be long, and a run has many events.
       if (isOver) return await showReceived(deps, { runId, number, received });
-      // As a quiet stream does, it looks once per heartbeat, in case a notification was lost.
+      // A notification may be lost: the loop reads the run once per heartbeat, as a quiet stream does.
       await subscription.next({ timeoutMs: Math.min(timeoutMs, deps.heartbeatMs), signal });
     }
   } finally {

@@ -3,7 +3,7 @@ import type { App } from '../../deps.ts';
 import { checkRunId } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 
-/** POST /v1/runs/{id}/messages: 201 when this request recorded it, 200 when its Idempotency-Key matches an earlier request. */
+/** POST /v1/runs/{id}/messages: 201 when this request recorded the message, 200 when its Idempotency-Key matches an earlier request. */
 export function sendMessageRoute(app: App): void {
   app.post(
     '/v1/runs/:id/messages',

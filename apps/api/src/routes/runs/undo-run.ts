@@ -7,7 +7,7 @@ import { toRun } from './run-view.ts';
 
 const places = { step_not_found: '/to_step', step_not_settled: '/to_step', external_effects: '/keep_external_effects' };
 
-/** POST /v1/runs/{id}/undo: 200 when the files are back, 202 when a worker has yet to do that. */
+/** POST /v1/runs/{id}/undo: 200 when the files are back, 202 when a worker has yet to restore them. */
 export function undoRunRoute(app: App): void {
   app.post(
     '/v1/runs/:id/undo',

@@ -2,7 +2,7 @@ import { secretListSchema, secretParamsSchema, secretSchema, setSecretSchema } f
 import type { App } from '../../deps.ts';
 import { recordChange } from '../../record-change.ts';
 
-/** /v1/secrets: names of secrets, and values that only go in. */
+/** /v1/secrets: names of secrets, and values with no way out. */
 const config = { access: 'secrets:write' } as const;
 
 export function secretsRoutes(app: App): void {

@@ -7,7 +7,7 @@ import { findSnapshot, workspaceOf } from './find-snapshot.ts';
 
 const types = { 'tar.gz': 'application/gzip', zip: 'application/zip' } as const;
 
-/** GET /v1/runs/{id}/archive: the files of a snapshot in one download. */
+/** GET /v1/runs/{id}/archive: the files of a snapshot in a single download. */
 export function downloadArchiveRoute(app: App): void {
   app.get(
     '/v1/runs/:id/archive',
@@ -42,7 +42,7 @@ export function downloadArchiveRoute(app: App): void {
   );
 }
 
-/** Files that the base has not, or has otherwise. Compares two lists of ids, which is much cheaper than a diff. */
+/** Files missing or different in the base. Compares two lists of ids, much cheaper than a diff. */
 async function changedPaths(
   { workspaces }: Pick<ApiDeps, 'workspaces'>,
   runId: string,

@@ -25,8 +25,8 @@ export function workspaceOf(run: RunState): WorkspaceState {
 }
 
 /**
- * The id of the snapshot that a parameter names: by its own id, or by the id or number of a step. No other text reaches git.
- * @param asked the value of the parameter; undefined stays undefined
+ * The id of the snapshot named by a parameter: by its own id, or by the id or number of a step. No other text reaches git.
+ * @param asked the value of the parameter; undefined yields undefined
  * @param pointer the name of the parameter
  * @throws ApiProblem `snapshot_not_found`; EngineError `step_not_found`, `step_not_settled`
  */
@@ -46,12 +46,12 @@ export async function findNamed(
   throw new ApiProblem('snapshot_not_found', detail, { errors: [{ pointer, detail }] });
 }
 
-/** The snapshot that was asked for, or the current one. @throws as `findNamed` */
+/** The requested snapshot, or the current snapshot. @throws as `findNamed` */
 export async function findSnapshot(deps: Deps, run: RunState, asked: string | undefined): Promise<string> {
   return (await findNamed(deps, run, { asked, pointer: 'snapshot' })) ?? workspaceOf(run).snapshot;
 }
 
-/** The snapshot that an undo to this step restores. For a step that was undone, the one that the step left. */
+/** The snapshot restored by an undo to this step. For an undone step, the snapshot after the step. */
 async function afterStep({ engine }: Deps, run: RunState, asked: string): Promise<string> {
   const { steps } = await engine.runs.steps(run.id);
   const undone = steps.find(({ id, status }) => id === asked && status === 'undone');

@@ -4,7 +4,7 @@ import { showDamaged } from '../../errors/show-damaged.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { workspaceOf } from './find-snapshot.ts';
 
-/** GET /v1/runs/{id}/snapshots: the states that a client can read, compare, restore and fork from. */
+/** GET /v1/runs/{id}/snapshots: the states a client can read, compare, restore and fork from. */
 export function listSnapshotsRoute(app: App): void {
   app.get(
     '/v1/runs/:id/snapshots',

@@ -87,7 +87,7 @@ export function readStepsRoutes(app: App): void {
   );
 }
 
-/** A result that cannot be read is shown as far as the state has it. */
+/** An unreadable result is shown as far as the state has the content. */
 const shownResult = (
   { outcome }: StepState,
   result: Payload<Json> | Damaged | null | undefined,

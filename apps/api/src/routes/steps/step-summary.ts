@@ -17,7 +17,7 @@ export function toSummary({ step, number }: NumberedStep): StepSummary {
   return summary;
 }
 
-/** Only the beginning of a large value is known, and it may end within the text. */
+/** Only the beginning of a large value is known, possibly without the end of the text. */
 function firstText(args: Payload): string {
   if ('preview' in args) return readText(/:\s*"((?:[^"\\]|\\.)*)/.exec(args.preview)?.[1] ?? '');
   const { json } = args;
@@ -35,7 +35,7 @@ function readText(escaped: string): string {
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** The beginning of a text on one line, so that its JSON has at most this many bytes, without its quotation marks. */
+/** The beginning of a text on a single line: its JSON has at most this many bytes, without its quotation marks. */
 function cutTo(text: string, most: number): string {
   const line = text.slice(0, most).replaceAll(/\s+/g, ' ').trim();
   if (line.length === text.length && bytesOf(line) - 2 <= most) return line;

@@ -3,7 +3,7 @@ import type { Attempt, Step, StepDetail } from '@holdpoint/contract/wire';
 import type { Attempt as LoggedAttempt, NumberedStep, RunState, StepState, WaitingCall } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 
-/** A step as it stands in a list. */
+/** A step in a list. */
 export const toStep = (runId: string, { step, number }: NumberedStep, result: Step['result']): Step => ({
   ...shared(runId, step),
   number,
@@ -19,7 +19,7 @@ export const toStepDetail = (runId: string, step: StepState, args: Json, result:
   verdict: step.call.verdict ?? null,
 });
 
-/** A step by itself, read whole. */
+/** A single step, read whole. */
 export async function readStepDetail(
   { engine }: Pick<ApiDeps, 'engine'>,
   run: RunState,
@@ -29,7 +29,7 @@ export async function readStepDetail(
   return toStepDetail(run.id, step, args, result);
 }
 
-/** A call that waits behind other calls of its run, as the step that it becomes. */
+/** A call in the queue behind other calls of its run, in the form of its future step. */
 export function toWaitingStep(
   { catalog }: Pick<ApiDeps, 'catalog'>,
   { id: runId, header: { toolset } }: Pick<RunState, 'id' | 'header'>,

@@ -2,7 +2,7 @@ import { isTaskOver } from '@holdpoint/contract';
 import type { Task } from '@holdpoint/contract/wire';
 import type { RunState, TaskState } from '@holdpoint/engine';
 
-/** A task as the API shows it. @param child the run of a sub-agent, once there is one */
+/** The API's view of a task. @param child the run of a sub-agent, if begun */
 export function toTask(runId: string, task: TaskState, child: RunState | undefined): Task {
   const { about } = task;
   const outcome = isTaskOver(task.status) ? task.outcome : undefined;

@@ -77,7 +77,7 @@ export function tasksRoutes(app: App): void {
       const subscription = await deps.notifications.subscribe(notificationChannel(runId));
       try {
         for (;;) {
-          // The status is read first: when it says that the task is over, the output below is complete.
+          // The status is read first: for a finished task the output below is complete.
           const { task } = await findTask(deps, params.id);
           const page = await deps.outputs.read(task.id, { stream, from: cursor, maxBytes: max_bytes });
           const left = until - deps.now();
@@ -116,5 +116,5 @@ export function tasksRoutes(app: App): void {
   );
 }
 
-/** Output causes no notification, so it is polled. */
+/** Output causes no notification, so the route polls. */
 const pollMs = 200;
