@@ -81,7 +81,7 @@ const environmentSchema = z.object({
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
 });
 
-/** What a worker process is started with. */
+/** The settings of a worker process at its start. */
 export interface WorkerConfig extends RuntimeConfig {
   log: string;
   /** `redis://…`, or the absolute path of a unix socket. When undefined, the embedded server of the data directory. */
@@ -148,7 +148,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
 /** A run in progress keeps a tool host and its caches in memory. Half of the memory is for its commands. */
 const bytesPerRun = 128 * 1024 ** 2;
 
-/** Twice the slots: while one run is between two steps, another one has its slot. */
+/** Twice the slots: while a run is between two steps, another run has its slot. */
 const defaultRuns = (steps: number): number =>
   Math.max(2, Math.min(2 * steps, Math.floor(totalmem() / 2 / bytesPerRun)));
 

@@ -32,7 +32,7 @@ async function main(): Promise<void> {
     logger.fatal({ why }, 'this worker ends, so that another one takes its place');
     end(1);
   };
-  // Before the worker logs that it is ready: a supervisor may send a signal as soon as it reads that line.
+  // Before the worker logs that it is ready: a supervisor may send a signal as soon as this line appears.
   const started = findRunningRedis(config).then((address) =>
     startWorkers(config, address, { logger, secrets, workerId, traceIds, logDrops, thread, replace }),
   );
