@@ -1,4 +1,4 @@
-// Fails when the tests of packages/tools reach less than 95 % of the lines of a tool or of an operation that tools share: `npm run coverage`.
+// Fails when the tests of packages/tools reach less than 95 % of the lines of a tool or of a shared operation: `npm run coverage`.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ const files = Object.entries(report)
     const text = readFileSync(path, 'utf8').split('\n');
     const reached = new Map<number, boolean>();
     for (const [id, { start }] of Object.entries(statementMap)) {
-      // The compiler has shown that nothing leads there.
+      // The compiler has shown this line unreachable.
       if (text[start.line - 1]?.includes('satisfies never')) continue;
       reached.set(start.line, reached.get(start.line) === true || (counts[id] ?? 0) > 0);
     }

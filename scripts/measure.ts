@@ -1,6 +1,6 @@
 /**
- * Measures the code base: lines, imports, exports, file lengths, and how plain the comments are. Source is TypeScript and JavaScript outside `tests/`
- * which is neither a test nor in a folder `testing` or `fixtures`.
+ * Measures the code base: lines, imports, exports, file lengths, and how plain the comments are. Source is TypeScript and JavaScript
+ * outside `tests/`, without tests and without folders `testing` or `fixtures`.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { type RecordedLine, terminalSvg } from './recording/terminal-svg.ts';
 
 const command = 'npm run demo';
-/** Long pauses are cut, and lines that appear together are spread, so that a reader can follow. */
+/** Long pauses are cut, and simultaneous lines are spread, for a reader to follow. */
 const longestPauseS = 0.4;
 const shortestPauseS = 0.06;
-/** What a reader has to read before the next line. */
+/** Reading times of lines, before the next line appears. */
 const readingTimes: readonly [RegExp, number][] = [
   [/== .*timeline/, 0.4],
   [/== /, 0.7],

@@ -1,6 +1,6 @@
 // Makes a fresh clone runnable: a recent Node, the dependencies, a Redis and a sandbox, without root.
-// Runs before `npm start`, `npm test` and `npm run check`. It uses built-in modules only and runs on Node 18 or newer,
-// because it installs everything else. When nothing is missing it ends at once.
+// Runs before `npm start`, `npm test` and `npm run check`. The set-up uses built-in modules only and runs on Node 18 or newer,
+// because everything else is installed by the set-up. When nothing is missing the set-up ends immediately.
 //
 //   node scripts/setup.mjs [--production] [--prometheus]
 //
@@ -30,7 +30,7 @@ async function setUp(machine) {
   if (parts.every((part) => part.isReady(machine))) return;
   await withLock({ path: path.join(machine.root, '.cache/setup.lock'), progress: machine.progress }, async () => {
     await waitForLeftRunning(machine);
-    // Those of an interrupted set-up may be old, or half there.
+    // Package lists of an interrupted set-up may be old, or half there.
     removeLists(machine);
     // Checked again under the lock: another set-up may have done the work. The parts are independent and mostly wait
     // for the network, so they run in parallel.

@@ -1,11 +1,13 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The first that matches counts. Files that start whole systems take longest; one that begins last would run alone at the end. */
+/**
+ * The first matching pattern counts. Files that start whole systems take longest; a late start would leave such a file alone at the end.
+ */
 const order = [
-  // Those of test:crash that take more than a minute: one that begins last would run alone.
+  // Files of test:crash with more than a minute: a late start would leave them alone at the end.
   /\/long-conversation\.recover\./,
   /\/(waiting|open-run)\.recover\.|\/lost-wake-up\.race\./,
-  // What measures memory or delays runs in a new process.
+  // Measurements of memory or delays run in a new process.
   /\.measure\.test\.ts$/,
   /\/tests\/(power|repositories|faults)\//,
   /\/tests\/runs\/|\/apps\/cli\/src\/commands\//,
@@ -18,7 +20,7 @@ const rank = ({ moduleId }: TestSpecification): number => {
   return found < 0 ? order.length : found;
 };
 
-/** Longest first, on a machine that has never run the tests. */
+/** Longest first, on a machine without earlier test times. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));

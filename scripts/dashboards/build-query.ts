@@ -5,7 +5,7 @@ import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus';
 import * as tempo from '@grafana/grafana-foundation-sdk/tempo';
 import type { Panel, Query } from './source.ts';
 
-/** The data sources are choices at the top of each page, so that the pages work with those that an operator already has. */
+/** The data sources are choices at the top of each page, for use with the operator's own data sources. */
 export const sources = {
   metrics: { type: 'prometheus', uid: '$metrics' },
   traces: { type: 'tempo', uid: '$traces' },

@@ -17,7 +17,7 @@ export const rate = (key: Of<'counter'>, selection?: Selection): string => sum(m
 export const observed = (key: Of<'histogram'>, selection?: Selection): string =>
   sum(`${m[key]}_count`, 'rate', selection);
 
-/** How many there were in the time that the page shows. */
+/** The count within the page's time range. */
 export const increase = (key: Of<'counter'>, selection?: Selection): string => sum(m[key], 'increase', selection);
 export const happened = (key: Of<'histogram'>, selection?: Selection): string =>
   sum(`${m[key]}_count`, 'increase', selection);

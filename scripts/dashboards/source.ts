@@ -1,10 +1,10 @@
-/** What a panel asks, in the language of its data source. */
+/** A panel's query, in the language of its data source. */
 export type Query =
   | {
       promql: string;
       /** The name of each series, for example `{{tool}}`. */
       legend?: string;
-      /** Shows exemplars, which lead to traces. */
+      /** Shows exemplars with links to traces. */
       exemplars?: boolean;
     }
   | { traceql: string; of: 'traces' | 'spans' }
@@ -13,7 +13,7 @@ export type Query =
 
 export interface Panel {
   title: string;
-  /** What a reader learns from it, in one or two sentences. */
+  /** The reader's gain from the panel, in a sentence or two. */
   about: string;
   as: 'lines' | 'stacked' | 'number' | 'table' | 'heatmap' | 'trace' | 'logs';
   /** A unit of Grafana: `s`, `short`, `bytes`, `percentunit`, `currencyUSD`, … */
@@ -21,7 +21,7 @@ export interface Panel {
   queries: Query[];
   /** Columns, of 24. @default 8 for `lines`, `stacked` and `heatmap`, 4 for `number`, 24 for the others */
   width?: number;
-  /** From this value on a number is orange, and from `bad` on it is red. */
+  /** From this value on a number is orange, and from `bad` on red. */
   warn?: number;
   bad?: number;
   /** Where a click on a value leads. */
@@ -38,7 +38,7 @@ interface Row {
   panels: Panel[];
 }
 
-/** A choice at the top of a page: the values of a label, or a text that the reader enters. */
+/** A choice at the top of a page: the values of a label, or a text entered by the reader. */
 export type Variable = { name: string; label: string } & ({ valuesOf: string; of: string } | { text: string });
 
 export interface Page {

@@ -1,4 +1,4 @@
-/** A line of output, and when it appeared. */
+/** A line of output, with the time of its appearance. */
 export interface RecordedLine {
   /** Text with SGR colours. */
   text: string;

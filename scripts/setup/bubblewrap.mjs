@@ -14,8 +14,7 @@ const next = [
 ].join('\n');
 
 /**
- * The sandbox looks only at `.cache/bubblewrap/bin/bwrap`: a link to the system's bubblewrap, or the launcher of the
- * one unpacked here. Only Linux has it.
+ * The sandbox looks only at `.cache/bubblewrap/bin/bwrap`: a link to the system's bubblewrap, or the launcher of the unpacked bubblewrap. Only Linux has bubblewrap.
  *
  * @param {import('./machine.mjs').Machine} machine
  */
@@ -42,7 +41,7 @@ export async function prepare(machine) {
 }
 
 /**
- * Lines about isolation on this platform that the user must read.
+ * Lines for the user about isolation on this platform.
  *
  * @param {Pick<import('./machine.mjs').Machine, 'platform'>} machine
  */
@@ -59,7 +58,7 @@ export function notes({ platform }) {
  */
 function linkTo(directory, program) {
   const place = path.join(directory, 'bin/bwrap');
-  // The system's bubblewrap replaces the one unpacked here.
+  // The system's bubblewrap replaces the unpacked bubblewrap.
   fs.rmSync(directory, { recursive: true, force: true });
   fs.mkdirSync(path.dirname(place), { recursive: true });
   fs.symlinkSync(program, place);

@@ -9,8 +9,8 @@ import { run } from './run.mjs';
  * @typedef {object} Unpacking
  * @property {string} directory destination
  * @property {string[]} groups alternatives, see get-debian-package.sh
- * @property {string[]} programs the launcher starts the first one that exists
- * @property {string} next what the user can do when it fails
+ * @property {string[]} programs the launcher starts the first existing program
+ * @property {string} next the user's next step after a failure
  */
 
 /** @param {import('./machine.mjs').Machine} machine */
@@ -21,7 +21,7 @@ export function canUnpackPackages(machine) {
 }
 
 /**
- * Unpacks one of the packages into a directory, with a launcher `bin/<program>` that finds the unpacked libraries.
+ * Unpacks a package of the alternatives into a directory, with a launcher `bin/<program>` for the unpacked libraries.
  *
  * @param {import('./machine.mjs').Machine} machine
  * @param {Unpacking} options
@@ -33,7 +33,7 @@ export function unpackPackage(machine, options) {
   return mine;
 }
 
-/** Packages are unpacked one after another, so that the second finds the package lists of the first. */
+/** Packages are unpacked in sequence: the second finds the package lists of the first. */
 let turn = Promise.resolve();
 
 /**
@@ -83,8 +83,8 @@ async function unpackOnce(machine, { directory, groups, programs, next }) {
 }
 
 /**
- * Writes `bin/<program>`: a link when the program finds its libraries on this system, otherwise a script that starts it
- * through the dynamic loader. LD_LIBRARY_PATH would work too, but the program's children would inherit it. Both use
+ * Writes `bin/<program>`: a link when the program finds its libraries on this system, otherwise a script with a call of the
+ * dynamic loader. LD_LIBRARY_PATH would work too, but the program's children would inherit the variable. Both use
  * relative paths, so the directory can be moved.
  *
  * @param {Pick<import('./machine.mjs').Machine, 'root'>} machine
@@ -139,7 +139,7 @@ function subdirectories(directory) {
 }
 
 /**
- * The dynamic loader that a program names, a string in the first 4 KiB of the file.
+ * The dynamic loader named by a program, a string in the first 4 KiB of the file.
  *
  * @param {string} program
  */

@@ -3,8 +3,8 @@ import { npm } from './npm.mjs';
 import { readJson } from './read-json.mjs';
 
 /**
- * npm writes `node_modules/.package-lock.json` at the end of every installation. Comparing it with the lock file
- * shows what is installed. A stamp file of our own could disagree with npm. It costs about 4 ms.
+ * npm writes `node_modules/.package-lock.json` at the end of every installation. A comparison with the lock file
+ * finds missing packages. A stamp file of our own could disagree with npm. The comparison costs about 4 ms.
  *
  * @typedef {{version?: string, integrity?: string, link?: boolean, dev?: boolean, optional?: boolean, devOptional?: boolean,
  *   os?: string | string[], cpu?: string | string[], bin?: Record<string, string>}} LockedPackage
@@ -20,7 +20,7 @@ export function isReady(machine) {
 export async function prepare(machine) {
   const { root, production, progress } = machine;
   if (!production && matches(machine, true)) {
-    // Going from production to development only adds packages. `npm ci` would first delete what a running system uses.
+    // Going from production to development only adds packages. `npm ci` would first delete packages in use by a running system.
     progress('npm install: adding the development dependencies');
     await npm(machine, root, ['install', '--no-save', '--include=dev']);
   } else {
@@ -42,7 +42,7 @@ function matches({ root }, production) {
 
 /**
  * Whether everything in the lock file is installed. Optional packages (other platforms' binaries) may be absent;
- * packages that are not in the lock file are ignored.
+ * packages missing in the lock file are ignored.
  *
  * @param {LockFile} lock
  * @param {LockFile | undefined} installed

@@ -1,8 +1,8 @@
-/** A part of the set-up failed. `next` says what the user can do. */
+/** A part of the set-up failed. `next` has the user's next step. */
 export class SetupError extends Error {
   /**
-   * @param {string} message what happened
-   * @param {string} next what the user can do
+   * @param {string} message the failure
+   * @param {string} next the user's next step
    */
   constructor(message, next) {
     super(message);

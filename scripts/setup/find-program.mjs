@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * The first executable file of that name on PATH, or undefined.
+ * The first executable file of this name on PATH, or undefined.
  *
  * @param {import('./machine.mjs').WithEnvironment} machine
  * @param {string} name

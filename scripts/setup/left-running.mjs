@@ -6,12 +6,12 @@ import { isAlive } from './process.mjs';
 import { createReminder } from './reminder.mjs';
 
 const pollMs = 200;
-/** No download takes longer. An older record names a process id that another process may have by now. */
+/** No download takes longer. An older record may name the process id of another, later process. */
 const staleMs = 15 * 60_000;
 
 /**
- * Records that a program works in this clone until the returned function is called. When the set-up is killed, its
- * children run for a while: a second `npm ci` must not start while the first one still writes.
+ * Records a program's work in this clone until a call of the returned function. When the set-up is killed, its
+ * children run for a while: a second `npm ci` must not start while the first `npm ci` still writes.
  *
  * @param {string} root
  * @param {number | undefined} pid
@@ -25,10 +25,10 @@ export function noteRunning(root, pid) {
 }
 
 /**
- * Waits until no program of an earlier set-up runs. Call it under the lock.
+ * Waits until no program of an earlier set-up runs. Call under the lock.
  *
  * @param {{root: string, progress: (text: string) => void}} machine
- * @param {{everyMs?: number}} [options] how often it says that it waits
+ * @param {{everyMs?: number}} [options] the interval of the progress lines
  */
 export async function waitForLeftRunning({ root, progress }, { everyMs } = {}) {
   const remind = createReminder(progress, everyMs);

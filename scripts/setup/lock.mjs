@@ -14,7 +14,7 @@ const staleMs = 5 * 60_000;
 
 /**
  * Runs `work` while no other set-up of this clone runs. The lock is a symbolic link whose target names its owner:
- * one system call creates it with its content, so a lock always has an owner.
+ * a single system call creates link and content, so a lock always has an owner.
  *
  * @template T
  * @param {{path: string, progress: (text: string) => void}} options
@@ -53,7 +53,7 @@ function take(lock) {
 }
 
 /**
- * Removes a lock whose owner is gone. Only one process may do so at a time: otherwise a slow second process would
+ * Removes a lock whose owner is gone. Only one process may remove a lock at a time: otherwise a slow second process would
  * remove the new lock of the first.
  *
  * @param {string} lock

@@ -1,5 +1,5 @@
 /**
- * What the parts of the set-up know about the machine they run on.
+ * The machine, as known to the parts of the set-up.
  *
  * @typedef {object} Machine
  * @property {string} root the project's directory, absolute
@@ -9,9 +9,9 @@
  * @property {string} execPath the running Node
  * @property {NodeJS.ProcessEnv} env
  * @property {boolean} production leave development dependencies out
- * @property {(text: string) => void} progress prints one line on standard error
+ * @property {(text: string) => void} progress prints a line on standard error
  */
 
-/** The part of a {@link Machine} which finds programs. @typedef {Pick<Machine, 'env'>} WithEnvironment */
+/** The part of a {@link Machine} for finding programs. @typedef {Pick<Machine, 'env'>} WithEnvironment */
 
 export {};

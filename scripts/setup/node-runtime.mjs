@@ -10,8 +10,8 @@ import { run } from './run.mjs';
 import { isAtLeast } from './version.mjs';
 
 /**
- * The tests run on this Node. Older versions lack `using` declarations, UUIDv7 or type stripping. `engines` names the older Node that
- * the set-up itself runs on.
+ * The tests run on this Node. Older versions lack `using` declarations, UUIDv7 or type stripping. `engines` names the older Node
+ * for the set-up alone.
  *
  * @type {string}
  */
@@ -38,8 +38,8 @@ export async function prepare(machine) {
 }
 
 /**
- * npm puts `node_modules/.bin` first on PATH, so this link makes every later script run on the private Node, even
- * when npm itself runs on the old one. Called after the dependencies, because `npm ci` deletes the link.
+ * npm puts `node_modules/.bin` first on PATH, so every later script runs on the private Node of this link, even
+ * when npm runs on the old Node. Called after the dependencies, because `npm ci` deletes the link.
  *
  * @param {import('./machine.mjs').Machine} machine
  */
@@ -57,7 +57,7 @@ export function link(machine) {
 }
 
 /**
- * The package in the lock file that contains Node for a platform.
+ * The package in the lock file with Node for a platform.
  *
  * @param {import('./dependencies.mjs').LockFile} lock
  * @param {string} platform
@@ -110,7 +110,7 @@ async function install(machine, wanted) {
   }
   await npm(machine, fresh, ['ci']);
   const binary = path.join(fresh, wanted.place, wanted.bin);
-  // The packages are optional, one per platform, so npm does not fail when it cannot fetch the one needed here.
+  // The packages are optional, a package per platform, so npm does not fail when the download of the needed package fails.
   if (!isExecutable(binary)) {
     throw new SetupError(`npm could not fetch Node ${wanted.version} (${path.basename(wanted.place)}).`, checkRegistry);
   }
@@ -120,7 +120,7 @@ async function install(machine, wanted) {
     what: `Node ${wanted.version} for ${machine.platform}-${machine.arch} does not run on this machine`,
     next: `Install Node ${minimumNode} or newer with this system's own package manager and run the command again.`,
   });
-  // 67 MB of headers, which only native add-ons need.
+  // 67 MB of headers, needed only by native add-ons.
   fs.rmSync(path.join(fresh, wanted.place, 'include'), { recursive: true, force: true });
   replaceDirectory(fresh, final);
   progress(`Node ${wanted.version} installed`);

@@ -10,7 +10,7 @@ export const checkRegistry =
   'Check that the package registry can be reached (`npm ping`; behind a proxy: `npm config get proxy`), then run the command again.';
 
 /**
- * Runs npm with the Node that runs this set-up.
+ * Runs npm with the Node of this set-up.
  *
  * @param {import('./machine.mjs').Machine} machine
  * @param {string} cwd
@@ -45,8 +45,8 @@ function findCli({ env, execPath }) {
 }
 
 /**
- * npm looks for its global configuration (certificates, proxies) beside the Node that runs it. Under the private Node
- * it finds none, so this passes the one beside npm itself. Inside an npm script npm has already set it.
+ * npm looks for its global configuration (certificates, proxies) next to its Node. Next to the private
+ * Node lies none, so this function passes the configuration next to npm. Inside an npm script npm has already set the variable.
  *
  * @param {import('./machine.mjs').Machine} machine
  * @param {string | undefined} cli

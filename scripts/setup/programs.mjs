@@ -2,7 +2,7 @@ import { SetupError } from './error.mjs';
 import { findProgram } from './find-program.mjs';
 
 /**
- * Programs that nearly every system has and the set-up does not install.
+ * Programs present on nearly every system and not installed by the set-up.
  *
  * @param {import('./machine.mjs').Machine} machine
  */

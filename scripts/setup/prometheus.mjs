@@ -14,7 +14,7 @@ const next = [
 ].join('\n');
 
 /**
- * Whether there are Prometheus and promtool: the system's, or those unpacked here. Only the suite that uses them asks for them.
+ * Whether there are Prometheus and promtool: the system's, or the unpacked programs. Only the suite with Prometheus asks.
  *
  * @param {import('./machine.mjs').Machine} machine
  */

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 
 /**
  * @param {string} file
- * @returns {any} undefined when there is no such file or it is not JSON
+ * @returns {any} undefined for a missing file or any text but JSON
  */
 export function readJson(file) {
   try {

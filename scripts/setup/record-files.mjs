@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * `unpacked.json` holds the hash and the mode of each unpacked file that is run or loaded, by path. The sandbox compares them before it uses
- * bubblewrap, because commands run as the user that owns the unpacked files.
+ * `unpacked.json` holds the hash and the mode of each unpacked program and library, by path. The sandbox compares them before each use of
+ * bubblewrap, because commands run as the owner of the unpacked files.
  */
 const name = 'unpacked.json';
 
@@ -24,7 +24,7 @@ export function isAsRecorded(directory) {
 }
 
 /**
- * The launcher is included only when it is a script: links are skipped.
+ * A launcher script is included; a launcher link is skipped.
  *
  * @param {string} directory
  */

@@ -17,7 +17,7 @@ const next = [
 ].join('\n');
 
 /**
- * Whether there is a Redis: the user's own (REDIS_URL), the system's, or the one unpacked here.
+ * Whether there is a Redis: the user's own (REDIS_URL), the system's, or the unpacked Redis.
  *
  * @param {import('./machine.mjs').Machine} machine
  */

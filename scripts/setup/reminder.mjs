@@ -1,9 +1,9 @@
 /**
- * Says a text at once, and again every few seconds with the time that has passed: a set-up that waits is never silent for long.
+ * Says a text at once, and again every few seconds with the passed time: a waiting set-up is never silent for long.
  *
  * @param {(text: string) => void} progress
  * @param {number} [everyMs]
- * @returns {(text: string) => void} call it as often as you look
+ * @returns {(text: string) => void} called at each look
  */
 export function createReminder(progress, everyMs = 4000) {
   const begun = Date.now();

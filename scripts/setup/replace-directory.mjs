@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 
 /**
- * Moves a finished directory into place, so that no process sees half of it.
+ * Moves a finished directory into place: no process sees half of the content.
  *
  * @param {string} fresh
  * @param {string} final

@@ -3,7 +3,7 @@ import { SetupError } from './error.mjs';
 import { noteRunning } from './left-running.mjs';
 
 /**
- * Runs a program to its end and shows its output only when it fails.
+ * Runs a program to its end and shows its output only after a failure.
  *
  * @param {Pick<import('./machine.mjs').Machine, 'root'> & Partial<Pick<import('./machine.mjs').Machine, 'progress'>>} machine
  * @param {string[]} command

@@ -1,5 +1,5 @@
 /**
- * Compares dotted versions number by number; a suffix after `-` or `+` is ignored.
+ * Compares dotted versions number by number, without a suffix after `-` or `+`.
  *
  * @param {string} version such as `v22.22.0`
  * @param {string} minimum such as `22.22`

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parseSync, Visitor } from 'oxc-parser';
 import banned from './banned.json' with { type: 'json' };
 
-/** Files of the working tree that git tracks or does not ignore, as paths below `directory`. */
+/** Files of the working tree, tracked or not ignored by git, as paths below `directory`. */
 export function listFiles(directory: string): string[] {
   const options = ['--cached', '--others', '--exclude-standard', '-z'];
   const listed = execFileSync('git', ['-C', directory, 'ls-files', ...options], { encoding: 'utf8' });
@@ -19,7 +19,7 @@ interface Fragment {
 const code = '\0';
 
 /**
- * The text of a file with its lines as they are. In TypeScript and JavaScript every character of code is replaced, so that comments and strings
+ * The text of a file with its lines as they are. In TypeScript and JavaScript every character of code is replaced: comments and strings
  * remain, or comments alone. Other files are read as a whole.
  */
 export function readProse(file: string, kinds: Fragment['kind'][] = ['comment', 'string']): string {

@@ -3,7 +3,7 @@ import type { Page } from '../source.ts';
 import { toRun } from '../to-run.ts';
 
 const chosen = '{gen_ai_request_model=~"$model"}';
-/** A request that was canceled with its run has not failed. */
+/** A request canceled with its run has not failed. */
 const failed = '{gen_ai_request_model=~"$model", error_type!~"|canceled"}';
 const model = ['gen_ai_request_model'];
 

@@ -2,7 +2,7 @@ import type { Page } from '../source.ts';
 import { toRun } from '../to-run.ts';
 
 const ofRun = 'span.holdpoint.run.id = "$run"';
-/** A line of a log names its run, in structured metadata when it came by OTLP. */
+/** A line of a log names its run; lines from OTLP have the name in structured metadata. */
 const logOfRun = '{service_name=~"holdpoint.*"} | run_id="$run"';
 
 export const run: Page = {
