@@ -2,14 +2,14 @@ import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 export interface BareJobs {
-  /** One job, from adding it to the event that it is completed. */
+  /** A job, from its addition to the event of its completion. */
   one(): Promise<void>;
   /** So many jobs, never more than `atOnce` at a time. */
   many(count: number, atOnce: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** BullMQ alone: jobs that do nothing. @param connections of the queue and of the worker */
+/** BullMQ alone: jobs without work. @param connections of the queue and of the worker */
 export async function openBareJobs(name: string, connections: { queue: Redis; worker: Redis }): Promise<BareJobs> {
   const prefix = `{${name}}`;
   const done = new Map<string, () => void>();

@@ -1,7 +1,7 @@
 /**
- * 100,000 files, 2 GB: real code, and 400 files of 3 MB that do not compress. The first workspace of them against `cp -a`, again, a fork, the
- * answer to a discard, the longest time that the event loop stood still, and the most memory that the process took. Each row is printed when
- * it is known. A missed target is marked but does not fail.
+ * 100,000 files, 2 GB: real code, and 400 incompressible files of 3 MB. Rows: the first workspace against `cp -a`, the next workspace, a fork, the answer to a
+ * discard, the longest block of the event loop, and the peak memory of the process. Each row is printed when known. A missed target is marked
+ * but does not fail.
  *
  * `--layers copy` measures plain trees, `--files N` fewer files.
  */
@@ -82,7 +82,7 @@ async function measure(): Promise<void> {
   }
 }
 
-/** Forgets what making the source took; Linux only. */
+/** Forgets the memory peak of making the source; Linux only. */
 function resetPeak(): void {
   if (process.platform === 'linux') writeFileSync('/proc/self/clear_refs', '5');
 }

@@ -17,7 +17,7 @@ await system.startWorker();
 const times: number[] = [];
 for (let round = -warmUp; round < rounds; round++) {
   const marker = `3${process.pid}${round + warmUp}`;
-  // One in eight ignores SIGTERM and needs SIGKILL.
+  // Each eighth process ignores SIGTERM and needs SIGKILL.
   const deaf = round % 8 === 0 ? "trap '' TERM; " : '';
   const command = `${deaf}setsid sleep ${marker} & (sleep ${marker} & sleep ${marker}) & touch started; sleep ${marker}`;
   const { run } = await system.client.createRun({ plan: plan([bash(command)]) });
@@ -40,7 +40,7 @@ say(`  p99 ${at(0.99).toFixed(1)} ms; target at most 250: ${judge(at(0.99) <= 25
 await system[Symbol.asyncDispose]();
 process.exit(0);
 
-/** Processes with the marker in their arguments: those of the command, and bubblewrap's own. */
+/** Processes with the marker in their arguments: the command's processes, and bubblewrap's own. */
 function treeOf(marker: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && read(name, 'cmdline').includes(marker))

@@ -1,6 +1,6 @@
 import type { WorkerDeps } from '@holdpoint/engine/worker';
 
-/** The same deps, and `called`, which waits until so many calls of a run were made. */
+/** The same deps with `called`: a promise for the given number of calls of a run. */
 export function countingCalls<Deps extends WorkerDeps>(
   deps: Deps,
 ): { deps: Deps; called(runId: string, calls: number): Promise<void> } {

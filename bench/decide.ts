@@ -1,6 +1,6 @@
 /**
- * What a decision costs until the tool runs, against a no-op step: from the call that decides to the begin of the execution, against the time
- * between the executions of two sequential steps, alternating, on one Redis (`appendfsync always`) with real queues.
+ * The cost of a decision until the tool runs, against a no-op step: from the decision's call to the begin of the execution, against the
+ * time between the executions of two sequential steps, alternating, on one Redis (`appendfsync always`) with real queues.
  */
 import { tmpdir } from 'node:os';
 import { connect } from '@holdpoint/engine/redis';

@@ -1,7 +1,7 @@
 /**
- * What durability costs against BullMQ alone on the same Redis (`appendfsync always`), in one run: sequential no-op steps against sequential
- * jobs, steps against jobs per second at several concurrencies, what each costs in fsyncs, messages and CPU, and whether a step costs more
- * late in a long run.
+ * The cost of durability against BullMQ alone on the same Redis (`appendfsync always`), in one run: sequential no-op steps against
+ * sequential jobs, steps against jobs per second at several concurrencies, the fsyncs, messages and CPU of each, and the cost of a late
+ * step in a long run.
  */
 import { tmpdir } from 'node:os';
 import { connect } from '@holdpoint/engine/redis';
@@ -38,7 +38,7 @@ const config = {
   dataDir: engine.directory,
 };
 const workers = await startQueueWorkers({ deps, connections, config });
-// As a user of BullMQ opens them. Holdpoint's own send several commands in one write, which makes jobs faster as well.
+// As a user of BullMQ opens them. Holdpoint's own connections send several commands in one write: jobs become faster as well.
 const plain = [new Redis(engine.address), new Redis(engine.address, { maxRetriesPerRequest: null })] as const;
 const bare = await openBareJobs('floor', { queue: plain[0], worker: plain[1] });
 const shared = await openBareJobs('shared', { queue: connections.state, worker: connections.worker() });

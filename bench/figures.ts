@@ -1,4 +1,4 @@
-/** The value below which this share of the values lies, between its two neighbours where it is none of them. */
+/** The value at a share of the sorted values, interpolated between the two neighbours. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   const at = (sorted.length - 1) * share;
@@ -11,7 +11,7 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** `12.30 (11.90–13.10)`: the median, and between which values the middle 80 % lie. */
+/** `12.30 (11.90–13.10)`: the median, and the limits of the middle 80 %. */
 export function spread(values: readonly number[], digits = 2): string {
   const [low, middle, high] = [0.1, 0.5, 0.9].map((share) => quantile(values, share).toFixed(digits));
   return `${middle} (${low}–${high})`;

@@ -1,6 +1,6 @@
 /**
- * The code graph of 5,000 generated files of four languages, the same ones each time: its first build, what one changed file costs, and
- * queries. One line per figure: median, 10th and 90th percentile, and the target. A missed target is marked but does not fail.
+ * The code graph of 5,000 generated files of four languages, the same files each time: its first build, the cost of a changed file, and
+ * queries. A line per figure: median, 10th and 90th percentile, and the target. A missed target is marked but does not fail.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -112,7 +112,7 @@ function pathOf(n: number): string {
   return `src/m${n % 50}/p${n % 7}/file${n}.${kindOf(n)}`;
 }
 
-/** A file of 1 to 12 KB, whose functions call those of a file that it imports. */
+/** A file of 1 to 12 KB: its functions call the functions of an imported file. */
 function textOf(n: number): string {
   const other = (n + 50 * 8 * (1 + (n % 5))) % files;
   const functions = 4 + ((n * 7919) % 40);

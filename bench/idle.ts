@@ -1,6 +1,6 @@
 /**
- * What waiting costs: the processor time of a worker, of the API and of Redis while nothing happens, with 10 parked runs and with 10,000. One run is
- * parked by a held call through the API; the others are copies of it. The API gets no request. Linux only.
+ * The cost of waiting: the processor time of a worker, of the API and of Redis while nothing happens, with 10 parked runs and with 10,000.
+ * A held call through the API parks the first run; the others are copies of the first. The API gets no request. Linux only.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -52,7 +52,7 @@ async function settled(): Promise<void> {
   say('  the worker has not looked at every run yet');
 }
 
-/** Shares of one core. */
+/** Shares of a core. */
 async function measure(runs: number): Promise<typeof pids> {
   const at = (): number[] => Object.values(pids).map(cpuSeconds);
   const [from, before] = [performance.now(), at()];

@@ -1,6 +1,6 @@
 /**
- * What the check of a key costs a request: a real API, asked over HTTP for the caller (`/v1/me`, one check) and for its health (none), in turns. The
- * key has a rate, so its counters are written. Then the check alone, without HTTP.
+ * The cost of a key check per request: a real API, asked over HTTP for the caller (`/v1/me`, a check) and for its health (no check), in
+ * turns. The key has a rate, so its counters are written. Then the check alone, without HTTP.
  */
 import { openCallers } from '@holdpoint/callers';
 import { newId } from '@holdpoint/engine';

@@ -1,6 +1,6 @@
 /**
- * What a tree costs that stands on a shared layer, against a copy of it: the same source again, fork, take-over, a snapshot, a restore and
- * a discard, on 1,000 and on 10,000 files, alternating with `cp -a`. One line per figure: median, 10th and 90th percentile, ratio to the floor.
+ * The cost of a tree on a shared layer, against a copy: the same source again, fork, take-over, a snapshot, a restore and a discard, on
+ * 1,000 and on 10,000 files, alternating with `cp -a`. A line per figure: median, 10th and 90th percentile, ratio to the floor.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -79,7 +79,7 @@ function fileName(index: number): string {
   return `folder-${Math.floor(index / 12)}/module-${index}.ts`;
 }
 
-/** Files of about 7 KB that deflate 3:1, as code does. */
+/** Files of about 7 KB, deflating 3:1 as code does. */
 function makeTree(root: string, files: number): void {
   for (let index = 0; index < files; index++) {
     const path = join(root, fileName(index));

@@ -1,6 +1,6 @@
 /**
- * What lists cost when there are many runs: each list of runs and approvals, through a real API, with 10 runs and with 10,000 of them. Both are pages of
- * 10 items. Two systems answer in turns. And how long `/healthz` takes while the larger one is asked for lists.
+ * The cost of lists with many runs: each list of runs and approvals, through a real API, with 10 runs and with 10,000. Both are pages of 10
+ * items. Two systems answer in turns. The bench also measures `/healthz` while the larger system answers lists.
  */
 import { copyRun } from '@holdpoint/engine/testing';
 import { Redis } from 'ioredis';
@@ -76,7 +76,7 @@ async function parked(runs: number): Promise<System> {
     labels: { team: 'red' },
   });
   await nextApproval(system.client, run.id);
-  // Only the API is measured: the first look at so many runs would be beside it.
+  // Only the API is measured: the worker's first sweep over so many runs would disturb the figures.
   await worker.signal('SIGTERM');
   const redis = new Redis(system.redis.address);
   await copyRun(redis, run.id, runs - 1);

@@ -1,7 +1,7 @@
 /**
- * How soon a reader of a run has what its model writes: from the moment at which a provider's server writes a delta to the moment at which a
- * client of the API has it. And what a step of a model costs when its answers are streamed to a reader, against the same without a reader. The
- * API, the worker and Redis are real; the server of the model is one of ours, on loopback.
+ * The delay of live text: from the moment of a provider's write of a delta to the moment of its arrival at a client of the API. A second
+ * figure: the cost of a model's step with a streamed answer and a reader, against the same step without a reader. The API, the worker and
+ * Redis are real; the model's server is a test server on loopback.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ const judge = (holds: boolean): string => (holds ? 'met' : 'MISSED');
 const at = (times: number[], q: number): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * q)] ?? Number.NaN;
 
-/** A prompt `slow` gets deltas with their times; any other gets one call, and then an end. */
+/** A prompt `slow` gets deltas with their times; any other gets a call, and then an end. */
 const server = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -68,7 +68,7 @@ for await (const event of client.liveEvents(run.id)) {
 say(`${late.length} of ${deltas} deltas, one every ${everyMs} ms, from the server's write to the client of the API`);
 say(`  p50 ${at(late, 0.5)} ms, p90 ${at(late, 0.9)} ms; target of the p50 at most 50: ${judge(at(late, 0.5) <= 50)}`);
 
-/** Milliseconds of a run with one call. */
+/** Milliseconds of a run with a single call. */
 async function stepTime(isRead: boolean): Promise<number> {
   const from = performance.now();
   const made = await client.createRun({ prompt: 'quick' });

@@ -1,4 +1,4 @@
-/** `npm run bench -- NAME` measures one thing against its floor, in one run. */
+/** `npm run bench -- NAME` measures a subject against its floor, in one run. */
 const benches = {
   engine: () => import('./engine.ts'),
   cancel: () => import('./cancel.ts'),

@@ -1,6 +1,6 @@
 /**
- * How much memory a worker needs to materialise a large tree: 100,000 small files, and 400 files of 3.1 MB that do not compress, 2 GB in all.
- * Each tree has its own process; the figure is its peak (VmHWM) minus what it had before. Linux only.
+ * The memory of a worker while materialising a large tree: 100,000 small files, and 400 incompressible files of 3.1 MB, 2 GB in all. Each
+ * tree has its own process; the figure is its peak (VmHWM) minus the memory before. Linux only.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

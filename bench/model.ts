@@ -1,8 +1,7 @@
 /**
- * What asking a model costs beside the model, over real HTTP on loopback:
- * building the request of turn 400 against that of turn 40, from the job of the turn to the sent body, in a task that fills its window;
- * the time from the server's write of a part to its arrival as a delta;
- * and a streamed answer against the same answer as a whole, from a server that writes for as long.
+ * The cost of a model request on Holdpoint's side, over real HTTP on loopback: building the request of turn 400 against the request of turn
+ * 40, from the job of the turn to the sent body, in a task with a full window; the time from the server's write of a part to its arrival as
+ * a delta; and a streamed answer against the same answer as a whole, from a server with the same write time.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +11,7 @@ import { openModels } from '@holdpoint/models/open-models';
 import { plannedRun } from '@holdpoint/runtime/testing';
 
 const model = 'anthropic/claude-sonnet-4-5';
-/** What each turn reads. The window is full after about 50 turns. */
+/** The bytes read in each turn. The window is full after about 50 turns. */
 const readBytes = 16 * 1024;
 const window = 200_000;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -72,7 +71,7 @@ const cpuMs = (): number => {
   return (user + system) / 1000;
 };
 
-/** Milliseconds of the processor from the job of each turn to the body that is sent: reading, redaction and compaction included. */
+/** Milliseconds of the processor from the job of each turn to the sent body: reading, redaction and compaction included. */
 async function buildTimes(turns: number): Promise<number[]> {
   const times: number[] = [];
   let began = Number.NaN;

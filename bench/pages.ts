@@ -1,7 +1,7 @@
 /**
- * What a long run costs its readers: pages of its steps, its events and its snapshots over HTTP, for a run of 5,000 no-op steps and for one of 50, and for
- * a run that wrote a fifth as often, in turns; then
- * how long `/healthz` takes while 20 readers ask for pages of the long one, and how many bytes of Redis a step takes.
+ * The cost of a long run for its readers: pages of its steps, its events and its snapshots over HTTP, for a run of 5,000 no-op steps and for a run
+ * of 50, and for a run with a fifth of the writes, in turns; then the time of `/healthz` while 20 readers ask for pages of the long run, and the
+ * bytes of a step in Redis.
  *
  * npm run bench -- pages [--long 5000] [--short 50] [--rounds 40]
  */

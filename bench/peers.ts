@@ -1,7 +1,7 @@
 /**
- * Durable steps of Holdpoint beside those of Restate, of DBOS on PostgreSQL, and a bare job of BullMQ, in alternating rounds of one run. Each
- * has its own processes and its own server, with fsync on. They are brought into `.cache/` for this bench alone; one that cannot be had is
- * named, and the others are measured.
+ * Durable steps of Holdpoint, of Restate, of DBOS on PostgreSQL, and a bare job of BullMQ, in alternating rounds of one run. Each system has its
+ * own processes and its own server, with fsync on. The bench fetches the systems into `.cache/` for its own use; an unavailable system is named,
+ * and the others are measured.
  *
  * npm run bench -- peers [--rounds 5] [--steps 60] [--parked 300] [--only bullmq,holdpoint,restate,dbos]
  */
@@ -33,11 +33,11 @@ if (chosen.some((name) => !Object.hasOwn(names, name)) || !(rounds >= 1 && steps
 }
 const releases = 5;
 const stepsAtOnce = 25;
-/** The first steps of a run open what later ones use. */
+/** The first steps of a run open connections and files for later steps. */
 const warmUp = 3;
 
 interface Round {
-  /** Milliseconds of one step after the other. */
+  /** Milliseconds of a step in a sequence. */
   step: number;
   /** Steps per second of ten and of forty runs at once. */
   at10: number;
@@ -57,14 +57,14 @@ async function measure(peer: OpenPeer): Promise<Round> {
   return { step, at10, at40, release: mean(released) };
 }
 
-/** Steps per second while every run is under way, from after its first step until one has ended. */
+/** Steps per second with all runs in progress: from the end of each first step to the end of the first finished run. */
 function rate(runs: readonly number[][]): number {
   const from = Math.max(...runs.map((ends) => ends[0] ?? 0));
   const until = Math.min(...runs.map((ends) => ends.at(-1) ?? 0));
   return (runs.flat().filter((end) => end > from && end <= until).length * 1000) / (until - from);
 }
 
-/** Megabytes of memory of the server and of the worker. Pages that processes share count once. */
+/** Megabytes of memory of the server and of the worker. Shared pages count once. */
 async function memoryOf(peer: OpenPeer): Promise<{ server: number; worker: number }> {
   const { server, worker = peer.pid } = await peer.processes();
   return { server: server.reduce((sum, pid) => sum + megabytesOf(pid), 0), worker: megabytesOf(worker) };
@@ -74,7 +74,7 @@ function megabytesOf(pid: number): number {
   try {
     return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024;
   } catch {
-    // A connection of PostgreSQL that has ended.
+    // An ended connection of PostgreSQL.
     return 0;
   }
 }

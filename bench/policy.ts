@@ -1,6 +1,7 @@
 /**
- * How long a verdict takes with 1,000 rules before the first that matches, beside the SHA-256 of 64 KiB in the same run. Medians of rounds
- * that take turns. `mixed`: the rules of a company, for all tools. Every other row has rules of one kind, all for the tool of the call.
+ * The time of a verdict with 1,000 rules before the first matching rule, next to the SHA-256 of 64 KiB in the same run. Medians of
+ * alternating rounds. `mixed`: the rules of a company, for all tools. Every other row has rules of a single kind, all for the tool of the
+ * call.
  */
 import { createHash } from 'node:crypto';
 import { policySchema } from '@holdpoint/contract';

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Larger files are bundles and tables, not what people write. */
+/** Larger files are bundles and tables, not hand-written code. */
 const mostBytes = 64 * 1024;
 
 /**
- * A tree of real code: the sources of installed packages, which deflate to about a third. Each file is different, also when there are more
+ * A tree of real code: the sources of installed packages, deflating to about a third. Each file is different, also when there are more
  * files than the packages have. @returns its bytes
  */
 export function makeRealTree(path: string, files: number): number {
@@ -29,7 +29,7 @@ export function makeRealTree(path: string, files: number): number {
   return bytes;
 }
 
-/** Files that do not compress, like images and archives. */
+/** Incompressible files, like images and archives. */
 export function makeNoise(path: string, { files, bytes }: { files: number; bytes: number }): number {
   mkdirSync(path, { recursive: true });
   const noise = randomBytes(bytes);

@@ -4,14 +4,14 @@ import type { Redis } from 'ioredis';
 
 /** Per unit of work. */
 export interface RedisWork {
-  /** Messages that the server read from its clients. The commands of a pipeline are one. */
+  /** Messages read by the server from its clients. The commands of a pipeline are a single message. */
   messages: number;
   /** CPU of this process, and of the server, in milliseconds. */
   ownMs: number;
   serverMs: number;
 }
 
-/** What this process and the server do during `act`, divided by `units`. */
+/** The work of this process and of the server during `act`, divided by `units`. */
 export async function redisWork(redis: Redis, units: number, act: () => Promise<unknown>): Promise<RedisWork> {
   const before = await readServer(redis);
   const own = process.cpuUsage();
@@ -50,7 +50,7 @@ export async function countSyncs(redis: Redis, act: () => Promise<unknown>): Pro
     () => undefined,
     () => undefined,
   );
-  // Without strace, or without the right to trace, it ends at once.
+  // Without strace, or without the right to trace, the tracer ends immediately.
   await Promise.race([attached.promise, ended]);
   if (!said.includes('attached')) return undefined;
   await act();

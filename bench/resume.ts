@@ -1,5 +1,5 @@
 /**
- * How long a step waits after its worker is gone: from `kill -9` to its next attempt on another worker, and, after a worker that ended on
+ * The wait of a step after the loss of its worker: from `kill -9` to its next attempt on another worker, and, after a worker's end by
  * SIGTERM, from the start of the next worker. Real processes with default settings.
  */
 import { setTimeout as pause } from 'node:timers/promises';

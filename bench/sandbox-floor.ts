@@ -1,4 +1,4 @@
-/** Test program: runs bare `bash -c true` from a small process, one for each message, and answers with the milliseconds. */
+/** Test program: runs bare `bash -c true` from a small process, once for each message, and answers with the milliseconds. */
 import { spawn } from 'node:child_process';
 
 process.on('message', () => {

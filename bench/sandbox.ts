@@ -1,7 +1,7 @@
 /**
- * What isolation costs against the same work without it, in one run: a command in a sandbox that was prepared (warm) and in a new one (cold),
- * both from a process as large as a worker, against bash alone from a small process; and a file read through the tool host. Prints one line
- * per figure: median, 10th and 90th percentile, and the ratio to the floor with its spread.
+ * The cost of isolation against the same work without isolation, in one run: a command in a prepared sandbox (warm) and in a new sandbox
+ * (cold), both from a process as large as a worker, against bash alone from a small process; and a file read through the tool host. Prints
+ * a line per figure: median, 10th and 90th percentile, and the ratio to the floor with its spread.
  */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { openSandbox } from '@holdpoint/sandbox';
 
 const rounds = 200;
-/** What a worker has in memory beside an empty Node. */
+/** A worker's memory above an empty Node. */
 const ballastMiB = 160;
 const warmUp = 20;
 
@@ -78,7 +78,7 @@ try {
 }
 
 /**
- * Milliseconds of each round, sorted: those that the work measured itself, or else its time. The rounds alternate, so that other load on the
+ * Milliseconds of each round, sorted: the work's own measurement, or else the time of the call. The rounds alternate: other load on the
  * machine affects all equally.
  */
 async function alternate(...work: (() => Promise<unknown>)[]): Promise<number[][]> {

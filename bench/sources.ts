@@ -1,7 +1,7 @@
 /**
- * What the workspace of a source costs the first time and again, on 10,000 files of real code as a directory and as a git repository, with
- * shared layers and with plain trees, against `cp -a`, a copy with chown, and `git worktree add`, in alternating rounds. The rows of a group
- * are printed when its rounds are done. A missed target is marked but does not fail.
+ * The cost of a source's workspace the first time and again, on 10,000 files of real code as a directory and as a git repository, with
+ * shared layers and with plain trees, against `cp -a`, a copy with chown, and `git worktree add`, in alternating rounds. The rows of a
+ * group are printed when its rounds are done. A missed target is marked but does not fail.
  */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,9 +15,9 @@ import { makeRealTree } from './real-tree.ts';
 
 const files = 10_000;
 const rounds = 3;
-/** A group begins no other round after this time, so the bench ends by itself on a busy machine too. */
+/** A group begins no other round after this time: the bench ends even on a busy machine. */
 const mostGroupMs = 10_000;
-/** After that time the status of a file says whether it has changed. */
+/** After this time the status of a file shows every change. */
 const settleMs = 75_000;
 const root = process.getuid?.() === 0;
 const owner = root ? { uid: 230_000, gid: 230_000 } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
@@ -27,8 +27,8 @@ const runs: { of: ReturnType<typeof openWorkspaces>; runId: string }[] = [];
 const at = (name: string): string => join(directory, name);
 const ratios = new Ratios();
 
-// Nothing is removed before the end: ext4 leaves inodes alone that were freed in the last minutes, and a copy that follows a removal looks
-// at each of them, which took up to ten times as long as the copy itself.
+// Nothing is removed before the end: ext4 avoids inodes freed in the last minutes, and a copy after a removal looks at each such inode, for
+// up to ten times the duration of the copy alone.
 try {
   const bytes = makeRealTree(at('source'), files);
   const made = Date.now();
@@ -79,7 +79,7 @@ async function measureFloors(round: number): Promise<void> {
   });
 }
 
-/** The floor of the source, and two runs of it in a data directory of their own. */
+/** The floor of the source, and two runs of the source in a data directory of their own. */
 async function measure(
   name: string,
   input: { source: { type: 'directory' | 'git'; path: string }; layers: 'auto' | 'copy'; round: number },
@@ -101,7 +101,7 @@ async function measure(
   }
 }
 
-/** 20 commits that change some files each, packed as a clone is. */
+/** 20 commits with changes in some files each, packed as a clone. */
 function makeHistory(repository: string): void {
   git(repository, 'init', '-q');
   git(repository, 'add', '-A', '-f');

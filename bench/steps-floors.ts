@@ -1,6 +1,6 @@
 /**
- * The bare work below the steps of `bench -- steps`, in a process of its own that stays small: a worker of 200 MB takes five times as long
- * for a fork. Gets `{name, times}` and answers with the milliseconds of each time. `jobs` opens BullMQ, which is another process's work.
+ * The bare work below the steps of `bench -- steps`, in a small process of its own: a worker of 200 MB takes five times as long for a fork.
+ * Gets `{name, times}` and answers with the milliseconds of each time. `jobs` opens BullMQ in another process.
  */
 import { spawn } from 'node:child_process';
 import { open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ function done(program: string, args: string[]): Promise<void> {
   });
 }
 
-/** What a careful program does to replace a file: the new content is on the disk before it has the name. */
+/** The way of a careful program to replace a file: the new content is on the disk before the name changes. */
 async function replace(path: string, content: string): Promise<void> {
   const file = await open(`${path}.new`, 'w');
   await file.writeFile(content);

@@ -1,6 +1,6 @@
 import type { CreateRun } from '@holdpoint/contract/wire';
 
-/** What a call of each kind is, the bare work below it, and what it may cost. */
+/** The calls of each kind, the bare work below, and the permitted cost. */
 export interface Kind {
   title: string;
   toolset?: string;
@@ -9,7 +9,7 @@ export interface Kind {
   call(number: number): { tool: string; args: Record<string, string | number | boolean> };
   /** A name in steps-floors.ts. */
   bare: string;
-  /** How many times a no-op step, the bare work, or (above) what it takes more than a no-op step against the bare work. */
+  /** A multiple of a no-op step or of the bare work, or (above) the excess over a no-op step as a multiple of the bare work. */
   target?: { of: 'noop' | 'bare' | 'above'; atMost: number };
   /** The run names the host of the site. */
   network?: true;
@@ -87,7 +87,7 @@ export const kinds: Record<string, Kind> = {
   },
 };
 
-/** A run of one call after the other. */
+/** A run with sequential calls. */
 export function runOf(kind: Kind, steps: number, { source, site }: { source?: string; site: string }): CreateRun {
   const groups = Array.from({ length: steps }, (_, number) => {
     const { tool, args } = kind.call(number);
@@ -104,7 +104,7 @@ export function runOf(kind: Kind, steps: number, { source, site }: { source?: st
 
 const line = (file: number, number: number): string => `export const value${number} = '${file} of ${number * 7919}';\n`;
 
-/** Twenty files, or a thousand in fifty folders. Every hundredth has the word that the searches look for. */
+/** Twenty files, or a thousand in fifty folders. Every hundredth file has the word of the searches. */
 export function sourceFiles(kind: 'small' | 'large'): Record<string, string> {
   const files = Array.from({ length: kind === 'small' ? 20 : 1000 }, (_, file) => {
     const text = Array.from({ length: 60 }, (_, number) => line(file, number)).join('');

@@ -1,7 +1,7 @@
 import { mean } from './figures.ts';
 import type { Interval, Part } from './steps-tap.ts';
 
-/** Which part has a moment when several are under way. */
+/** The order of precedence between simultaneous parts. */
 const order = ['spawn', 'command', 'set-up', 'snapshot', 'admit', 'tool', 'append', 'queue', 'read'] as const;
 
 type Share = Exclude<Part, 'append' | 'idle'> | 'append outcome' | 'append start' | 'rest';
@@ -22,15 +22,15 @@ const shown: readonly Share[] = [
 export interface Parts {
   /** Milliseconds of a step. */
   share: Map<Share, number>;
-  /** Milliseconds from one step to the next. */
+  /** Milliseconds between two steps. */
   total: number;
-  /** Commands that the worker sends to Redis per step. */
+  /** Commands sent by the worker to Redis per step. */
   commands: number;
-  /** Milliseconds that the worker and Redis compute per step. What runs in sandboxes is not in them. */
+  /** Milliseconds computed by the worker and Redis per step. The programs in sandboxes are left out. */
   computed: { worker: number; redis: number };
 }
 
-/** Where the time goes from one call to the next, in a run of one step after the other. */
+/** The parts of the time between two calls, in a run with sequential steps. */
 export function partsOf(intervals: readonly Interval[], warmUp: number): Parts {
   const calls = intervals.filter(({ part }) => part === 'tool').toSorted((one, other) => one.begin - other.begin);
   const steps = calls.slice(warmUp, -1).map((call, index) => {
@@ -51,7 +51,7 @@ export function partsOf(intervals: readonly Interval[], warmUp: number): Parts {
 function paint(all: readonly Interval[], call: Interval, until: number): Pick<Parts, 'share' | 'commands'> {
   const from = call.begin;
   const within = all.filter(({ part, begin, end }) => part !== 'idle' && end > from && begin < until);
-  // The first append after the call has its outcome; a later one, the start of the next step.
+  // The first append after the call has its outcome; a later append, the start of the next step.
   const outcome = within.find(({ part, begin, end }) => part === 'append' && (begin >= call.end || end > call.end));
   const edges = [from, until, ...within.flatMap(({ begin, end }) => [begin, end])]
     .filter((at) => at >= from && at <= until)
@@ -77,7 +77,7 @@ function paint(all: readonly Interval[], call: Interval, until: number): Pick<Pa
   return { share, commands };
 }
 
-/** `queue 1.10 (28 %), …`: parts that take time, in the order of a step. */
+/** `queue 1.10 (28 %), …`: parts with a measurable time, in the order of a step. */
 export function partsText({ share, total }: Parts): string {
   return shown
     .map((part) => [part, share.get(part) ?? 0] as const)

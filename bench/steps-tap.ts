@@ -1,7 +1,7 @@
 /**
  * Loaded before a worker by the bench of steps: notes when the parts of a step begin and end. Redis and spawn are seen through their
- * diagnostics channels; the executor, the sandbox and the workspaces are wrapped where a worker with metrics wraps them. SIGUSR2 writes what
- * was noted to the file BENCH_TAP, and forgets it.
+ * diagnostics channels; the executor, the sandbox and the workspaces are wrapped where a worker with metrics wraps them. SIGUSR2 writes the
+ * notes to the file BENCH_TAP, and forgets them.
  */
 import { tracingChannel } from 'node:diagnostics_channel';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ export interface Interval {
   part: Part;
   begin: number;
   end: number;
-  /** Milliseconds that the worker and Redis had computed when a tool began. */
+  /** Milliseconds computed by the worker and Redis up to the begin of a tool. */
   computed?: { worker: number; redis: number };
 }
 
@@ -64,14 +64,14 @@ function partOf({ command, args }: RedisCommand): Part {
 
 const { BENCH_TAP = '', BENCH_REDIS = '' } = process.env;
 
-/** Milliseconds that all threads of a process have computed. */
+/** Milliseconds computed by all threads of a process. */
 const computed = (pid: string): number =>
   readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
     const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
     return sum + Number(nanoseconds) / 1e6;
   }, 0);
 
-/** A call of a tool also shows what was computed since the one before. */
+/** A call of a tool also notes the computed time since the call before. */
 const timedCall =
   (act: Act): Act =>
   async (...input) => {
@@ -86,7 +86,7 @@ const timedCall =
 
 type Act = (...input: unknown[]) => Promise<unknown>;
 
-/** The same object, whose method is noted. Its other methods keep their own `this`, which may have private fields. */
+/** The same object with a noted method. Its other methods keep their own `this`, possibly with private fields. */
 const wrapped = <Wrapped extends object>(whole: Wrapped, acts: Record<string, (act: Act) => Act>): Wrapped =>
   new Proxy(whole, {
     get(target, name) {
@@ -109,7 +109,7 @@ const timed =
     }
   };
 
-/** A command is set up until it begins. */
+/** A command's set-up lasts until the command begins. */
 const timedRun =
   (run: Act): Act =>
   async (command, ...rest) => {
@@ -151,7 +151,7 @@ registerHooks({
     return { format: 'module', source: `export const ${name} = globalThis.benchTap.${name};`, shortCircuit: true };
   },
 });
-// A file that has moved would be measured as if it took no time.
+// Without this check the work of a moved file would seem to take no time.
 setTimeout(() => {
   if (missing.size > 0) throw new Error(`no such files: ${[...missing].join(', ')}`);
 }, 10_000).unref();

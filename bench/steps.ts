@@ -1,7 +1,7 @@
 /**
- * What a real step costs: a run of one call after the other, through an API, a worker and a Redis of their own (`appendfsync always`), as
- * `npm start` starts them. Each kind of call alternates with a no-op step and with the same work done bare by a small process. Then where the
- * time of a step goes, from a worker that notes when its parts begin and end.
+ * The cost of a real step: a run with sequential calls, through an API, a worker and a Redis of their own (`appendfsync always`), as `npm start`
+ * starts them. Each kind of call alternates with a no-op step and with the same work done bare by a small process. Then the parts of a step's
+ * time, from a worker with notes of the begin and end of each part.
  *
  * npm run bench -- steps [--only bash,grep] [--rounds 8] [--steps 30] [--no-parts]
  */
@@ -31,9 +31,9 @@ const { values } = parseArgs({
   allowNegative: true,
 });
 const [rounds, steps] = [Number(values.rounds), Number(values.steps)];
-/** No round begins later; the forty runs at once have a quarter of it more. */
+/** No round begins later; the forty concurrent runs have a quarter more. */
 const seconds = 100;
-/** The first steps of a run open what later ones use: a tree, a tool host. */
+/** The first steps of a run open resources for later steps: a tree, a tool host. */
 const warmUp = 3;
 const parallel = { runs: 40, steps: 150, jobs: 1000 };
 const chosen = values.only.split(',').map((name) => name.trim());
@@ -52,7 +52,7 @@ const site = createServer((_request, response) => {
 await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
 const address = `http://127.0.0.1:${(site.address() as AddressInfo).port}/page`;
 
-// A worker has 40 slots, for the runs at once; one run after the other uses one.
+// A worker has 40 slots, for the concurrent runs; sequential runs use a single slot.
 const system = await startSystem(
   {
     HOLDPOINT_TOOLS: pathOf('telemetry-tool.ts'),
@@ -105,7 +105,7 @@ async function endsOf(runId: string): Promise<number[]> {
   return ends;
 }
 
-/** Milliseconds from one step to the next. The log has whole milliseconds, so this is the mean of a run. */
+/** Milliseconds between two steps. The log has whole milliseconds, so this is the mean of a run. */
 async function stepTime(kind: Kind): Promise<number> {
   const ends = (await endsOf(await run(kind))).slice(warmUp);
   return ((ends.at(-1) ?? 0) - (ends[0] ?? 0)) / (ends.length - 1);
@@ -146,7 +146,7 @@ function report(kind: Kind, all: readonly Round[]): void {
   }
 }
 
-/** Steps per second while every run is under way, from after its first step until one has ended. */
+/** Steps per second with all runs in progress: from the end of each first step to the end of the first finished run. */
 async function parallelRate(): Promise<number> {
   const ids = await Promise.all(Array.from({ length: parallel.runs }, () => run(noop, parallel.steps)));
   const runs = await Promise.all(ids.map(endsOf));
@@ -180,7 +180,7 @@ async function reportParallel(): Promise<void> {
   );
 }
 
-/** One run of each kind on a worker that notes the begin and end of its parts. */
+/** A run of each kind on a worker with notes of the begin and end of its parts. */
 async function reportParts(names: readonly string[]): Promise<void> {
   const file = join(system.directory, 'tap.json');
   const worker = await system.startWorker(

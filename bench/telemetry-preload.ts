@@ -1,15 +1,15 @@
 /**
- * Loaded before a worker by the bench of telemetry. SIGUSR2 collects garbage, so that resident memory can be compared.
+ * Loaded before a worker by the bench of telemetry. SIGUSR2 collects garbage, for a comparison of resident memory.
  *
- * What telemetry costs while it is off is less than two processes of one program differ by. So one worker is measured with it and without it, in
- * turns: each SIGWINCH switches. Off, the decorators of metrics and traces return what they were given, so only what is left of telemetry
- * then is behind that switch: the context of the lines of the log, and the traces that they name.
+ * Two processes of the same program differ by more than the cost of telemetry in the off state. So a single worker is measured with telemetry
+ * code and without, in turns: each SIGWINCH switches. In the off state the decorators of metrics and traces return their argument, so the switch
+ * covers only the rest of telemetry: the context of the lines of the log, and the traces in these lines.
  */
 import { registerHooks } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** The same exports, which leave their work out while the switch says so. `real` is the module itself. */
+/** The same exports, without their work while the switch is off. `real` is the original module. */
 const switched: Record<string, string> = {
   '/packages/runtime/src/jobs/log-job.ts': `export const logged = (kind, traceIds) => {
     const whole = real.logged(kind, traceIds);
@@ -44,7 +44,7 @@ registerHooks({
     return { format: 'module', source, shortCircuit: true };
   },
 });
-// A file that has moved would be measured with telemetry in both turns.
+// Without this check a moved file would be measured with telemetry in both turns.
 setTimeout(() => {
   if (missing.size > 0) throw new Error(`no such files: ${[...missing].join(', ')}`);
 }, 5000).unref();

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A receiver of OTLP over HTTP that keeps nothing: the bench of telemetry starts it as a process of its own, gets its address, and sends
- * how it has to behave from now on.
+ * A receiver of OTLP over HTTP without storage: the bench of telemetry starts the receiver as a process of its own, gets its address, and
+ * sends the behaviour to adopt from now on.
  */
 const good = (response: ServerResponse): void =>
   void response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
@@ -31,7 +31,7 @@ process.send?.(`http://127.0.0.1:${port}`);
 process.on('message', async (name: string) => {
   const gone = name === 'is gone';
   answer = answers[name] ?? good;
-  // Requests that hang or drip end with the behaviour that held them.
+  // Hanging or dripping requests end together with their behaviour.
   server.closeAllConnections();
   if (gone && server.listening) await new Promise((resolve) => server.close(resolve));
   if (!gone && !server.listening) await once(server.listen(port, '127.0.0.1'), 'listening');

@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { startSystem, succeed } from '../tests/harness/index.ts';
 import { mean, median, quantile, say } from './figures.ts';
 
-/** Long runs: what a run costs once, and the pause after it, are no part of a step. */
+/** Long runs: the single costs of a run, and the pause after a run, are no part of a step. */
 export const stepsPerRun = Number(process.env.STEPS ?? 250);
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** Milliseconds per step: by the log, of the processor that the event loop of the worker had, and that all its threads had; megabytes. */
+/** Milliseconds per step: by the log, of the processor for the worker's event loop, and for all its threads; megabytes. */
 const units = { ms: 'latency', loop: 'event loop', cpu: 'processor', mb: 'memory' } as const;
 type Key = keyof typeof units;
 export type Sample = Partial<Record<Key, number>>;
-/** For each variant its samples, one per round: those of one round were taken next to each other. */
+/** For each variant its samples, a sample per round: the samples of a round were taken next to each other. */
 export type Samples = Map<string, Sample[]>;
 
 /** A system of API, worker and Redis (`appendfsync always`) whose worker has the bench's preload. */
@@ -32,7 +32,7 @@ export async function openSystem(env: Record<string, string>) {
   }
 
   return {
-    /** So many runs, one after the other. */
+    /** The given number of runs, in sequence. */
     async run(runs: number): Promise<Sample> {
       const before = processorTime(worker.pid);
       const ms: number[] = [];
@@ -43,12 +43,15 @@ export async function openSystem(env: Record<string, string>) {
       const steps = runs * stepsPerRun;
       return { ms: mean(ms), loop: (after.loop - before.loop) / steps, cpu: (after.all - before.all) / steps };
     },
-    /** Leaves out, in the same process, what telemetry does while it is off; or no longer. */
+    /** Leaves out the code of telemetry in the off state, in the same process; or no longer. */
     async switchTelemetry(): Promise<void> {
       process.kill(worker.pid, 'SIGWINCH');
       await delay(20);
     },
-    /** Resident memory of the worker without garbage. To collect it also throws compiled code away, so this comes after the runs that count. */
+    /**
+     * Resident memory of the worker without garbage. A collection also throws compiled code away, so the weighing comes after the counted
+     * runs.
+     */
     async weigh(): Promise<Sample> {
       process.kill(worker.pid, 'SIGUSR2');
       await delay(300);
@@ -58,7 +61,7 @@ export async function openSystem(env: Record<string, string>) {
   };
 }
 
-/** Milliseconds that the first thread of a process has computed, which has the event loop, and that all have. */
+/** Milliseconds computed by the first thread of a process, the thread of the event loop, and by all threads. */
 function processorTime(pid: number): { loop: number; all: number } {
   const of = (thread: string): number => {
     const [nanoseconds = '0'] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
@@ -70,13 +73,16 @@ function processorTime(pid: number): { loop: number; all: number } {
 const residentMemory = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** What ran just before leaves its traces in the caches, so each round has an order of its own. */
+/** A variant leaves its traces in the caches, so each round has an order of its own. */
 export function inAnyOrder<T>(all: Iterable<T>): T[] {
   const drawn = Array.from(all, (one) => ({ one, at: Math.random() })).sort((a, b) => a.at - b.at);
   return drawn.map(({ one }) => one);
 }
 
-/** The median of each variant, and its overhead over another one: the middle of the rounds' own, with the 95 % interval by resampling them. */
+/**
+ * The median of each variant, and its overhead over another variant: the middle of the rounds' overheads, with the 95 % interval by
+ * resampling.
+ */
 export function report(samples: Samples, targets: Record<string, { base: string; percent: Sample }>): void {
   const of = (name: string, key: Key): number[] =>
     (samples.get(name) ?? []).map((sample) => sample[key]).filter((value) => value !== undefined);
@@ -105,7 +111,7 @@ function withInterval(percents: readonly number[]): string {
   return `${middle(percents).toFixed(1)} % (${low.toFixed(1)} to ${high.toFixed(1)})`;
 }
 
-/** The mean of the middle half: one round that other work disturbed does not move it, and it wanders less than a median. */
+/** The mean of the middle half: a disturbed round does not move this mean, and the mean wanders less than a median. */
 function middle(values: readonly number[]): number {
   const cut = Math.floor(values.length / 4);
   return mean(values.toSorted((a, b) => a - b).slice(cut, values.length - cut));

@@ -1,4 +1,4 @@
-/** A toolset whose one tool does nothing. */
+/** A toolset with a single tool without work. */
 export const nothing = {
   name: 'nothing',
   tools: [

@@ -1,7 +1,8 @@
 /**
- * What telemetry costs a real system of API, worker and Redis, per sequential no-op step. `off`: configured for nothing, against the same
- * process that leaves telemetry out. `cost`: with every trace, metric and line exported, against off. `receivers`: a receiver in trouble against a
- * good one. `npm run bench -- telemetry off | cost | receivers` measures one of them; ROUNDS and STEPS set the size. Each takes five to ten minutes.
+ * The cost of telemetry on a real system of API, worker and Redis, per sequential no-op step. `off`: configured for nothing, against the
+ * same process without the code of telemetry. `cost`: with every trace, metric and line exported, against off. `receivers`: a receiver in
+ * trouble against a good one. `npm run bench -- telemetry off | cost | receivers` measures one part; ROUNDS and STEPS set the size. Each
+ * takes five to ten minutes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +29,7 @@ if (part === undefined || part === 'receivers') await measureReceivers(rounds(8)
 receiver.kill();
 process.exit(0);
 
-/** One system in one process: see the preload. */
+/** A single system in a single process: see the preload. */
 async function measureOff(rounds: number): Promise<void> {
   say(`off: ${rounds} rounds of ${stepsPerRun} steps of each, in turns; in brackets the 95 % interval`);
   const names = ['without', 'without, again', 'off'];
@@ -84,7 +85,7 @@ async function measureCost(rounds: number): Promise<void> {
   });
 }
 
-/** One system, whose receiver behaves in another way in each turn: whatever else differs between two systems is left out. */
+/** A single system with a different behaviour of its receiver in each turn: all other differences between two systems are left out. */
 async function measureReceivers(rounds: number): Promise<void> {
   const behaviours = ['good', 'good, again', ...troubles];
   const [runs, memoryRounds] = [4, 3];
@@ -98,12 +99,12 @@ async function measureReceivers(rounds: number): Promise<void> {
     for (const name of inAnyOrder(behaviours)) {
       receiver.send(name);
       await once(receiver, 'message');
-      // Long enough for what the behaviour before had left behind.
+      // Long enough for the remains of the behaviour before.
       await system.run(2);
       const sample = await system.run(runs);
       samples.get(name)?.push(round < rounds ? sample : await system.weigh());
     }
-    // The first collection takes what the runs above have left.
+    // The first collection removes the garbage of the runs above.
     if (round === rounds - 1) await system.weigh();
   }
   await system.end();

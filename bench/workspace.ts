@@ -1,6 +1,6 @@
 /**
- * What a workspace costs on trees of 1,000 and of 10,000 files against the same work without it, in one run, alternating. One line per figure:
- * median, 10th and 90th percentile, the ratio to the floor, and the target. A missed target is marked but does not fail.
+ * The cost of a workspace on trees of 1,000 and of 10,000 files against the same work without a workspace, in one run, alternating. A line
+ * per figure: median, 10th and 90th percentile, the ratio to the floor, and the target. A missed target is marked but does not fail.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -26,9 +26,9 @@ import { unmountBelow } from '@holdpoint/workspace/testing';
 interface Size {
   files: number;
   rounds: number;
-  /** Rounds of work that copies the whole tree: where creating files is slow, 10,000 take 10 s. */
+  /** Rounds with a copy of the whole tree: where creating files is slow, 10,000 take 10 s. */
   copies: number;
-  /** Rounds that are not counted. */
+  /** Uncounted rounds. */
   warmUp: number;
 }
 
@@ -137,7 +137,7 @@ async function snapshots({ directory: folder, size, workspaces }: Place, { plain
   report('diff of one path, starts git', alone, { atMost: 20 });
 }
 
-/** Without targets: restoring a tree, taking it over, forking, publishing to a repository. */
+/** Without targets: restoring a tree, taking a tree over, forking, publishing to a repository. */
 async function forks({ size, workspaces }: Place, repository: string): Promise<void> {
   const [restored, taken, forked, published] = [[], [], [], []] as [number[], number[], number[], number[]];
   gitIn(repository, 'git add -A && git commit -q -m more');
@@ -164,7 +164,7 @@ async function forks({ size, workspaces }: Place, repository: string): Promise<v
   report('publish 100 files to git', published);
 }
 
-/** The floor of every durable write: one small file and its name. A snapshot waits for three files and two names. */
+/** The floor of every durable write: a small file and its name. A snapshot waits for three files and two names. */
 function writeOnce(folder: string): void {
   const path = join(folder, 'durable');
   const file = openSync(`${path}.tmp`, 'w');
@@ -177,7 +177,7 @@ function writeOnce(folder: string): void {
   closeSync(parent);
 }
 
-/** The floor of a walk: one readdir per folder and one lstat per entry, without keeping anything. */
+/** The floor of a walk: a readdir per folder and an lstat per entry, without keeping anything. */
 function walk(path: string): number {
   let count = 0;
   for (const name of readdirSync(path)) {

@@ -1,4 +1,4 @@
-/** A bare job of BullMQ, without a log, a plan or a tool: the floor of a step. Parked: a delayed job, promoted when it is released. */
+/** A bare job of BullMQ, without a log, a plan or a tool: the floor of a step. Parked: a delayed job, promoted at its release. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** DBOS: workflows in one process, their steps in PostgreSQL. Parked: a workflow that waits for a message. */
+/** DBOS: workflows in a single process, their steps in PostgreSQL. Parked: a workflow in wait for a message. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadPackage } from './install.ts';
 import { type Peer, servePeer } from './peer.ts';

@@ -1,4 +1,4 @@
-/** A toolset whose one tool says when it began, in milliseconds since the epoch. */
+/** A toolset with a single tool: the tool returns its begin in milliseconds since the epoch. */
 export const begun = {
   name: 'begun',
   tools: [

@@ -1,4 +1,7 @@
-/** Holdpoint: an API, a worker with 40 slots and Redis, each a process of its own. Parked: a step that a person must approve, through the API. */
+/**
+ * Holdpoint: an API, a worker with 40 slots and Redis, each a process of its own. Parked: a step in wait for a person's approval, through
+ * the API.
+ */
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -64,7 +67,7 @@ async function open(): Promise<Peer> {
     },
   };
 
-  /** The lines of its log have it. */
+  /** The pid from the lines of the API's log. */
   function apiPid(): number {
     const [line = '{}'] = readFileSync(`${system.directory}/api.log`, 'utf8')
       .split('\n')

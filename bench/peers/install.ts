@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 export const cacheDir = fileURLToPath(new URL('../../.cache/peers', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** Brings the packages of `package-lock.json`, beside this file, into `.cache/peers`. Their scripts do not run. */
+/** Installs the packages of `package-lock.json` in this folder into `.cache/peers`. Their scripts do not run. */
 export async function installPackages(): Promise<void> {
   const lock = (directory: string): string => readFileSync(join(directory, 'package-lock.json'), 'utf8');
   if (existsSync(join(cacheDir, 'installed.json')) && lock(cacheDir) === lock(here)) return;
@@ -19,5 +19,5 @@ export async function installPackages(): Promise<void> {
   copyFileSync(join(here, 'package.json'), join(cacheDir, 'installed.json'));
 }
 
-/** A package of `.cache/peers`. Its types are not there when this project is checked, so the caller says what it uses. */
+/** A package of `.cache/peers`. Its types are missing in this project's type check, so the caller types the used parts. */
 export const loadPackage = createRequire(join(cacheDir, 'package.json')) as <Module>(name: string) => Module;

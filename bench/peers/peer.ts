@@ -2,27 +2,27 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A system that runs durable steps, with its server and its worker. */
+/** A system for durable steps, with its server and its worker. */
 export interface Peer {
   /**
-   * Runs of no-op steps, one after the other within a run, all runs at once.
-   * @returns when each step of each run ended, in milliseconds of one clock
+   * Runs of no-op steps, sequential within a run, all runs concurrently.
+   * @returns the end of each step of each run, in milliseconds of the same clock
    */
   run(input: { runs: number; steps: number }): Promise<number[][]>;
-  /** Starts work that stops before its one step until it is released, and waits until all of it is parked. @returns its keys */
+  /** Starts work with a wait for a release before its only step, and waits until all of the work is parked. @returns its keys */
   park(count: number): Promise<string[]>;
-  /** @returns milliseconds from the call that releases to the begin of the step */
+  /** @returns milliseconds from the releasing call to the begin of the step */
   release(key: string): Promise<number>;
-  /** Processes of the server, and of the worker where it is not the program itself. */
+  /** Processes of the server, and of a worker in a process of its own. */
   processes(): Promise<{ server: number[]; worker?: number }>;
-  /** Removes what is parked, ends what was started. */
+  /** Removes parked work, ends started processes. */
   stop(): Promise<void>;
 }
 
 type Call = { id: number; method: keyof Peer; input: unknown };
 type Answer = { id: number; value?: unknown; error?: string };
 
-/** The main function of a program that is one peer: answers the calls of its parent. */
+/** The main function of a peer's program: answers the calls of its parent. */
 export async function servePeer(open: () => Promise<Peer>): Promise<void> {
   const peer = await open().catch((error: unknown) => {
     const answer: Answer = { id: 0, error: error instanceof Error ? error.message : String(error) };
@@ -37,14 +37,14 @@ export async function servePeer(open: () => Promise<Peer>): Promise<void> {
     );
     process.send?.(answer);
   });
-  // What this process started ends with it.
+  // Child processes end with this process.
   process.on('disconnect', () => process.exit(0));
   process.send?.({ id: 0 });
 }
 
 export type OpenPeer = Peer & { pid: number };
 
-/** Starts the program of a peer. @throws why it cannot be had */
+/** Starts the program of a peer. @throws the reason of an unavailable peer */
 export async function openPeer(file: string): Promise<OpenPeer> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     execArgv: ['--expose-gc'],

@@ -29,7 +29,7 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
-/** The system's programs, or those of Debian's package, unpacked. @throws when neither can be had */
+/** The system's programs, or the unpacked programs of Debian's package. @throws when both are missing */
 async function findPostgres(): Promise<string> {
   const installed = newestIn('/usr/lib/postgresql') ?? newestIn(join(unpacked, 'usr/lib/postgresql'));
   if (installed !== undefined) return installed;
@@ -58,7 +58,10 @@ function newestIn(directory: string): string | undefined {
 
 const nobody = 65_534;
 
-/** Starts PostgreSQL with its defaults (fsync and synchronous commits) on a socket in a temporary directory. It refuses to be root. */
+/**
+ * Starts PostgreSQL with its defaults (fsync and synchronous commits) on a socket in a temporary directory. PostgreSQL refuses to run as
+ * root.
+ */
 export async function startPostgres(): Promise<Postgres> {
   const isRoot = process.getuid?.() === 0;
   const user = isRoot ? { uid: nobody, gid: nobody } : {};
@@ -90,7 +93,7 @@ export async function startPostgres(): Promise<Postgres> {
   };
 }
 
-/** Programs that the user of the server can reach: copied where they are below a closed home. */
+/** Programs in reach of the server's user: copied when they lie below a closed home. */
 async function reachable(bin: string, directory: string, user: { uid?: number; gid?: number }): Promise<string> {
   const isReachable = await run(join(bin, 'postgres'), ['--version'], { ...user, env: librariesOf(bin) }).then(
     () => true,
@@ -124,7 +127,7 @@ function parentOf(pid: number): number | undefined {
   try {
     return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   } catch {
-    // It has ended.
+    // The process has ended.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Restate: its server with the settings of its package (a write-ahead log with fsync), and a service on its SDK for Node. A parked call is
- * suspended after 0.1 s instead of a minute, as every call is that waits for a person.
+ * suspended after 0.1 s instead of a minute, as every call in wait for a person.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
