@@ -1,7 +1,7 @@
 /**
- * 100,000 files, 2 GB: real code, and 400 incompressible files of 3 MB. Rows: the first workspace against `cp -a`, the next workspace, a fork, the answer to a
- * discard, the longest block of the event loop, and the peak memory of the process. Each row is printed when known. A missed target is marked
- * but does not fail.
+ * 100,000 files, 2 GB: real code, and 400 incompressible files of 3 MB. Rows: the first workspace against `cp -a`, the next workspace, a
+ * fork, the answer to a discard, the longest block of the event loop, and the peak memory of the process. Each row is printed when known. A
+ * missed target is marked but does not fail.
  *
  * `--layers copy` measures plain trees, `--files N` fewer files.
  */

@@ -14,7 +14,8 @@ const next = [
 ].join('\n');
 
 /**
- * The sandbox looks only at `.cache/bubblewrap/bin/bwrap`: a link to the system's bubblewrap, or the launcher of the unpacked bubblewrap. Only Linux has bubblewrap.
+ * The sandbox looks only at `.cache/bubblewrap/bin/bwrap`: a link to the system's bubblewrap, or the launcher of the unpacked bubblewrap.
+ * Only Linux has bubblewrap.
  *
  * @param {import('./machine.mjs').Machine} machine
  */

@@ -7,9 +7,9 @@ import type { Tool } from './tool.ts';
 /**
  * Checks a tool when the program starts and returns it typed.
  *
- * @param tool `input` is an object schema, preferably one that refuses unknown keys, and `output` any schema: of zod 4 or zod 3, a Standard
+ * @param tool `input` is an object schema, preferably with unknown keys refused, and `output` any schema: of zod 4 or zod 3, a Standard
  * Schema with its JSON Schema, or a JSON Schema
- * @throws ToolsError `EINVALIDTOOL` when the name is not one that providers accept, the description is empty, the version is not a
+ * @throws ToolsError `EINVALIDTOOL` when providers would refuse the name, the description is empty, the version is not a
  * semantic version, the input is no object schema, or JSON Schema cannot express input or output
  * @example
  * const shout = defineTool({
@@ -39,7 +39,7 @@ export function defineTool(tool: Tool | ToolOf): Tool {
 
 /** Providers accept at most 64 characters of `[a-zA-Z0-9_-]`. */
 const providerName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-/** As semver.org gives it. */
+/** The pattern from semver.org. */
 const semanticVersion =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-((0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(\+([0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*))?$/;
 

@@ -1,13 +1,13 @@
 export type ToolsErrorCode =
   /** The definition of a tool or toolset is wrong; thrown while the program starts. */
   | 'EINVALIDTOOL'
-  /** The registry has no toolset with that name. */
+  /** The registry has no toolset with this name. */
   | 'EUNKNOWNTOOLSET'
   /** A module of HOLDPOINT_TOOLS cannot be used; thrown while the program starts. */
   | 'ETOOLMODULE'
-  /** The toolset has no form with that name. */
+  /** The toolset has no form with this name. */
   | 'EUNKNOWNFORM'
-  /** A question to a person was executed like a program; only a person can answer it. */
+  /** A question to a person was executed like a program; only a person can answer the question. */
   | 'ENEEDSPERSON';
 
 /** A mistake of the calling program. A failure inside a call is a `ToolOutcome` instead. */

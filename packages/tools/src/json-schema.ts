@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const require = createRequire(import.meta.url);
 
-/** The part of a zod 3 schema that this package uses; every copy of zod 3 has it. */
+/** The part of a zod 3 schema used by this package; every copy of zod 3 has this part. */
 export interface Zod3Schema<Output = unknown> {
   readonly _output: Output;
   readonly _def: object;
@@ -19,8 +19,8 @@ export type JsonSchema = Record<string, unknown>;
 /**
  * JSON Schema (2020-12, without `$schema`) of a tool's input: a field with a default is optional.
  *
- * zod 4 has its own converter. `zod-to-json-schema` knows only zod 3 and silently converts a zod 4 schema into an empty object, which
- * shows a model a tool without arguments. Only this function distinguishes the two kinds.
+ * zod 4 has its own converter. `zod-to-json-schema` knows only zod 3 and silently converts a zod 4 schema into an empty object: a model
+ * would see a tool without arguments. Only this function distinguishes the two kinds.
  *
  * @throws Error when a part of the schema has no JSON Schema, e.g. `z.date()`
  */

@@ -5,9 +5,9 @@ export interface NetworkRequest {
   headers?: Record<string, string> | undefined;
   /** At most 10 MiB, and none with GET and HEAD. */
   body?: string | Buffer | undefined;
-  /** Whether to follow a redirect there, as far as the network allows it. @default yes */
+  /** Whether to follow a redirect to this URL, within the network's rules. @default yes */
   mayFollow?(url: URL): boolean;
-  /** Size at which the response body is cut. @default 5 MiB */
+  /** Size limit of the response body; the rest is cut. @default 5 MiB */
   max_bytes?: number | undefined;
   /** For the whole exchange with its redirects. @default 60_000 */
   timeout_ms?: number | undefined;
@@ -27,8 +27,8 @@ export interface NetworkResponse {
 }
 
 /**
- * The network within the run's allowlist. Fails with an error that has `code`, `message` and `next`: `EURLINVALID`, `ENETWORKOFF`,
- * `EHOSTNOTALLOWED`, `EADDRESSREFUSED`, `EREDIRECTREFUSED`, `ETOOLARGE`, `ETIMEOUT` or `ENETWORK`.
+ * The network within the run's allowlist. Fails with an error with `code`, `message` and
+ * `next`: `EURLINVALID`, `ENETWORKOFF`, `EHOSTNOTALLOWED`, `EADDRESSREFUSED`, `EREDIRECTREFUSED`, `ETOOLARGE`, `ETIMEOUT` or `ENETWORK`.
  */
 export interface Network {
   /** The allowlist: `host`, `host:port` or `*.host:port`. Never empty. */
@@ -36,8 +36,8 @@ export interface Network {
   /** Whether the run's allowlist names the host. */
   isListed(target: { host: string; port: number }): boolean;
   /**
-   * Follows redirects and judges each hop. 303, and 301 and 302 of a POST, become a GET without the body; other redirects repeat the request.
-   * Another origin gets no header that may be a secret.
+   * Follows redirects and judges each hop. 303, and 301 and 302 of a POST, become a GET without the body; other redirects repeat the
+   * request. Another origin gets no header with a possible secret.
    */
   fetch(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse>;
 }

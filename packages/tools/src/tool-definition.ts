@@ -2,11 +2,11 @@ import type { Effect, Risk } from '@holdpoint/contract';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 
-/** A tool as models, clients and people see it. */
+/** The view of a tool for models, clients and people. */
 export interface ToolDefinition {
   name: string;
   description: string;
-  /** `by run`: the effect depends on the call's arguments or on the hosts that its run may reach. */
+  /** `by run`: the effect depends on the call's arguments or on the hosts in reach of its run. */
   effect: Effect | 'by run';
   risk: Risk;
   gate?: 'input';
@@ -14,7 +14,7 @@ export interface ToolDefinition {
   label: string;
   /** Semantic version of its interface. */
   version?: string;
-  /** Whether a person has to be asked before a call: `look`: that depends on the call and on the workspace. */
+  /** Whether a call needs a person's answer first: `look`: depending on the call and on the workspace. */
   asks: 'no' | 'yes' | 'look';
   input_schema: JsonSchema;
   output_schema?: JsonSchema;

@@ -20,7 +20,7 @@ import type { OwnGraph } from './graph/port.ts';
 import type { Network } from './network.ts';
 import type { TextWork } from './text-work/text-work.ts';
 
-/** Facts of the run that a call's effect may depend on. */
+/** Facts of the run with influence on a call's effect. */
 export interface RunFacts {
   /** Whether the run's tools may reach hosts. */
   network: boolean;
@@ -30,21 +30,21 @@ export interface RunFacts {
   settings?: unknown;
 }
 
-/** Everything that a call may use of the host. */
+/** The parts of the host available to a call. */
 export interface ToolContext {
   files: WorkspaceFiles;
   run(request: CommandRequest): Promise<CommandResult>;
   /** Searches the contents of files with ripgrep, without a sandbox of its own. */
   search(request: SearchRequest): Promise<SearchResult>;
   ripgrep: string;
-  /** Names of the secrets that commands of the run use. */
+  /** Names of the secrets for commands of the run. */
   secrets?: readonly string[];
   /** The code graph of the run's snapshots; absent where none is made. @throws GraphError */
   graph?: OwnGraph | undefined;
-  /** For texts that may be large. */
+  /** For texts of any size. */
   text: TextWork;
   /**
-   * The secret that a placeholder in an argument stands for; undefined: the run does not use it in this way. Absent when the run names no
+   * The secret behind a placeholder in an argument; undefined: the run does not use the secret in this way. Absent when the run names no
    * secret: placeholders are text then.
    */
   placeholder?: ((name: string) => string | undefined) | undefined;
@@ -52,39 +52,39 @@ export interface ToolContext {
   network?: Network;
   /** Whether a person let this very call run. @default false */
   approved?: boolean | undefined;
-  /** The reason of the first of its toolset's `cautions` that matches the call, or may match it. @default none matches */
+  /** The reason of the first certain or possible match among the toolset's `cautions`. @default no match */
   caution?: string | undefined;
   signal: AbortSignal;
-  /** The run is a dry run: a tool whose contract says so changes nothing, and returns what it would change. @default false */
+  /** The run is a dry run: a tool with dry runs in its contract changes nothing, and returns the planned change. @default false */
   dryRun?: boolean | undefined;
-  /** Equal for all attempts of one step. */
+  /** Equal for all attempts of a step. */
   idempotencyKey: string;
   tasks: TaskHandle;
-  /** What the run has done before this call. */
+  /** The calls of the run before this call. */
   past: PastCalls;
   /** The toolset's settings of the run, parsed by its own schema. */
   settings: unknown;
-  /** The id of the task that this call may start. */
+  /** The id of the task this call may start. */
   taskId: string;
-  /** The task that an earlier execution of this call waited for, and until when (milliseconds since the epoch). */
+  /** The task of an earlier, deferred execution of this call, and the end of its wait (milliseconds since the epoch). */
   deferred?: { task_id: string; until: number };
-  /** How deep the run is nested as a sub-agent (0: it is none), and the deepest level allowed. */
+  /** The run's depth as a sub-agent (0: not a sub-agent), and the deepest permitted level. */
   depth: number;
   maxDepth: number;
-  /** Milliseconds since the epoch. It stands still in a deterministic run. */
+  /** Milliseconds since the epoch. Constant in a deterministic run. */
   now(): number;
   /** From 0 to below 1. The same sequence for each attempt of a call in a deterministic run. */
   random(): number;
   /** The model of the run, or the operator's; absent when there is none. */
   model?: string;
   /**
-   * Asks that model once, without tools. What it uses counts for the limits of the run, also when the call fails. Absent when there is no model.
-   * @throws an error with `code`, `message` and `next` when the provider refuses or there is no answer
+   * Asks this model once, without tools. The usage counts for the limits of the run, even when the call fails. Absent without a model.
+   * @throws an error with `code`, `message` and `next` for a refusal of the provider or a missing answer
    */
   generate?: ((request: GenerateRequest) => Promise<{ text: string }>) | undefined;
 }
 
-/** One question to a model. The answer is a text by a stranger, like any page. */
+/** A question to a model. The answer is a text by a stranger, like any page. */
 export interface GenerateRequest {
   system?: string;
   prompt: string;
@@ -92,58 +92,62 @@ export interface GenerateRequest {
   max_output_tokens?: number;
 }
 
-/** What a tool may use to find out whether a person has to be asked. */
+/** The parts available to a tool for the decision whether to ask a person. */
 export type LookContext = Pick<ToolContext, 'files' | 'network' | 'model' | 'past' | 'settings' | 'signal'>;
 
 export interface Tool<Input extends z.ZodType = z.ZodType> {
   /** Letters, digits, `_` and `-`, beginning with a letter; at most 64. */
   name: string;
-  /** For the model: what the tool does, when to use it, what it returns. */
+  /** For the model: the purpose of the tool, the time to use the tool, its return value. */
   description: string;
   effect: Effect | ((args: z.output<Input>, run: RunFacts) => Effect);
   risk: Risk;
-  /** The contract's own word for its risk, such as `read_only`. @default the risk */
+  /** The contract's own word for its risk, for example `read_only`. @default the risk */
   label?: string;
-  /** The tool fills the placeholders of its arguments itself, by `placeholder` of its context. Names that the run does not have are refused before. */
+  /** The tool fills the placeholders of its arguments, by `placeholder` of its context. Names unknown to the run are refused before. */
   fillsPlaceholders?: true;
   /** Semantic version of its interface. */
   version?: string;
-  /** `input`: the call is a question to a person. It always parks, and the answer is the result. */
+  /** `input`: the call is a question to a person. The call always parks, and the answer is the result. */
   gate?: 'input';
-  /** The call changes something besides files that other calls see, such as a task. It keeps its order within the turn like a write. */
+  /**
+   * The call changes something besides files with an effect on other calls, for example a task. The call keeps its order within the turn
+   * like a write.
+   */
   sequential?: true;
   /**
-   * Each call has a whole list, such as todos, in its arguments. The last one stays word for word in the conversation of a model when older
-   * turns are shortened.
+   * Each call has a whole list, for example todos, in its arguments. The last list stays word for word in the conversation of a model when
+   * older turns are shortened.
    */
   keepsList?: true;
-  /** Begins sub-agents, of a kind that its argument `agent` names. The instructions of a model list the kinds. */
+  /** Begins sub-agents, of the kind in its argument `agent`. The instructions of a model list the kinds. */
   takesKind?: true;
   input: Input;
-  /** What `value` of an outcome that succeeded is; an outcome that differs is a defect of the tool: `EBADOUTPUT`. @default anything */
+  /** The schema of `value` in a successful outcome; a different outcome is a defect of the tool: `EBADOUTPUT`. @default anything */
   output?: z.ZodType;
-  /** With `gate: 'input'`: the value that a person's words become. @default `{answer: words}` */
+  /** With `gate: 'input'`: the value made from a person's words. @default `{answer: words}` */
   answer?(args: z.output<Input>, words: string): Json;
-  /** How the call runs beside others of its turn, as a background command. @default it runs after them */
+  /** Runs the call concurrently with other calls of its turn, as a background command. @default the call runs after them */
   beside?: Beside<Input>;
-  /** What the call touches, by its arguments. Pure. @default nothing */
+  /** The paths and hosts of the call, from its arguments. Pure. @default nothing */
   touches?(args: z.output<Input>): Partial<Touches>;
   /**
-   * Why a person has to be asked before this call. `true`: always, unless a rule of the policies that names the tool allows the call. A
-   * function: as the workspace is now; it changes nothing, and it is asked before the call becomes runnable and again after its attempt
-   * began. It adds a question to the policy and never removes one.
+   * Why a person has to be asked before this call. `true`: always, unless a rule of the policies names the tool and allows the call. A
+   * function: for the present workspace; the function changes nothing. The engine calls the function before the call becomes runnable and
+   * again after its attempt began. The function adds a question to the policy and never removes a question.
    */
   asks?: true | ((context: LookContext, args: z.output<Input>) => Promise<string | undefined>);
   /**
-   * Rules of the network (`host`, `host:port`, `*.host`) that hold for its calls alone, beside those of the run: addresses that the operator or
-   * the settings of the run chose for it. A tool that has them judges each address by itself, and an approval opens one in every run. Pure.
+   * Rules of the network (`host`, `host:port`, `*.host`) for its calls alone, in addition to the run's rules: addresses chosen for the tool
+   * by the operator or the settings of the run. A tool with such rules judges each address, and an approval opens an address in every run.
+   * Pure.
    */
   reaches?(args: z.output<Input>, settings: unknown): readonly string[];
   execute(context: ToolContext, args: z.output<Input>): Promise<ToolOutcome>;
   preview?(context: ToolContext, args: z.output<Input>): Promise<Preview>;
 }
 
-/** A call as a background command, for calls of one turn that run side by side. */
+/** A call as a background command, for concurrent calls of the same turn. */
 export interface Beside<Input extends z.ZodType> {
   task(args: z.output<Input>, settings: unknown): NewTask & { kind: 'shell' };
   /** The outcome of the call, when its command has ended. */

@@ -12,52 +12,58 @@ export interface Toolset {
   tools: readonly Tool[];
   /** Whether `$ENV.NAME` in arguments stands for a secret of the run. @default false */
   placeholders?: boolean;
-  /** What a run may set of it: a strict object with a default for each field. @default nothing */
+  /** The settings of the toolset in a run: a strict object with a default for each field. @default nothing */
   settings?: z.ZodObject;
-  /** Permissions of a run that names none. @default no limit beside the policy */
+  /** Permissions of a run without permissions of its own. @default no limit but the policy */
   permissions?: readonly string[];
-  /** Paths that no call of it may change, beside those of the run. */
+  /** Paths protected from every call of the toolset, in addition to the run's paths. */
   protected?: readonly string[];
   /** Its contract's own rules: the gate judges each call by them, too, and the strictest verdict counts. */
   rules?: readonly PolicyRule[] | ((run: RuledRun) => readonly PolicyRule[]);
-  /** What its contract lets run by itself, by the settings of a run: where one of these allows, the built-in rules hold nothing. @default none */
+  /**
+   * Rules for calls allowed by the contract without a question, by the settings of a run: where such a rule allows, the built-in rules hold
+   * nothing. @default none
+   */
   auto?(run: RuledRun): readonly PolicyRule[];
-  /** Calls that its contract is careful with. A tool learns from `caution` of its context that one of these matches its call. */
+  /** The careful calls of the contract. `caution` in the context names the matching caution to the tool. */
   cautions?: readonly Caution[];
-  /** Names of the tools whose every call asks, under the settings of a run. @default those whose `asks` is true */
+  /** Names of the tools whose every call asks, under the settings of a run. @default tools with `asks: true` */
   asking?(settings: unknown): readonly string[];
-  /** What a model reads before its prompt: the contract's own guidance. */
+  /** Text for a model before its prompt: the contract's own guidance. */
   instructions?: string;
-  /** The contract's result of a settled call, whatever settled it. Pure. @default the value, or `{status, error, value?}` */
+  /** The contract's result of a settled call, for every way to settle. Pure. @default the value, or `{status, error, value?}` */
   present?(call: SettledCall): Json;
-  /** What a person reads before deciding, in the contract's words: `display` of the approval. @default none */
+  /** The text for a person's decision, in the contract's words: `display` of the approval. @default none */
   approvalText?(call: AskedCall): string;
-  /** Forms of its tools for models and clients, beside openai, anthropic, ollama and mcp. A form of the same name comes first; null: it has none of that name. */
+  /**
+   * Forms of its tools for models and clients, in addition to openai, anthropic, ollama and mcp. A form of the same name comes first; null:
+   * no form of this name.
+   */
   forms?: Readonly<Record<string, ((tools: readonly ToolDefinition[]) => readonly Json[]) | null>>;
 }
 
-/** What a call is like, in the words of a policy. It decides nothing. */
+/** The description of a careful call, in the words of a policy. A caution decides nothing. */
 export type Caution = Pick<PolicyRule, 'name' | 'match' | 'surely'> & { reason: string };
 
-/** What the rules of a toolset may depend on. */
+/** The inputs of a toolset's rules. */
 export interface RuledRun {
-  /** The toolset's own. undefined: those of no run, so the defaults. */
+  /** The toolset's own. undefined: no run, so the defaults. */
   settings: unknown;
   modes: Modes | undefined;
 }
 
-/** A call that waits for a decision. */
+/** A call in wait for a decision. */
 export interface AskedCall {
   tool: string;
   args: Json;
   /** The contract's word for the tool's risk. */
   label: string;
-  /** Paths that it would write or delete, as its arguments name them. */
+  /** Paths to write or delete, in the words of the arguments. */
   files: readonly string[];
 }
 
 /**
- * @throws ToolsError `EINVALIDTOOL` when two tools have one name, a tool of `holdpoint` is not in snake_case, or the settings are not strict
+ * @throws ToolsError `EINVALIDTOOL` when two tools have the same name, a tool of `holdpoint` is not in snake_case, or the settings are not strict
  * with a default for each field
  */
 export function defineToolset(toolset: Toolset): Toolset & Required<Pick<Toolset, 'present'>> {

@@ -7,8 +7,8 @@ import { longestKey } from '../routes/runs/idempotency-key.ts';
 type JsonSchema = Record<string, unknown>;
 
 /**
- * Turns the zod schemas of the routes into an OpenAPI 3.1 document. Schemas with a `meta({ id })` become components. A schema with a second form for requests, because fields
- * have defaults, becomes a second component with `Input` at the end of its name.
+ * Turns the zod schemas of the routes into an OpenAPI 3.1 document. Schemas with a `meta({ id })` become components. A schema with a second
+ * form for requests, because fields have defaults, becomes a second component with `Input` at the end of its name.
  *
  * fastify-type-provider-zod brings a transform of its own, but refuses recursive schemas without an id, and every `z.json()` in the domain is such a
  * schema. Here "any JSON" is the empty schema, with the same meaning.

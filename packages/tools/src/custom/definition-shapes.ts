@@ -56,12 +56,12 @@ const toolsetFields = {
 
 /** A toolset of its own. */
 const ownToolset = z.strictObject(toolsetFields);
-/** Tools that a toolset of Holdpoint, or of a module before this one, gets as well. */
+/** Additional tools for a toolset of Holdpoint, or of an earlier module. */
 const moreTools = z.strictObject({ addsTo: z.string(), tools });
 
 export type Definition = Toolset | { addsTo: string; tools: Tool[] };
 
-/** What a module exports as tools. @throws Error that names every mistake, with the nearest known field */
+/** Reads a module's export as tools. @throws Error with every mistake, and the nearest known field */
 export function checkDefinition(value: object): Definition {
   const shape = 'addsTo' in value ? moreTools : ownToolset;
   const parsed = shape.safeParse(value);

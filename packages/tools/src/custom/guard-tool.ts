@@ -7,8 +7,8 @@ import { TextWorkError } from '../text-work/text-work.ts';
 import type { Tool, ToolContext } from '../tool.ts';
 
 /**
- * A tool of a module, whose mistakes are results: an error that its code throws, and an outcome that is none. Only an error of the
- * context, such as a lost sandbox, stays one of the infrastructure, which the queue retries.
+ * A tool of a module. Its mistakes become results: an error thrown by its code, and an invalid outcome. Only an error of the context, such
+ * as a lost sandbox, stays an infrastructure error, for a retry by the queue.
  */
 export function guardTool(tool: Tool): Tool {
   return {
@@ -27,7 +27,7 @@ export function guardTool(tool: Tool): Tool {
   };
 }
 
-/** The context with a note of every error that it throws. */
+/** The context with a note of every error thrown by its parts. */
 function watched(context: ToolContext, thrown: WeakSet<object>): ToolContext {
   const note =
     <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
@@ -65,7 +65,7 @@ function causedBy(error: unknown, infrastructure: WeakSet<object>): boolean {
   return false;
 }
 
-/** Errors that the registry makes results of by itself. */
+/** Errors turned into results by the registry. */
 const isTyped = (error: unknown): boolean =>
   error instanceof FileError || error instanceof TextWorkError || error instanceof ToolsError;
 

@@ -4,13 +4,13 @@ import { pathToFileURL } from 'node:url';
 import { checkDefinition, type Definition } from './definition-shapes.ts';
 
 /**
- * The definitions that a module exports: its own toolsets, then what it adds to others.
- * @param from the directory that paths and packages are resolved from
- * @throws Error that says why it cannot be used
+ * The definitions exported by a module: its own toolsets, then its additions to other toolsets.
+ * @param from the base directory of paths and packages
+ * @throws Error with the reason of an unusable module
  */
 export async function loadModule(specifier: string, from: string): Promise<Definition[]> {
   const exported = await within(import(/* @vite-ignore */ urlOf(specifier, from)));
-  // Once each: what a CommonJS module exports may be known by its names, by its default, or by both.
+  // Once each: the exports of a CommonJS module may be known by name, by default, or by both.
   const values = new Map(
     [...named(exported), ...named(exported.default)].map(([name, value]) => [value, name] as const),
   );
@@ -44,7 +44,7 @@ function definitionsIn(name: string, value: unknown): Definition[] {
 function urlOf(specifier: string, from: string): string {
   if (specifier.startsWith('file:')) return specifier;
   if (isAbsolute(specifier) || /^\.\.?\//.test(specifier)) return pathToFileURL(resolve(from, specifier)).href;
-  // Without its conditions, `require.resolve` finds no package that has only an `import` entry.
+  // Without its conditions, `require.resolve` finds no package with only an `import` entry.
   const hooks = registerHooks({
     resolve: (name, context, next) => next(name, { ...context, conditions: ['node', 'import', 'module-sync'] }),
   });
@@ -55,7 +55,7 @@ function urlOf(specifier: string, from: string): string {
   }
 }
 
-/** A module that waits for ever must not hold up the start without a word. */
+/** An endless import of a module must not hold up the start without a word. */
 async function within(loading: Promise<Record<string, unknown>>): Promise<Record<string, unknown>> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -7,7 +7,7 @@ import type { Definition } from './definition-shapes.ts';
 import { guardTool } from './guard-tool.ts';
 import { loadModule } from './load-module.ts';
 
-/** What a module brought: versions by toolset and tool, such as `office.stamp`. */
+/** The additions of a module: versions by toolset and tool, such as `office.stamp`. */
 export interface LoadedModule {
   module: string;
   tools: Record<string, string>;
@@ -19,11 +19,11 @@ export interface LoadedToolsets {
 }
 
 /**
- * The toolsets of a process: `known`, and those of modules. A module also adds tools to known toolsets and to those of modules before it.
+ * The toolsets of a process: `known`, and the toolsets of modules. A module also adds tools to known toolsets and to toolsets of earlier modules.
  *
  * @param specifiers paths of files, `file:` URLs and names of packages
- * @param from the directory that relative paths and packages are resolved from
- * @throws ToolsError `ETOOLMODULE`, which names the module and the mistake
+ * @param from the base directory of relative paths and packages
+ * @throws ToolsError `ETOOLMODULE` with the module and the mistake
  */
 export async function loadToolsets(
   specifiers: readonly string[],

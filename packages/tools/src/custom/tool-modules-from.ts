@@ -1,8 +1,8 @@
 import { ToolsError } from '../errors.ts';
 
 /**
- * The modules that HOLDPOINT_TOOLS names, separated by commas.
- * @throws ToolsError `ETOOLMODULE` for a relative path and for a module that is named twice
+ * The modules in HOLDPOINT_TOOLS, separated by commas.
+ * @throws ToolsError `ETOOLMODULE` for a relative path and for a repeated module
  */
 export function toolModulesFrom(env: Readonly<Record<string, string | undefined>>): string[] {
   const modules = (env.HOLDPOINT_TOOLS ?? '')

@@ -6,8 +6,8 @@ const answerSchema = z.object({ results: z.array(z.json()) });
 const refusalSchema = z.object({ error: z.string() });
 
 /**
- * A graph outside of Holdpoint: `POST {query, params?, commit?}` answers 200 `{results: […]}`, or another status with `{error}`.
- * @param options.endpoint chosen by the operator, so it may have a private address
+ * A graph service outside of Holdpoint: `POST {query, params?, commit?}` answers 200 `{results: […]}`, or another status with `{error}`.
+ * @param options.endpoint chosen by the operator, so a private address is allowed
  */
 export const httpGraph = ({ endpoint }: { endpoint: string }): GraphPort => ({
   async query({ signal, text }, request) {
@@ -72,7 +72,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** `fetch` says only that it failed; its cause says why. */
+/** The message of `fetch` reports only the failure; its cause says why. */
 function reasonOf(error: unknown): string {
   const { cause = error } = error as { cause?: unknown };
   return cause instanceof Error ? cause.message : String(cause);

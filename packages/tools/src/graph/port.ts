@@ -4,16 +4,16 @@ import type { TextWork } from '../text-work/text-work.ts';
 export interface GraphRequest {
   query: string;
   params?: Readonly<Record<string, Json>> | undefined;
-  /** The commit whose graph is asked. For the graph of the run: a snapshot of it. @default the newest that the graph has */
+  /** The commit whose graph is asked. For the graph of the run: a snapshot of the run. @default the newest commit of the graph */
   commit?: string | undefined;
   timeout_ms: number;
   /** Bytes of the largest answer. */
   max_bytes: number;
 }
 
-/** A graph of the code. It holds files and symbols, and what they have to do with each other, in whatever language its queries are. */
+/** A graph of the code. The graph holds files and symbols, and their relations, in the query language of its own. */
 export interface GraphPort {
-  /** @throws GraphError; every other error is one of the infrastructure */
+  /** @throws GraphError; every other error comes from the infrastructure */
   query(context: { text: TextWork; signal: AbortSignal }, request: GraphRequest): Promise<GraphAnswer>;
 }
 
@@ -23,10 +23,10 @@ export interface GraphAnswer {
   cursor?: string | undefined;
 }
 
-/** The graph of the run's own snapshots, which a worker makes. */
+/** The graph of the run's own snapshots, made by a worker. */
 export type OwnGraph = (request: GraphRequest) => Promise<GraphAnswer>;
 
-/** A query that has no answer. */
+/** A query without an answer. */
 export class GraphError extends Error {
   override readonly name = 'GraphError';
   readonly code: 'EGRAPH' | 'ETIMEOUT' | 'EQUOTA';

@@ -5,7 +5,7 @@ export type ParsedInput<Output> =
   | { ok: true; value: Output }
   | { ok: false; issues: readonly { path: readonly PropertyKey[]; message: string }[] };
 
-/** A zod 4 schema that parses with `parse` and has the given JSON Schema, so that only `asZod` knows other kinds of schemas. */
+/** A zod 4 schema with the given parse function and JSON Schema: only `asZod` knows other kinds of schemas. */
 export function adaptedSchema<Output>(
   jsonSchema: JsonSchema,
   parse: (input: unknown) => ParsedInput<Output>,

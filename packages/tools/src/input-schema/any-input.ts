@@ -5,16 +5,16 @@ import { fromStandard, type StandardInput } from './from-standard.ts';
 import { fromZod3 } from './from-zod3.ts';
 
 /**
- * What a tool may give as its input: a schema of zod 4 or zod 3; a Standard Schema that has its JSON Schema, or beside it; or a JSON Schema,
- * which ajv validates.
+ * The kinds of input schemas: a schema of zod 4 or zod 3; a Standard Schema with a JSON Schema inside or next to the schema; or a JSON
+ * Schema, validated by ajv.
  */
 export type AnyInput<Output = unknown> = z.ZodType<Output> | Zod3Schema<Output> | StandardInput<Output> | JsonSchema;
 
-/** The same schema as zod 4. @throws Error when it is none of them, or has no JSON Schema */
+/** The same schema as zod 4. @throws Error for any other value, or for a schema without a JSON Schema */
 export function asZod(input: AnyInput): z.ZodType {
   const schema = adapt(input);
   try {
-    // A field of another kind, such as zod 4 inside zod 3, and a schema that validates asynchronously are found only by parsing.
+    // Only a parse finds a field of another kind, such as zod 4 inside zod 3, and a schema with asynchronous validation.
     schema.safeParse({});
   } catch (cause) {
     throw new Error(`it cannot parse: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });

@@ -6,8 +6,8 @@ import { openAjv } from '../open-ajv.ts';
 import { adaptedSchema } from './adapted-schema.ts';
 
 /**
- * JSON Schema of draft 2020-12, or of draft 7 when `$schema` says so. Defaults are filled in; nothing is coerced.
- * @throws Error for a schema with an unknown keyword or format, or a reference that leads out of it
+ * JSON Schema of draft 2020-12, or of draft 7 by its `$schema`. Defaults are filled in; nothing is coerced.
+ * @throws Error for a schema with an unknown keyword or format, or a reference out of the schema
  */
 export function fromJsonSchema(schema: JsonSchema): z.ZodType<Json> {
   const { $schema, ...jsonSchema } = schema;

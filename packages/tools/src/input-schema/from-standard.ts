@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { JsonSchema } from '../json-schema.ts';
 import { adaptedSchema } from './adapted-schema.ts';
 
-/** The part of Standard Schema (version 1) that this package uses. */
+/** The part of Standard Schema (version 1) used by this package. */
 interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly vendor: string;
@@ -22,12 +22,12 @@ type StandardResult<Output> =
       }[];
     };
 
-/** A Standard Schema that has its own JSON Schema, or with one beside it. */
+/** A Standard Schema with a JSON Schema inside or next to the schema. */
 export type StandardInput<Output = unknown> =
   | StandardSchema<Output>
   | { readonly standard: StandardSchema<Output>; readonly jsonSchema: JsonSchema };
 
-/** @throws Error when it has no JSON Schema */
+/** @throws Error for a schema without a JSON Schema */
 export function fromStandard<Output>(input: StandardInput<Output>): z.ZodType<Output> {
   const { '~standard': standard } = 'standard' in input ? input.standard : input;
   const converted = 'standard' in input ? input.jsonSchema : standard.jsonSchema?.input({ target: 'draft-2020-12' });
@@ -39,7 +39,7 @@ export function fromStandard<Output>(input: StandardInput<Output>): z.ZodType<Ou
   const { $schema: _, ...jsonSchema } = converted;
   return adaptedSchema(jsonSchema, (value) => {
     const result = standard.validate(value);
-    // The gate judges a call before it may wait for anything.
+    // The gate judges a call synchronously, before any wait.
     if (result instanceof Promise) throw new Error('its schema validates asynchronously');
     if (result.issues === undefined) return { ok: true, value: result.value };
     const issues = result.issues.map(({ message, path = [] }) => ({

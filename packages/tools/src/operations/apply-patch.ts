@@ -3,9 +3,9 @@ import { splitLines } from './text.ts';
 
 export interface PatchInput {
   data: Buffer;
-  /** A unified diff of one file. Headers may be left out. */
+  /** A unified diff of a single file. Headers may be left out. */
   patch: string;
-  /** The file that headers have to name, relative to the workspace. */
+  /** The file to name in headers, relative to the workspace. */
   path: string;
   /** There is no file, and `data` is empty. @default false */
   missing?: boolean;
@@ -17,7 +17,10 @@ export type PatchedText =
   | { status: 'unreadable'; detail: string }
   | { status: 'other_file'; named: string }
   | { status: 'mismatch'; hunk: number; header: string; line_endings: OtherEndings | undefined }
-  /** `exists`: it makes a file that is there, with content. `missing`: it changes a file that is not there. `remains`: it deletes a file with more content than it has. */
+  /**
+   * `exists`: the patch makes a file, but the file exists with content. `missing`: the patch changes a missing file. `remains`: the patch
+   * deletes a file with more content than the patch has.
+   */
   | { status: 'exists' | 'missing' | 'remains' };
 
 /**
@@ -33,7 +36,7 @@ export function applyPatch({ data, patch, path, missing = false }: PatchInput): 
   const deletes = read.newFileName === nowhere && read.hunks[0]?.newLines === 0;
   if (missing && !creates) return { status: 'missing' };
   if (creates && data.length > 0) return { status: 'exists' };
-  // One character per byte, so that bytes that are no UTF-8 stay as they are.
+  // A character per byte: bytes outside of UTF-8 survive.
   const lines = splitLines(data.toString('latin1'));
   const out: string[] = [];
   let next = 0;
@@ -47,7 +50,7 @@ export function applyPatch({ data, patch, path, missing = false }: PatchInput): 
       return { status: 'mismatch', hunk: at + 1, header: headerOf(hunk), line_endings: otherEndings(lines, wanted) };
     }
     shift += found - guess;
-    // Context stays as it is, so the next hunk may have it, too.
+    // Context lines are unchanged, so the next hunk may use them, too.
     for (let line = next; line < found + lead; line++) out.push(lines[line] ?? '');
     for (const line of after.slice(lead, after.length - trail)) out.push(line);
     next = found + before.length - trail;
@@ -59,7 +62,7 @@ export function applyPatch({ data, patch, path, missing = false }: PatchInput): 
 
 const nowhere = '/dev/null';
 
-/** The patch of one file, or why it is none. */
+/** The patch of a single file, or the reason of a refusal. */
 function readPatch(patch: string): StructuredPatch | string {
   let files: StructuredPatch[];
   try {
@@ -103,7 +106,7 @@ function endsAtMarks(lines: readonly string[]): boolean {
   });
 }
 
-/** The file that the headers name, when it is not this one. */
+/** The file named by the headers, when different from `path`. */
 function otherFile({ oldFileName, newFileName }: StructuredPatch, path: string): string | undefined {
   const named = [oldFileName, newFileName]
     .filter((name) => name !== undefined && name !== nowhere)
@@ -138,11 +141,11 @@ function sides({ lines }: StructuredPatchHunk): Sides {
 }
 
 /**
- * Where the hunk begins, from 0. Less context at one side than at the other means that the hunk lies at that end of the file; at the
- * beginning only if its header says so, too.
+ * The first line of the hunk, from 0. With less context on one side the hunk lies at this end of the file; at the beginning only if its header
+ * agrees.
  * @param wanted.start the line of its header
- * @param wanted.guess where it should begin, moved as far as the hunk before it was
- * @param wanted.from lines before it are settled by earlier hunks
+ * @param wanted.guess the expected first line, moved as far as the previous hunk
+ * @param wanted.from earlier hunks have settled all lines before
  */
 function place(
   lines: readonly string[],
@@ -151,7 +154,7 @@ function place(
   if (before.length === 0) return guess < from ? undefined : Math.min(guess, lines.length);
   const last = lines.length - before.length;
   const fits = (at: number) => at >= 0 && at <= last && before.every((line, index) => lines[at + index] === line);
-  // A hunk that changes what an earlier hunk has settled is out of order.
+  // A hunk with changes in settled lines is out of order.
   const inOrder = (at: number) => (at + lead < from ? undefined : at);
   if (lead < trail && start <= 1) return fits(0) ? inOrder(0) : undefined;
   if (trail < lead) return fits(last) ? inOrder(last) : undefined;
@@ -162,7 +165,7 @@ function place(
   return undefined;
 }
 
-/** The hunk would apply but for its line endings: those of the file there, and those of the patch. */
+/** The hunk would apply but for its line endings: the endings of the file, and of the patch. */
 interface OtherEndings {
   file: Endings;
   patch: Endings;
@@ -190,7 +193,7 @@ function endingsOf(lines: readonly string[]): Endings {
 const headerOf = ({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): string =>
   `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
 
-/** A line without a newline that is no longer the last one gets one. */
+/** A former last line without a newline gets a newline. */
 function joined(lines: readonly string[]): string {
   return lines.map((line, at) => (at < lines.length - 1 && !line.endsWith('\n') ? `${line}\n` : line)).join('');
 }

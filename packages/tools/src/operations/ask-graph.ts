@@ -3,7 +3,7 @@ import { GraphError, type GraphPort, type GraphRequest } from '../graph/port.ts'
 import type { ToolContext } from '../tool.ts';
 import { failure } from './failure.ts';
 
-/** @param graph one outside of Holdpoint; absent: that of the run */
+/** @param graph a graph outside of Holdpoint; absent: the graph of the run */
 export async function askGraph(
   graph: GraphPort | undefined,
   context: ToolContext,

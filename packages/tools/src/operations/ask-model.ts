@@ -1,10 +1,10 @@
 import type { GenerateRequest, ToolContext } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
 
-/** The failure of a call that needs a model, made before anything else of the call happens. */
+/** The failure of a call in need of a model, before anything else of the call happens. */
 export const noModel = (message: string, next: string): Failure => failure('ENOMODEL', message, next);
 
-/** One answer of the run's model. That the provider refuses, or has no answer, is the outcome of the call: the call is not made again. */
+/** An answer of the run's model. A refusal of the provider, or a missing answer, is the outcome of the call: the call is not repeated. */
 export async function askModel(
   { generate, signal }: Pick<ToolContext, 'generate' | 'signal'>,
   request: GenerateRequest,

@@ -2,7 +2,7 @@ import type { Written } from '@holdpoint/contract';
 import { relativePath } from './path-argument.ts';
 
 /**
- * The path that a write to `path` changed, for `ToolOutcome.touched`. Leaves the field out when a link or `..` led to another file: the
+ * The path changed by a write to `path`, for `ToolOutcome.touched`. Leaves the field out when a link or `..` led to another file: the
  * snapshot then walks the tree.
  */
 export function changedPaths(path: string, written: Pick<Written, 'path'>): { touched?: readonly string[] } {

@@ -1,6 +1,6 @@
 import type { CommandEnd, Problem } from '@holdpoint/contract';
 
-/** The status and error of a command that did not exit by itself. @param name the name of the command in messages */
+/** The status and error of a command without a normal exit. @param name the name of the command in messages */
 export function cutShort(
   end: Exclude<CommandEnd, { status: 'exited' }>,
   name: string,

@@ -2,7 +2,7 @@ import type { Problem, TaskView } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
 
-/** A task in the form that tools return. */
+/** A task in the form of a tool's result. */
 export function describeTask({ id, kind, title, agent, status, outcome, child, started_at }: TaskView) {
   return {
     task_id: id,

@@ -13,7 +13,7 @@ export interface FileEdit extends Replacement {
   path: string;
 }
 
-/** Replaces text in a file of the workspace; every other byte stays as it is. */
+/** Replaces text in a file of the workspace; every other byte is unchanged. */
 export async function editFile(context: ToolContext, edit: FileEdit): Promise<ToolOutcome> {
   for (let round = 1; ; round++) {
     const read = await readTextFile(context, edit.path);
@@ -44,7 +44,7 @@ function applyEdit({ text }: ToolContext, { path, ...replacement }: FileEdit, da
   return text.run('edit', { ...replacement, data, path: relativePath(path), diffBytes });
 }
 
-/** One of n concurrent edits succeeds in each round. */
+/** In each round one of n concurrent edits succeeds. */
 const maxRounds = 10;
 /** UTF-8 bytes of the diff in a result. */
 const maxDiff = 32 * 1024;

@@ -21,7 +21,7 @@ export function editText({ data, path, diffBytes, ...replacement }: EditInput): 
   return { ...result, ...diffData({ path, before: data, after: result.data, diffBytes }) };
 }
 
-/** The diff of a new content. It includes a byte order mark that the new content drops. */
+/** The diff of a new content. The diff includes a byte order mark dropped by the new content. */
 export function diffWritten({ path, before, after, diffBytes }: WrittenInput): {
   diff: string;
   diff_truncated: boolean;

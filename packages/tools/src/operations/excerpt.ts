@@ -26,10 +26,10 @@ export type Excerpt =
       lossy: boolean;
     };
 
-/** UTF-8 bytes of content in one result. */
+/** Most UTF-8 bytes of content in a result. */
 const maxContent = 64 * 1024;
 
-/** Reads lines in one pass over the bytes: 12 ms for 10 MB. Ten million lines as strings took 2 s. */
+/** Reads lines in a single pass over the bytes: 12 ms for 10 MB. Ten million lines as strings took 2 s. */
 export function excerptOf({ data, offset, limit }: ExcerptInput): Excerpt {
   const bom = data.subarray(0, 3).equals(byteOrderMark);
   const body = bom ? data.subarray(3) : data;

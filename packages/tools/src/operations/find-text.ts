@@ -1,6 +1,6 @@
 /**
- * Calls `visit` with the offset of each occurrence, in order, until it returns false. Knuth-Morris-Pratt looks at each byte a bounded
- * number of times for any search text. `Buffer.indexOf` starts again behind each occurrence, which took 20 s for 20 KB in 4 MB of one byte.
+ * Calls `visit` with the offset of each occurrence, in order, until `visit` returns false. Knuth-Morris-Pratt looks at each byte a bounded
+ * number of times for any search text. `Buffer.indexOf` starts again behind each occurrence: 20 s for 20 KB in 4 MB of the same byte.
  *
  * @param overlapping whether an occurrence may begin within the previous one
  */
@@ -13,7 +13,7 @@ export function findText(
   findSequence(data, wanted, { overlapping }, visit);
 }
 
-/** The same search over numbers, such as numbered lines. An empty sequence occurs nowhere. */
+/** Finds a sequence of numbers, such as numbered lines, by the same algorithm. An empty sequence occurs nowhere. */
 export function findSequence(
   data: ArrayLike<number>,
   wanted: ArrayLike<number>,
@@ -34,7 +34,7 @@ export function findSequence(
   }
 }
 
-/** For each prefix of the sequence: the length of its longest proper suffix that is also a prefix. */
+/** For each prefix of the sequence: the length of its longest proper suffix equal to a prefix. */
 function fallbacks(wanted: ArrayLike<number>): Int32Array {
   const back = new Int32Array(wanted.length);
   let matched = 0;

@@ -1,10 +1,10 @@
 /**
- * Reads ripgrep's text output: `path NUL line (: or -) text LF`. Its JSON cannot limit the length of a line, so one minified file would
- * fill the output; the text output can (`--max-columns`), and the NUL keeps every file name unambiguous.
+ * Reads ripgrep's text output: `path NUL line (: or -) text LF`. Its JSON cannot limit the length of a line, so a minified file would fill
+ * the output; the text output can (`--max-columns`), and the NUL keeps every file name unambiguous.
  */
 export interface GrepOutput<Item> {
   items: Item[];
-  /** Binary files with a match, which ripgrep does not show or does not search to the end. */
+  /** Binary files with a match. ripgrep does not show them or does not search them to the end. */
   binary: string[];
 }
 
@@ -67,7 +67,7 @@ export interface SearchTotals {
   files: number;
 }
 
-/** The totals that `--stats` prints last; null when ripgrep did not search or its output was cut. */
+/** The totals at the end of the output, from `--stats`; null when ripgrep did not search or its output was cut. */
 export function parseStats(output: string): SearchTotals | null {
   const [, matches, lines, files] =
     /\n(\d+) matches\n(\d+) matched lines\n(\d+) files contained matches\n(?:.+\n)*$/.exec(

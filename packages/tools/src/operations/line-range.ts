@@ -25,7 +25,7 @@ export interface TextLines {
 const newline = 0x0a;
 const sniffed = 8192;
 
-/** Reads lines in one pass over the bytes. A last line without a line end counts, and an empty file has no lines. */
+/** Reads lines in a single pass over the bytes. A last line without a line end counts, and an empty file has no lines. */
 export function lineRange({ data, start = 1, end = Number.POSITIVE_INFINITY, cut = false }: LineRangeInput): TextLines {
   const body = cut ? wholeCharacters(data) : data;
   let line = 1;

@@ -1,17 +1,17 @@
 import { findSequence, findText } from './find-text.ts';
 import { decodeText, splitLines } from './text.ts';
 
-/** The most likely position of a text that was not found. */
+/** The most likely position of a missing text. */
 export interface NearestLine {
   /** Counted from 1. */
   line: number;
-  /** The file's text at that line: as many lines as the wanted text when only whitespace differs, otherwise one. */
+  /** The file's text at this line: as many lines as the wanted text when only whitespace differs, otherwise a single line. */
   text: string;
   /** The only difference, or null when the words differ. */
   differs_in: 'line_endings' | 'whitespace' | null;
 }
 
-/** Finds the nearest match of a text that does not occur in the file; null without any similar line. Looks at the first 100,000 lines. */
+/** Finds the nearest match of a text missing in the file; null without any similar line. Looks at the first 100,000 lines. */
 export function nearestLine(data: Buffer, wanted: string): NearestLine | null {
   const lines = splitLines(decodeText(data.subarray(0, endOfLine(data, maxLines))).text);
   return (
@@ -19,7 +19,7 @@ export function nearestLine(data: Buffer, wanted: string): NearestLine | null {
   );
 }
 
-/** 100,000 lines take about 150 ms, which is enough for a hint. */
+/** 100,000 lines take about 150 ms: enough for a hint. */
 const maxLines = 100_000;
 
 /** The offset after the given number of lines. */
@@ -38,14 +38,14 @@ const normalForms = {
   whitespace: (line: string) => line.trim().replaceAll(/\s+/g, ' '),
 };
 
-/** Finds consecutive lines that equal the wanted lines except for one kind of difference. Takes linear time. */
+/** Finds consecutive lines equal to the wanted lines except for a single kind of difference. Takes linear time. */
 function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof normalForms): NearestLine | null {
   const normal = normalForms[kind];
   const target = splitLines(wanted).map(normal);
   const [first, ...rest] = target;
   if (first === undefined || target.every((line) => line === '')) return null;
   const file = lines.map(normal);
-  // The wanted text may begin within a line. It may also end within one, unless it ends with a newline.
+  // The wanted text may begin within a line. The text may also end within a line, unless its last character is a newline.
   const open = !wanted.endsWith('\n');
   const last = rest.at(-1);
   const fits = (start: number) => {
@@ -103,9 +103,9 @@ function likestLine(lines: readonly string[], wanted: string): NearestLine | nul
 }
 
 const minLikeness = 0.3;
-/** 20,000 lines take about 60 ms, which is enough for a hint. */
+/** 20,000 lines take about 60 ms: enough for a hint. */
 const maxLikened = 20_000;
-/** Characters of the wanted text in which its first line is searched. */
+/** Characters of the wanted text in the search for its first line. */
 const maxSearched = 10_000;
 const maxLineLength = 300;
 const maxShown = 1000;

@@ -2,7 +2,7 @@ import type { NetworkRequest, NetworkResponse } from '../network.ts';
 import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
 
-/** Sends one request and returns refusals of the network as data. Throws every other error, and every error after an abort. */
+/** Sends a request and returns refusals of the network as data. Throws every other error, and every error after an abort. */
 export async function networkFetch(
   { network, signal }: ToolContext,
   request: NetworkRequest,
@@ -46,7 +46,7 @@ export function networkOff(url: string): Failure {
   );
 }
 
-/** The setting that lets a run reach a host. @param host with its port, unless that is the default one */
+/** The setting by which a run reaches a host. @param host with its port, except for the default port */
 export function allowing(host: string): string {
   return `network: { allow: ["${host}"] }`;
 }

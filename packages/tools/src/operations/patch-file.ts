@@ -9,16 +9,16 @@ import { decodeText } from './text.ts';
 
 export interface FilePatch {
   path: string;
-  /** A unified diff of this one file. Headers may be left out. */
+  /** A unified diff of this file. Headers may be left out. */
   patch: string;
   /** Bytes of the largest file, before and after. Up to 32 MiB. */
   maxBytes: number;
 }
 
-/** What a patch changes, as a diff of the file as it is now. */
+/** The changes of a patch, as a diff of the present file. */
 export interface PatchedFile {
   data: Buffer;
-  /** Digest of the content that the patch was applied to; null: there was no file. */
+  /** Digest of the content before the patch; null: there was no file. */
   sha256: string | null;
   deletes: boolean;
   diff: string;
@@ -33,7 +33,7 @@ export async function patchFile(context: ToolContext, input: FilePatch): Promise
     const { data, sha256, deletes, diff, diff_truncated } = patched.file;
     try {
       const expect = sha256 === null ? { exists: false as const } : { sha256 };
-      // Before a deletion, too: it fails when another call wrote in between.
+      // Before a deletion, too: the write fails when another call wrote in between.
       const written = await context.files.write(input.path, data, { expect }, context.signal);
       if (deletes) await context.files.remove(input.path, {}, context.signal);
       const touched = deletes ? {} : changedPaths(input.path, written);
@@ -46,7 +46,7 @@ export async function patchFile(context: ToolContext, input: FilePatch): Promise
   }
 }
 
-/** What the patch would make of the file. Changes nothing. Throws what `files.read` throws. */
+/** The file after the patch. Changes nothing. Throws the errors of `files.read`. */
 export async function checkPatch(
   context: ToolContext,
   { path, patch, maxBytes, diffBytes = maxDiff }: FilePatch & { diffBytes?: number },
@@ -85,7 +85,7 @@ export async function previewPatch(context: ToolContext, input: FilePatch): Prom
   return { kind: 'diff', path: relativePath(input.path), patch: shownPatch(patched.file) };
 }
 
-/** One of n concurrent patches succeeds in each round. */
+/** In each round one of n concurrent patches succeeds. */
 const maxRounds = 10;
 /** UTF-8 bytes of the diff in a result. */
 export const maxDiff = 32 * 1024;

@@ -7,11 +7,11 @@ interface Change {
   before: string | null;
   /** null for a deleted file */
   after: string | null;
-  /** Characters of each side that the diff shows when the change is too large to compare. @default all */
+  /** Characters of each side in the diff of a change too large to compare. @default all */
   most?: number;
 }
 
-/** A unified diff that `git apply` accepts; empty when nothing differs. */
+/** A unified diff for `git apply`; empty when nothing differs. */
 export function unifiedDiff({ path, before, after, most = Number.POSITIVE_INFINITY }: Change): string {
   if (before === after) return '';
   const hunks = compare(before ?? '', after ?? '', most);
@@ -27,7 +27,7 @@ export function unifiedDiff({ path, before, after, most = Number.POSITIVE_INFINI
   );
 }
 
-/** Compares only the part between the first and the last different line, so an edit of one line costs the same in any file. */
+/** Compares only the part between the first and the last different line: an edit of a line costs the same in any file. */
 function compare(before: string, after: string, most: number): StructuredPatchHunk[] {
   const same = sameStart(before, after);
   const [old, now] = cutSameEnd(before.slice(same.end), after.slice(same.end));
@@ -71,7 +71,7 @@ function sameStart(before: string, after: string): { end: number; lines: number 
 /** The texts without their equal last lines, except for the context lines. */
 function cutSameEnd(before: string, after: string): [string, string] {
   const most = Math.min(before.length, after.length);
-  // For each newline in the equal part: the number of characters that follow it.
+  // For each newline in the equal part: the number of characters behind.
   const rests: number[] = [];
   for (let same = 0; same < most; same++) {
     const code = before.charCodeAt(before.length - 1 - same);
@@ -116,10 +116,10 @@ export function cutDiff(diff: string, bytes: number): { diff: string; diff_trunc
   return { diff: kept.subarray(0, kept.lastIndexOf('\n') + 1).toString(), diff_truncated: true };
 }
 
-/** UTF-8 bytes of the diff that a person sees before a decision. */
+/** UTF-8 bytes of the diff for a person's decision. */
 export const maxPatch = 1024 * 1024;
 
-/** The patch for a person, with a last line that says when it was cut. */
+/** The patch for a person; the last line reports a cut. */
 export function shownPatch(
   { diff, diff_truncated }: { diff: string; diff_truncated: boolean },
   bytes = maxPatch,

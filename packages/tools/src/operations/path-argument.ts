@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** A path as an argument. The sandbox decides at the open whether it lies in the workspace. */
+/** A path as an argument. The sandbox decides at the open whether the path lies in the workspace. */
 export const pathArgument = z
   .string()
   .min(1)
   .max(4096)
   .refine((path) => !path.includes('\0'), 'a path has no NUL byte');
 
-/** The path in results: relative to the workspace root. `..` stays as it is, because its target depends on links. */
+/** The path in results: relative to the workspace root. `..` is kept, because its target depends on links. */
 export function relativePath(path: string): string {
   const inside = path === root || path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
   if (inside.startsWith('/')) return inside;

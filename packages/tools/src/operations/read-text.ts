@@ -7,7 +7,7 @@ export interface TextFile {
   sha256: string;
 }
 
-/** Reads a whole text file, or says why it cannot be read as text. Throws what `files.read` throws. */
+/** Reads a whole text file, or reports why the file cannot be read as text. Throws the errors of `files.read`. */
 export async function readTextFile(
   context: ToolContext,
   path: string,

@@ -2,8 +2,8 @@ import type { Removal } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 
 /**
- * Removes a file, a link or a directory. `touched` is absent when a directory had content, which may include a repository: the
- * snapshot then walks the tree. Throws `FileError`.
+ * Removes a file, a link or a directory. `touched` is absent for a directory with content, because the content may include a repository:
+ * the snapshot then walks the tree. Throws `FileError`.
  */
 export async function removePath(
   { files, signal }: ToolContext,

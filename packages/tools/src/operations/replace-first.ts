@@ -6,7 +6,7 @@ export interface FirstReplacement {
   new_string: string;
 }
 
-/** `found`: occurrences that do not overlap. `line`: where the first one begins. */
+/** `found`: the number of disjoint occurrences. `line`: the first line of the first occurrence. */
 export type ReplacedFirst = { found: 0 } | { found: number; line: number; data: Buffer };
 
 /** Replaces the first occurrence of a text byte for byte, and counts all. */

@@ -17,12 +17,12 @@ export type ReplaceResult =
   /** The new file would exceed the limit. */
   | { status: 'too_large'; bytes: number };
 
-/** Occurrences whose lines are listed. The search for a text that must occur once stops there. */
+/** Most occurrences with listed lines. The search for a unique text stops at this number. */
 const maxListed = 50;
 
 /**
- * Replaces text in a file byte for byte: line endings, a byte order mark, a missing last newline and bytes that are not UTF-8 stay
- * as they are, and the new text is inserted literally. Takes linear time.
+ * Replaces text in a file byte for byte: line endings, a byte order mark, a missing last newline and bytes outside of UTF-8 are kept,
+ * and the new text is inserted literally. Takes linear time.
  *
  * Without `replace_all` the old text must occur once. Overlapping occurrences count, because they are as ambiguous.
  */

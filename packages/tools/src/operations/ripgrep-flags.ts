@@ -4,11 +4,11 @@ import { relativePath } from './path-argument.ts';
 export interface TextQuery {
   /** A regular expression in the syntax of ripgrep. */
   pattern: string;
-  /** Takes the pattern as it stands. @default false */
+  /** Takes the pattern literally. @default false */
   literal?: boolean | undefined;
   path: string;
   glob?: string | undefined;
-  /** A file type of ripgrep, such as `ts`. */
+  /** A file type of ripgrep, for example `ts`. */
   type?: string | undefined;
   case_insensitive: boolean;
   output_mode: 'content' | 'files' | 'count';
@@ -18,14 +18,14 @@ export interface TextQuery {
   /** Characters of a line at most; the rest is left out with a note. @default 400 */
   columns?: number | undefined;
   include_ignored: boolean;
-  /** Names of directories and files that are not searched, beside `.git`. @default none */
+  /** Names of directories and files left out of the search, in addition to `.git`. @default none */
   leave_out?: readonly string[] | undefined;
 }
 
 /** More gain little: opening the files takes most of the time. */
 const threads = Math.min(4, availableParallelism());
 
-/** The arguments of ripgrep for a search. @param order `path` limits ripgrep to one thread, and gives the same beginning each time */
+/** The arguments of ripgrep for a search. @param order `path` limits ripgrep to a single thread, and gives the same beginning each time */
 export function ripgrepFlags(query: TextQuery, order: 'path' | 'any'): string[] {
   const { output_mode, before, after, columns = 400 } = query;
   return [
@@ -46,7 +46,7 @@ export function ripgrepFlags(query: TextQuery, order: 'path' | 'any'): string[] 
   ];
 }
 
-/** The arguments of ripgrep that name each text file that a search looks into. */
+/** The arguments of ripgrep to name each searched text file. */
 export function textFileFlags(query: TextQuery): string[] {
   return [
     '--count',
@@ -65,7 +65,7 @@ const modeFlags = {
   count: ['--count-matches'],
 } as const satisfies Record<TextQuery['output_mode'], readonly string[]>;
 
-/** Which files are searched. The caller's texts stand behind `=` or `--`, so that none of them is read as a flag. */
+/** The selection of searched files. The caller's texts stand behind `=` or `--`: ripgrep never reads them as flags. */
 function selection({ include_ignored, glob, type, leave_out = [] }: TextQuery): string[] {
   return [
     '--no-config',
@@ -76,7 +76,7 @@ function selection({ include_ignored, glob, type, leave_out = [] }: TextQuery): 
     ...(include_ignored ? ['--no-ignore', '--hidden'] : []),
     ...(glob === undefined ? [] : [`--glob=${glob}`]),
     ...(type === undefined ? [] : [`--type=${type}`]),
-    // Last, because a later glob overrules an earlier one, and a glob overrules what is hidden or ignored.
+    // Last, because a later glob overrules an earlier glob, and a glob overrules the rules for hidden and ignored files.
     '--glob=!.git',
     ...leave_out.map((name) => `--glob=!${name}`),
   ];

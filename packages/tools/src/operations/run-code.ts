@@ -2,7 +2,7 @@ import type { CommandRequest, CommandResult } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 
 export interface Code extends Omit<CommandRequest, 'argv' | 'stdin'> {
-  /** The program that runs the code, such as `python3`, with its arguments. */
+  /** The program to run the code, for example `python3`, with its arguments. */
   program: readonly [string, ...string[]];
   code: string;
   /** Arguments of the code. */
@@ -10,8 +10,8 @@ export interface Code extends Omit<CommandRequest, 'argv' | 'stdin'> {
 }
 
 /**
- * Runs code of any size: it goes through the standard input into a file outside the workspace, because one argument of a command has at most
- * 128 KiB. The code's own standard input is empty. Exit code 126: the file could not be written.
+ * Runs code of any size: the code goes through the standard input into a file outside the workspace, because an argument of a command has
+ * at most 128 KiB. The code's own standard input is empty. Exit code 126: the file could not be written.
  */
 export function runCode(
   { run, random }: ToolContext,

@@ -7,9 +7,9 @@ import { type FoundText, findText } from './search-text.ts';
 
 export interface FileSearch<Mode extends TextQuery['output_mode']> extends TextQuery {
   output_mode: Mode;
-  /** When the time is over, what was found by then is the result. */
+  /** At the end of the time the search returns the findings so far. */
   deadline_ms: number;
-  /** Counts the text files that the search looks into. It reads all of them once more. @default false */
+  /** Counts the searched text files. The count reads all of them once more. @default false */
   count_files?: boolean;
 }
 
@@ -23,8 +23,8 @@ export type SearchResult<Mode extends TextQuery['output_mode']> =
   | { ok: false; failure: Failure };
 
 /**
- * Searches the contents of files with ripgrep and returns all that it finds, up to 16 MiB of its output. Failures have the codes EGLOBINVALID (thrown as
- * a `FileError`), EINVALIDPATTERN and EINVALIDTYPE.
+ * Searches the contents of files with ripgrep and returns all findings, up to 16 MiB of output. Failures have the codes EGLOBINVALID
+ * (thrown as a `FileError`), EINVALIDPATTERN and EINVALIDTYPE.
  */
 export async function searchFiles<Mode extends TextQuery['output_mode']>(
   context: ToolContext,
@@ -42,7 +42,10 @@ export async function searchFiles<Mode extends TextQuery['output_mode']>(
 
 const mib = 1024 * 1024;
 
-/** ripgrep's own number of searched files includes binary ones. Here it ends each text file's name with a NUL. */
+/**
+ * ripgrep's own number of searched files includes binary ones. Here ripgrep ends each text file's name with a NUL, and the function counts
+ * the NULs.
+ */
 async function countTextFiles(
   context: ToolContext,
   query: FileSearch<TextQuery['output_mode']>,

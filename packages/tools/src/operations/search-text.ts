@@ -36,7 +36,7 @@ export async function searchText(
 }
 
 const wallMs = 60_000;
-/** What a result keeps by default. */
+/** Bytes kept in a result by default. */
 const keptBytes = 65_536;
 
 interface SearchBounds {
@@ -44,7 +44,7 @@ interface SearchBounds {
   /** Bytes of ripgrep's output. When there is more, the first half of them is read. */
   kept_bytes: number;
   output_bytes?: number;
-  /** Whether what was found by then is a result when the time is over. */
+  /** Whether the findings so far are a result at the end of the time. */
   partial: boolean;
 }
 
@@ -79,7 +79,7 @@ export async function findText<Mode extends TextQuery['output_mode']>(
   };
   let result = await search('any', wall_ms);
   const left = Math.floor(wall_ms - result.duration_ms);
-  // The beginning of a search by threads is not always the same one.
+  // The beginning of a search by threads varies between searches.
   if (isIncomplete(result) && left > 0) result = await search('path', left);
   const { end, stdout, stderr } = result;
   const flooded = end.status === 'quota' && end.quota === 'output';
@@ -93,7 +93,7 @@ export async function findText<Mode extends TextQuery['output_mode']>(
     return { result, found: refused(stderr, query) };
   }
   const { items, binary } = parse(beginning(stdout, kept_bytes), query);
-  // Exit code 2 after a search means that some files could not be read.
+  // Exit code 2 after a search: some files could not be read.
   const unread = end.status === 'exited' && end.exit_code === 2;
   const warnings = unread ? stderr.text.trimEnd().split('\n').sort().slice(0, maxWarnings) : [];
   const cut = stdout.truncated || (timedOut && partial);
@@ -103,7 +103,7 @@ export async function findText<Mode extends TextQuery['output_mode']>(
   };
 }
 
-/** It printed more than is kept, or ripgrep failed, as it does when it gets no thread. */
+/** The output was longer than the kept part, or ripgrep failed, for example without a free thread. */
 const isIncomplete = ({ end, stdout }: CommandResult): boolean =>
   end.status === 'exited'
     ? stdout.truncated || end.exit_code > 2 || end.signal !== null
@@ -129,7 +129,7 @@ const sorted = <Item>({ items, binary }: GrepOutput<Item>, pathOf: (item: Item) 
   binary: inPathOrder(binary, (path) => path),
 });
 
-/** Only the beginning of a stream that was cut in the middle is complete, but for a partial character at its end. */
+/** Only the beginning of a cut stream is complete, but for a partial character at its end. */
 function beginning({ text, truncated }: CapturedStream, kept_bytes: number): string {
   return truncated
     ? Buffer.from(text)

@@ -4,7 +4,10 @@ import type { SearchPort, SearchRequest } from '../web/search/port.ts';
 import type { Failure } from './failure.ts';
 import { networkFailure, networkOff } from './network-fetch.ts';
 
-/** Asks a search engine and returns its refusals, and those of the network, as data. Throws every other error, and every error after an abort. */
+/**
+ * Asks a search engine and returns its refusals, and the network's refusals, as data. Throws every other error, and every error after an
+ * abort.
+ */
 export async function searchWeb(
   { network, text, signal }: Pick<ToolContext, 'network' | 'text' | 'signal'>,
   search: SearchPort,

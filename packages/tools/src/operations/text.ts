@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Bytes of the largest file that is read or created whole. */
+/** Bytes of the largest file to read or create whole. */
 export const maxTextFile = 10 * 1024 * 1024;
 
 /** Text as an argument. A lone surrogate has no UTF-8 form and would become another character in the file. */

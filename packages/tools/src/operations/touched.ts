@@ -4,7 +4,7 @@ import type { Touches } from '@holdpoint/contract';
 
 const root = '/workspace';
 
-/** A path of the arguments as a policy sees it: relative to the workspace root, without `.` and `..`. Links are not followed. */
+/** A path of the arguments in the form of a policy: relative to the workspace root, without `.` and `..`. Links are not followed. */
 function policyPath(path: string): string {
   const resolved = posix.resolve(root, path);
   const relative = posix.relative(root, resolved);
@@ -12,7 +12,7 @@ function policyPath(path: string): string {
   return relative === '..' || relative.startsWith('../') ? resolved : relative;
 }
 
-/** The paths of a call that reads or writes them. */
+/** The paths read or written by a call. */
 export const touchedPaths = (
   access: Touches['paths'][number]['access'],
   ...paths: readonly string[]
@@ -38,7 +38,7 @@ export function webTarget(url: string): { host: string; port: number } | undefin
   return { host: parsed.hostname, port: parsed.port === '' ? standard : Number(parsed.port) };
 }
 
-/** The address that a URL names instead of a host, as a rule of the network; none when it names a host. */
+/** The address in a URL without a host name, as a rule of the network; none for a URL with a host name. */
 export function namedAddress(url: string): string[] {
   const target = webTarget(url);
   const isAddress = target !== undefined && isIP(target.host.replace(/^\[|\]$/g, '')) !== 0;

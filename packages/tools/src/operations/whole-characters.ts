@@ -1,4 +1,4 @@
-/** Text that was cut at a byte, without the beginning of a character at its end. */
+/** Text cut at a byte, without the beginning of a character at its end. */
 export function wholeCharacters(data: Buffer): Buffer {
   for (let back = 1; back <= Math.min(3, data.length); back++) {
     const byte = data[data.length - back] ?? 0;

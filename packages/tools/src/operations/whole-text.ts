@@ -1,4 +1,4 @@
-/** The text of a whole file, byte order mark included; undefined when it is binary: a NUL in its first 8 KiB, or bytes that are not UTF-8. */
+/** The text of a whole file, byte order mark included; undefined for a binary file: a NUL in its first 8 KiB, or bytes outside of UTF-8. */
 export function wholeText(data: Buffer): string | undefined {
   if (data.subarray(0, 8192).includes(0)) return undefined;
   try {

@@ -28,7 +28,7 @@ export async function writeWholeFile(
   return { status: 'succeeded', value, ...changedPaths(path, written) };
 }
 
-/** @param change.diffBytes UTF-8 bytes of the diff. @default what a person sees before a decision */
+/** @param change.diffBytes UTF-8 bytes of the diff. @default the size shown to a person before a decision */
 export async function previewWrite(
   context: ToolContext,
   { path, content, create_only, diffBytes = maxPatch }: NewContent & { diffBytes?: number },

@@ -5,8 +5,8 @@ import { openAjv } from '../open-ajv.ts';
 type Schema = Record<string, unknown>;
 
 /**
- * JSON Schema of draft 2020-12, or of draft 7 when `$schema` says so. Nothing is filled in or coerced.
- * @throws Error for a schema with an unknown keyword or format, or a reference that leads out of it
+ * JSON Schema of draft 2020-12, or of draft 7 by its `$schema`. Nothing is filled in or coerced.
+ * @throws Error for a schema with an unknown keyword or format, or a reference out of the schema
  */
 export function compileOutput(schema: Schema): (value: Json) => string[] {
   const { $schema, ...jsonSchema } = schema;
@@ -15,7 +15,7 @@ export function compileOutput(schema: Schema): (value: Json) => string[] {
   return (value) => (validate(value) ? [] : (validate.errors ?? []).map(worded));
 }
 
-/** Why a schema cannot be used; undefined: it can. */
+/** The reason of an unusable schema; undefined for a usable schema. */
 export function outputSchemaProblem(schema: Schema): string | undefined {
   if (JSON.stringify(schema).length > longestSchema) return `is longer than ${longestSchema} characters`;
   try {

@@ -10,7 +10,7 @@ export type ReadOutput = { ok: true; value: Json } | { ok: false; errors: string
 const mostErrors = 20;
 const longestText = 4 * 1024 * 1024;
 
-/** The JSON value in the final answer of a model, when it fits the schema. Words and fences around it are left out. */
+/** The JSON value in the final answer of a model, when the value fits the schema. Words and fences around the value are left out. */
 export function readOutput({ text, schema }: OutputInput): ReadOutput {
   if (text.length > longestText) return { ok: false, errors: [`the answer is longer than ${longestText} characters`] };
   const errorsOf = compileOutput(schema);
@@ -24,7 +24,7 @@ export function readOutput({ text, schema }: OutputInput): ReadOutput {
   return { ok: false, errors: more > 0 ? [...errors.slice(0, mostErrors), `and ${more} more`] : errors };
 }
 
-/** The whole text, each fenced part from the last on, and what stands between the outermost brackets. */
+/** The whole text, each fenced part from the last on, and the text between the outermost brackets. */
 function candidates(text: string): string[] {
   const fenced = text.split('```').filter((_, index) => index % 2 === 1);
   const parts = fenced.map((part) => part.replace(/^[a-z0-9]*\s*\n/i, '')).reverse();

@@ -5,7 +5,7 @@ import { pointer } from '../registry/invalid-args.ts';
 import { createRegistry } from '../registry/registry.ts';
 import type { Toolset } from '../toolset.ts';
 
-/** A tool of a toolset as a registry in this process shows it. */
+/** A tool of a toolset in the view of a registry in this process. */
 export interface BuiltInTool {
   name: string;
   description: string;
@@ -16,7 +16,7 @@ export interface BuiltInTool {
   outputSchema?: JsonSchema | undefined;
   /** Whether each of its calls asks a person; a function: some do. */
   asks: boolean | 'some';
-  /** What is wrong with arguments, with the pointer of each mistake. */
+  /** The mistakes in arguments, each with its pointer. */
   issuesOf(args: unknown): { pointer: string; detail: string }[];
 }
 

@@ -4,17 +4,17 @@ export interface BackendCall {
   toolset: string;
   tool: string;
   args: Json;
-  /** Whether it may run beside other calls that are made while it runs. @default false */
+  /** Whether the call may run concurrently with other calls made while the call runs. @default false */
   concurrent?: boolean;
-  /** Aborting it ends the call. */
+  /** An abort ends the call. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Where the calls of a registry run: an open run, which gives them the gate, the sandbox and the log. `openRunBackend` of
- * `@holdpoint/client` is one.
+ * The place of a registry's calls: an open run, with the gate, the sandbox and the log. `openRunBackend` of `@holdpoint/client` is such a
+ * backend.
  */
 export interface CallBackend {
-  /** The contract's own result of the call, whatever settled it. */
+  /** The contract's own result of the call, for every way to settle. */
   call(call: BackendCall): Promise<Json>;
 }

@@ -20,13 +20,13 @@ export interface CliAgentTool {
   parameters: JsonSchema;
   requiresApproval: boolean;
   riskLevel: string;
-  /** What is wrong with parameters, before anything runs. The sandbox judges paths again, links resolved. */
+  /** The mistakes in parameters, before anything runs. The sandbox judges paths again, links resolved. */
   validate(parameters: Json, workingDirectory: string): CliAgentProblem | undefined;
   /** The contract's result: `{success, output, files_affected, execution_time_ms, …}`. */
   execute(parameters: Json, options?: { signal?: AbortSignal }): Promise<Json>;
 }
 
-/** The tools of the toolset `cli-agent`, which run in the backend. */
+/** The tools of the toolset `cli-agent`, run by the backend. */
 export function createCliAgentTools(
   backend: CallBackend,
   { toolset = cliAgent }: { toolset?: Toolset } = {},

@@ -1,11 +1,11 @@
 import type { JsonSchema } from '../json-schema.ts';
 
-/** A schema of parameters without properties, which refuses unknown ones. */
+/** A schema of parameters without properties. Unknown parameters are refused. */
 export const newSchema = (): JsonSchema => ({
   ...{ type: 'object', properties: {}, required: [], additionalProperties: false },
 });
 
-/** The schema with one more property. */
+/** The schema with an additional property. */
 export const addProperty = (schema: JsonSchema, name: string, property: JsonSchema): JsonSchema => ({
   ...schema,
   properties: { ...(schema.properties as JsonSchema | undefined), [name]: property },

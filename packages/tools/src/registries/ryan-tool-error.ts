@@ -1,4 +1,4 @@
-/** A failure of a registry or of a tool. `cause` is what it wraps. */
+/** A failure of a registry or of a tool. `cause` is the wrapped error. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
   readonly toolName: string;

@@ -14,7 +14,7 @@ export interface RyanRequest {
   parameters?: Record<string, unknown>;
 }
 
-/** A result without its metadata, as a tool returns it. */
+/** A tool's result without its metadata. */
 export interface RyanOutcome {
   success: boolean;
   content: string;
@@ -34,7 +34,7 @@ export interface RyanResult extends RyanOutcome {
   };
 }
 
-/** A tool that runs in this process: no gate, no sandbox and no log are beneath it. */
+/** A tool in this process: without gate, sandbox and log. */
 export interface RyanTool {
   name: string;
   description: string;
@@ -45,17 +45,17 @@ export interface RyanTool {
 }
 
 export interface RyanRegistry {
-  /** @throws ToolError for a name that is there, and for null */
+  /** @throws ToolError for a registered name, and for null */
   register(tool: RyanTool | null | undefined): void;
-  /** @throws ToolError when it is not there */
+  /** @throws ToolError for an unregistered name */
   unregister(name: string): void;
   get(name: string): { tool: RyanTool | undefined; found: boolean };
   list(): string[];
-  /** The tools of the toolset `ryan`, which run in the backend. @throws ToolError when one of the names is there */
+  /** The tools of the toolset `ryan`, run by the backend. @throws ToolsError for a registered name */
   registerBuiltinTools(): void;
   /** Never rejects: a failure is a result. Aborting `signal` ends the tool. */
   execute(request: RyanRequest, options?: { signal?: AbortSignal }): Promise<RyanResult>;
-  /** Starts beside other calls; one result later. */
+  /** Starts concurrently with other calls; a single result later. */
   executeAsync(request: RyanRequest, options?: { signal?: AbortSignal }): Promise<RyanResult>;
   /** @throws ToolsError `EUNKNOWNFORM` for an unknown provider */
   getDefinitions(provider: string): readonly Json[];
@@ -151,7 +151,7 @@ async function runHere(
 
 const failed = (error: string): RyanOutcome => ({ success: false, content: '', error });
 
-/** The outcome with its metadata. An error that is thrown is a failure. */
+/** The outcome with its metadata. A thrown error is a failure. */
 async function timed(
   { name, parameters }: Required<RyanRequest>,
   run: () => Promise<RyanOutcome>,

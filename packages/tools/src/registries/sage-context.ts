@@ -1,6 +1,6 @@
 import type { Json } from '@holdpoint/contract';
 
-/** What the caller of a tool gives along with its input. A tool of `defineTool` gets all of it. */
+/** The caller's data for a tool, passed with the input. A tool of `defineTool` gets all of the data. */
 export interface SageContext {
   cwd?: string;
   env?: Record<string, string>;
@@ -17,7 +17,7 @@ export interface SecretProvider {
   get(name: string): Promise<string | undefined> | string | undefined;
 }
 
-/** What a call of a built-in tool cannot have of its own, and where its run has it. */
+/** Fields impossible for a call of a built-in tool, with their place in the run. */
 const ofTheRun = {
   cwd: 'its workspace is the working directory',
   env: 'give `settings.env` to the run',
@@ -27,8 +27,8 @@ const ofTheRun = {
 } as const;
 
 /**
- * @param isRead whether the tool changes nothing anyway, so that a dry run of it is a call
- * @throws Error for a field that the call would not keep: a caller that asks for a dry run must not get a write
+ * @param isRead whether the tool changes nothing: its dry run is a normal call
+ * @throws Error for a field lost in the call: a caller in want of a dry run must not get a write
  */
 export function assertKept(name: string, context: SageContext, isRead: boolean): void {
   for (const [field, instead] of Object.entries(ofTheRun)) {
@@ -38,14 +38,14 @@ export function assertKept(name: string, context: SageContext, isRead: boolean):
   }
 }
 
-/** An input names a secret that the provider does not have. */
+/** The provider does not have the secret named in an input. */
 export class UnknownSecret extends Error {
   override readonly name = 'UnknownSecret';
 }
 
 /**
- * Puts the values of secrets in place of `$ENV.NAME`, in nested strings, too. Without a provider the text stays as it is.
- * @returns the input, and what takes the values out of a result again, in their usual encodings
+ * Puts the values of secrets in place of `$ENV.NAME`, in nested strings, too. Without a provider the text is unchanged.
+ * @returns the input, and a function to remove the values from a result, in their usual encodings
  * @throws UnknownSecret
  */
 export async function withSecrets(
@@ -82,7 +82,7 @@ function without(text: string, values: ReadonlyMap<string, string>): string {
   return kept;
 }
 
-/** Longest first: no form hides in the rest of another one. */
+/** Longest first: no form hides in the rest of another form. */
 const formsOf = (value: string): string[] =>
   [value, Buffer.from(value).toString('base64'), encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]
     .filter((form) => form !== '')

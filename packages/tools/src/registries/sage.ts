@@ -24,7 +24,7 @@ export interface SageTool {
   readOnly?: boolean;
   /** @returns the input with the defaults of its schema */
   validate(input: unknown): { ok: true; input?: unknown } | { ok: false; message: string };
-  /** @throws Error when the tool runs in a backend and the context has what only its run can have */
+  /** @throws Error when the tool runs in a backend and the context has a field only its run can have */
   execute(input: unknown, context?: SageContext): Promise<SageResult>;
 }
 
@@ -34,14 +34,14 @@ export interface SageRegistry {
   get(name: string): SageTool;
   getToolSchemas(): { name: string; description: string; schema: JsonSchema }[];
   has(name: string): boolean;
-  /** Whether it was there. */
+  /** Whether the tool was registered. */
   remove(name: string): boolean;
   clear(): void;
 }
 
 /**
- * A tool of a function: what it returns becomes `data`, and what it throws an error.
- * @throws Error when its parameters have no JSON Schema
+ * Makes a tool of a function: its return value becomes `data`, and a thrown error an error.
+ * @throws Error for parameters without a JSON Schema
  */
 export function defineTool<Parameters>(definition: {
   name: string;
@@ -71,8 +71,8 @@ export function defineTool<Parameters>(definition: {
 }
 
 /**
- * Begins with the tools of the toolset, which run in the backend.
- * @param options.readOnly refuses every tool that may change something. @default false
+ * Begins with the tools of the toolset, run by the backend.
+ * @param options.readOnly refuses every tool with a possible change. @default false
  */
 export function createSageRegistry(
   backend: CallBackend,

@@ -14,21 +14,21 @@ export interface WorkbenchTool {
   description: string;
   inputSchema: JsonSchema;
   outputSchema: JsonSchema;
-  /** Whether a call with these arguments may ask a person. A tool of the backend may also ask because of what the workspace holds. */
+  /** Whether a call with these arguments may ask a person. A tool of the backend may also ask because of files in the workspace. */
   requiresApproval: boolean | ((args: Json) => boolean);
   execute(args: Json, options?: { signal?: AbortSignal }): Promise<WorkbenchResult>;
 }
 
 export interface WorkbenchRegistry {
-  /** Replaces a tool of the same name. A registered tool runs in this process: no gate and no sandbox are beneath it. */
+  /** Replaces a tool of the same name. A registered tool runs in this process: without gate and sandbox. */
   register(tool: WorkbenchTool): void;
   get(name: string): WorkbenchTool | undefined;
-  /** In order of registration; a replacement has the place of what it replaces. */
+  /** In order of registration; a replacement has the place of the replaced tool. */
   list(): WorkbenchTool[];
   toOpenAIFunctions(): { name: string; description: string; parameters: JsonSchema }[];
 }
 
-/** Begins with the tools of the toolset `workbench`, which run in the backend. */
+/** Begins with the tools of the toolset `workbench`, run by the backend. */
 export function createWorkbenchRegistry(
   backend: CallBackend,
   { toolset = workbench }: { toolset?: Toolset } = {},

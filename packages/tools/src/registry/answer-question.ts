@@ -4,7 +4,7 @@ import { asJson } from './as-json.ts';
 import { outputProblem } from './check-output.ts';
 import type { DefectLog } from './defect-log.ts';
 
-/** The value that a person's words become. A tool that cannot make it leaves the words as they are. */
+/** The value made from a person's words. When a tool cannot make a value, the words are unchanged. */
 export function answerQuestion(
   tool: Tool,
   { args, words }: { args: unknown; words: string },

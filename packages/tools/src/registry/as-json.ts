@@ -1,6 +1,6 @@
 import type { Json } from '@holdpoint/contract';
 
-/** What a toolset returned, as a JSON value of its own. @throws TypeError when it is none */
+/** Copies a toolset's return value as JSON. @throws TypeError for any value but JSON */
 export function asJson(value: unknown): Json {
   if (value instanceof Promise) throw new TypeError('expected a JSON value and got a promise');
   const text = JSON.stringify(value);

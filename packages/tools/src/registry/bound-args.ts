@@ -1,7 +1,7 @@
 import { type ArgumentIssue, pointer } from './invalid-args.ts';
 
 const mostValues = 20_000;
-/** More than the limit of any tool for one text, so that each tool refuses with its own error. */
+/** More than the limit of any tool for a text: each tool refuses with its own error. */
 const mostChars = 16 * 1024 * 1024;
 const deepest = 100;
 
@@ -20,7 +20,7 @@ export function boundArgs(args: unknown): ArgumentIssue | undefined {
     if (typeof value !== 'object' || value === null) continue;
     if (path.length >= deepest) return { pointer: pointer(path), detail: `nested more than ${deepest} deep` };
     const tooMany = { pointer: pointer(path), detail: `more than ${mostValues} values in all` };
-    // Checked before its keys are listed, which is slow for a million keys.
+    // Checked before the walk over the keys, because the walk is slow for a million keys.
     if (Array.isArray(value) && value.length > mostValues) return tooMany;
     for (const key in value) {
       values += 1;

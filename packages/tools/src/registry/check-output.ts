@@ -2,7 +2,7 @@ import type { Problem, ToolOutcome } from '@holdpoint/contract';
 import type { Tool } from '../tool.ts';
 import type { DefectLog } from './defect-log.ts';
 
-/** The outcome, unless its value is not what the tool's output schema says: then the value is dropped. */
+/** The outcome, without its value when the value contradicts the tool's output schema. */
 export function checkOutput(
   { name, output }: Tool,
   outcome: ToolOutcome,
@@ -15,7 +15,7 @@ export function checkOutput(
   return { status: 'failed', error, touched, capabilities };
 }
 
-/** Why a value is not what the output schema says. */
+/** The contradiction between a value and the output schema. */
 export function outputProblem(
   { name, output }: Pick<Tool, 'name' | 'output'>,
   value: unknown,

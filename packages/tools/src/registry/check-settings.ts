@@ -16,7 +16,7 @@ export function checkSettings({ name, settings: schema = noSettings }: Toolset, 
   return { ok: false, errors: parsed.error.issues.flatMap((issue) => problemsOf(issue, schema, name)) };
 }
 
-/** Recorded settings with the defaults of what a later version added. */
+/** Recorded settings with the defaults of settings added by a later version. */
 export function filledSettings(toolset: Toolset, recorded: Json): Json {
   if (toolset.settings === undefined) return recorded;
   const checked = checkSettings(toolset, recorded);
@@ -35,7 +35,7 @@ function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodObject, toolset: strin
   }));
 }
 
-/** The names that an object may have at a path. */
+/** The names permitted in an object at a path. */
 function namesAt(schema: JsonSchema, path: readonly PropertyKey[]): string[] {
   let at: JsonSchema | undefined = schema;
   for (const part of path) {
@@ -55,6 +55,6 @@ interface Node {
   additionalProperties?: JsonSchema;
 }
 
-/** The schema itself, or the first of its variants that fits. */
+/** The schema, or the first matching variant. */
 const variantOf = (schema: JsonSchema = {}, fits: (variant: Node) => boolean): Node =>
   [schema, ...((schema.anyOf as JsonSchema[] | undefined) ?? [])].find(fits) ?? {};

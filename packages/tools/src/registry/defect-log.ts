@@ -3,7 +3,7 @@ export interface DefectLog {
   error(fields: object, message: string): void;
 }
 
-/** Reports each defect of a tool once per process: a list of results has the same one in every row. */
+/** Reports each defect of a tool once per process: a list of results has the same defect in every row. */
 export function onlyOnce(log: DefectLog): DefectLog {
   const seen = new Set<string>();
   return {

@@ -4,9 +4,9 @@ import type { Problem } from '@holdpoint/contract';
 export const placeholder = /\$ENV\.([A-Za-z][A-Za-z0-9_]*)/g;
 
 /**
- * Arguments with each `$ENV.NAME` replaced by the secret, for one execution: the log and the approval keep the placeholders. Names of
- * fields stay as they are.
- * @param resolve undefined for a name that the run does not use as a placeholder
+ * Arguments with each `$ENV.NAME` replaced by the secret, for one execution: the log and the approval keep the placeholders. Names of fields
+ * are unchanged.
+ * @param resolve undefined for a name without use as a placeholder in the run
  */
 export function fillPlaceholders(
   args: unknown,

@@ -28,7 +28,7 @@ export function findTool(byName: ToolIndex, call: ToolCall): FoundTool {
   try {
     parsed = tool.input.safeParse(call.args);
   } catch (error) {
-    // Such as a schema that needs to wait, in a tool of a module.
+    // For example an asynchronous schema in a tool of a module.
     const detail = `the schema of ${call.tool} cannot check them: ${error instanceof Error ? error.message : error}`;
     return { ok: false, ...invalid(call.tool, [{ pointer: '', detail }]) };
   }
@@ -56,7 +56,7 @@ function unknownTool({ tool, toolset }: ToolCall, names: readonly string[]): Pro
 /** Tools by the name of their toolset and their own name. */
 export type ToolIndex = ReadonlyMap<string, ReadonlyMap<string, Tool>>;
 
-/** @throws ToolsError `EINVALIDTOOL` when two toolsets have one name */
+/** @throws ToolsError `EINVALIDTOOL` when two toolsets have the same name */
 export function indexToolsets(toolsets: readonly Toolset[]): ToolIndex {
   const index = new Map<string, Map<string, Tool>>();
   for (const { name, tools } of toolsets) {

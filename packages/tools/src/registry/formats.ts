@@ -22,7 +22,7 @@ interface McpTool {
   annotations: { readOnlyHint: boolean; destructiveHint: boolean; openWorldHint: boolean };
 }
 
-/** OpenAI's chat completions, and the many servers that copy them. */
+/** OpenAI's chat completions, and the many compatible servers. */
 function openai(tools: readonly ToolDefinition[]): OpenAiTool[] {
   return tools.map(({ name, description, input_schema }) => ({
     type: 'function',
@@ -58,5 +58,5 @@ function mcp(tools: readonly ToolDefinition[]): McpTool[] {
   }));
 }
 
-/** The forms that every toolset has, in which providers and MCP clients receive tools. */
+/** The forms of tools for providers and MCP clients, the same for every toolset. */
 export const formats = { openai, 'openai-functions': openaiFunctions, anthropic, ollama, mcp };

@@ -6,7 +6,7 @@ import { formats } from './formats.ts';
 
 /**
  * Definitions of tools in the form of a model provider or an MCP client. The toolset's own form of a name comes first.
- * @throws ToolsError `EUNKNOWNFORM`, which names the known ones
+ * @throws ToolsError `EUNKNOWNFORM` with the known names
  */
 export function inForm(
   toolset: Pick<Toolset, 'name' | 'forms'>,

@@ -1,13 +1,13 @@
 import type { Problem } from '@holdpoint/contract';
 import type { z } from 'zod';
 
-/** One mistake in a call's arguments. `pointer`: RFC 6901, empty for the arguments as a whole. */
+/** A mistake in a call's arguments. `pointer`: RFC 6901, empty for the arguments as a whole. */
 export interface ArgumentIssue {
   pointer: string;
   detail: string;
 }
 
-/** Names every issue, so that one correction is enough. */
+/** Names every issue: a single correction is enough. */
 export function invalidArgs(tool: string, error: z.ZodError): { error: Problem; issues: ArgumentIssue[] } {
   return invalid(tool, error.issues.flatMap(argumentIssues));
 }

@@ -6,14 +6,14 @@ import type { DefectLog } from './defect-log.ts';
 import { presentPlainly } from './present-plainly.ts';
 
 /**
- * The contract's result of a settled call. A `present` that throws, or returns no JSON, is a defect of the toolset: it is logged, and the
- * result says so. The call of a toolset that is gone has its plain result.
+ * The contract's result of a settled call. A `present` with an error, or without JSON, is a defect of the toolset, noted in the log and in
+ * the result. The call of a missing toolset has its plain result.
  */
 export function presentCall(toolset: Toolset | undefined, call: SettledCall, log: DefectLog): Json {
   const { present = presentPlainly } = toolset ?? {};
   if (toolset === undefined || present === presentPlainly) return presentPlainly(call);
   try {
-    // A copy: what a toolset does to it changes no state of the engine.
+    // A copy: a toolset's changes to the call change no state of the engine.
     return asJson(present(structuredClone({ ...call, settings: filledSettings(toolset, call.settings) })));
   } catch (err) {
     log.error({ toolset: toolset.name, tool: call.tool, err }, 'a toolset could not present a result');

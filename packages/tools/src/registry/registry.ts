@@ -34,53 +34,53 @@ export interface Registry {
   toolsets(): string[];
   /** Whether placeholders in arguments stand for secrets. */
   fillsPlaceholders(toolset: string): boolean;
-  /** @param run.unattended leaves out tools that ask a person. @throws ToolsError `EUNKNOWNTOOLSET` */
+  /** @param run.unattended leaves out tools with a question to a person. @throws ToolsError `EUNKNOWNTOOLSET` */
   list(toolset: string, run?: { unattended?: boolean }): ToolDefinition[];
   /** The tools in the form of a provider or an MCP client. @throws ToolsError `EUNKNOWNTOOLSET`, `EUNKNOWNFORM` */
   inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
   versions(toolset: string): Record<string, string>;
-  /** What a toolset says of its own calls, under the settings and modes of a run. The same object for the same rules. */
+  /** The toolset's rules for its own calls, under the settings and modes of a run. The same object for the same rules. */
   rules(toolset: string, settings: unknown, modes?: Modes): ToolsetRules;
   /** Returns mistakes of a model as data: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL`, `EINVALIDARGS`. */
   describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
-   * Runs a call. Validates the arguments again, because a decision may have edited them. Errors that the planner can act on become an
-   * outcome, including a `FileError` of the sandbox. An aborted call is `killed`. `beside`: the call defers on its background command, and
-   * is settled from the end of it.
-   * @throws every other error, such as a `SandboxError`: the infrastructure failed, and the queue retries
+   * Runs a call. Validates the arguments again, because a decision may have edited them. Errors of use to the planner become an outcome,
+   * including a `FileError` of the sandbox. An aborted call is `killed`. `beside`: the call defers on its background command, and settles at
+   * the end of the command.
+   * @throws every other error, for example a `SandboxError`: the infrastructure failed, and the queue retries
    */
   execute(call: ToolCall & { context: ToolContext; beside?: true | undefined }): Promise<ToolOutcome>;
   /** The result of a settled call by the contract of its toolset. Never throws. */
   present(toolset: string, call: SettledCall): Json;
-  /** The settings with all defaults, or what is wrong with them. @throws ToolsError `EUNKNOWNTOOLSET` */
+  /** The settings with all defaults, or the mistakes in the settings. @throws ToolsError `EUNKNOWNTOOLSET` */
   checkSettings(
     toolset: string,
     settings: Settings,
   ): { ok: true; settings: Settings } | { ok: false; errors: ArgumentIssue[] };
-  /** Permissions of a run that names none, and paths that are protected beside those of the run. */
+  /** Permissions of a run without permissions of its own, and protected paths in addition to the run's paths. */
   grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[] };
-  /** The value that a person's answer to a question becomes. */
+  /** The value made from a person's answer to a question. */
   answer(call: ToolCall, words: string): { value: Json } | { error: Problem };
-  /** What a model reads before its prompt. */
+  /** Text for a model before its prompt. */
   instructions(toolset: string): string | undefined;
-  /** Whether each call of the tool has a whole list in its arguments, so that the last one is enough. */
+  /** Whether each call of the tool has a whole list in its arguments: the last call is enough. */
   keepsList(toolset: string, tool: string): boolean;
-  /** The tool that begins sub-agents by kind, if there is one. */
+  /** The tool to begin sub-agents by kind, if any. */
   kindTool(toolset: string): string | undefined;
-  /** What its contract is careful with. The same list each time. */
+  /** The cautions of the toolset's contract. The same list each time. */
   cautions(toolset: string): readonly Caution[];
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
-  /** Rules of the network that hold for the call alone; undefined when the tool has none. */
+  /** Rules of the network for the call alone; undefined when the tool has none. */
   reaches(call: ToolCall & { settings: unknown }): readonly string[] | undefined;
-  /** What a person reads before a decision, in the words of the contract; null when it has none. Any text: it may be hostile. */
+  /** The text for a person's decision, in the words of the contract; null without a text. Any text: the content may be hostile. */
   approvalText(call: ToolCall): string | null;
-  /** What a person sees before a decision; null when the tool shows only its arguments. Changes nothing. */
+  /** The preview for a person's decision; null when the tool shows only its arguments. Changes nothing. */
   preview(call: ToolCall & { context: ToolContext }): Promise<Preview | null>;
 }
 
-/** @throws ToolsError `EINVALIDTOOL` when two toolsets have one name */
+/** @throws ToolsError `EINVALIDTOOL` when two toolsets have the same name */
 export function createRegistry(toolsets: readonly Toolset[], options: { log?: DefectLog } = {}): Registry {
   const byName = indexToolsets(toolsets);
   const log = onlyOnce(options.log ?? noLog);
@@ -199,7 +199,7 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
         if (typeof asks !== 'function') return null;
         return (await asks(withSettings(call.toolset, call.context), found.args)) ?? null;
       } catch (error) {
-        // The call itself fails with the same error.
+        // The call would fail with the same error.
         if (isData(error)) return null;
         throw error;
       }

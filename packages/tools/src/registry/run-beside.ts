@@ -5,7 +5,10 @@ import type { Beside, ToolContext } from '../tool.ts';
 /** Longer than any background command may take. */
 const longestMs = 8 * 24 * 3600 * 1000;
 
-/** The call defers on its background command; called again, it settles from the end of it. A lost command never runs twice. */
+/**
+ * The call defers on its background command; a later execution settles the call from the end of the command. A lost command never runs
+ * twice.
+ */
 export async function runBeside<Input extends z.ZodType>(
   { task, settle }: Beside<Input>,
   context: ToolContext,

@@ -2,12 +2,12 @@ import type { Modes, ToolsetRules } from '@holdpoint/contract';
 import type { Toolset } from '../toolset.ts';
 
 const none: ToolsetRules = { rules: [], asks: [] };
-/** Rules that depend on settings are as many as there are settings of runs. */
+/** Rules by settings are as many as the different settings of runs. */
 const mostKept = 500;
 
 /**
- * Finds what a toolset says of its own calls. An unknown toolset says nothing. The same object as long as it is kept, so that it is compiled
- * once.
+ * Finds a toolset's rules for its own calls. An unknown toolset says nothing. The same object as long as the cache keeps the rules, for a
+ * single compilation.
  */
 export function rulesOf(
   toolsets: readonly Toolset[],

@@ -1,24 +1,24 @@
 import type { Json } from '@holdpoint/contract';
 import type { BackendCall, CallBackend } from '../registries/call-backend.ts';
 
-/** A call as it was made, and how it ended. Neither `result` nor `error`: it runs. */
+/** A recorded call, and its end. Neither `result` nor `error`: the call still runs. */
 export interface ChronicleCall {
   toolset: string;
   tool: string;
   args: Json;
   /** The contract's own result. */
   result?: Json;
-  /** What the backend threw. */
+  /** The error thrown by the backend. */
   error?: unknown;
 }
 
-/** A backend of registries that keeps what tools did. */
+/** A backend of registries with a record of the tools' work. */
 export interface Chronicle extends CallBackend {
   /** Every call, in the order they were made. */
   calls: readonly ChronicleCall[];
 }
 
-/** @param backend where the calls run, such as an open run (`openRunBackend`); or a function that answers them, for a test without a system */
+/** @param backend the place of the calls, for example an open run (`openRunBackend`); or a function with the answers, for a test without a system */
 export function chronicle(backend: CallBackend | ((call: BackendCall) => Json | Promise<Json>)): Chronicle {
   const calls: ChronicleCall[] = [];
   const answer = typeof backend === 'function' ? backend : (call: BackendCall) => backend.call(call);

@@ -8,14 +8,14 @@ export interface AskedGraph {
   commit?: string;
 }
 
-/** A graph on loopback in the form of `HOLDPOINT_GRAPH_ENDPOINT`. Disposing closes it. */
+/** A graph on loopback in the form of `HOLDPOINT_GRAPH_ENDPOINT`. A disposal closes the stub. */
 export interface GraphStub extends AsyncDisposable {
   endpoint: string;
   /** Every request, in order. */
   asked: readonly AskedGraph[];
 }
 
-/** @param answer the results, or a function of the request; what it throws is the error of the graph */
+/** @param answer the results, or a function of the request; an error of the function is the error of the graph */
 export async function graphStub(
   answer: readonly Json[] | ((asked: AskedGraph) => readonly Json[]),
 ): Promise<GraphStub> {

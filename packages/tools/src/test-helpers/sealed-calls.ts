@@ -8,7 +8,7 @@ interface PageQuery {
   cursor?: string | undefined;
 }
 
-/** What is needed of `createClient` of `@holdpoint/client`. */
+/** The used part of `createClient` of `@holdpoint/client`. */
 export interface SealedLog {
   listSteps(runId: string, query: PageQuery): Promise<Page<Step>>;
   listAudit(query: PageQuery & { run_id: string }): Promise<Page<AuditRecord>>;
@@ -16,7 +16,7 @@ export interface SealedLog {
 
 /**
  * The audit records of a run's calls, in the order they settled: arguments, verdict, attempts, snapshots, duration and outcome of each. Waits until
- * every call that has settled has its record, which takes about a second.
+ * every settled call has its record: about a second.
  *
  * @param signal ends the wait. @default after 30 s
  */

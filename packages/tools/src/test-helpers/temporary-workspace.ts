@@ -4,21 +4,21 @@ import { dirname, join } from 'node:path';
 import { unifiedDiff } from '../operations/patch.ts';
 import { wholeText } from '../operations/whole-text.ts';
 
-/** A file that differs. `diff`: unified; null when a side is no text. */
+/** A changed file. `diff`: unified; null when a side is no text. */
 export interface FileChange {
   path: string;
   status: 'added' | 'modified' | 'deleted';
   diff: string | null;
 }
 
-/** A directory for one test, as the source of a run or as the place of a tool. Disposing removes it. */
+/** A directory for a test, as the source of a run or as the place of a tool. A disposal removes the directory. */
 export interface TemporaryWorkspace extends AsyncDisposable {
   /** Absolute. */
   path: string;
   read(path: string): Promise<string>;
   /** Makes missing directories. */
   write(path: string, content: string | Uint8Array): Promise<void>;
-  /** What differs from the files that it was made with, by path. Links and empty directories do not count. */
+  /** The differences from the original files, by path. Links and empty directories do not count. */
   changes(): Promise<FileChange[]>;
 }
 

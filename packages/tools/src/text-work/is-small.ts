@@ -1,7 +1,7 @@
 import type { TextInput, TextTaskName } from './text-work.ts';
 
 /**
- * Whether a task takes less time than sending it to a thread. The slowest task takes less than 10 ms on any small text.
+ * Whether a task takes less time than its way to a thread. The slowest task takes less than 10 ms on any small text.
  */
 export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<Name>): boolean {
   const task = { name, input } as AnyTask;
@@ -36,9 +36,9 @@ export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<
 
 type AnyTask = { [Name in TextTaskName]: { name: Name; input: TextInput<Name> } }[TextTaskName];
 
-/** Bytes, for an edit of one place: the searches for the text and for the nearest line take linear time. */
+/** Bytes, for an edit of a single place: the searches for the text and for the nearest line take linear time. */
 const smallFile = 32 * 1024;
-/** Characters and lines of a comparison, which takes quadratic time in the lines. */
+/** Characters and lines of a comparison. A comparison takes quadratic time in the lines. */
 const smallChange = 4000;
 const fewLines = 100;
 const smallJson = 64 * 1024;

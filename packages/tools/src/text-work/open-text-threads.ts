@@ -6,19 +6,19 @@ import type { TextWork } from './text-work.ts';
 import type { Question } from './thread.ts';
 
 export interface TextThreads {
-  /** @param run the run of the call: the tasks of one run never take all threads */
+  /** @param run the run of the call: the tasks of a single run never take all threads */
   of(run: string, signal: AbortSignal): TextWork;
   close(): Promise<void>;
 }
 
 export interface TextThreadLimits {
-  /** At least 2: one thread always stays free for other runs. @default one per processor, 2 to 4 */
+  /** At least 2: a thread always stays free for other runs. @default as many as processors, 2 to 4 */
   threads?: number;
-  /** Milliseconds that one task may run. @default 20 s */
+  /** Milliseconds permitted to a task. @default 20 s */
   deadlineMs?: number;
   /** The heap limit of a thread. @default 512 MB */
   heapMb?: number;
-  /** Milliseconds without work after which a thread ends. @default 30 s */
+  /** Milliseconds without work before a thread ends. @default 30 s */
   idleMs?: number;
 }
 

@@ -16,12 +16,12 @@ export const textTasks = {
   lines: (input: LineRangeInput) => lineRange({ ...input, data: asBuffer(input.data) }),
   replace_first: (input: FirstReplacement) => replaceFirst({ ...input, data: asBuffer(input.data) }),
   weigh: weighJson,
-  // Imported here so that only a thread loads the validator.
+  // Imported here: only a thread loads the validator.
   output: async (input: OutputInput): Promise<ReadOutput> => {
     const { readOutput } = await import('../output-schema/read-output.ts');
     return readOutput(input);
   },
-  // Imported here so that only a thread loads the HTML parser.
+  // Imported here: only a thread loads the HTML parser.
   page: async (input: PageBody) => {
     const { readPage } = await import('../web/read-page.ts');
     return readPage({ ...input, body: asBuffer(input.body) });
@@ -46,8 +46,8 @@ const longestUnreadable = 64 * 1024;
 type Weighed = { ok: true } | { ok: false; reason: string };
 
 /**
- * Whether a worker can process the answer of a provider: parsing, checking and copying half a million values takes seconds. The
- * arguments of calls count too, as JSON or as a text that holds JSON.
+ * Whether a worker can process the answer of a provider: parsing, checking and copying half a million values takes seconds. The arguments
+ * of calls count too, as JSON or as a text with JSON inside.
  */
 function weighJson({ text }: { text: string }): Weighed {
   const parsed = parse(text);

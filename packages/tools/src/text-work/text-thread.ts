@@ -10,7 +10,9 @@ interface Options {
   onEnd(): void;
 }
 
-/** A thread that answers one question at a time. It ends when a question takes too long or too much memory, or when its caller aborts. */
+/**
+ * A thread for a single question at a time. The thread ends when a question takes too long or too much memory, or when its caller aborts.
+ */
 export class TextThread {
   readonly #options: Options;
   readonly #worker: Worker;

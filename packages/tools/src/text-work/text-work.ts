@@ -5,7 +5,7 @@ export type TextInput<Name extends TextTaskName> = Parameters<TextTasks[Name]>[0
 type TextOutput<Name extends TextTaskName> = Awaited<ReturnType<TextTasks[Name]>>;
 
 /**
- * Work on texts that may be large. Small texts are processed at once, all others in a thread with a deadline, which ends with the call.
+ * Work on texts of any size. Small texts are processed immediately, all others in a thread with a deadline. The thread's work ends with the call.
  *
  * @throws TextWorkError when the work takes too long or too much memory; the reason of the call's signal when the signal aborts
  */
@@ -13,7 +13,7 @@ export interface TextWork {
   run<Name extends TextTaskName>(name: Name, input: TextInput<Name>): Promise<TextOutput<Name>>;
 }
 
-/** The registry returns it to the planner as data, like a `FileError`. */
+/** The registry returns the error to the planner as data, like a `FileError`. */
 export class TextWorkError extends Error {
   override readonly name = 'TextWorkError';
   readonly code: 'ETEXTTIME' | 'ETEXTMEMORY';

@@ -18,8 +18,9 @@ import { checkSource } from './check-source.ts';
 
 /**
  * Finds every mistake of a request beyond its shape, before anything is written.
- * @throws ApiProblem `unknown_toolset`, `invalid_settings`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `unknown_secret`, `invalid_secret_use`, `invalid_agents`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
- * `invalid_model_name`; WorkspaceError about the source
+ * @throws ApiProblem `unknown_toolset`, `invalid_settings`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `unknown_secret`,
+ * `invalid_secret_use`, `invalid_agents`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`, `invalid_model_name`; WorkspaceError
+ * about the source
  */
 export async function checkRequest(
   deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses' | 'ceilings' | 'secrets' | 'holder'>,
