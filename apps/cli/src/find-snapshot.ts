@@ -1,10 +1,12 @@
 import type { Client } from '@holdpoint/client';
+import { stepIdSchema } from '@holdpoint/contract';
 import type { Snapshot } from '@holdpoint/contract/wire';
+import { findStep } from './find-step.ts';
 import { CliError, commandLine } from './shell/index.ts';
 
 /**
  * Finds the snapshot that begins with these characters. The API finds the snapshot of a step, as an undo does.
- * @param named the id or its first characters, or the number or id of a step; undefined stays undefined
+ * @param named the id or its first characters, or the number, id or name of a step; undefined stays undefined
  * @throws CliError `not_found`; `usage` when several begin so
  */
 export async function findSnapshot(
@@ -19,6 +21,8 @@ export async function findSnapshot(
   }
   const [found] = fitting;
   if (found !== undefined && fitting.size === 1) return found;
+  const step = fitting.size === 0 ? await stepNamed(client, runId, named) : undefined;
+  if (step !== undefined) return step;
   const message =
     fitting.size === 0 ? `There is no snapshot ${named}.` : `More than one snapshot begins with ${named}.`;
   throw new CliError(fitting.size === 0 ? 'not_found' : 'usage', message, {
@@ -36,8 +40,15 @@ export async function* everySnapshot(client: Client, runId: string): AsyncGenera
   }
 }
 
-/** A step is named by its number or its id. */
-const isStep = (named: string): boolean => /^\d{1,6}$/.test(named) || named.startsWith('step_');
+/** The API knows a step by its number or its whole id. */
+const isStep = (named: string): boolean => /^\d{1,6}$/.test(named) || stepIdSchema.safeParse(named).success;
 
-/** How a request names a step: by its number or its id. */
-export const stepReference = (text: string): string | number => (/^\d{1,9}$/.test(text) ? Number(text) : text);
+/** A step that a short id or a name means. */
+const stepNamed = (client: Client, runId: string, named: string): Promise<string | undefined> =>
+  findStep(client, runId, named).then(
+    ({ id }) => id,
+    (error: unknown) => {
+      if (!(error instanceof CliError) || error.code !== 'unknown_id') throw error;
+      return undefined;
+    },
+  );

@@ -2,6 +2,7 @@ import { type Client, ConnectionError, type LiveText } from '@holdpoint/client';
 import { isTerminal } from '@holdpoint/contract';
 import type { Run, RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { openApprovalDesk } from './commands/approvals/approval-desk.ts';
+import { openAgentFollower } from './follow-agents.ts';
 import { oneLine, plain, timeline, waitingText } from './output/index.ts';
 import {
   CliError,
@@ -54,7 +55,7 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
         continue;
       }
       if (event.type.startsWith('run.')) last = event;
-      reader.event(event);
+      await reader.event(event);
       const stopped = mayStop(event, input.wait) && (await runIfStopped(client, runId, { wait: input.wait, signal }));
       if (stopped) return await reader.end(stopped);
     }
@@ -95,7 +96,7 @@ interface Reader {
   lost: NonNullable<Opening['onLost']>;
   found(): void;
   frame(frame: LiveText): void;
-  event(event: RunEvent): void;
+  event(event: RunEvent): Promise<void>;
   end(run: RunDetail): Promise<RunDetail>;
   /** Gives the terminal back. */
   close(): Promise<void>;
@@ -105,6 +106,7 @@ function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reade
   const { shell, client } = deps;
   if (shell.redraws && !input.json) return openViewer(deps, input, left);
   const lines = timeline({ colors: shell.colors, width: shell.width, howToDecide });
+  const answer = holdAnswer();
   let isLost = false;
   return {
     open: (options) => client.events(input.runId, options),
@@ -118,17 +120,47 @@ function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reade
       isLost = false;
     },
     frame: () => undefined,
-    event(event) {
-      if (input.json) shell.printJson(event);
-      else for (const line of lines(event)) shell.print(line);
+    async event(event) {
+      if (input.json) return shell.printJson(event);
+      for (const one of answer.take(event)) for (const line of lines(one)) shell.print(line);
     },
     async end(run) {
-      // The line of the last event has only its beginning.
-      const isWhole = run.message === null || run.message === oneLine(run.message);
-      if (!input.json && !isWhole) for (const text of ['', plain(run.message ?? '').trimEnd()]) shell.print(text);
+      if (input.json) return run;
+      for (const one of answer.rest()) for (const line of lines(one)) shell.print(line);
+      const text = plain(run.message ?? '').trimEnd();
+      if (text !== '') for (const line of ['', text]) shell.print(line);
       return run;
     },
-    close: async () => undefined,
+    async close() {
+      for (const one of answer.rest()) for (const line of lines(one)) shell.print(line);
+    },
+  };
+}
+
+/**
+ * Takes the answer out of the lines of events: it is printed at the end, whole and once. A turn without calls may be the last one, so its
+ * event waits for the next.
+ */
+function holdAnswer() {
+  let held: Extract<RunEvent, { type: 'turn.planned' }> | undefined;
+  const rest = (): RunEvent[] => (held === undefined ? [] : [held]);
+  return {
+    take(event: RunEvent): RunEvent[] {
+      const isEnd = event.type === 'run.closing' || event.type === 'run.succeeded';
+      const before = rest().map((one) =>
+        isEnd && one.type === 'turn.planned' && one.data.message === event.data.message
+          ? { ...one, data: { ...one.data, message: '' } }
+          : one,
+      );
+      held = event.type === 'turn.planned' && event.data.steps.length === 0 ? event : undefined;
+      if (held !== undefined) return before;
+      return [...before, isEnd ? ({ ...event, data: { ...event.data, message: '' } } as RunEvent) : event];
+    },
+    rest(): RunEvent[] {
+      const left = rest();
+      held = undefined;
+      return left;
+    },
   };
 }
 
@@ -140,7 +172,16 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
   const screen = openScreen({ write: shell.write, width: shell.width });
   const asks = shell.interactive && wait !== false;
   const view = openRunView({ screen, colors: shell.colors, asks, now: Date.now });
-  const timer = setInterval(view.tick, redrawMs);
+  const agents = openAgentFollower({
+    ...{ client, patienceMs, colors: shell.colors, asks, now: Date.now },
+    onEvent: (event, nested) => {
+      if (desk === undefined && event.type === 'approval.requested') nested.print(howToDecide(event.data.approval_id));
+    },
+  });
+  const timer = setInterval(() => {
+    view.tick();
+    agents.tick();
+  }, redrawMs);
   const desk = asks
     ? openApprovalDesk(deps, {
         runId,
@@ -153,6 +194,7 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
   const close = async (): Promise<void> => {
     clearInterval(timer);
     await desk?.close();
+    await agents.close();
     screen.close();
   };
   return {
@@ -160,7 +202,8 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
     lost: (_, since) => view.lost(Date.now() - since < quietMs ? undefined : since),
     found: () => view.lost(undefined),
     frame: view.frame,
-    event(event) {
+    async event(event) {
+      await agents.event(event, screen);
       view.event(event);
       if (desk !== undefined) desk.event(event);
       else if (event.type === 'approval.requested') screen.print(howToDecide(event.data.approval_id));

@@ -8,14 +8,16 @@ export function openShell(config: Config, terminal: Terminal): Shell {
   const { stdout, stderr, stdin } = terminal;
   const clients: Client[] = [];
   let outlives = false;
+  // A terminal that does not know its size says 0.
+  const width = stdout.columns || (stdout.isTTY === true ? 80 : 240);
   const say = (text: string): void => void stderr.write(`${text}\n`);
   return {
     config,
     interactive: stdin.isTTY === true && stdout.isTTY === true,
     stdoutIsTerminal: stdout.isTTY === true,
     redraws: stdout.isTTY === true && config.environment.TERM !== 'dumb',
-    // A terminal that does not know its size says 0.
-    width: stdout.columns || (stdout.isTTY === true ? 80 : 240),
+    width,
+    tableWidth: stdout.isTTY === true ? width : undefined,
     colors: colorsFor(config.color ?? stdout.isTTY === true),
     errColors: colorsFor(config.color ?? stderr.isTTY === true),
     write: (text) => stdout.write(text),

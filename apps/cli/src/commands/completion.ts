@@ -37,7 +37,7 @@ type List = (client: Client, options: { signal: AbortSignal }) => Promise<Candid
 
 const idCandidate = (id: string, description: string): Candidate => ({ value: id, description, short: shortId(id) });
 const last: Candidate = { value: '@last', description: 'the latest run that you submitted' };
-const runsWithTasks = 10;
+const runsLookedAt = 10;
 
 const candidates: Record<IdKind, List> = {
   async run(client, options) {
@@ -49,9 +49,17 @@ const candidates: Record<IdKind, List> = {
     return data.map(({ id, action, run_title }) => idCandidate(id, `${action.tool}: ${run_title}`));
   },
   async task(client, options) {
-    const { data } = await client.listRuns({ limit: runsWithTasks }, options);
+    const { data } = await client.listRuns({ limit: runsLookedAt }, options);
     const tasks = await Promise.all(data.map(({ id }) => client.listTasks(id, options)));
     return tasks.flat().map(({ id, status, title }) => idCandidate(id, `${status}: ${title}`));
+  },
+  async rule(client, options) {
+    const { data } = await client.listRules({ limit: 50 }, options);
+    return data.map(({ id, tool, created_by }) => idCandidate(id, `${tool}, made by ${created_by}`));
+  },
+  async key(client, options) {
+    const { data } = await client.listKeys({ limit: 50 }, options);
+    return data.map(({ id, name }) => idCandidate(id, name));
   },
 };
 

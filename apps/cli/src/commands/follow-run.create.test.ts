@@ -1,8 +1,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, expect, it } from 'vitest';
-import { call, callInTerminal } from '../testing/cli.ts';
+import { call, callAtWidth, callInTerminal } from '../testing/cli.ts';
 import { systemForTests } from '../testing/system.ts';
 
 const mock = await LLMock.create({ port: 0, host: '127.0.0.1' });
@@ -29,6 +30,18 @@ const requestsAbout = (topic: string): string[] =>
     const text = JSON.stringify(body);
     return text.includes(topic) ? [text] : [];
   });
+
+/** What stays on a screen of lines that are drawn again, without colours. */
+function linesOn(screen: string): string[] {
+  const lines: string[] = [];
+  const marked = screen.replaceAll('\u001b', '<esc>').replaceAll(/<esc>\[(\d+)F<esc>\[J/g, '<up $1>');
+  for (const part of marked.split(/\r?\n/)) {
+    const [, up, rest = part] = /^<up (\d+)>(.*)$/s.exec(part) ?? [];
+    if (up !== undefined) lines.length -= Number(up);
+    lines.push(stripVTControlCharacters(rest.replaceAll('<esc>', '\u001b')));
+  }
+  return lines;
+}
 
 const down = '\u001b[B';
 const key = (answer: string, keys: string) => ({ answer, keys });
@@ -210,6 +223,95 @@ it('ends where the run waits for a paused sub-agent, and says what continues it'
   expect({ code, stderr }).toMatchObject({ code: 5, stderr: expect.stringContaining('runs resume run_') });
   expect(stderr).toContain('(quiet one) paused: EMODELREQUEST');
   expect(stdout).toContain('task.waiting');
+});
+
+it('nests sub-agents below their calls, shows todos as a checklist, and says the answer once', async () => {
+  const steps = [{ tool: 'bash', args: { command: 'echo from-within' } }];
+  const agent = { description: 'counting '.repeat(9), plan: [{ steps }] };
+  const todos = [
+    { content: 'read it', status: 'completed' },
+    { content: 'write it', status: 'in_progress' },
+  ];
+  script(
+    'nested-words',
+    { name: 'todo_write', arguments: JSON.stringify({ todos }) },
+    { name: 'task', arguments: JSON.stringify(agent) },
+  );
+  await callAtWidth(60, ['run', 'Please nested-words', '--detach'], env);
+  const live = await callAtWidth(60, ['watch', '@last'], env);
+  // Once more from the log alone, where all events come at once.
+  const later = await callAtWidth(60, ['watch', '@last'], env);
+  for (const { code, screen } of [live, later]) {
+    const lines = linesOn(screen);
+    expect({ code, lines }).toMatchObject({ code: 0 });
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
+    const at = (text: RegExp) => lines.findIndex((line) => text.test(line));
+    expect(at(/^ {2}✓ todo_write · 1 of 2 done/)).toBeGreaterThan(0);
+    expect(lines).toEqual(expect.arrayContaining(['    ☑ read it', '    ▸ write it']));
+    expect(lines.filter((line) => line === 'All done')).toHaveLength(1);
+    expect(at(/^ {2}↳ counting .*… · [0-9a-f]{8}$/)).toBeLessThan(at(/^ {6}✓ bash echo from-within/));
+    expect(lines).toContain('        │ from-within');
+    expect(at(/^ {6}✓ bash/)).toBeLessThan(at(/^ {2}✓ task counting/));
+  }
+});
+
+it('says the answer once in a pipe, whole', async () => {
+  const long = `All ${'word '.repeat(120)}done`;
+  mock.on({ userMessage: 'piped-words' }, { content: long });
+  const { stdout } = await holdpoint('run', 'Please piped-words', '--follow');
+  expect(stdout.split('All word').length).toBe(2);
+  expect(stdout).toContain(`\n\n${long}\n`);
+});
+
+it.each([60, 80])('fits tables into %i columns, with ids that other commands take', async (columns) => {
+  const table = async (...args: string[]) => linesOn((await callAtWidth(columns, args, env)).screen);
+  const lists = [
+    ['runs', 'list'],
+    ['runs', 'steps', '@last'],
+    ['runs', 'snapshots', '@last'],
+    ['approvals', 'list'],
+    ['rules', 'list'],
+    ['keys', 'list'],
+    ['tools', 'list'],
+    ['top', '--once'],
+  ];
+  for (const list of lists) {
+    const lines = await table(...list);
+    expect({ list, widest: Math.max(...lines.map(({ length }) => length)) <= columns }).toEqual({ list, widest: true });
+  }
+  const [, first = ''] = await table('runs', 'list');
+  const run = first.split(' ')[0] ?? '';
+  expect(run).toMatch(/^[0-9a-f]{8}$/);
+  expect((await table('runs', 'list')).join('\n')).toMatch(/ ↳ of [0-9a-f]{8}/);
+  const id = JSON.parse((await holdpoint('runs', 'show', run, '--json')).stdout).id;
+  expect(id).toMatch(new RegExp(`${run}$`));
+  // In a pipe, ids and titles are whole.
+  expect((await holdpoint('runs', 'list')).stdout).toContain(id);
+  expect((await holdpoint('runs', 'list')).stdout).toContain('counting '.repeat(9).trim());
+});
+
+it('takes short ids of keys and rules', async () => {
+  const first = async (...list: string[]) => linesOn((await callAtWidth(80, list, env)).screen)[1]?.split(' ')[0] ?? '';
+  await holdpoint('keys', 'create', 'reader', '--kind', 'service', '--scope', 'runs:read');
+  const key = await holdpoint('keys', 'revoke', await first('keys', 'list'));
+  expect(key).toMatchObject({ code: 0, stdout: expect.stringMatching(/^key_\S+ \(reader\) is revoked/) });
+  const rule = await holdpoint('rules', 'revoke', await first('rules', 'list'));
+  expect(rule).toMatchObject({ code: 0, stdout: expect.stringMatching(/^rule_\S+ is revoked/) });
+  expect((await holdpoint('rules', 'revoke', 'ffffffff')).stderr).toContain('rules list');
+});
+
+it('takes a short id or the name of a step wherever a step is named', async () => {
+  await holdpoint('run', 'Please edit-words', '--follow');
+  const lines = linesOn((await callAtWidth(80, ['runs', 'steps', '@last'], env)).screen);
+  const [, , step = ''] = lines[1]?.split(/ +/) ?? [];
+  expect(step).toMatch(/^[0-9a-f]{8}$/);
+  const files = await holdpoint('runs', 'files', '@last', '--at', step);
+  expect(files).toMatchObject({ code: 0, stdout: expect.stringContaining('a.txt') });
+  const forked = await holdpoint('runs', 'fork', '@last', '--from-step', step, '--detach', '--json');
+  expect(JSON.parse(forked.stdout).forked_from.step_id).toMatch(new RegExp(`${step}$`));
+  await holdpoint('runs', 'cancel', '@last');
+  const none = await holdpoint('runs', 'undo', '@last', '--to-step', 'ffffffff');
+  expect(none).toMatchObject({ code: 7, stderr: expect.stringContaining('has no step ffffffff') });
 });
 
 it('says on a terminal that it reads the prompt there', async () => {

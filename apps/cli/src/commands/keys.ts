@@ -29,8 +29,18 @@ export function listKeysCommand(shell: Shell): Command {
     .action(async ({ url, json, tenant, limit, cursor }: ListOptions) => {
       const page = await (await shell.connect(url)).listKeys({ tenant, limit, cursor });
       if (json) return shell.printJson(page);
-      const head = ['KEY', 'NAME', 'PERSON', 'KIND', 'STATE', 'LAST USED', 'SCOPES'];
-      for (const line of table(head, page.data.map(rowOf))) shell.print(line);
+      const head = [
+        { id: 'KEY' },
+        { text: 'NAME' },
+        { text: 'PERSON' },
+        'KIND',
+        'STATE',
+        'LAST USED',
+        { text: 'SCOPES' },
+      ];
+      // A short id is looked for among the keys of the caller's tenant only.
+      const width = tenant === undefined ? shell.tableWidth : undefined;
+      for (const line of table(head, page.data.map(rowOf), width)) shell.print(line);
       sayEndOfPage(shell, page);
     });
 }

@@ -27,8 +27,8 @@ export const listRulesCommand = (shell: Shell) =>
       const page = await (await shell.connect(url)).listRules({ run_id: run, limit, cursor });
       if (json) return shell.printJson(page);
       if (page.data.length === 0 && page.damaged === undefined) return shell.say('No remembered rules.');
-      const head = ['RULE', 'HOLDS IN', 'CALL', 'MADE BY', 'EXPIRES'];
-      for (const line of table(head, page.data.map(rowOf))) shell.print(line);
+      const head = [{ id: 'RULE' }, { id: 'HOLDS IN' }, { text: 'CALL' }, { text: 'MADE BY' }, 'EXPIRES'];
+      for (const line of table(head, page.data.map(rowOf), shell.tableWidth)) shell.print(line);
       sayEndOfPage(shell, page);
     });
 

@@ -20,7 +20,8 @@ export function listSecretsCommand(shell: Shell): Command {
         ...[name, source, version === null ? '' : String(version)],
         updated_at ?? '',
       ]);
-      for (const line of table(['NAME', 'WHERE', 'VERSION', 'CHANGED'], rows)) shell.print(line);
+      for (const line of table([{ text: 'NAME' }, 'WHERE', 'VERSION', 'CHANGED'], rows, shell.tableWidth))
+        shell.print(line);
     },
   );
 }

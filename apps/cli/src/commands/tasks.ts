@@ -1,6 +1,8 @@
+import type { Client } from '@holdpoint/client';
 import { isTaskOver } from '@holdpoint/contract';
 import type { Task } from '@holdpoint/contract/wire';
 import { Command, Option } from 'commander';
+import { runsWithTasks, shortId } from '../naming/index.ts';
 import { duration, oneLine, plain, table } from '../output/index.ts';
 import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
 
@@ -16,20 +18,35 @@ export const listTasksCommand = (shell: Shell): Command =>
   apiCommand('list', 'list background commands and sub-agents of a run')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
-      const tasks = await (await shell.connect(url)).listTasks(runId);
+      const client = await shell.connect(url);
+      const tasks = await client.listTasks(runId);
       if (json) return shell.printJson({ data: tasks });
       if (tasks.length === 0) return shell.say('No tasks.');
-      for (const line of table(['TASK', 'WHAT', 'STATUS', 'RESULT', 'TOOK'], tasks.map(rowOf))) shell.print(line);
+      const head = [{ id: 'TASK' }, { text: 'WHAT' }, 'STATUS', { text: 'RESULT' }, 'TOOK'];
+      const width = await widthFor(shell, client, runId);
+      for (const line of table(
+        head,
+        tasks.map((task) => rowOf(task, width)),
+        width,
+      ))
+        shell.print(line);
     });
 
-const rowOf = (task: Task): string[] => [
+/** A short id of a task is looked for in the latest runs only: those of an older run are written whole. */
+async function widthFor({ tableWidth }: Shell, client: Client, runId: string): Promise<number | undefined> {
+  if (tableWidth === undefined) return undefined;
+  const { data } = await client.listRuns({ limit: runsWithTasks });
+  return data.some(({ id }) => id === runId) ? tableWidth : undefined;
+}
+
+const childOf = ({ child }: Task, width: number | undefined): string =>
+  child === null ? '' : `(${width === undefined ? child.run_id : shortId(child.run_id)})`;
+
+const rowOf = (task: Task, width: number | undefined): string[] => [
   task.id,
-  oneLine(
-    [task.agent && `${task.agent}:`, task.title, task.child && `(${task.child.run_id})`].filter(Boolean).join(' '),
-    60,
-  ),
+  oneLine([task.agent && `${task.agent}:`, task.title, childOf(task, width)].filter(Boolean).join(' ')),
   task.status,
-  oneLine(task.message ?? task.reason?.message ?? (task.exit_code === null ? '' : `exit code ${task.exit_code}`), 60),
+  oneLine(task.message ?? task.reason?.message ?? (task.exit_code === null ? '' : `exit code ${task.exit_code}`), 200),
   task.duration_ms === null ? '' : duration(task.duration_ms),
 ];
 

@@ -24,7 +24,7 @@ export const topCommand = (shell: Shell): Command =>
     .option('--once', 'print it once, also on a terminal')
     .action(async ({ url, json, interval, once = false }: TopOptions) => {
       const client = await shell.connect(url);
-      const lines = async () => topText(await readTop(client), { width: shell.width, now: Date.now() });
+      const lines = async () => topText(await readTop(client), { width: shell.tableWidth, now: Date.now() });
       if (json) return shell.printJson(await readTop(client));
       if (once || !shell.redraws) {
         for (const line of await lines()) shell.print(line);

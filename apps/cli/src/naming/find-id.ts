@@ -5,7 +5,7 @@ import { oneLine } from '../output/index.ts';
 import { CliError, commandLine } from '../shell/index.ts';
 import { isShortFor, shortIdIn } from './short-id.ts';
 
-export const idKinds = ['run', 'approval', 'task'] as const;
+export const idKinds = ['run', 'approval', 'task', 'rule', 'key'] as const;
 export type IdKind = (typeof idKinds)[number];
 
 interface Found {
@@ -15,8 +15,8 @@ interface Found {
 
 /** How far back short ids and `@last` are looked for. */
 const latestRuns = 1000;
-/** A task is found through its run. */
-const runsWithTasks = 30;
+/** A task is found through its run, if it is one of so many latest ones. */
+export const runsWithTasks = 30;
 
 /** @throws CliError `unknown_id` when the text is an id of another kind */
 export function refuseOtherKind(kind: IdKind, text: string): void {
@@ -59,6 +59,8 @@ const missing: Record<IdKind, string> = {
   run: `None of the latest ${latestRuns} runs`,
   approval: 'No open approval',
   task: `No task of the latest ${runsWithTasks} runs`,
+  rule: 'No remembered rule',
+  key: 'No key',
 };
 
 const listOf = (kind: IdKind): string =>
@@ -66,6 +68,8 @@ const listOf = (kind: IdKind): string =>
     run: `To list runs: ${commandLine('runs', 'list')}`,
     approval: `To list open approvals: ${commandLine('approvals', 'list')}`,
     task: `To list the tasks of a run: ${commandLine('tasks', 'list', '<run>')}`,
+    rule: `To list remembered rules: ${commandLine('rules', 'list')}`,
+    key: `To list keys: ${commandLine('keys', 'list')}`,
   })[kind];
 
 async function fitting(client: Client, kind: IdKind, short: string): Promise<Found[]> {
@@ -77,7 +81,7 @@ async function fitting(client: Client, kind: IdKind, short: string): Promise<Fou
         .map(({ id, status, title }) => ({ id, about: `${status}: ${title}` }));
     }
     case 'approval':
-      return (await openApprovals(client))
+      return (await everyPage((cursor) => client.listApprovals({ limit: 200, cursor })))
         .filter(({ id }) => isShortFor(id, short))
         .map(({ id, action, run_title }) => ({ id, about: `${action.tool}: ${run_title}` }));
     case 'task': {
@@ -88,6 +92,14 @@ async function fitting(client: Client, kind: IdKind, short: string): Promise<Fou
         .filter(({ id }) => isShortFor(id, short))
         .map(({ id, status, title }) => ({ id, about: `${status}: ${title}` }));
     }
+    case 'rule':
+      return (await everyPage((cursor) => client.listRules({ limit: 200, cursor })))
+        .filter(({ id }) => isShortFor(id, short))
+        .map(({ id, tool, created_by }) => ({ id, about: `${tool}, made by ${created_by}` }));
+    case 'key':
+      return (await everyPage((cursor) => client.listKeys({ limit: 200, cursor })))
+        .filter(({ id }) => isShortFor(id, short))
+        .map(({ id, name }) => ({ id, about: name }));
     default:
       return kind satisfies never;
   }
@@ -118,13 +130,14 @@ async function* walkRuns(client: Client): AsyncGenerator<Run> {
   }
 }
 
-async function openApprovals(client: Client) {
-  const found = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.listApprovals({ limit: 200, cursor });
+type ListPage<Entry> = (cursor: string | undefined) => Promise<{ data: Entry[]; next_cursor: string | null }>;
+
+async function everyPage<Entry>(list: ListPage<Entry>): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await list(cursor);
     found.push(...page.data);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return found;
+    if (page.next_cursor === null) return found;
+    cursor = page.next_cursor;
+  }
 }

@@ -15,8 +15,12 @@ export function isShortFor(id: string, short: string): boolean {
   return digits.endsWith(short) || digits.slice(-lastBlock).startsWith(short) || digits.startsWith(short);
 }
 
-/** As lists and messages show an id to people. */
-export const shortId = (id: string): string => id.slice(-shown);
+/** As lists and messages show an id to people: the end of an id, the beginning of a snapshot. Other texts stay as they are. */
+export function shortId(id: string): string {
+  if (/^[0-9a-f]{40}$/.test(id)) return id.slice(0, shownOfSnapshot);
+  return /^[a-z]+_[0-9a-f-]{36}$/.test(id) ? id.slice(-shown) : id;
+}
 
 const lastBlock = 12;
 const shown = 8;
+const shownOfSnapshot = 10;

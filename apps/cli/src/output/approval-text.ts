@@ -11,7 +11,8 @@ import { publishPlanText } from './publish-text.ts';
 import { ago, until } from './units.ts';
 import { changedText, mayWriteText, repositoriesText, unknownText, unreadText } from './unknown-text.ts';
 
-export function approvalTable(approvals: readonly Approval[], now: number): string[] {
+/** @param width columns of the terminal, if there is one */
+export function approvalTable(approvals: readonly Approval[], now: number, width?: number): string[] {
   const rows = approvals.map((approval) => [
     approval.id,
     approval.status,
@@ -19,9 +20,10 @@ export function approvalTable(approvals: readonly Approval[], now: number): stri
     ago(approval.requested_at, now),
     approval.status === 'pending' ? until(approval.expires_at, now) : '',
     actionText(approval),
-    oneLine(approval.run_title, 40),
+    oneLine(approval.run_title),
   ]);
-  return table(['APPROVAL', 'STATUS', 'RISK', 'ASKED', 'EXPIRES', 'ACTION', 'RUN'], rows);
+  const head = [{ id: 'APPROVAL' }, 'STATUS', 'RISK', 'ASKED', 'EXPIRES', { text: 'ACTION' }, { text: 'RUN' }];
+  return table(head, rows, width);
 }
 
 export const actionText = ({ action }: Approval): string => `${nameText(action.tool)} ${shortArgs(action.args)}`.trim();

@@ -18,7 +18,9 @@ export function argsInWords(args: unknown): { words: string; isPath: boolean } {
     return { words: JSON.stringify(args) ?? '', isPath: false };
   }
   const values = new Map(Object.entries(args));
-  const main = mainNames.find((name) => typeof values.get(name) === 'string');
+  // A sub-agent: what it is for says more than its whole job.
+  const isAgent = typeof values.get('description') === 'string' && (values.has('prompt') || values.has('plan'));
+  const main = isAgent ? 'description' : mainNames.find((name) => typeof values.get(name) === 'string');
   if (main === 'pattern' && typeof values.get('path') === 'string') {
     return { words: `${values.get('pattern')} in ${values.get('path')}`, isPath: false };
   }

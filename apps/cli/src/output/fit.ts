@@ -4,7 +4,11 @@ import widthOf from 'fast-string-truncated-width';
 export function fit(text: string, columns: number): string {
   const limit = Math.max(1, columns);
   const { index, truncated } = widthOf(text, { limit, ellipsis: '…', ellipsisWidth: 1 });
-  return truncated ? `${text.slice(0, index)}…` : text;
+  if (!truncated) return text;
+  let kept = text.slice(0, index);
+  // Behind a character outside of Latin the library keeps one column too many.
+  while (kept !== '' && widthOf(kept).width > limit - 1) kept = kept.slice(0, kept.at(-1)?.isWellFormed() ? -1 : -2);
+  return `${kept}…`;
 }
 
 /** Keeps the first and the last lines, and says how many lie between them. */

@@ -1,17 +1,62 @@
+import { stripVTControlCharacters } from 'node:util';
 import widthOf from 'fast-string-truncated-width';
+import { shortId } from '../naming/short-id.ts';
+import { fit } from './fit.ts';
 
-/** Aligns columns, two spaces apart. The last column is not padded. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => visibleLength(row[column] ?? ''))));
+/** A head, or the head of a column of ids (never cut) or of texts (cut before all others). */
+export type Column = string | { id: string } | { text: string };
+
+/**
+ * Aligns columns, two spaces apart. The last column is not padded.
+ *
+ * @param width columns of a terminal: ids are short and texts cut, so that lines fit. Undefined: everything is whole
+ */
+export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width?: number): string[] {
+  const shown = width === undefined ? rows : rows.map((row) => row.map((cell, n) => shortCell(columns[n], cell)));
+  const all = [columns.map(headOf), ...shown];
+  const wanted = columns.map((_, column) => Math.max(...all.map((row) => visibleLength(row[column] ?? ''))));
+  const widths = width === undefined ? wanted : fittingWidths(columns, wanted, width);
   return all.map((row) =>
     row
-      .map((cell, column) =>
-        column === row.length - 1 ? cell : cell + ' '.repeat((widths[column] ?? 0) - visibleLength(cell)),
-      )
+      .map((cell, column) => {
+        const text = fitCell(cell, widths[column] ?? 0);
+        return column === row.length - 1 ? text : text + ' '.repeat((widths[column] ?? 0) - visibleLength(text));
+      })
       .join('  ')
       .trimEnd(),
   );
+}
+
+const headOf = (column: Column): string =>
+  typeof column === 'string' ? column : 'id' in column ? column.id : column.text;
+
+const isId = (column: Column | undefined): boolean => typeof column === 'object' && 'id' in column;
+const isText = (column: Column): boolean => typeof column === 'object' && 'text' in column;
+const shortCell = (column: Column | undefined, cell: string): string => (isId(column) ? shortId(cell) : cell);
+
+/** A cell that is cut loses its colour: its end says nothing of the reset. */
+const fitCell = (cell: string, room: number): string =>
+  visibleLength(cell) > room ? fit(stripVTControlCharacters(cell), room) : cell;
+
+/** A cut text keeps this many columns, and another cut cell that many. */
+const leastText = 8;
+const leastCell = 3;
+
+/** Takes columns from the widest text, then from the widest cell that is no id, until a line fits. */
+function fittingWidths(columns: readonly Column[], wanted: readonly number[], width: number): number[] {
+  const widths = wanted.map((one) => Math.min(one, width));
+  const cut = (may: (column: Column) => boolean, least: number): void => {
+    const used = widths.reduce((total, one) => total + one, 2 * (widths.length - 1));
+    for (let left = used - width; left > 0; left--) {
+      const candidates = columns.map((column, n) => (may(column) ? (widths[n] ?? 0) : 0));
+      const widest = Math.max(...candidates);
+      if (widest <= least) return;
+      widths[candidates.indexOf(widest)] = widest - 1;
+    }
+  };
+  cut(isText, leastText);
+  cut((column) => !isId(column), leastCell);
+  return widths;
 }
 
 /** Columns, without colours. */

@@ -1,9 +1,11 @@
 import { withoutPassword } from '@holdpoint/engine/redis';
 import { oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
+import widthOf from 'fast-string-truncated-width';
 import { describe, expect, it } from 'vitest';
 import { colorsFor } from '../shell/index.ts';
 import { shortArgs } from './call-text.ts';
 import { diffStat, foldedPatch } from './diff-text.ts';
+import { fit } from './fit.ts';
 import { table } from './layout.ts';
 import { publishPlanText } from './publish-text.ts';
 import { sandboxLine } from './system-text.ts';
@@ -103,12 +105,56 @@ it('aligns table columns with colours', () => {
   expect(colorsFor(false).red('x')).toBe('x');
 });
 
+it.each(['☐ xxxxxxxxxx', '標題 xxxxxxxxx', '😀 xxxxxxxxxxx', '😀😀😀😀😀😀😀', 'xxxxx é 標題標題', 'abc'])(
+  'fits %s',
+  (text) => {
+    for (let columns = 2; columns < 20; columns++) {
+      const shown = fit(text, columns);
+      expect(widthOf(shown).width).toBeLessThanOrEqual(columns);
+      expect(shown.isWellFormed()).toBe(true);
+      expect(shown === text || shown.endsWith('…')).toBe(true);
+    }
+  },
+);
+
+describe('a table on a terminal', () => {
+  const id = 'run_00000000-0000-7000-8000-0123456789ab';
+  const columns = [{ id: 'RUN' }, 'STATUS', { text: 'TITLE' }, { text: 'CALL' }];
+  const { red } = colorsFor(true);
+  const rows = [
+    [id, red('failed'), 'a title of some length', 'ab'],
+    [id, 'succeeded', '標題'.repeat(30), 'write_file src/a/long/path.ts'],
+    ['not an id', 'queued', '', ''],
+  ];
+  const visible = (line: string) => widthOf(line).width;
+
+  it.each([40, 60, 80, 200])('has no line wider than %i columns, and whole short ids', (width) => {
+    const lines = table(columns, rows, width);
+    expect(Math.max(...lines.map(visible))).toBeLessThanOrEqual(width);
+    expect(lines[1]).toMatch(/^456789ab /);
+    expect(lines[3]).toMatch(/^not an id /);
+  });
+
+  it('cuts texts before anything else, and the widest of them first', () => {
+    const [, , line = ''] = table(columns, rows, 60);
+    expect(line).toContain('succeeded');
+    expect(line).toMatch(/[標題]… +write_file src.+…$/);
+    expect(table(columns, rows.slice(0, 1), 40)[1]).toBe(`456789ab  ${red('failed')}  a title of so…  ab`);
+  });
+
+  it('is whole in a pipe', () => {
+    expect(table(columns, rows)[2]).toBe(`${id}  succeeded  ${'標題'.repeat(30)}  write_file src/a/long/path.ts`);
+  });
+});
+
 it.each([
   [{ command: 'node --test', timeout_s: 5 }, 'node --test'],
   [{ pattern: 'class Foo', path: 'src' }, 'class Foo in src'],
   [{ pattern: '**/*.ts' }, '**/*.ts'],
   [{ path: 'a.js', old_string: 'x', new_string: 'y' }, 'a.js'],
   [{ todos: [1] }, 'todos=[1]'],
+  [{ description: 'count files', prompt: 'Count.' }, 'count files'],
+  [{ description: 'pay', amount: 5 }, 'description=pay amount=5'],
   [{}, ''],
   ['{"cut', '{"cut'],
 ])('shortens arguments %j', (args, text) => expect(shortArgs(args)).toBe(text));

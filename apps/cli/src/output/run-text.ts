@@ -1,20 +1,32 @@
 import { placeOf, sourceFoldersOf } from '@holdpoint/contract';
 import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
+import { shortId } from '../naming/short-id.ts';
 import type { Colors } from '../shell/index.ts';
 import { pairs, table } from './layout.ts';
 import { ago, counted, duration } from './units.ts';
 
-export function runTable(runs: readonly Run[], { colors, now }: { colors: Colors; now: number }): string[] {
+interface TableOptions {
+  colors: Colors;
+  now: number;
+  /** Columns of the terminal, if there is one. */
+  width?: number | undefined;
+}
+
+export function runTable(runs: readonly Run[], { colors, now, width }: TableOptions): string[] {
   const rows = runs.map((run) => [
     run.id,
     statusText(run, colors),
     ago(run.created_at, now),
     run.publication.status === 'none' ? '' : run.publication.status,
-    oneLine(run.title, 60),
+    `${agentMark(run, width)}${oneLine(run.title)}`,
   ]);
-  return table(['RUN', 'STATUS', 'CREATED', 'CHANGES', 'TITLE'], rows);
+  return table([{ id: 'RUN' }, 'STATUS', 'CREATED', 'CHANGES', { text: 'TITLE' }], rows, width);
 }
+
+/** The title of a sub-agent begins with the run that it works for. */
+const agentMark = ({ parent }: Run, width: number | undefined): string =>
+  parent === null ? '' : `↳ of ${width === undefined ? parent.run_id : shortId(parent.run_id)}: `;
 
 function waitsFor({ waiting_for, model_wait }: RunDetail): string | undefined {
   if (model_wait !== null) return plain(modelWaitText(model_wait));

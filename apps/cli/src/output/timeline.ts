@@ -80,7 +80,7 @@ function detailOf(event: RunEvent, call: string): string {
     case 'run.forked':
       return `${event.data.child} continues ${afterStep(event.data.step_id)}`;
     case 'run.closing':
-      return `${event.data.as}, when its background tasks have ended: ${event.data.message}`;
+      return [`${event.data.as}, when its background tasks have ended`, event.data.message].filter(Boolean).join(': ');
     case 'run.repaired':
       return `${event.data.class}${event.data.subject === undefined ? '' : ` (${event.data.subject})`}`;
     case 'calls.received': {

@@ -20,6 +20,8 @@ export interface Shell {
   redraws: boolean;
   /** Columns of stdout. */
   width: number;
+  /** The same when stdout is a terminal. Undefined: tables are written whole. */
+  tableWidth: number | undefined;
   colors: Colors;
   /** For stderr, which may be a terminal when stdout is not. */
   errColors: Colors;

@@ -84,7 +84,7 @@ import fcntl, json, os, pty, signal, struct, sys, termios
 steps = json.loads(sys.argv[1])
 pid, master = pty.fork()
 if pid == 0:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 50, 200, 0, 0))
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 50, int(os.environ['TEST_COLUMNS']), 0, 0))
     os.execv(sys.argv[2], sys.argv[2:])
 screen, seen = b'', 0
 def late(*_):
@@ -118,14 +118,22 @@ export const callInTerminal = (
   ...typed: readonly Typed[]
 ): Promise<{ code: number; screen: string }> => typeInto([process.execPath, main, ...args], env, typed);
 
+/** The command on a terminal of this width; nothing is typed. */
+export const callAtWidth = (
+  columns: number,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<{ code: number; screen: string }> => typeInto([process.execPath, main, ...args], env, [], columns);
+
 /** Any program, by its absolute path, on a terminal of its own. */
 export async function typeInto(
   program: readonly string[],
   env: Readonly<Record<string, string>>,
   steps: readonly Typed[],
+  columns = 200,
 ): Promise<{ code: number; screen: string }> {
   const child = spawn('python3', ['-c', typist, JSON.stringify(steps), ...program], {
-    env: environment({ TERM: 'xterm', ...env }),
+    env: environment({ TERM: 'xterm', TEST_COLUMNS: String(columns), ...env }),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return JSON.parse(await text(child.stdout));

@@ -1,10 +1,10 @@
-import { ago, duration, oneLine, table } from '../output/index.ts';
+import { ago, duration, fit, oneLine, table } from '../output/index.ts';
 import type { RunningJob, Top } from './read-top.ts';
 
 /** What runs now as lines: a line per worker, the jobs that they have, and what waits. @param now milliseconds since the epoch */
 export function topText(
   { workers, running, queues, runs }: Top,
-  { width, now }: { width: number; now: number },
+  { width, now }: { width: number | undefined; now: number },
 ): string[] {
   const active = Object.entries(runs).map(([status, count]) => `${count} ${status}`);
   const waits = queues.filter(({ waiting, parked }) => waiting + parked > 0);
@@ -14,31 +14,36 @@ export function topText(
     '',
     ...(workers.length === 0
       ? ['No worker is alive.']
-      : table(['HOST', 'WORKER', 'STEPS', 'TASKS', 'TURNS', 'LATE'], workers.map(workerRow))),
+      : table(
+          [{ text: 'HOST' }, { text: 'WORKER' }, 'STEPS', 'TASKS', 'TURNS', 'LATE'],
+          workers.map(workerRow),
+          width,
+        )),
     '',
     ...(running.length === 0
       ? ['Nothing runs.']
       : table(
-          ['WORKER', 'RUN', 'WHAT', 'FOR', 'ATTEMPT'],
+          [{ text: 'WORKER' }, { id: 'RUN' }, { text: 'WHAT' }, 'FOR', 'ATTEMPT'],
           byAge(running).map((job) => jobRow(job, now)),
+          width,
         )),
-  ].map((line) => line.slice(0, width).trimEnd());
+  ].map((line) => (width === undefined ? line : fit(line, width)));
 }
 
 const queueText = ({ name, waiting, parked }: Top['queues'][number]): string =>
   `${name} ${waiting} waiting, ${parked} parked`;
 
 const workerRow = ({ host, id, used, slots, loop_late_ms }: Top['workers'][number]): string[] => [
-  oneLine(host, 24),
-  oneLine(id, 40),
+  oneLine(host),
+  oneLine(id),
   ...(['steps', 'tasks', 'turns'] as const).map((kind) => `${used[kind]}/${slots[kind]}`),
   loop_late_ms === null ? '' : duration(loop_late_ms),
 ];
 
 const jobRow = ({ worker, run_id, what, kind, started_at, attempt }: RunningJob, now: number): string[] => [
-  oneLine(worker, 40),
+  oneLine(worker),
   run_id,
-  oneLine(what ?? kind, 40),
+  oneLine(what ?? kind),
   started_at === null ? '' : ago(started_at, now).replace(/ ago$/, ''),
   attempt === null ? '' : String(attempt),
 ];

@@ -3,9 +3,12 @@ import { endOf, startOf, tookOf } from './read-whole-trace.ts';
 
 /** One line of the tree: a span, or several short ones that follow each other. */
 export type Row = { depth: number; start: number; end: number } & (
-  | { span: TraceSpan }
+  | { span: TraceSpan; waits: Wait[] }
   | { count: number; names: [name: string, count: number][]; longest: number; ids: string[] }
 );
+
+/** When a step waited for a person, a place or a task. */
+type Wait = { start: number; end: number };
 
 /** A parent with more children than that shows short ones together. */
 const mostChildren = 40;
@@ -30,14 +33,19 @@ export function spanRows(spans: readonly TraceSpan[], { now, all }: { now: numbe
       if (span === undefined) continue;
       if (group.length > 1) rows.push(together(group, depth, now));
       else {
-        rows.push({ depth, start: startOf(span), end: endOf(span, now), span });
-        if (all || !isPlain(span, children.get(span.span_id) ?? [], now)) visit(span.span_id, depth + 1);
+        const within = children.get(span.span_id) ?? [];
+        const waits = span.kind === 'step' ? waitsOf(within, now) : [];
+        rows.push({ depth, start: startOf(span), end: endOf(span, now), span, waits });
+        if (all || !isPlain(span, within, now)) visit(span.span_id, depth + 1);
       }
     }
   };
   visit(null, 0);
   return rows;
 }
+
+const waitsOf = (spans: readonly TraceSpan[], now: number): Wait[] =>
+  spans.flatMap((span) => (span.kind === 'wait' ? [{ start: startOf(span), end: endOf(span, now) }] : []));
 
 /** Neighbours that are short, as one group each. */
 function stretches(spans: readonly TraceSpan[], isShort: (span: TraceSpan) => boolean): TraceSpan[][] {

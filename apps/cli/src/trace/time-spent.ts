@@ -31,15 +31,49 @@ interface Change {
 }
 
 function changesOf(spans: readonly TraceSpan[], now: number): Change[] {
+  const waiting = new Map(
+    spans.flatMap((span) => (span.kind === 'task' ? [[taskOf(span), waitsOf(span, now)] as const] : [])),
+  );
   const changes = spans.flatMap((span): Change[] => {
     const who = span.kind === 'run' ? 'run' : spenderOf(span);
     if (who === undefined) return [];
+    const waits = (who === 'task' && waiting.get(taskOf(span))) || [];
     return [
       { time: startOf(span), who, by: 1 },
+      // While a sub-agent waits for a person, so do its task and the call that waits for the task.
+      ...waits.flatMap((time) => waitsWithin(time, span, now)),
       { time: endOf(span, now), who, by: -1 },
     ];
   });
   return changes.sort((a, b) => a.time - b.time);
+}
+
+const taskOf = ({ attributes }: TraceSpan): string => String(attributes[attribute.taskId]);
+
+/** When a sub-agent waited for a person: from each of its reports to the next event that says it continues. */
+function waitsOf(task: TraceSpan, now: number): [from: number, to: number][] {
+  const waits: [number, number][] = [];
+  let since: number | undefined;
+  for (const { name, time } of task.events) {
+    if (name === 'sub-agent waits') since ??= Date.parse(time);
+    if (name !== 'sub-agent continues' || since === undefined) continue;
+    waits.push([since, Date.parse(time)]);
+    since = undefined;
+  }
+  return since === undefined ? waits : [...waits, [since, endOf(task, now)]];
+}
+
+/** Within this time, the span of a task counts for a person. */
+function waitsWithin([since, until]: readonly [number, number], span: TraceSpan, now: number): Change[] {
+  const from = Math.max(since, startOf(span));
+  const to = Math.min(until, endOf(span, now));
+  if (from >= to) return [];
+  return [
+    { time: from, who: 'task', by: -1 },
+    { time: from, who: 'person', by: 1 },
+    { time: to, who: 'person', by: -1 },
+    { time: to, who: 'task', by: 1 },
+  ];
 }
 
 /** Undefined: other spans say it. */

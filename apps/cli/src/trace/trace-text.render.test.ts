@@ -109,13 +109,14 @@ test('a trace is a tree with bars', () => {
     *   segment running             ████████████████████████████████        9.0 s
     *     chat gpt-5                ███████                                 2.0 s  120 + 30 tokens
           execute_tool read_file           ██                              500 ms
-    *     execute_tool bash                ██████████████████████           6.0 s  failed, EEXIT
+    *     execute_tool bash                ░░░░░░░░░░░░░░░░░█████           6.0 s  failed, EEXIT, waited 4.5 s
     *       wait approval                  ██████████████                   4.0 s  approve, by ann
     *       wait queue                                    ██               500 ms
     *       attempt                                         █████           1.5 s  failed, exit code 2
     *     chat gpt-5                                             ███       900 ms  120 + 30 tokens
 
     * the end of the run waited for it
+    ░ a step that waits
     "
   `);
 });
@@ -159,4 +160,21 @@ test('of very many lines the first are shown, and how to see the others', () => 
   const spans = Array.from({ length: 1200 }, (_, index) => span('task', 'task shell', [index, index + 2000]));
   expect(traceText(trace(spans), options)).toContain('… 200 more lines: --all');
   expect(traceText(trace(spans), { ...options, all: true }).join('\n')).not.toContain('more lines');
+});
+
+test('the time of a sub-agent that waits for a person is waiting, for its task and for the call that waits for it', () => {
+  const task = { [attribute.taskId]: 'task_1' };
+  const event = (name: string, ms: number) => ({ name, time: at(ms), attributes: {} });
+  const spans = [
+    span('run', 'invoke_agent holdpoint', [0, 10_000]),
+    span('wait', 'wait task', [1000, 10_000], { attributes: { ...waitFor('task'), ...task } }),
+    span('task', 'task agent', [0, 10_000], {
+      attributes: task,
+      events: [event('sub-agent waits', 2000), event('sub-agent waits', 3000), event('sub-agent continues', 7000)],
+    }),
+    span('wait', 'wait approval', [2000, 7000], { attributes: waitFor('approval') }),
+  ];
+  expect(timeSpent(spans, begin + 10_000)).toMatchObject({ total: 10_000, spent: { task: 5000, person: 5000 } });
+  const open = spans.map((one) => ({ ...one, end: null, events: one.events.slice(0, 2) }));
+  expect(timeSpent(open, begin + 10_000)).toMatchObject({ spent: { task: 2000, person: 8000 } });
 });

@@ -37,6 +37,7 @@ export function traceText(trace: WholeTrace, options: Options): string[] {
     ...(rows.length > shown.length ? [`… ${rows.length - shown.length} more lines: --all`] : []),
     '',
     '* the end of the run waited for it',
+    '░ a step that waits',
   ];
 }
 
@@ -88,18 +89,26 @@ function rowLine(row: Row, isCritical: boolean, { name, bar, from, to }: Layout,
   return `${mark}${isCritical ? colors.bold(label) : label}${bars}${took}  ${colors.dim(note)}`.trimEnd();
 }
 
-/** As long as its part of the whole, at its place in it. */
-function barOf({ start, end }: Row, { bar, from, to }: Omit<Layout, 'name'>): string {
+/** As long as its part of the whole, at its place in it. The part of a step that waited is light. */
+function barOf(row: Row, { bar, from, to }: Omit<Layout, 'name'>): string {
+  const { start, end } = row;
   const scale = bar / Math.max(1, to - from);
   const begin = Math.min(bar - 1, Math.floor((start - from) * scale));
   const length = Math.max(1, Math.min(bar - begin, Math.round((end - start) * scale)));
-  return `${' '.repeat(begin)}${(end === start ? '·' : '█').repeat(length)}${' '.repeat(bar - begin - length)}`;
+  const waits = 'span' in row ? row.waits : [];
+  const isWait = (column: number): boolean => {
+    // A bar begins at a whole column, which may lie before the span.
+    const middle = Math.max(start, from + (begin + column + 0.5) / scale);
+    return waits.some((wait) => wait.start <= middle && middle < wait.end);
+  };
+  const drawn = Array.from({ length }, (_, column) => (end === start ? '·' : isWait(column) ? '░' : '█')).join('');
+  return `${' '.repeat(begin)}${drawn}${' '.repeat(bar - begin - length)}`;
 }
 
 const nameOf = (row: Row): string => ('span' in row ? row.span.name : `${row.count} short spans`);
 
 function noteOf(row: Row): string {
-  if ('span' in row) return spanNote(row.span);
+  if ('span' in row) return [spanNote(row.span), waitedText(row)].filter((text) => text !== '').join(', ');
   const [first, second, third, ...more] = row.names;
   const named = [first, second, third].flatMap((one) => (one === undefined ? [] : [`${one[0]} × ${one[1]}`]));
   return [
@@ -107,6 +116,12 @@ function noteOf(row: Row): string {
     ...(more.length > 0 ? [`${more.length} other names`] : []),
     `the longest ${duration(row.longest)}`,
   ].join(', ');
+}
+
+/** How long a step waited, where that is not next to nothing. */
+function waitedText({ start, end, waits }: Extract<Row, { span: unknown }>): string {
+  const waited = waits.reduce((sum, wait) => sum + wait.end - wait.start, 0);
+  return waited <= Math.max(50, (end - start) / 10) ? '' : `waited ${duration(waited)}`;
 }
 
 const isOn = (row: Row, path: ReadonlySet<string>): boolean =>

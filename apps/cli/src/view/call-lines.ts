@@ -8,6 +8,7 @@ import { fit, fold } from '../output/fit.ts';
 import { duration, foldedPatch, payloadValue } from '../output/index.ts';
 import { type Colors, commandLine } from '../shell/index.ts';
 import { callOutcome } from './call-outcome.ts';
+import { doneText, type Todo, todoPaint, todosIn, todoText } from './checklist.ts';
 
 /** A call as it was planned. */
 export interface PlannedCall {
@@ -23,7 +24,7 @@ export function plannedCall({
   name,
 }: Pick<Extract<RunEvent, { type: 'step.created' }>['data'], 'tool' | 'args' | 'name'>): PlannedCall {
   const { words, isPath } = argsInWords(payloadValue(args));
-  const main = isPath ? nameText(words) : oneLine(codeText(words));
+  const main = todosIn(args) !== undefined ? '' : isPath ? nameText(words) : oneLine(codeText(words));
   const label = name === undefined ? nameText(tool) : `${oneLine(name)}: ${nameText(tool)}`;
   return { tool, text: `${label} ${main}`.trim(), args };
 }
@@ -37,8 +38,10 @@ export interface CallStyle {
 export function callLines(event: StepSettled, call: PlannedCall, style: CallStyle): string[] {
   const { colors, width } = style;
   const { value, error, duration_ms } = event.data;
-  const { summary, printed, patch } = callOutcome(value, call.args);
   const isGood = event.type === 'step.succeeded';
+  const todos = isGood ? todosIn(call.args) : undefined;
+  const { printed, patch, ...outcome } = callOutcome(value, call.args);
+  const summary = todos === undefined ? outcome.summary : doneText(todos);
   const ending = event.type.slice('step.'.length).replace('_', ' ');
   const trail = [
     ...(isGood || (summary !== '' && event.type === 'step.failed') ? [] : [ending]),
@@ -61,11 +64,21 @@ export function callLines(event: StepSettled, call: PlannedCall, style: CallStyl
   return [
     `  ${mark} ${head}${trail === '' ? '' : colors.dim(` · ${fit(trail, Math.max(12, room - widthOf(head).width))}`)}`,
     ...output,
+    ...(todos === undefined ? [] : todoLines(todos, { ...style, note })),
     ...diff.map((line) => `    ${line}`),
   ];
+}
+
+function todoLines(todos: readonly Todo[], { colors, width, note }: CallStyle & { note: string }): string[] {
+  const lines = todos.map((todo) => todoPaint(todo, colors)(fit(todoText(todo), width - 4)));
+  return fold(lines, { ...folded.todos, note }).map((line) => `    ${line}`);
 }
 
 const isOver = ({ type }: StepSettled): boolean =>
   type === 'step.rejected' || type === 'step.expired' || type === 'step.canceled';
 
-const folded = { output: { head: 0, tail: 4 }, failure: { head: 2, tail: 14 } };
+const folded = {
+  todos: { head: 20, tail: 10 },
+  output: { head: 0, tail: 4 },
+  failure: { head: 2, tail: 14 },
+};

@@ -1,2 +1,2 @@
-export { openRunView } from './open-run-view.ts';
-export { openScreen } from './screen.ts';
+export { openRunView, type RunView, type RunViewOptions } from './open-run-view.ts';
+export { nestedScreen, openScreen, type Screen } from './screen.ts';

@@ -15,6 +15,8 @@ export interface RunViewOptions {
   colors: Colors;
   /** The person is asked for approvals, so nothing is said of them here. */
   asks: boolean;
+  /** The run is a sub-agent: its name stands above, and its answer is for the run that it works for. */
+  isAgent?: boolean;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -36,9 +38,11 @@ interface Running extends PlannedCall {
   output: GrowingText;
 }
 
-export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunView {
+export function openRunView({ screen, colors, asks, isAgent = false, now }: RunViewOptions): RunView {
   const calls = new Map<string, PlannedCall>();
   const running = new Map<string, Running>();
+  /** Titles of sub-agents, by their tasks. */
+  const agents = new Map<string, string>();
   const used = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, cost_usd: 0 };
   const style: CallStyle = { colors, width: screen.width };
   let asked: { model: string; since: number } | undefined;
@@ -47,6 +51,8 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
   let isThinking = false;
   /** The text of the last turn: at the end it is the answer, and is printed once. */
   let held: string | undefined;
+  /** The last text of a turn that was printed before the end. */
+  let said: string | undefined;
   let waits: string | undefined;
   let model = '';
   let isOver = false;
@@ -62,6 +68,7 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
   function flush(): void {
     if (held === undefined || held.trim() === '') return;
     print('', ...markdownLines(held, { colors, width: screen.width }));
+    said = held;
     held = undefined;
   }
 
@@ -82,6 +89,9 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
         break;
       case 'step.created':
         calls.set(one.step_id, plannedCall(one.data));
+        break;
+      case 'task.created':
+        if (one.data.child !== undefined) agents.set(one.data.task_id, one.data.title);
         break;
       case 'step.queued': {
         // A person has changed its arguments.
@@ -145,15 +155,23 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
   }
 
   function linesOf(one: RunEvent): string[] {
-    const note = (text: string, paint = colors.dim): string[] => [paint(`  ${oneLine(text, screen.width - 2)}`)];
+    const note: Note = (text, paint = colors.dim) => [paint(`  ${oneLine(text, screen.width - 2)}`)];
     switch (one.type) {
       case 'run.created':
+        if (isAgent) return [];
         return [
           colors.bold(oneLine(one.data.title, screen.width)),
           colors.dim(`${one.run_id} ${nameText(model)}`.trim()),
         ];
       case 'workspace.materialised':
         return one.data.files === 0 ? [] : note(eventText(one, ''));
+      case 'task.created':
+        // A sub-agent has its own lines, below its name.
+        return one.data.child === undefined ? note(`task created ${eventText(one, '')}`) : [];
+      case 'step.deferred':
+        return agents.has(one.data.task_id) ? [] : note(`step deferred ${eventText(one, callOf(one))}`);
+      case 'task.ended':
+        return taskEndLines(one, note);
       case 'context.instructed':
         return one.data.files.length === 0 ? [] : note(`instructions ${eventText(one, '')}`);
       case 'turn.planned':
@@ -196,8 +214,9 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
           .split('\n')
           .map((line) => (one.type === 'run.failed' ? colors.red : colors.yellow)(`  ${line}`));
       case 'run.closing':
-      case 'run.succeeded':
         return [];
+      case 'run.succeeded':
+        return isAgent ? note(`answers: ${one.data.message}`) : [];
       default:
         return isQuiet(one)
           ? []
@@ -206,6 +225,14 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
               paintOf(one, colors),
             );
     }
+  }
+
+  function taskEndLines(one: EventOf<'task.ended'>, note: Note): string[] {
+    const { task_id, status } = one.data;
+    const title = agents.get(task_id);
+    if (title === undefined) return note(`task ended ${eventText(one, '')}`);
+    const how = eventText(one, '').slice(task_id.length + 1);
+    return note(`sub-agent ${how}: ${title}`, status === 'completed' ? colors.dim : colors.yellow);
   }
 
   function thoughtLines(): string[] {
@@ -282,7 +309,8 @@ export function openRunView({ screen, colors, asks, now }: RunViewOptions): RunV
 
   function end(run: RunDetail): void {
     screen.show([]);
-    const text = run.message ?? held ?? '';
+    const isSaid = held === undefined && said !== undefined && said === run.message;
+    const text = isSaid ? '' : (run.message ?? held ?? '');
     held = undefined;
     if (text.trim() !== '') print('', ...markdownLines(text, { colors, width: screen.width }));
     print('', colors.dim(runUsageText(run)));
@@ -296,7 +324,9 @@ const unknownCall = (text: string): PlannedCall => ({ tool: '', text, args: { js
 /** In the place of a step's id: one command of `prepare` runs at a time. */
 const prepareKey = 'prepare';
 
-type Decided = Extract<RunEvent, { type: 'approval.decided' }>['data'];
+type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
+type Note = (text: string, paint?: (text: string) => string) => string[];
+type Decided = EventOf<'approval.decided'>['data'];
 const decidedWords: Record<Decided['decision'], string> = {
   approve: 'approved',
   edit: 'edited',

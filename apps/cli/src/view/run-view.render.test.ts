@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { colorsFor } from '../shell/index.ts';
 import { GrowingText } from './growing-text.ts';
 import { openRunView } from './open-run-view.ts';
-import { openScreen } from './screen.ts';
+import { nestedScreen, openScreen } from './screen.ts';
 
 const time = '2026-01-01T00:00:00.000Z';
 const start = Date.parse(time);
@@ -167,6 +167,77 @@ it('prints the last text once, as the answer', () => {
   const usage = { steps: 1, input_tokens: 10, output_tokens: 5, cost_usd: 0.5, agents: { count: 0 } };
   view.end({ message: '# Done', usage } as unknown as RunDetail);
   expect(lines).toEqual(['', 'Done', '', '1 step · 10 tokens in, 5 out, $0.5000']);
+});
+
+it('prints the answer once, also when events come between it and the end', () => {
+  const { view, lines, send } = followed();
+  send('turn.planned', { turn: 1, steps: [], message: '# Done' });
+  send('task.ended', { task_id: 'task_1', status: 'killed', exit_code: null });
+  send('run.succeeded', { message: '# Done' });
+  const usage = { steps: 1, input_tokens: 10, output_tokens: 5, cost_usd: 0, agents: { count: 0 } };
+  view.end({ message: '# Done', usage } as unknown as RunDetail);
+  expect(lines.filter((line) => line.includes('Done'))).toEqual(['Done']);
+});
+
+it('shows todos as a checklist', () => {
+  const { lines, send, call } = followed({ width: 40 });
+  const todos = [
+    { content: 'read\u202e it', status: 'completed' },
+    { content: 'write it', status: 'in_progress' },
+    { content: `test it ${'x'.repeat(60)}`, status: 'pending' },
+  ];
+  call('todo_write', { todos });
+  expect(lines.at(-1)).toBe('· todo_write · 0 s');
+  send('step.succeeded', { attempt: 1, value: { json: { success: true, count: 3 } }, duration_ms: 4 }, step_id);
+  expect(lines.slice(0, 3)).toEqual(['  ✓ todo_write · 1 of 3 done · 4 ms', '    ☑ read<U+202E> it', '    ▸ write it']);
+  expect(lines[3]).toMatch(/^ {4}☐ test it x+…$/);
+  expect(lines[3]?.length).toBeLessThan(40);
+});
+
+it('puts the lines of sub-agents below their names, and names one again when others came between', () => {
+  const { screen, lines, send, wait } = followed({ width: 60 });
+  const nested = (name: string) => {
+    const inner = nestedScreen(screen, { head: `  ↳ ${name}`, place: name });
+    return {
+      inner,
+      view: openRunView({ screen: inner, colors: colorsFor(false), asks: false, isAgent: true, now: () => start }),
+    };
+  };
+  const [one, two] = [nested('one'), nested('two')];
+  const tell = (view: typeof one.view, type: string, data: object, step?: string) =>
+    view.event({
+      ...{ id: 'e', seq: 1, type, run_id, time, data },
+      ...(step && { step_id: step }),
+    } as unknown as RunEvent);
+  const bashIn = (view: typeof one.view, command: string) => {
+    tell(
+      view,
+      'step.created',
+      { tool: 'bash', args: { json: { command } }, effect: 'workspace', risk: 'low' },
+      step_id,
+    );
+    tell(view, 'step.started', { attempt: 1, worker: 'w' }, step_id);
+  };
+  const ended = (view: typeof one.view) =>
+    tell(view, 'step.succeeded', { attempt: 1, value: bash(''), duration_ms: 10 }, step_id);
+  send('run.created', begun);
+  tell(one.view, 'run.created', begun);
+  bashIn(one.view, `echo ${'long '.repeat(20)}`);
+  bashIn(two.view, 'ls');
+  ended(one.view);
+  ended(one.view);
+  ended(two.view);
+  tell(one.view, 'run.succeeded', { message: 'All read.' });
+  wait(0);
+  for (const line of lines) expect(line.length).toBeLessThan(60);
+  const last = lines.indexOf('· working');
+  expect(lines.slice(2, last).map((line) => line.replace(/ long.*/, ''))).toEqual([
+    ...['  ↳ one', '      ✓ bash echo', '      ✓ bash echo', '  ↳ two', '      ✓ bash ls · 10 ms'],
+    ...['  ↳ one', '      answers: All read.'],
+  ]);
+  one.inner.close();
+  two.inner.close();
+  expect(lines.at(-1)).toBe('· working');
 });
 
 it('keeps lines while a question has the terminal', () => {

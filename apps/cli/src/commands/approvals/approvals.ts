@@ -38,7 +38,9 @@ async function listApprovals(shell: Shell, { url, json, run, all, limit, cursor 
   const page = await client.listApprovals({ limit, cursor, run_id: run, status });
   if (json) return shell.printJson(page);
   if (page.data.length === 0 && page.damaged === undefined) return shell.say('No open approvals.');
-  for (const line of approvalTable(page.data, Date.now())) shell.print(line);
+  // A short id is looked for among the open approvals only.
+  const width = all ? undefined : shell.tableWidth;
+  for (const line of approvalTable(page.data, Date.now(), width)) shell.print(line);
   sayEndOfPage(shell, page);
 }
 

@@ -71,5 +71,6 @@ const printTable = (shell: Shell, policies: readonly PolicySummary[]): void => {
   const rows = policies.map(({ name, version, rules, by, created_at, digest }) => [
     ...[name, String(version), String(rules), plain(by), created_at.slice(0, 16), digest.slice(0, 19)],
   ]);
-  for (const line of table(['POLICY', 'VERSION', 'RULES', 'BY', 'CREATED', 'DIGEST'], rows)) shell.print(line);
+  const head = [{ text: 'POLICY' }, 'VERSION', 'RULES', { text: 'BY' }, 'CREATED', 'DIGEST'];
+  for (const line of table(head, rows, shell.tableWidth)) shell.print(line);
 };

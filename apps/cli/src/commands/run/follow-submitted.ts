@@ -21,7 +21,7 @@ export function withSubmitOptions(command: Command): Command {
       ).conflicts('detach'),
     )
     .option('--detach', 'print its id and return (default without a terminal)')
-    .option('--idempotency-key <key>', 'repeating this key and request within 24 hours returns the same run');
+    .option('--idempotency-key <text>', 'repeating this key and request within 24 hours returns the same run');
   return withFollowOptions(command);
 }
 

@@ -23,7 +23,7 @@ export const sendCallsCommand = (shell: Shell) =>
     .argument('<run>', 'id of the run')
     .argument('<calls>', 'JSON: a call {tool, args, name} or an array of calls; - reads standard input')
     .option('--concurrent', 'run the calls whose tools can do so side by side')
-    .option('--idempotency-key <key>', 'repeating this key and these calls makes them once')
+    .option('--idempotency-key <text>', 'repeating this key and these calls makes them once')
     .option('--detach', 'send them and return')
     .option('--timeout <seconds>', 'stop waiting after this time and exit 6', seconds)
     .action(async (runId: string, text: string, options: CallsOptions) => {
@@ -82,8 +82,8 @@ const resultLine = ({ result, error }: StepDetail): string =>
   error === null ? JSON.stringify(result) : `${error.code}: ${error.message}`;
 
 function printCalls(shell: Shell, { steps }: ReceivedCalls): void {
-  const rows = steps.map((step) => [step.tool, step.status, oneLine(resultLine(step), Math.max(30, shell.width - 40))]);
-  for (const line of table(['TOOL', 'STATUS', 'RESULT'], rows)) shell.print(line);
+  const rows = steps.map((step) => [step.tool, step.status, oneLine(resultLine(step), 200)]);
+  for (const line of table(['TOOL', 'STATUS', { text: 'RESULT' }], rows, shell.tableWidth)) shell.print(line);
   for (const { status, approval_id: id } of steps) {
     if (status === 'parked' && id !== null) shell.say(plain(`decide:   ${commandLine('approvals', 'approve', id)}`));
   }

@@ -22,7 +22,8 @@ export const listSnapshotsCommand = (shell: Shell) =>
       if (json) return shell.printJson(page);
       const now = Date.now();
       const rows = page.data.map((snapshot) => rowOf(snapshot, now));
-      for (const line of table(['SNAPSHOT', 'STEP', 'AFTER', 'CHANGED', 'TAKEN', ''], rows)) shell.print(line);
+      const head = [{ id: 'SNAPSHOT' }, 'STEP', { id: 'AFTER' }, 'CHANGED', 'TAKEN', ''];
+      for (const line of table(head, rows, shell.tableWidth)) shell.print(line);
       sayEndOfPage(shell, page);
     });
 

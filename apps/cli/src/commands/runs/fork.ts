@@ -1,5 +1,5 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
-import { stepReference } from '../../find-snapshot.ts';
+import { stepReference } from '../../find-step.ts';
 import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
 import { givenPolicy } from '../../policy/given-policy.ts';
 import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';
@@ -42,6 +42,7 @@ export function forkRunCommand(shell: Shell) {
     if (toolset !== undefined || network !== undefined) {
       shell.say('A fork keeps its toolset and network; those of the plan are ignored.');
     }
+    const client = await shell.connect(options.url);
     const validators = validate?.map((one) => ({ command: one }));
     const body: ForkRun = {
       ...file,
@@ -51,9 +52,8 @@ export function forkRunCommand(shell: Shell) {
       labels: labels ?? file.labels,
       ...grantsOf(options, file),
       validators: validators ?? file.validators,
-      from_step: stepReference(options.fromStep),
+      from_step: await stepReference(client, runId, options.fromStep),
     };
-    const client = await shell.connect(options.url);
     const forked = await client.forkRun(runId, body, { idempotencyKey }).catch((error: unknown) => {
       throw placeInPlan(error, plan, Object.keys(file));
     });

@@ -1,8 +1,8 @@
-import type { Client } from '@holdpoint/client';
 import { runStatusSchema } from '@holdpoint/contract';
 import type { Step } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { allSteps } from '../../find-step.ts';
 import { sayEndOfPage } from '../../output/end-of-page.ts';
 import {
   duration,
@@ -35,7 +35,9 @@ export const listRunsCommand = (shell: Shell): Command =>
       const page = await client.listRuns({ limit, cursor, status, label: label?.replace('=', ':') });
       if (json) return shell.printJson(page);
       if (page.data.length === 0 && page.damaged === undefined) return shell.say('No runs.');
-      for (const line of runTable(page.data, { colors: shell.colors, now: Date.now() })) shell.print(line);
+      // A short id is looked for among the latest runs only.
+      const width = cursor === undefined ? shell.tableWidth : undefined;
+      for (const line of runTable(page.data, { colors: shell.colors, now: Date.now(), width })) shell.print(line);
       sayEndOfPage(shell, page);
     });
 
@@ -65,20 +67,9 @@ export const listStepsCommand = (shell: Shell, name: 'steps' | 'list'): Command 
       const steps = await allSteps(await shell.connect(url), runId);
       if (json) return shell.printJson({ data: steps.map(plainStep) });
       if (steps.length === 0) return shell.say('No steps yet.');
-      for (const line of table(['#', 'TURN', 'STEP', 'NAME', 'CALL', 'STATUS', 'TOOK'], steps.map(rowOf)))
-        shell.print(line);
+      const head = ['#', 'TURN', { id: 'STEP' }, { text: 'NAME' }, { text: 'CALL' }, 'STATUS', { text: 'TOOK' }];
+      for (const line of table(head, steps.map(rowOf), shell.tableWidth)) shell.print(line);
     });
-
-/** All steps of a run, page by page, in the order they were planned. */
-export async function allSteps(client: Client, runId: string): Promise<Step[]> {
-  const steps: Step[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await client.listSteps(runId, { limit: 1000, cursor });
-    steps.push(...page.data);
-    if (page.next_cursor === null) return steps;
-    cursor = page.next_cursor;
-  }
-}
 
 /** Arguments and result as `GET /v1/steps/{id}` has them. The list has only the beginning of a large value: then null, and `args_cut` or `result_cut`. */
 function plainStep({ args, result, ...step }: Step): object {

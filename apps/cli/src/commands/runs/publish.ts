@@ -2,6 +2,7 @@ import { ApiError, type Client } from '@holdpoint/client';
 import { placeOf } from '@holdpoint/contract';
 import type { Publication, Publish, RunDetail } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { findSnapshot } from '../../find-snapshot.ts';
 import { howToDecide } from '../../follow-run.ts';
 import {
   branchName,
@@ -68,7 +69,7 @@ export const publishRunCommand = (shell: Shell): Command =>
       const changes = { include_ignored: includeIgnored };
       if (!json) for (const line of diffStat(await client.diff(runId, changes), shell.errColors)) shell.say(line);
       // What is published is what was shown.
-      let seen = snapshot;
+      let seen = await findSnapshot(client, runId, snapshot);
       const question = async (): Promise<string> => {
         const { request, workspace } = await client.getRun(runId);
         seen ??= workspace.snapshot ?? undefined;

@@ -1,5 +1,5 @@
 import type { Client } from '@holdpoint/client';
-import { stepReference } from '../../find-snapshot.ts';
+import { stepReference } from '../../find-step.ts';
 import { counted } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell } from '../../shell/index.ts';
 
@@ -15,7 +15,7 @@ export const undoRunCommand = (shell: Shell) =>
     .option('--keep-external-effects', 'also when a step had effects outside the workspace, which remain')
     .action(async (runId: string, { url, json, toStep, keepExternalEffects = false }: UndoOptions) => {
       const client = await shell.connect(url);
-      const body = { to_step: stepReference(toStep), keep_external_effects: keepExternalEffects };
+      const body = { to_step: await stepReference(client, runId, toStep), keep_external_effects: keepExternalEffects };
       printRewound(shell, await client.undoSteps(runId, body), {
         json,
         what: (steps) => `undone: ${counted(steps, 'step')}`,
@@ -41,7 +41,7 @@ export const retryRunCommand = (shell: Shell) =>
     .action(async (runId: string, { url, json, ...options }: RetryOptions) => {
       const client = await shell.connect(url);
       const rewound = await client.retryRun(runId, {
-        from_step: options.fromStep === undefined ? undefined : stepReference(options.fromStep),
+        from_step: options.fromStep === undefined ? undefined : await stepReference(client, runId, options.fromStep),
         keep_external_effects: options.keepExternalEffects ?? false,
         accept_new_version: options.acceptNewVersion ?? false,
       });

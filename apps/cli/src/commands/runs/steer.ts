@@ -62,7 +62,7 @@ export const sayToRunCommand = (shell: Shell) =>
   apiCommand('say', 'send a message to a run: its model reads it before the next turn')
     .argument('<run>', 'id of the run')
     .argument('<text>', 'the message, in quotes')
-    .option('--idempotency-key <key>', 'repeating this key sends the message once')
+    .option('--idempotency-key <text>', 'repeating this key sends the message once')
     .action(async (runId: string, text: string, { url, json, idempotencyKey }: SayOptions) => {
       if (text.trim() === '') throw new CliError('usage', 'The message is empty.');
       const client = await shell.connect(url);

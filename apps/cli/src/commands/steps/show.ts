@@ -1,12 +1,10 @@
-import { ApiError, type Client } from '@holdpoint/client';
-import { stepIdSchema } from '@holdpoint/contract';
+import type { Client } from '@holdpoint/client';
 import type { Attempt, Diff, Snapshot, StepDetail } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { everySnapshot } from '../../find-snapshot.ts';
-import { isShortFor, shortIdIn } from '../../naming/short-id.ts';
+import { findStep } from '../../find-step.ts';
 import { codeText, duration, leftOutText, nameText, oneLine, pairs, patchLines, plain } from '../../output/index.ts';
-import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../../shell/index.ts';
-import { allSteps } from '../runs/inspect.ts';
+import { type ApiOptions, apiCommand, commandLine, type Shell } from '../../shell/index.ts';
 
 export const showStepCommand = (shell: Shell): Command =>
   apiCommand('show', 'show one step: its arguments, its whole result, its attempts, and what it changed')
@@ -23,35 +21,6 @@ export const showStepCommand = (shell: Shell): Command =>
       for (const line of leftOutText(left_out, shell.colors)) shell.print(line);
       if (step.approval_id !== null) shell.say(`approval: ${commandLine('approvals', 'show', step.approval_id)}`);
     });
-
-/** @throws CliError `unknown_id`, `ambiguous_id` */
-async function findStep(client: Client, runId: string, named: string): Promise<{ id: string; number: number | null }> {
-  const known = await findListed(client, runId, named);
-  if (known !== undefined) return known;
-  const steps = await allSteps(client, runId);
-  const short = shortIdIn(named, 'step');
-  const exact = steps.filter(({ name }) => name === named);
-  const found = exact.length > 0 ? exact : steps.filter(({ id }) => short !== undefined && isShortFor(id, short));
-  const [step, second] = found;
-  const next = `To list the steps: ${commandLine('runs', 'steps', runId)}`;
-  if (step === undefined) throw new CliError('unknown_id', `The run has no step ${named}.`, { next });
-  if (second === undefined) return step;
-  const ids = found.slice(0, 10).map(({ id, tool }) => `\n  ${id}  ${tool}`);
-  throw new CliError('ambiguous_id', `${found.length} steps fit ${named}:${ids.join('')}`);
-}
-
-/** By its number or whole id: the list begins with it. */
-async function findListed(client: Client, runId: string, named: string) {
-  const isNumber = /^[1-9]\d{0,5}$/.test(named);
-  if (!isNumber && !stepIdSchema.safeParse(named).success) return undefined;
-  const page = client.listStepSummaries(runId, { from: isNumber ? Number(named) : named, limit: 1 });
-  return page.then(({ data }) => data[0]).catch(unlessNotFound);
-}
-
-/** A name may be a number, too. */
-function unlessNotFound(error: unknown): undefined {
-  if (!(error instanceof ApiError) || error.code !== 'step_not_found') throw error;
-}
 
 /** What changed between the snapshot before the step and its own, and what of it is not published. */
 async function changesOf(

@@ -31,8 +31,8 @@ export const listToolsCommand = (shell: Shell): Command =>
         tool.label,
         tool.version ?? '',
         tool.asks,
-        oneLine(tool.description, Math.max(30, shell.width - 66)),
+        oneLine(tool.description, 200),
       ]);
-      for (const line of table(['TOOLSET', 'TOOL', 'EFFECT', 'RISK', 'VERSION', 'ASKS', 'WHAT IT DOES'], rows))
-        shell.print(line);
+      const head = [{ text: 'TOOLSET' }, { id: 'TOOL' }, 'EFFECT', 'RISK', 'VERSION', 'ASKS', { text: 'WHAT IT DOES' }];
+      for (const line of table(head, rows, shell.tableWidth)) shell.print(line);
     });
