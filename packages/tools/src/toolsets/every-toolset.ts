@@ -9,7 +9,7 @@ import { ryan } from './ryan/toolset.ts';
 import { createSageToolset } from './sage/toolset.ts';
 import { createWorkbenchToolset } from './workbench/toolset.ts';
 
-/** The toolsets that come with Holdpoint, the default one first. */
+/** The toolsets of Holdpoint, the default first. */
 export const createToolsets = ({
   search,
   graph,
@@ -26,5 +26,5 @@ export const createToolsets = ({
   createSageToolset({ graph }),
 ];
 
-/** They use the search engine that needs no account. */
+/** The toolsets use the search engine without accounts. */
 export const everyToolset = createToolsets({ search: duckDuckGoHtml() });

@@ -8,7 +8,7 @@ export function decodeBody(body: Buffer, { charset, html }: { charset?: string; 
   const declared = byMark(body) ?? known(charset) ?? (html ? byMeta(body) : undefined);
   if (declared) return new TextDecoder(declared).decode(body);
   try {
-    // `stream`: a body that was cut within a character is still UTF-8.
+    // `stream`: a body cut within a character is still UTF-8.
     return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
   } catch {
     return new TextDecoder('windows-1252').decode(body);
@@ -33,7 +33,7 @@ function byMeta(body: Buffer): string | undefined {
   return charset?.startsWith('utf-16') ? 'utf-8' : charset;
 }
 
-/** The name of a charset that this host can decode; undefined for an unknown label. */
+/** The name of a charset known to this host; undefined for an unknown label. */
 function known(label: string | undefined): string | undefined {
   if (!label) return undefined;
   try {

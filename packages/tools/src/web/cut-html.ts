@@ -14,7 +14,7 @@ const maxElements = 100_000;
 
 /**
  * Rewrites a document so that every later step may recurse and select freely: every element is closed, at most 128 deep; comments,
- * scripts, styles and drawings are removed; every `<` begins a tag. Entities stay as they are.
+ * scripts, styles and drawings are removed; every `<` begins a tag. Entities are unchanged.
  *
  * One pass looks at each character a bounded number of times. HTML parsers are not linear in the worst case: standard ones rebuild all
  * open formatting elements in every paragraph, and simple ones search their stack for each unmatched end tag.
@@ -52,7 +52,7 @@ function openDocument(out: string[]) {
   // Open elements beyond the depth limit, by name: their end tags must not close other elements.
   const ignored = new Map<string, number>();
   let elements = 0;
-  // Open elements by name. Without it, each of a million unmatched end tags searches the whole stack.
+  // Open elements by name. Without the count, each of a million unmatched end tags searches the whole stack.
   const openNames = new Map<string, number>();
   const count = (name: string, change: number) => openNames.set(name, (openNames.get(name) ?? 0) + change);
   const closeTo = (index: number) => {
@@ -109,7 +109,7 @@ function rawTextEnds(source: string) {
     const found = endless.has(name) ? null : pattern.exec(source);
     if (found) return { start: found.index, end: readTag(source, found.index).end };
     endless.add(name);
-    // An unclosed script takes the rest of the page with it, as in browsers. Other elements lose only their tag.
+    // An unclosed script takes the rest of the page along, as in browsers. Other elements lose only their tag.
     return name === 'script' || name === 'style' ? { start: from, end: source.length } : { start: from, end: from };
   };
 }

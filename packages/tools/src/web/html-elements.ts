@@ -2,7 +2,7 @@ export const voidElements = new Set(
   'area base br col embed frame hr img input link meta param source track wbr'.split(' ').concat('basefont', 'bgsound'),
 );
 
-/** Elements whose content is not read as markup. It is dropped, except for a title's. */
+/** Elements whose content is not read as markup. Such content is dropped, except for a title's. */
 export const rawTextElements = new Set([
   'iframe',
   'noembed',
@@ -48,7 +48,7 @@ const endRules: Record<string, { ends: ReadonlySet<string>; within: ReadonlySet<
   a: { ends: link, within: table },
 };
 
-/** The stack index of the element that a start tag closes, because HTML may omit end tags; -1 when it closes none. */
+/** The stack index of the element closed by a start tag, because HTML may omit end tags; -1 when the tag closes none. */
 export function closedBy(name: string, open: readonly string[]): number {
   const rule = Object.hasOwn(endRules, name) ? endRules[name] : undefined;
   let found = -1;
@@ -60,7 +60,7 @@ export function closedBy(name: string, open: readonly string[]): number {
   return found === -1 && !inline.has(name) && !voidElements.has(name) ? openParagraph(open) : found;
 }
 
-/** A block closes an open paragraph when only inline elements are open within it. */
+/** A block closes an open paragraph when only inline elements are open inside. */
 function openParagraph(open: readonly string[]): number {
   let index = open.length - 1;
   while (index >= 0 && inline.has(open[index] ?? '')) index -= 1;

@@ -1,4 +1,7 @@
-/** What begins at a `<`. `skip`: a comment, a declaration or an unusable tag. `text`: only the character. `end`: where reading continues. */
+/**
+ * The construct behind a `<`. `skip`: a comment, a declaration or an unusable tag. `text`: only the character. `end`: where reading
+ * continues.
+ */
 export type Tag =
   | { kind: 'open'; name: string; attributes: readonly (readonly [string, string])[]; closed: boolean; end: number }
   | { kind: 'close'; name: string; end: number }
@@ -26,7 +29,7 @@ export function readTag(source: string, at: number): Tag {
   const nameEnd = skipWhile(source, start, isNameCharacter);
   const name = source.slice(start, Math.min(nameEnd, start + 64)).toLowerCase();
   const read = readAttributes(source, nameEnd);
-  // An unclosed tag is no tag and takes the rest of the page with it.
+  // An unclosed tag is no tag and takes the rest of the page along.
   if (!read) return { kind: 'skip', end: source.length };
   const { attributes, closed, end } = read;
   if (!namePattern.test(name) || nameEnd - start > 64) return { kind: 'skip', end };
@@ -72,7 +75,7 @@ function commentEnd(source: string, from: number): number {
   return after(source, '-->', from);
 }
 
-/** The position after the next `mark`, or the end of the source: an unclosed construct takes the rest with it, as in browsers. */
+/** The position after the next `mark`, or the end of the source: an unclosed construct takes the rest along, as in browsers. */
 function after(source: string, mark: string, from: number): number {
   const found = source.indexOf(mark, from);
   return found === -1 ? source.length : found + mark.length;

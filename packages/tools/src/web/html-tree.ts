@@ -13,7 +13,7 @@ export interface HtmlTree {
 /** A document of bounded depth and size, from any text. Never throws. */
 export function parseHtml(source: string): HtmlTree {
   const { html, complete } = cutHtml(source);
-  // One root element: the selectors of cheerio take time in the square of the number of top-level nodes (40 s for 100,000).
+  // A single root element: the selectors of cheerio take time in the square of the number of top-level nodes (40 s for 100,000).
   return { $: load(`<html>${html}</html>`), complete };
 }
 
@@ -26,7 +26,7 @@ export function attribute(element: HtmlElement, name: string): string | undefine
 }
 
 /**
- * The text of a node as the document holds it; `br` is a line break. The depth of the tree bounds the recursion.
+ * The text of a node, unchanged from the document; `br` is a line break. The depth of the tree bounds the recursion.
  *
  * @param limit characters to read at most: a check of every element of a nest must not read the whole nest each time
  */
@@ -47,7 +47,7 @@ export function rawText(node: HtmlNode, limit = Number.POSITIVE_INFINITY): strin
   return pieces.join('').slice(0, limit);
 }
 
-/** Text on one line: each run of white space becomes one blank. */
+/** Text on a single line: each run of white space becomes a single blank. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }

@@ -1,10 +1,10 @@
 export type Mark = 'bold' | 'italic' | 'struck' | 'sup' | 'sub';
 type Around = readonly [before: string, after: string];
 
-/** How the parts of a page are written. Newlines in what these return separate lines. */
+/** The written form of a page's parts. Newlines in the returned text separate lines. */
 export interface Markup {
   text(text: string): string;
-  /** Lines of text that begin a block. */
+  /** Lines of text at the beginning of a block. */
   lines(text: string): string;
   marks: Record<Mark, Around>;
   link(href: string): Around;
@@ -21,7 +21,9 @@ export interface Markup {
   checkbox(checked: boolean): string;
   rule: string;
   row(cells: readonly string[]): string;
-  /** What separates the head of a table from its rows; `empty`: with a head of empty cells, as Markdown has no table without a head. */
+  /**
+   * The separator between the head of a table and its rows; `empty`: with a head of empty cells, as Markdown has no table without a head.
+   */
   tableHead(columns: number, empty: boolean): string;
 }
 

@@ -5,7 +5,7 @@ export interface MediaType {
   kind: BodyKind;
   /** Lower case, without parameters; empty when there is none. */
   essence: string;
-  /** The `charset` parameter as it was written. */
+  /** The `charset` parameter in its original spelling. */
   charset?: string;
 }
 

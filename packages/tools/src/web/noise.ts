@@ -1,6 +1,6 @@
 import { attribute, type HtmlElement, isElement } from './html-tree.ts';
 
-/** Elements that hold no text for a reader: scripts, pictures, forms. */
+/** Elements without text for a reader: scripts, pictures, forms. */
 const noText = new Set(
   (
     'area audio canvas colgroup datalist embed head iframe input link map meta object optgroup option script select ' +

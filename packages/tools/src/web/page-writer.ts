@@ -2,13 +2,13 @@ import { type Mark, markdown, plainText } from './markup.ts';
 
 export interface PageText {
   content: string;
-  /** Characters of text in it, without marks and without white space around them. */
+  /** Characters of text, without marks and without white space around them. */
   chars: number;
   /** False when the page was too large and its rest is missing. */
   complete: boolean;
 }
 
-/** Writes Markdown or plain text of a bounded size, in one pass. Blocks within a cell or a heading become parts of its line. */
+/** Writes Markdown or plain text of a bounded size, in a single pass. Blocks within a cell or a heading become parts of its line. */
 export interface PageWriter {
   /** Text of the document: white space collapses. */
   text(text: string): void;
@@ -26,7 +26,7 @@ export interface PageWriter {
   item(number: number | undefined, body: () => void): void;
   preformatted(text: string, language: string): void;
   rule(): void;
-  /** @param row the cells of a row, as functions that write them */
+  /** @param row the cells of a row, as functions for writing them */
   table(size: { columns: number; rows: number; hasHead: boolean }, row: (index: number) => (() => void)[]): void;
   isFull(): boolean;
   end(): PageText;
@@ -40,7 +40,7 @@ export function openPageWriter(format: 'markdown' | 'text', limit: number): Page
   const markup = format === 'markdown' ? markdown : plainText;
   const out: string[] = [];
   let written = 0;
-  /** Characters of lines that are not in `out` yet. */
+  /** Characters of lines not in `out` yet. */
   let held = 0;
   let chars = 0;
   let complete = true;
@@ -78,7 +78,7 @@ export function openPageWriter(format: 'markdown' | 'text', limit: number): Page
     blankLine = false;
     afterNestedList = false;
   };
-  /** What the line holds, which starts again empty. */
+  /** Takes the content of the line, and starts an empty line. */
   const takeLine = (): string => {
     const text = line.pieces.join('') + markup.text(line.words);
     line = emptyLine();
@@ -103,7 +103,7 @@ export function openPageWriter(format: 'markdown' | 'text', limit: number): Page
     line.words = '';
     held += piece.length;
   };
-  /** Writes the white space and the opening marks that wait for something to follow. */
+  /** Writes the white space and the opening marks held until text follows. */
   const lead = () => {
     const { breaks, space, opening } = line;
     if (line.pieces.length > 0 || line.words !== '') {
@@ -269,10 +269,10 @@ export function openPageWriter(format: 'markdown' | 'text', limit: number): Page
   return writer;
 }
 
-/** A paragraph, heading or cell that is being written. */
+/** A paragraph, heading or cell in progress. */
 interface Line {
   pieces: string[];
-  /** The text after the last piece, not escaped yet: what to escape depends on both neighbours of a character. */
+  /** The text after the last piece, not escaped yet: the escape of a character depends on both neighbours. */
   words: string;
   /** `space`, `breaks` and the marks in `opening` are written when something follows. */
   space: boolean;
@@ -295,5 +295,5 @@ function fittingLines(text: string, chars: number, prefix: number): string {
 }
 
 const whiteSpace = /[\s\u00a0]+/g;
-/** Soft hyphens and marks of no width break words that a reader would search for; NUL is no text. */
+/** Soft hyphens and marks of no width break words for a reader's search; NUL is no text. */
 const invisible = /\0|\u00ad|\u200b|\ufeff/g;

@@ -12,10 +12,10 @@ export interface PageBody {
   format: 'markdown' | 'text' | 'raw';
 }
 
-/** `reason`: why the body is no text; it completes the sentence "it …". */
+/** `reason`: why the body is no text; the reason completes the sentence "it …". */
 export type ReadPage = ({ ok: true } & RenderedPage) | { ok: false; reason: string };
 
-/** The text of a response. HTML is rendered in the given format; any other text stays as it is. Takes up to a second for a large page. */
+/** The text of a response. HTML is rendered in the given format; any other text is unchanged. Takes up to a second for a large page. */
 export function readPage(page: PageBody): ReadPage {
   const { body } = page;
   const { kind, essence, charset } = parseMediaType(page.contentType);
@@ -37,7 +37,7 @@ function readHtml({ body, url, format }: PageBody, charset: string | undefined):
 const sniffedChars = 512;
 const startOfHtml = /^\s*(?:<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>])/i;
 
-/** Also true of a body that was cut within a character. */
+/** Also true of a body cut within a character. */
 function isUtf8(body: Buffer): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });

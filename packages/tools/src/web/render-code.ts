@@ -6,7 +6,7 @@ export function renderCode({ writer, element }: RenderContext): void {
   writer.code(oneLine(rawText(element)));
 }
 
-/** A block of code, with its language when the page names one. */
+/** A block of code, with its language if named by the page. */
 export function renderPre({ writer, element }: RenderContext): void {
   const text = rawText(element)
     .replaceAll(/\r\n?/g, '\n')
@@ -17,7 +17,7 @@ export function renderPre({ writer, element }: RenderContext): void {
   if (text !== '') writer.preformatted(text, language(element));
 }
 
-/** The language in the classes of the `pre`, its `code` child, its parent or its grandparent; empty when none names one. */
+/** The language in the classes of the `pre`, its `code` child, its parent or its grandparent; empty without a named language. */
 function language(pre: HtmlElement): string {
   const code = pre.children.find((child) => isElement(child) && child.name === 'code');
   const { parent } = pre;

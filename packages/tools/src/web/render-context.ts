@@ -1,7 +1,7 @@
 import type { HtmlElement, HtmlNode } from './html-tree.ts';
 import type { PageWriter } from './page-writer.ts';
 
-/** The marks around an element: Markdown cannot nest a mark within itself, nor a link within a link. */
+/** The marks around an element: Markdown cannot nest a mark within the same mark, nor a link within a link. */
 export interface Scope {
   bold: boolean;
   italic: boolean;
@@ -10,7 +10,7 @@ export interface Scope {
   link: boolean;
 }
 
-/** One element, and what a rule needs to render it. */
+/** An element, and the surroundings for its rule. */
 export interface RenderContext {
   writer: PageWriter;
   element: HtmlElement;
@@ -22,7 +22,7 @@ export interface RenderContext {
   /** Renders the children of the element. */
   children(scope: Scope): void;
   render(node: HtmlNode, scope: Scope): void;
-  /** Puts a link around a descendant of the element when the walk reaches it. */
+  /** Puts a link around a descendant of the element when the walk reaches the descendant. */
   linkLater(href: string, at: HtmlNode): void;
 }
 

@@ -16,7 +16,7 @@ export interface RenderOptions {
   dropNoise: boolean;
 }
 
-/** Writes what a reader of the page sees, in one walk over the tree. The depth of the tree bounds the recursion. */
+/** Writes the visible text of the page, in a single walk over the tree. The depth of the tree bounds the recursion. */
 export function renderHtml(nodes: readonly HtmlNode[], { format, base, dropNoise }: RenderOptions): PageText {
   const writer = openPageWriter(format, maxChars);
   const linked = new Map<HtmlNode, string>();
@@ -49,7 +49,7 @@ export function renderHtml(nodes: readonly HtmlNode[], { format, base, dropNoise
   return writer.end();
 }
 
-/** About 20 times what a model reads at once. */
+/** About 20 times the amount a model reads in a single result. */
 const maxChars = 2_000_000;
 
 const topLevel: Scope = { bold: false, italic: false, struck: false, raised: false, link: false };
@@ -58,7 +58,7 @@ const bold = (context: RenderContext) => marked(context, 'bold');
 const italic = (context: RenderContext) => marked(context, 'italic');
 const struck = (context: RenderContext) => marked(context, 'struck');
 
-/** Elements that are more than a paragraph or their children. */
+/** Elements with a rule of their own; others are a paragraph or only their children. */
 const rules: Record<string, (context: RenderContext) => void> = {
   br: ({ writer }) => writer.lineBreak(),
   hr: ({ writer }) => writer.rule(),

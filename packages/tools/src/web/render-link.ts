@@ -6,7 +6,7 @@ import { fewChars, hasBlock, isBlock, type RenderContext } from './render-contex
 export function renderLink(context: RenderContext): void {
   const { writer, element, scope, base, children } = context;
   const reference = attribute(element, 'href')?.trim();
-  // A link within the page has no target in the Markdown. Links beside headings often hold nothing but a sign.
+  // A link within the page has no target in the Markdown. Links next to headings often hold nothing but a sign.
   if (reference?.startsWith('#') && anchorSign.test(rawText(element, fewChars))) return;
   const href = reference?.startsWith('#') ? undefined : absoluteUrl(reference, base);
   const at = href === undefined || scope.link ? undefined : linkPosition(element, context);
@@ -20,7 +20,7 @@ export function renderLink(context: RenderContext): void {
 
 const anchorSign = /^\s*[#¶§🔗]?\s*$/u;
 
-/** The node that the Markdown link surrounds: the element, or in a link around blocks the first block with text; undefined without any text. */
+/** The node inside the Markdown link: the element, or in a link around blocks the first block with text; undefined without any text. */
 function linkPosition(element: HtmlElement, context: Pick<RenderContext, 'shown'>): HtmlNode | undefined {
   const first = element.children.find((child) => hasText(child, context));
   if (!first) return undefined;
@@ -34,7 +34,7 @@ function hasText(node: HtmlNode, context: Pick<RenderContext, 'shown'>): boolean
   return oneLine(attribute(node, 'alt') ?? '') !== '' || node.children.some((child) => hasText(child, context));
 }
 
-/** An image with alternative text. Within a link only that text is written. */
+/** An image with alternative text. Within a link only the alternative text is written. */
 export function renderImage({ writer, element, scope, base }: RenderContext): void {
   const alt = oneLine(attribute(element, 'alt') ?? '').slice(0, maxAltChars);
   if (alt === '') return;

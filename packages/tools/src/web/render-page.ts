@@ -7,15 +7,15 @@ import { renderHtml } from './render-html.ts';
 export interface RenderedPage {
   title?: string;
   content: string;
-  /** False when the end of a page that was too large is missing. */
+  /** False when the end of an overlong page is missing. */
   complete: boolean;
 }
 
 /**
- * What a page of HTML says, as Markdown or plain text: without scripts, styles, navigation and hidden elements, with absolute addresses,
+ * The text of an HTML page, as Markdown or plain text: without scripts, styles, navigation and hidden elements, with absolute addresses,
  * tables and code. Takes time in proportion to the source: a second for a large page. Never throws.
  *
- * @param page.url where the page came from after all redirects
+ * @param page.url the address of the page after all redirects
  * @example
  * renderPage({ html: '<h1>Hi</h1><a href="/x">there', url: 'https://example.com/' }, 'markdown').content;
  * // '# Hi\n\n[there](https://example.com/x)'
@@ -30,7 +30,7 @@ export function renderPage({ html, url }: { html: string; url: string }, format:
 /** A `main` element with less text is not the main part. */
 const leastChars = 200;
 
-/** The main part when there is one, else the page without its frame, else the whole page. */
+/** The main part, if any, else the page without its frame, else the whole page. */
 function mainPart(tree: HtmlTree, options: { format: 'markdown' | 'text'; base: string }): PageText {
   const [main, ...others] = tree.$('main, [role="main"]').toArray().filter(isElement).filter(isShown);
   if (main && others.length === 0) {

@@ -3,8 +3,8 @@ import { isHidden } from './noise.ts';
 import type { RenderContext } from './render-context.ts';
 
 /**
- * A table of data gets one head row, and an empty cell for every further column or row that a cell spans. The cells of a layout table, or
- * of one that is wider than any that people read, are written one after the other.
+ * A table of data gets a single head row, and an empty cell for every further column or row of a spanning cell. The cells of a layout
+ * table, or of a table too wide for a reader, are written in sequence.
  */
 export function renderTable({ writer, element: table, scope, children, render }: RenderContext): void {
   const rows = tableRows(table);
@@ -55,7 +55,7 @@ function width(row: HtmlElement): number {
   return tableCells(row).reduce((sum, cell) => sum + span(cell, 'colspan'), 0);
 }
 
-/** The text of a cell that spans rows or columns stands in the first one. The others stay empty, so that each text is below its heading. */
+/** The text of a cell over several rows or columns stands in the first cell. The others stay empty, so each text is below its heading. */
 function placeCells(columns: number) {
   const below: number[] = [];
   return (row: readonly HtmlElement[]): (HtmlElement | undefined)[] => {
@@ -93,7 +93,7 @@ function isHeader(row: HtmlElement): boolean {
   return tableCells(row).every(({ name }) => name === 'th');
 }
 
-/** Blocks that a cell of a Markdown table cannot hold. */
+/** Blocks too large for a cell of a Markdown table. */
 const unfit = new Set(['table', 'pre', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
 
 function isLayout(element: HtmlElement): boolean {

@@ -1,6 +1,6 @@
 import type { TaskView } from '@holdpoint/contract';
 
-/** A sub-agent that is over, as if it had been a command: its last message is its output, and why it failed its errors. */
+/** The end of a sub-agent in the form of a command's end: its output is the last message, its error output the failure reason. */
 export function agentEnd({ status, outcome }: Pick<TaskView, 'status' | 'outcome'>): {
   exit_code: number;
   stdout: string;

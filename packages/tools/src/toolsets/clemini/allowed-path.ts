@@ -3,7 +3,9 @@ import { relativePath } from '../../operations/path-argument.ts';
 import type { ToolContext } from '../../tool.ts';
 import { settingsOf } from './settings.ts';
 
-/** Where a path of the arguments really leads, or the refusal of one outside of the allowed paths. Throws what `files.resolve` throws. */
+/**
+ * Where a path of the arguments really leads, or the refusal of a path outside of the allowed paths. Throws the errors of `files.resolve`.
+ */
 export async function allowedPath(
   { files, settings, signal }: ToolContext,
   path: string,

@@ -52,7 +52,7 @@ export const bash = builtInTool({
     const { command, description, working_directory, timeout_seconds, run_in_background } = args;
     const allowed = await allowedPath(context, working_directory);
     if (!allowed.ok) return allowed.failure;
-    // A directory that is missing is an error of the files; for the sandbox it would be a failed set-up, which is retried.
+    // A missing directory is an error of the files; for the sandbox a missing directory would be a failed set-up, to be retried.
     if (allowed.real !== '.') await context.files.list(allowed.real, { limit: 1 }, context.signal);
     if (run_in_background) {
       const title = titleOf(description ?? command);
@@ -76,7 +76,7 @@ export const bash = builtInTool({
   },
 });
 
-/** A model cannot confirm for itself: the command was flagged before, or a person let this very call run. */
+/** A model cannot confirm its own command: the command was flagged before, or a person let this very call run. */
 async function refuseUnconfirmed({ caution, approved, past }: ToolContext, args: Args): Promise<Failure | undefined> {
   if (caution === undefined) return undefined;
   if (!args.confirmed) {
@@ -95,7 +95,7 @@ async function refuseUnconfirmed({ caution, approved, past }: ToolContext, args:
 
 const flagged = 'ENEEDSCONFIRMATION';
 
-/** Whether the same command was flagged, with the same description or without one. */
+/** Whether the same command was flagged before, with or without the same description. */
 async function wasFlagged(past: ToolContext['past'], { description, ...args }: Args): Promise<boolean> {
   const asked = { ...args, confirmed: false };
   const candidates: Json[] = [asJson({ ...asked, description }), asJson(asked)];

@@ -94,7 +94,7 @@ const reported = z.object({
   nearest: z.object({ line: z.int(), text: z.string() }).nullish(),
 });
 
-/** In the words of the contract, with the lines that match, or that are near. */
+/** In the words of the contract, with the matching or nearest lines. */
 async function refusal(context: ToolContext, change: FileEdit, failed: Failure): Promise<Failure> {
   const { lines = [], count = 0, nearest } = reported.parse(failed.value ?? {});
   const { next = 'Read the file again.' } = failed.error;
@@ -113,7 +113,7 @@ async function refusal(context: ToolContext, change: FileEdit, failed: Failure):
   const named = [...new Set(lines)].slice(0, maxSuggestions);
   const suggestions = named.map((line) => shown(all[line - 1] ?? ''));
   const { found } = await context.text.run('replace_first', { data, ...change });
-  // The search for one place stops early; occurrences within each other count there alone.
+  // The search for a single place stops early; occurrences within each other count there alone.
   const times = Math.max(found, count);
   const message = `String matches ${times} locations. Provide more context.`;
   return failure('EMULTIPLE', message, 'Or set replace_all to change all of them.', {

@@ -11,7 +11,7 @@ type Code =
   | 'TIMEOUT'
   | 'NEEDS_CONFIRMATION';
 
-/** The contract's code for each code that the tools, the gate and the queue give. Every other one is an `IO_ERROR`. */
+/** The contract's code for each code of the tools, the gate and the queue. Every other code is an `IO_ERROR`. */
 const codes: Readonly<Record<string, Code>> = {
   EINVALIDARGS: 'INVALID_ARGUMENT',
   EREFERENCE: 'INVALID_ARGUMENT',
@@ -51,10 +51,10 @@ const codes: Readonly<Record<string, Code>> = {
   ETEXTTIME: 'TIMEOUT',
 };
 
-/** How the gate names a rule of this toolset that denies a call. */
+/** The gate's words for a call denied by a rule of this toolset. */
 const denial = /^Not run: the rule .{1,120} of the toolset clemini denies this call(?: by now)? \((.*)\)\.$/s;
 
-/** The contract's code and sentence of a call that did not succeed. The sentence says what to do next. */
+/** The contract's code and sentence of a failed call. The sentence ends with the next step. */
 export function errorOf(call: Pick<SettledCall, 'tool' | 'args' | 'status' | 'error'>): { code: Code; text: string } {
   const { error = { code: '', message: `The call ended as ${call.status}.` } } = call;
   const [, blocked] = denial.exec(error.message) ?? [];
@@ -82,7 +82,7 @@ function codeOf(status: SettledStatus, code: string): Code {
   }
 }
 
-/** Where the contract has a sentence, it is that one, with the path as the caller wrote it. */
+/** The contract's own sentence, if any, with the path in the caller's words. */
 function sentence(tool: string, args: Json, { code, message, next }: Problem): string {
   const path = textOf(args, 'file_path');
   if (code === 'EBINARY' && path !== undefined) {
@@ -98,7 +98,7 @@ function sentence(tool: string, args: Json, { code, message, next }: Problem): s
       }
       return `Directory not found: ${directory ?? '.'}. Check that it exists or use glob to search.`;
     case 'ENEEDSCONFIRMATION':
-      // It says itself what to do next.
+      // The message already has the next step.
       return message;
     case 'ENOTASK':
       return joined(`Task not found: ${textOf(args, 'task_id') ?? ''}.`, next);

@@ -1,4 +1,4 @@
-/** ripgrep's name for a type of files. It knows most extensions as names; these it does not. */
+/** ripgrep's name for a type of files. ripgrep knows most extensions as names; the table has the unknown extensions. */
 export const ripgrepType = (type: string): string =>
   Object.hasOwn(extensions, type) ? (extensions[type] ?? type) : type;
 

@@ -7,7 +7,7 @@ import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 import { leftOut } from './left-out.ts';
 
-/** Paths of one answer, about 500 KB. `offset` reaches those behind them. */
+/** Most paths of an answer, about 500 KB. `offset` reaches the paths behind. */
 const mostListed = 10_000;
 const orders = { name: 'path', modified: 'newest', size: 'largest' } as const;
 
@@ -63,5 +63,5 @@ export const glob = builtInTool({
   },
 });
 
-/** A part of the path that is `..`, also in braces. */
+/** A path segment `..`, also in braces. */
 const climbs = /(^|[/{,(|])\.\.($|[/},)|])/;

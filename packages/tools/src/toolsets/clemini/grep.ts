@@ -9,7 +9,7 @@ import { leftOut } from './left-out.ts';
 
 const deadlineMs = 60_000;
 const mostShown = 100_000;
-/** Bytes of the matches of an answer. `offset` reaches those behind them. */
+/** Bytes of the matches of an answer. `offset` reaches the matches behind. */
 const mostBytes = 1024 * 1024;
 const longestLine = 2000;
 
@@ -117,7 +117,9 @@ function thatFit<Match>(matches: Match[]): Match[] {
 const sum = (items: readonly Item[]): number =>
   items.reduce((all, item) => all + (typeof item !== 'string' && 'matches' in item ? item.matches : 0), 0);
 
-/** For ripgrep a glob without "/" is one on the name of a file, and a leading "/" is the root of the workspace. A leading "!" is a character. */
+/**
+ * For ripgrep a glob without "/" matches the name of a file, and a leading "/" is the root of the workspace. A leading "!" is a character.
+ */
 function globOf(pattern: string, directory: string): string | undefined {
   if (pattern === '**/*') return undefined;
   const literal = pattern.replace(/^!/, '\\!');

@@ -1,4 +1,4 @@
-/** What a model reads before its task. */
+/** Text for a model before its task. */
 export const instructions = `How to use the tools:
 - Find files by name with glob. Search their contents with grep, never with grep or rg in bash.
 - Change existing code with edit. Use write_file only for new files and complete rewrites.

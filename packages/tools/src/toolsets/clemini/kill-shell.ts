@@ -7,7 +7,7 @@ export const killShell = builtInTool({
   name: 'kill_shell',
   description:
     'End a background task with everything it started. status is killed, or already_completed. Returns: {task_id, status, success}',
-  // It ends only tasks of this run. A repeated call after a crash does nothing more.
+  // The tool ends only tasks of this run. A repeated call after a crash does nothing more.
   effect: 'read',
   sequential: true,
   risk: 'low',
@@ -24,7 +24,7 @@ export const killShell = builtInTool({
     if (isOver(before)) return { status: 'succeeded', value: completed };
     const after = await context.tasks.kill(task_id);
     if (after === undefined) return noSuchTask(context, task_id);
-    // It may have ended by itself.
+    // The command may have ended before the kill.
     if (after.status === 'completed') return { status: 'succeeded', value: completed };
     if (isOver(after)) return { status: 'succeeded', value: { ...completed, status: 'killed' } };
     const message = `${task_id} did not end within ten seconds of the request.`;

@@ -1,7 +1,7 @@
 import type { Json, SettledCall } from '@holdpoint/contract';
 import { errorOf } from './errors.ts';
 
-/** The contract's result: what the tool returns, or `{error, error_code, suggestions?, context?}`. */
+/** The contract's result: the tool's value, or `{error, error_code, suggestions?, context?}`. */
 export function presentClemini(call: SettledCall): Json {
   if (call.status === 'succeeded') return isObject(call.value) ? call.value : { result: call.value ?? null };
   const { code, text } = errorOf(call);

@@ -7,7 +7,7 @@ import { wholeCharacters } from '../../operations/whole-characters.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 
-/** UTF-8 bytes of lines in one result. */
+/** UTF-8 bytes of lines in a result. */
 const maxBytes = 256 * 1024;
 
 export const readFile = builtInTool({
@@ -48,7 +48,7 @@ export const readFile = builtInTool({
 
 const cutNote = ' … [the rest of this line is left out: it is too long]';
 
-/** The first lines that fit in a result, at least one. A longer line is cut. */
+/** The first lines within the size of a result, at least one line. A longer line is cut. */
 function fitting(lines: readonly string[]): string[] {
   let bytes = 0;
   const kept = lines.findIndex((line) => {

@@ -11,7 +11,7 @@ const refuse = (name: string, reason: string, program?: string): PolicyRule => (
   surely: true,
 });
 
-/** Commands that never run, confirmed or not. The first rule that matches gives the reason. */
+/** Commands forbidden even when confirmed. The first matching rule gives the reason. */
 export const cleminiRules: readonly PolicyRule[] = [
   refuse('recursive-removal', 'recursive delete on root', '{rm,find}'),
   refuse('disks', 'it would destroy a disk or a file system', '{dd,mkfs,mkfs.*,mke2fs,mkswap,wipefs,blkdiscard}'),
@@ -19,7 +19,7 @@ export const cleminiRules: readonly PolicyRule[] = [
   refuse('dangerous-pattern', 'a fork bomb, a download that a shell runs, or a change of the whole system'),
 ];
 
-/** A sub-command, also behind options such as `-C folder`. */
+/** A sub-command, also behind options, for example `-C folder`. */
 const behind = (program: string, ...words: string[]): string[][] => [
   [program, ...words],
   [program, '-*', '**', ...words],
@@ -82,7 +82,7 @@ const careful: readonly { name: string; reason: string; commands: readonly strin
   },
 ];
 
-/** Commands that have to be confirmed. One that only may be such a command, since its words do not show it, counts. */
+/** Commands in need of a confirmation. A command with hidden words counts when it may be a careful command. */
 export const cleminiCautions: readonly Caution[] = [
   ...careful.flatMap(({ name, reason, commands }) =>
     commands.map((argv): Caution => ({ name, match: { tool, command: { argv } }, reason })),

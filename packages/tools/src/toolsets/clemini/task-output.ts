@@ -34,7 +34,7 @@ export const taskOutput = builtInTool({
   },
 });
 
-/** A task that failed by itself has completed, and its exit code says so. */
+/** A task with a failure of its own has completed: its exit code has the failure. */
 function endOf(task: TaskView) {
   const { kind, status, outcome } = task;
   const { message: reason } = outcome?.reason ?? {};

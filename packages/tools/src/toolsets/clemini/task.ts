@@ -21,7 +21,7 @@ export const task = builtInTool({
   name: 'task',
   description:
     'Give a job to a sub-agent, which works on a copy of the workspace with the same tools but ask_user. When it succeeds its changes are merged; when they conflict with others, or it cannot continue, it has failed and nothing of it is here. In the background, read it with task_output. Returns: {status, stdout?, stderr?, exit_code?, task_id?, prompt?}',
-  // The call changes nothing itself, and a repeated call after a crash finds the same sub-agent, whose own run gates what it does.
+  // The call changes nothing, and a repeated call after a crash finds the same sub-agent. The sub-agent's own run gates its calls.
   effect: 'read',
   risk: 'medium',
   input,
@@ -59,7 +59,7 @@ async function result({ tasks }: ToolContext, taskId: string): Promise<ToolOutco
   return { status: 'succeeded', value: { status, stdout, stderr, exit_code } };
 }
 
-/** That a sub-agent cannot do its job is a result of the contract, not an error. */
+/** A sub-agent's inability is a result of the contract, not an error. */
 const failed = (why: string): ToolOutcome => ({
   status: 'succeeded',
   value: { status: 'failed', stdout: '', stderr: `Error: ${why}`, exit_code: 1 },

@@ -36,5 +36,5 @@ export function createCleminiToolset({ search }: { search: SearchPort }): Toolse
   });
 }
 
-/** Uses the search engine that needs no account. */
+/** Uses the search engine without accounts. */
 export const clemini = createCleminiToolset({ search: duckDuckGoHtml() });

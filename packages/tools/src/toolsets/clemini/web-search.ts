@@ -54,7 +54,7 @@ function isOf(domains: readonly string[], url: string): boolean {
   return domains.map(hostOf).some((name) => name !== undefined && (host === name || host?.endsWith(`.${name}`)));
 }
 
-/** As `URL` writes it: lower case, punycode. `*.` and a trailing dot mean nothing. */
+/** In the form of `URL`: lower case, punycode. `*.` and a trailing dot mean nothing. */
 function hostOf(domain: string): string | undefined {
   const name = domain
     .trim()

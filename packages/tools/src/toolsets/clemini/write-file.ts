@@ -55,7 +55,7 @@ export const writeFile = builtInTool({
       ...(created ? { created: true } : { overwritten: true }),
       ...(backed && { backup_created: true }),
     };
-    // With a backup the snapshot looks for itself.
+    // With a backup the snapshot must walk the tree.
     return { status: 'succeeded', value, ...(backed ? {} : changedPaths(allowed.real, written)) };
   },
   preview: (context, { file_path, content }) => previewWrite(context, { path: file_path, content, create_only: false }),
@@ -72,7 +72,7 @@ async function oldContent({ files, signal }: ToolContext, path: string): Promise
   }
 }
 
-/** The backup stands beside the name that the caller wrote, which may be a link. */
+/** The backup lies next to the caller's name for the file, possibly a link. */
 async function writeBackup(context: ToolContext, path: string, data: Buffer) {
   const allowed = await allowedPath(context, path);
   if (allowed.ok) await context.files.write(allowed.real, data, { expect: { any: true } }, context.signal);

@@ -16,7 +16,7 @@ interface AskedTool {
   args: Readonly<Record<string, Json>>;
 }
 
-/** Compact JSON with the keys in the order of the tool's schema; keys that it does not have come last. */
+/** Compact JSON with the keys in the order of the tool's schema; unknown keys come last. */
 export function parametersText({ tool, args }: AskedTool): string {
   const input = cliAgentTools.find(({ name }) => name === tool)?.input;
   const names = input instanceof z.ZodObject ? Object.keys(input.shape) : [];
@@ -25,14 +25,14 @@ export function parametersText({ tool, args }: AskedTool): string {
   return JSON.stringify(Object.fromEntries(ordered.map((name) => [name, args[name]])));
 }
 
-/** Whether a rule approves a call. A rule that has expired, is disabled or is no regular expression approves nothing. */
+/** Whether a rule approves a call. An expired rule, a disabled rule and an invalid regular expression approve nothing. */
 export function matchesRule(
   { tool, pattern, expires_at, disabled }: ApprovalRule,
   call: AskedTool,
   now: number,
 ): boolean {
   if (disabled === true || tool !== call.tool) return false;
-  // A time that cannot be read has passed.
+  // An unreadable time counts as past.
   if (expires_at !== undefined && !(Date.parse(expires_at) > now)) return false;
   try {
     return new RegExp(pattern).test(parametersText(call));
@@ -41,15 +41,16 @@ export function matchesRule(
   }
 }
 
-/** The rule that "always" makes: exactly these parameters. */
+/** The rule made by "always": exactly these parameters. */
 export const alwaysRule = (call: AskedTool): ApprovalRule => ({
   tool: call.tool,
   pattern: `^${parametersText(call).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`,
 });
 
 /**
- * The rule that "always" makes as one of a policy. The gate then lets the call pass without a question; for a command each part of
- * the line needs such a rule, and only the whole line is the same call. A rule of a policy has no expiry; a remembered rule has one.
+ * The rule made by "always" in the form of a policy rule. The gate then lets the call pass without a question; for a command each part of
+ * the line needs such a rule, and only the whole line counts as the same call. A rule of a policy has no expiry; a remembered rule has an
+ * expiry.
  */
 export const alwaysPolicyRule = ({ tool, args }: AskedTool): PolicyRule => ({
   name: `always-${tool}`,

@@ -1,11 +1,11 @@
 import type { Json } from '@holdpoint/contract';
 import type { AskedCall } from '../../toolset.ts';
 
-/** Texts that are shown by their size. */
+/** Texts shown by their size alone. */
 const long = new Set(['content', 'old_string', 'new_string']);
 const mostShown = 1000;
 
-/** The question of the contract to a person. A text stands on one line, so that none looks like another field. */
+/** The question of the contract to a person. A text stands on a single line: no text looks like another field. */
 export function approvalText({ tool, args, label, files }: AskedCall): string {
   return [
     `Tool: ${tool}`,

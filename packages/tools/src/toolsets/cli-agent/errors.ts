@@ -1,6 +1,6 @@
 import type { Json, SettledCall } from '@holdpoint/contract';
 
-/** The contract's code for each code that the tools, the gate and the queue give. */
+/** The contract's code for each code of the tools, the gate and the queue. */
 const codes: Readonly<Record<string, string>> = {
   EINVALIDARGS: 'invalid_parameters',
   EINVAL: 'invalid_parameters',
@@ -49,7 +49,7 @@ const codesOfTools: Readonly<Record<string, Readonly<Record<string, string>>>> =
   fetch_webpage: { ETIMEOUT: 'request_timeout' },
 };
 
-/** The contract's error of a call that did not succeed: its code, and what it says. */
+/** The contract's error of a failed call: its code, and its sentence. */
 export function errorOf({ tool, args, status, error }: SettledCall): {
   code: string;
   message: string;
@@ -78,7 +78,7 @@ function byStatus(status: SettledCall['status']): string {
   }
 }
 
-/** The exact sentence of the contract about a path, as the caller wrote it. */
+/** The exact sentence of the contract about a path in the caller's words. */
 function sentence(tool: string, code: string, args: Json): string | undefined {
   const path = textOf(args, 'path') ?? textOf(args, 'base_path') ?? '.';
   switch (code) {

@@ -48,7 +48,7 @@ export const grepSearch = builtInTool({
     const late = end.status === 'timed_out';
     if (end.status === 'killed') return { status: 'killed', error: { code: 'EKILLED', message: end.reason } };
     if (end.status === 'exited' && end.exit_code > 1 && stdout.text === '') return wrongQuery(stderr.text);
-    // Only the first half of a stream that was cut is whole.
+    // Only the first half of a cut stream is whole.
     const text = stdout.truncated ? Buffer.from(stdout.text).subarray(0, keptBytes).toString() : stdout.text;
     const { items } = parseMatches(text, { before: 0, after: 0 });
     const partial = late || end.status === 'quota' || stdout.truncated;
@@ -75,14 +75,14 @@ export const grepSearch = builtInTool({
   },
 });
 
-/** Which files are searched: all, hidden ones included, but for repositories. */
+/** The searched files: all, hidden files included, but for repositories. */
 const filesOf = ({ file_pattern }: Args): string[] => [
   ...['--no-config', '--color=never', '--sort=path', '--no-ignore', '--hidden'],
   ...(file_pattern === undefined ? [] : [`--glob=${file_pattern}`]),
   '--glob=!.git',
 ];
 
-/** The files of the filter without those that have a NUL byte, which are binary. */
+/** The files of the filter without binary files: files with a NUL byte. */
 async function countTextFiles(context: ToolContext, flags: readonly string[]): Promise<number | null> {
   const count = (args: readonly string[]) =>
     context.search({ path: '.', args: [...flags, ...args], limits: { wall_ms: wallMs }, keeps: 'nuls' });

@@ -17,7 +17,7 @@ export const listDir = builtInTool({
   async execute(context, { path }) {
     const isRoot = (await context.files.resolve(path, context.signal)) === '.';
     const listed = await context.files.list(path, { limit: mostShown + 1 }, context.signal);
-    // The repository of the workspace is no part of what a source had.
+    // The repository of the workspace is not from the source.
     const own = listed.entries.filter(({ name }) => isRoot && name === '.git');
     const shown = listed.entries.filter((entry) => !own.includes(entry)).slice(0, mostShown);
     const total = listed.total - own.length;

@@ -11,7 +11,7 @@ const valueSchema = z.object({
 /** The contract's result: `{success, output, files_affected, execution_time_ms, metadata?, error?}`. */
 export function presentCliAgent(call: SettledCall): Json {
   const parsed = valueSchema.safeParse(call.value ?? {});
-  // What a person or a dry run says in place of the tool.
+  // The words of a person or a dry run in place of the tool's value.
   const other = { output: JSON.stringify(call.value ?? null), files_affected: [], metadata: undefined };
   const { output, files_affected, metadata } = isOurs(call) && parsed.success ? parsed.data : other;
   const shared = {
@@ -23,6 +23,6 @@ export function presentCliAgent(call: SettledCall): Json {
   return { success: false, output: `Error: ${error.message}`, files_affected: [], ...shared, error };
 }
 
-/** A call that failed may have metadata alone. */
+/** A failed call may have metadata alone. */
 const isOurs = ({ status, value }: SettledCall): boolean =>
   status !== 'succeeded' || (typeof value === 'object' && value !== null && 'output' in value);

@@ -10,7 +10,7 @@ import { builtInTool } from '../built-in-tool.ts';
 import { refused } from './result.ts';
 
 const maxBytes = 10 * 1024 * 1024;
-/** One of n concurrent replacements succeeds in each round. */
+/** In each round one of n concurrent replacements succeeds. */
 const maxRounds = 10;
 const mostShown = 500;
 

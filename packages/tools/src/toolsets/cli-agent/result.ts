@@ -1,7 +1,7 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import { type Failure, failure } from '../../operations/failure.ts';
 
-/** What a tool of this contract returns: the text for the model, the paths that it changed, and figures. */
+/** The return value of this contract's tools: the text for the model, the changed paths, and figures. */
 export interface CliAgentValue {
   output: string;
   files_affected: readonly string[];
@@ -14,7 +14,7 @@ export const success = (value: CliAgentValue, touched?: readonly string[]): Tool
   touched,
 });
 
-/** @param metadata what the contract keeps of a call that fails. @param more what later calls use */
+/** @param metadata the contract's record of a failed call. @param more data for later calls */
 export const refused = (
   code: string,
   message: string,

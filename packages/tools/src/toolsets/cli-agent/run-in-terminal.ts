@@ -71,6 +71,6 @@ const withNewline = (text: string): string => (text === '' || text.endsWith('\n'
 const countLines = (text: string): number =>
   text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
 
-/** bash says which program it did not find: `bash: line 1: name: command not found`. */
+/** bash names the missing program: `bash: line 1: name: command not found`. */
 const unknownCommand = (stderr: string): string | undefined =>
   /^(?:\/bin\/)?bash: line \d+: (.*): (?:command not found|No such file or directory)$/m.exec(stderr)?.[1];

@@ -10,7 +10,7 @@ export const terminalLastCommand = builtInTool({
   label: 'read_only',
   input: z.strictObject({}),
   async execute({ past }) {
-    // A command that never began is no part of the session.
+    // A command without a begin is no part of the session.
     const last = await past.last(['run_in_terminal'], { begun: true });
     if (last === undefined) {
       return refused('ENOHISTORY', 'No previous command in this session', 'Run a command with run_in_terminal first.');

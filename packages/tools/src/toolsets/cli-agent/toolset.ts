@@ -5,7 +5,7 @@ import { presentCliAgent } from './present.ts';
 import { cliAgentSettings, settingsOf } from './settings.ts';
 import { cliAgentTools } from './tools.ts';
 
-/** Ten tools of a command-line agent. What changes something or reaches the web asks a person. */
+/** Ten tools of a command-line agent. A change or a reach to the web asks a person. */
 export const cliAgent = defineToolset({
   name: 'cli-agent',
   tools: cliAgentTools,

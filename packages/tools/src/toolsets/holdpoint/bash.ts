@@ -39,7 +39,8 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
     ...(run_in_background && { background: true }),
   }),
   async execute(context, { command, timeout_s, cwd, run_in_background }) {
-    // Reports a directory that is missing or outside as data. For the sandbox it would be a failed set-up, which is retried.
+    // Reports a missing directory, or a directory outside, as data. For the sandbox a missing directory would be a failed set-up, to be
+    // retried.
     if (relativePath(cwd) !== '.') await context.files.list(cwd, { limit: 1 }, context.signal);
     const shell = { command, cwd: relativePath(cwd) };
     if (!run_in_background) {

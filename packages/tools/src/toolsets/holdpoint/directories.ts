@@ -16,7 +16,7 @@ Returns {path, entries: [{name, type, bytes}], total, truncated}; type is file, 
   touches: ({ path }) => touchedPaths('read', path),
   async execute(context, { path, limit }) {
     const { entries: found, total } = await context.files.list(path, { limit }, context.signal);
-    // Without times, so that a call that is repeated has the same result.
+    // Without times: a repeated call has the same result.
     const entries = found.map(({ name, type, bytes }) => ({ name, type, bytes }));
     const value = { path: relativePath(path), entries, total, truncated: entries.length < total };
     return { status: 'succeeded', value };

@@ -6,7 +6,7 @@ import { builtInTool } from '../built-in-tool.ts';
 export const killShell = builtInTool({
   name: 'kill_shell',
   description: `Ends a background task: a command with everything it started, or a sub-agent. Returns {task_id, status, exit_code}; status is killed, or the earlier status of a task that was already over. A killed command has no exit code. Read its output with task_output.`,
-  // It ends only tasks of this run. A repeated call after a crash does nothing more.
+  // The tool ends only tasks of this run. A repeated call after a crash does nothing more.
   effect: 'read',
   sequential: true,
   risk: 'low',

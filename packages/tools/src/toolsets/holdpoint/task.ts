@@ -64,7 +64,7 @@ export const task = builtInTool({
   name: 'task',
   description: `Gives a part of the work to a sub-agent: a separate run on a private copy of the current workspace, with the same tools except questions to a person. Returns {task_id, status, message, run_id}; message is its final message. Its changes stay in its copy until task_merge brings them over.
 Several calls in one turn run at the same time. With run_in_background the result is only the task_id: follow it with task_output, end it with kill_shell.`,
-  // The call changes nothing here, and a repeated call after a crash finds the same sub-agent. The sub-agent's own run gates what it may do.
+  // The call changes nothing here, and a repeated call after a crash finds the same sub-agent. The sub-agent's own run gates its calls.
   effect: 'read',
   risk: 'medium',
   takesKind: true,

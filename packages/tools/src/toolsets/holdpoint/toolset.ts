@@ -17,7 +17,10 @@ import { webFetch } from './web-fetch.ts';
 import { createWebSearch } from './web-search.ts';
 import { writeFile } from './write-file.ts';
 
-/** The project's own toolset: files, search and commands of one workspace, background commands, sub-agents, the web within the run's allowlist, a plan, and questions to a person. */
+/**
+ * The project's own toolset: files, search and commands of a workspace, background commands, sub-agents, the web within the run's
+ * allowlist, a plan, and questions to a person.
+ */
 export function createHoldpointToolset({ search }: { search: SearchPort }): Toolset {
   return defineToolset({
     name: 'holdpoint',
@@ -42,5 +45,5 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
   });
 }
 
-/** Uses the search engine that needs no account. */
+/** Uses the search engine without accounts. */
 export const holdpoint = createHoldpointToolset({ search: duckDuckGoHtml() });

@@ -5,7 +5,7 @@ import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite, writeWholeFile } from '../../operations/write-file.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
-/** One character becomes at most three bytes of UTF-8. */
+/** A character becomes at most three bytes of UTF-8. */
 const maxChars = 3_000_000;
 
 const input = z.strictObject({

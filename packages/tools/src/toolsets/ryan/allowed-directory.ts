@@ -1,7 +1,7 @@
 import { relativePath } from '../../operations/path-argument.ts';
 import type { RyanSettings } from './settings.ts';
 
-/** Whether a real path, relative to the workspace root, lies in a directory that the settings allow. */
+/** Whether a real path, relative to the workspace root, lies in a directory permitted by the settings. */
 export const isAllowed = (path: string, { directories }: RyanSettings): boolean =>
   directories.map(relativePath).some((one) => one === '.' || path === one || path.startsWith(`${one}/`));
 

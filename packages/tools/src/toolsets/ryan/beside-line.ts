@@ -5,7 +5,7 @@ const root = '/workspace';
 const refusal = 'holdpoint: the working directory is missing or not allowed';
 const refusedCode = 125;
 
-/** The line of a command that runs as a background command: it prints to one stream, and finds its directory by itself. */
+/** The shell line of a command in the background: the line prints to a single stream, and changes to its directory first. */
 export function besideLine({
   command,
   working_directory = '.',

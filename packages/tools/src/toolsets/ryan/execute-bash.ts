@@ -11,7 +11,7 @@ import { isAllowed, notAllowed } from './allowed-directory.ts';
 import { besideLine, refusedDirectory } from './beside-line.ts';
 import { type RyanSettings, settingsOf } from './settings.ts';
 
-/** Bytes. Beside others, the line that looks at the directory first is an argument, too. */
+/** Bytes. For a concurrent command, the line with the check of the directory is an argument, too. */
 const maxCommand = 90_000;
 
 const input = z.strictObject({
@@ -60,7 +60,10 @@ export const executeBash = builtInTool({
   },
 });
 
-/** A directory that is missing or outside is an error of the files; for the sandbox it would be a failed set-up, which is retried. */
+/**
+ * A missing directory, or a directory outside, is an error of the files; for the sandbox a missing directory would be a failed set-up, to
+ * be retried.
+ */
 async function refuseDirectory(context: ToolContext, path: string, settings: RyanSettings) {
   const real = await context.files.resolve(path, context.signal);
   if (!isAllowed(real, settings)) return { status: 'failed' as const, error: notAllowed(path, settings), touched: [] };
@@ -85,7 +88,7 @@ const exited = (exit_code: number, printed: object): Failure =>
     ...printed,
   });
 
-/** The outcome of a command that ran beside others. */
+/** The outcome of a concurrent command. */
 async function settleBeside(context: ToolContext, args: Args, task: TaskView): Promise<ToolOutcome> {
   if (!isOver(task)) throw new Error(`the command ${task.id} still runs`);
   const settings = settingsOf(context.settings);

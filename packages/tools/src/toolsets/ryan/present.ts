@@ -31,7 +31,7 @@ function metadataOf({ tool, args, edited, times }: SettledCall): Json {
 
 const nanoseconds = (ms: number): number => Math.max(0, Math.round(ms * nanosecondsPerMs));
 
-/** What the tools return: the output of a command, or the content of a file. Any other value is shown as it is. */
+/** The tools' values: the output of a command, or the content of a file. Any other value is shown unchanged. */
 function contentOf(value: Json | undefined): { content: string; data?: Json } {
   if (value === undefined || value === null) return { content: '' };
   if (typeof value !== 'object' || Array.isArray(value)) return { content: '', data: value };
@@ -40,7 +40,7 @@ function contentOf(value: Json | undefined): { content: string; data?: Json } {
   return typeof content === 'string' ? { content, data } : { content: '', data: value };
 }
 
-/** In the words of the contract, for every end that a call can have. */
+/** In the words of the contract, for every possible end of a call. */
 function errorOf({ tool, status, error }: SettledCall): string {
   const { code = '', message = `the call ${status}` } = error ?? {};
   switch (code) {

@@ -2,7 +2,7 @@ import type { PolicyRule } from '@holdpoint/contract';
 
 type Match = NonNullable<PolicyRule['match']['command']>;
 
-/** An option of `rm` that means recursive or force, alone or among others behind one hyphen. */
+/** An option of `rm` for recursive or force, alone or among others behind a single hyphen. */
 const recursive = '{-[rR]*,-[!-]*[rR]*,--r*}';
 const force = '{-f*,-[!-]*f*,--f*}';
 /** Anything behind the name of a program. */
@@ -21,7 +21,7 @@ const forbidden: readonly { name: string; reason: string; commands: readonly Mat
       { argv: ['rm', '**', recursive, '**', force, '**'] },
       { argv: ['rm', '**', force, '**', recursive, '**'] },
     ]
-      // One word may have both.
+      // A single word may have both.
       .concat([{ argv: ['rm', '**', '{-[rR]*f*,-[!-]*[rR]*f*,-f*[rR]*,-[!-]*f*[rR]*}', '**'] }]),
   },
   {
@@ -44,7 +44,7 @@ const forbidden: readonly { name: string; reason: string; commands: readonly Mat
 
 const tool = 'execute_bash';
 
-/** What the contract refuses. What only may be such a command, since the line does not show its words, is held for a person. */
+/** Commands refused by the contract. A line with hidden words is held for a person when it may be such a command. */
 export const ryanRules: readonly PolicyRule[] = [
   ...forbidden.flatMap(({ name, reason, commands }) =>
     commands.map((command): PolicyRule => ({ name, match: { tool, command }, action: 'deny', reason, surely: true })),

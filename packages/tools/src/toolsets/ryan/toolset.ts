@@ -6,7 +6,7 @@ import { readFile } from './read-file.ts';
 import { ryanRules } from './rules.ts';
 import { ryanSettings } from './settings.ts';
 
-/** Two tools, for commands and for reading files, that refuse what is dangerous. */
+/** Two tools, for commands and for reading files. Both refuse dangerous calls. */
 export const ryan = defineToolset({
   name: 'ryan',
   tools: [executeBash, readFile],

@@ -78,8 +78,8 @@ async function runProgram(context: ToolContext, args: Args): Promise<ToolOutcome
 const notFound = /^(?:\S*enter\.sh: line \d+: .*|bash: line 1: exec: .*): (?:not found|No such file or directory)\n$/;
 
 /**
- * Program and variables with secrets in place of placeholders. In a line, a placeholder becomes a variable: the value of a secret is never read
- * by the shell, and the line keeps the form that the gate has judged.
+ * Program and variables with secrets in place of placeholders. In a line, a placeholder becomes a variable: the shell never parses the
+ * value of a secret, and the line keeps the form judged by the gate.
  */
 function filled({ placeholder: resolve }: ToolContext, args: Args, { env }: SageSettings) {
   if (!isLine(args)) {
@@ -98,7 +98,7 @@ function filled({ placeholder: resolve }: ToolContext, args: Args, { env }: Sage
 }
 const shell = (line: string): [string, ...string[]] => ['/bin/bash', '-c', line];
 
-/** One word without any meaning for a shell is a program. */
+/** A single word without any meaning for a shell is a program. */
 const isLine = ({ command, args }: Args): boolean => args === undefined && !/^[A-Za-z0-9_.+/-]+$/.test(command);
 const wordsOf = ({ command, args = [] }: Args): [string, ...string[]] => [command, ...args];
 const quoted = (text: string): string =>

@@ -39,7 +39,7 @@ With the strategy check, and in a dry run, nothing changes: applied is false, an
   preview: (context, args) => previewPatch(context, patchOf(context, args)),
 });
 
-/** Any line that is a header of /dev/null counts as a deletion. */
+/** Any line in the form of a header of /dev/null counts as a deletion. */
 const accesses = (strategy: Args['strategy'], patch: string) => [
   'read' as const,
   ...(strategy === 'apply' ? (['write'] as const) : []),

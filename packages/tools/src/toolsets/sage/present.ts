@@ -1,6 +1,6 @@
 import { fixedTime, type Json, type SettledCall, type SettledStatus } from '@holdpoint/contract';
 
-/** What is wrong with a call, in the contract's words. */
+/** The mistake of a call, in the contract's words. */
 type Code = 'EVALIDATION' | 'EPERMISSION' | 'ERUNTIME' | 'ETIMEOUT' | 'EQUOTA';
 
 /** `{ok: true, data, meta}`, or `{ok: false, error: {code, message}, data?, meta}`, whatever settled the call. */
@@ -55,7 +55,7 @@ const reasons: Record<Exclude<Code, 'ERUNTIME'>, readonly string[]> = {
   EQUOTA: ['EQUOTA', 'EFILETOOLARGE', 'EFBIG', 'ENOSPC', 'ETEXTMEMORY'],
 };
 
-/** Codes of the gate, of files and of tools. Every other one is an `ERUNTIME`. */
+/** Codes of the gate, of files and of tools. Every other code is an `ERUNTIME`. */
 const codes = new Map(
   (Object.keys(reasons) as (keyof typeof reasons)[]).flatMap((code) =>
     reasons[code].map((reason) => [reason, code] as const),

@@ -3,8 +3,8 @@ import type { RuledRun } from '../../toolset.ts';
 import { settingsOf } from './settings.ts';
 
 /**
- * A line is judged as the shell parser reads it: each simple command has to be on the list. A program with arguments is on it by its name:
- * a run that lists `sh` trusts what it is given.
+ * The shell parser's reading of a line is judged: each simple command must be on the list. A program with arguments is on the list by its
+ * name: a run with `sh` on the list trusts all arguments of `sh`.
  */
 export function sageRules(
   { settings, modes }: RuledRun,
@@ -29,10 +29,10 @@ const allow = (program: string, match: PolicyRule['match']): PolicyRule => ({
   match: { tool: 'Bash', ...match },
   action: 'allow',
 });
-/** With a class, a rule also fits a command whose output goes to a file: that file needs its own permission. */
+/** With a class, a rule also fits a command with its output in a file: the file needs its own permission. */
 const ordinary = ['safe' as const, 'caution' as const];
 
-/** The engine lets a command of a read-only run look at the workspace. This contract lets it not. */
+/** The engine lets a command of a read-only run look at the workspace. This contract forbids such a look. */
 const notReading: PolicyRule = {
   name: 'read-only',
   match: { tool: 'Bash' },

@@ -48,7 +48,7 @@ const limits = z.strictObject({
   cpuSeconds: z.int().min(1).max(1_000_000).default(120).describe('CPU seconds of one process of a command'),
 });
 
-/** What a run may set of the toolset. */
+/** The settings of the toolset in a run. */
 export const sageSettings = z.strictObject({
   env: z
     .record(
@@ -77,7 +77,7 @@ export type SageSettings = z.output<typeof sageSettings>;
 /** The settings of a call, with defaults. */
 export const settingsOf = (settings: unknown): SageSettings => sageSettings.parse(settings ?? {});
 
-/** Milliseconds that a call of the tool may take. */
+/** Milliseconds permitted to a call of the tool. */
 export const timeoutOf = (
   { limits: { timeoutMs, toolTimeoutMs } }: SageSettings,
   tool: 'Bash' | 'GraphQuery',

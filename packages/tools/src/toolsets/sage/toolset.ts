@@ -11,7 +11,7 @@ import { write } from './write.ts';
 
 /**
  * Files, commands and a graph of the code, within permissions. Results are `{ok, data?, error?, meta}`.
- * @param options.graph one outside of Holdpoint. @default the graph of the run
+ * @param options.graph a graph outside of Holdpoint. @default the graph of the run
  */
 export function createSageToolset({ graph }: { graph?: GraphPort | undefined }): Toolset {
   return defineToolset({

@@ -29,7 +29,7 @@ A list of more than 10,000 entries is cut, and total counts all of them.`,
   async execute({ files, signal }, { path, recursive, includeHidden }) {
     const listed = await files.list(path, { recursive, hidden: includeHidden }, signal);
     const isRoot = includeHidden && (await files.resolve(path, signal)) === '.';
-    // The repository of the workspace is no part of what a source had.
+    // The repository of the workspace is not from the source.
     const entries = listed.entries.filter(({ name }) => !isRoot || !/^\.git(\/|$)/.test(name));
     const total = listed.total - (listed.entries.length - entries.length);
     const shown = entries.map(({ name, type, bytes, mtime_ms }) => ({

@@ -23,7 +23,7 @@ export const moveFile = builtInTool({
     return `${relativePath(to)} exists and would be replaced`;
   },
   async execute({ files, approved, signal }, { from, to, overwrite }) {
-    // A target that appears after the look was seen by no person.
+    // No person saw a target made after the look.
     await files.move(from, to, { replace: overwrite && approved === true }, signal);
     return { status: 'succeeded', value: { from: relativePath(from), to: relativePath(to) } };
   },

@@ -1,6 +1,6 @@
 import type { FileErrorCode, Json, SettledCall, SettledStatus } from '@holdpoint/contract';
 
-/** What is wrong with a call, in the contract's words. */
+/** The mistake of a call, in the contract's words. */
 type Code =
   | 'INVALID_ARGS'
   | 'INVALID_PATH'
@@ -32,7 +32,7 @@ function withDuration(tool: string, value: Json, duration: number): Json {
 
 function codeOf(status: Exclude<SettledStatus, 'succeeded'>, reason: string): Code {
   switch (status) {
-    // A person, a policy, or what a person wrote in place of the arguments.
+    // A person, a policy, or the person's edited arguments.
     case 'rejected':
       return codes.get(reason) ?? 'APPROVAL_DENIED';
     case 'expired':
@@ -71,7 +71,7 @@ const ofFiles: Record<FileErrorCode, Code> = {
   ENOSPC: 'EXECUTION_ERROR',
 };
 
-/** Codes of the gate, of the network and of tools. Every other one is an `EXECUTION_ERROR`. */
+/** Codes of the gate, of the network and of tools. Every other code is an `EXECUTION_ERROR`. */
 const ofCalls = {
   EINVALIDARGS: 'INVALID_ARGS',
   EREFERENCE: 'INVALID_ARGS',

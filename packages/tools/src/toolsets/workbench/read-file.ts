@@ -19,7 +19,7 @@ export const readFile = builtInTool({
   touches: ({ path }) => touchedPaths('read', path),
   async execute({ files, settings, signal }, { path, encoding }) {
     const { file_bytes: maxBytes } = workbenchSettings.parse(settings);
-    // Before the content: a file that changes in between looks older than its content, and never newer.
+    // Before the content: a file with a change in between looks older than its content, and never newer.
     const { mtime_ms: modified } = await files.stat(path, {}, signal);
     const { data, bytes, sha256 } = await files.read(path, { max_bytes: maxBytes }, signal);
     if (sha256 === null) {

@@ -42,7 +42,7 @@ const words = (args: readonly string[], env: Readonly<Record<string, string>>): 
 export const runCode = builtInTool({
   name: 'run_code',
   description: `Runs a program in Python or bash in an isolated sandbox. It starts in the workspace and sees its files and the system's programs. Returns {stdout, stderr, exitCode, duration}; duration is in milliseconds. Every exit code is a result. There is no standard input, and no network unless the run's settings open it.`,
-  // Without its settings, the code of a run with a network may reach it.
+  // Without its settings, the code of a run with a network may reach the network.
   effect: (_args, { network, settings }) =>
     network && workbenchSettings.parse(settings ?? { code_network: true }).code_network ? 'external' : 'workspace',
   risk: 'high',
@@ -73,8 +73,9 @@ async function runProgram(context: ToolContext, args: z.output<typeof input>): P
 }
 
 /**
- * The code comes from standard input, because an argument has less than 128 KiB. bash would share that input with the commands of the code,
- * so its code becomes a file in the command's own /tmp first. python reads all of it before it begins, and finds modules in the workspace.
+ * The code comes from standard input, because an argument has less than 128 KiB. bash would share its standard input with the commands of
+ * the code, so its code becomes a file in the command's own /tmp first. python reads the whole code before running, and finds modules in
+ * the workspace.
  */
 const interpreters: Record<'python' | 'bash', [string, ...string[]]> = {
   python: ['python3', '-'],
@@ -84,7 +85,7 @@ const interpreters: Record<'python' | 'bash', [string, ...string[]]> = {
 function outcome({ end, stdout, stderr, capabilities }: CommandResult, language: 'python' | 'bash'): ToolOutcome {
   const printed = { stdout: stdout.text, stderr: stderr.text };
   if (end.status !== 'exited') return { ...cutShort(end, 'The program'), value: printed, capabilities };
-  // The words of the sandbox, which no program can print before it has begun.
+  // The words of the sandbox: no program can print them before its begin.
   if (end.exit_code === 127 && language === 'python' && stderr.text.endsWith('python3: not found\n')) {
     return { ...failure('ENOINTERPRETER', 'There is no Python on this host.', 'Use bash.', printed), capabilities };
   }

@@ -3,7 +3,7 @@ import { isListable } from './url-list.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** What a run may set of the toolset. */
+/** The settings of the toolset in a run. */
 export const workbenchSettings = z.strictObject({
   url_allowlist: z
     .array(

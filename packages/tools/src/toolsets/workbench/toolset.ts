@@ -14,7 +14,10 @@ import { webFetch } from './web-fetch.ts';
 import { createWebSearch } from './web-search.ts';
 import { writeFile } from './write-file.ts';
 
-/** Files, programs and the web, with results `{ok, value}` or `{ok, error}`. What overwrites, deletes or leaves the list of addresses asks a person. */
+/**
+ * Files, programs and the web, with results `{ok, value}` or `{ok, error}`. A call to overwrite, to delete, or to leave the list of
+ * addresses asks a person.
+ */
 export function createWorkbenchToolset({ search }: { search: SearchPort }): Toolset {
   return defineToolset({
     name: 'workbench',
@@ -29,11 +32,13 @@ export function createWorkbenchToolset({ search }: { search: SearchPort }): Tool
   });
 }
 
-/** A POST is an effect outside of the workspace. The list of addresses answers for it; web_fetch itself asks about every other address. */
+/**
+ * A POST is an effect outside of the workspace. The list of addresses covers listed addresses; web_fetch asks about every other address.
+ */
 function listedFetches({ settings }: RuledRun): PolicyRule[] {
   const hosts = networkRules(workbenchSettings.parse(settings ?? {}).url_allowlist);
   return hosts.length === 0 ? [] : [{ name: 'listed-address', match: { tool: 'web_fetch', hosts }, action: 'allow' }];
 }
 
-/** Uses the search engine that needs no account. */
+/** Uses the search engine without accounts. */
 export const workbench = createWorkbenchToolset({ search: duckDuckGoHtml() });

@@ -23,13 +23,13 @@ export function networkRules(list: readonly string[]): string[] {
 }
 
 interface Entry {
-  /** As `URL` writes it: lower case, punycode, an IPv6 address in brackets. */
+  /** In the form of `URL`: lower case, punycode, an IPv6 address in brackets. */
   host: string;
   /** undefined: 80 and 443. */
   port: string | undefined;
   /** With its colon. undefined: any. */
   scheme: string | undefined;
-  /** Names below the host, and not the host itself. */
+  /** Names below the host, without the host's own name. */
   below: boolean;
 }
 

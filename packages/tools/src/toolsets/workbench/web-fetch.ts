@@ -43,7 +43,8 @@ A body that is no text comes as base64, and encoding says so. truncated: the bod
     truncated: z.literal(true).optional(),
   }),
   touches: ({ url }) => touchedHost(url),
-  // An approval opens the host of a call. It opens no address: one that is public, or that the operator allows, is a rule.
+  // An approval opens the host of a call. An approval opens no address: a public address, or an address opened by the operator, needs a
+  // rule.
   reaches: ({ url }, settings) => [
     ...networkRules(workbenchSettings.parse(settings).url_allowlist),
     ...namedAddress(url),
@@ -64,7 +65,7 @@ async function fetchAddress(context: ToolContext, args: z.output<typeof input>):
     ...{ url, method, headers, body },
     max_bytes: maxBytes,
     timeout_ms: Math.ceil(timeout * 1000),
-    // The address itself is listed, or a person approved it.
+    // The address is listed, or a person approved the address.
     mayFollow: (next) => next.origin === origin || lists(list, next),
   });
   if (!fetched.ok) return fetched.failure;
@@ -73,7 +74,7 @@ async function fetchAddress(context: ToolContext, args: z.output<typeof input>):
   return { status: 'succeeded', value: { ...value, ...(truncated && { truncated }) } };
 }
 
-/** The text of a body in its charset, or base64 of one that is no text. */
+/** The text of a body in its charset, or base64 for a binary body. */
 function shownBody(data: Buffer, contentType = ''): { body: string; encoding?: 'base64' } {
   const { charset } = parseMediaType(contentType);
   if (charset === undefined || /^utf-?8$/i.test(charset)) {

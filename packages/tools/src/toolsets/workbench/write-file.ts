@@ -46,7 +46,7 @@ async function writeContent(
   { path, content, encoding, createDirs }: z.output<typeof input>,
 ): Promise<ToolOutcome> {
   const data = encoding === 'base64' ? Buffer.from(content, 'base64') : Buffer.from(content);
-  // A file that appears after the look was seen by no person.
+  // No person saw a file made after the look.
   const expect = context.approved ? ({ any: true } as const) : ({ exists: false } as const);
   const written = await context.files.write(path, data, { expect, parents: createDirs }, context.signal);
   const value = { path: relativePath(path), size: written.bytes };

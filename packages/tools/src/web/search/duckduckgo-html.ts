@@ -1,9 +1,9 @@
 import type { SearchPort } from './port.ts';
 
 /**
- * DuckDuckGo's page for browsers without scripts. It needs no key and no account, and sometimes refuses robots.
+ * DuckDuckGo's page for browsers without scripts. The page needs no key and no account, and sometimes refuses robots.
  *
- * @param options `endpoint`: the page, or a proxy that answers in the same form
+ * @param options `endpoint`: the page, or a proxy with answers in the same form
  */
 export function duckDuckGoHtml({ endpoint = 'https://html.duckduckgo.com/html/' } = {}): SearchPort {
   return {

@@ -15,7 +15,7 @@ export interface SearchPort {
    * Returns refusals as data: `ESEARCHBLOCKED` when the engine suspects a robot, `ESEARCHUNREADABLE` when the form of its page is unknown,
    * `EHTTPSTATUS`.
    *
-   * @throws what `network.fetch` throws
+   * @throws the errors of `network.fetch`
    */
   search(
     deps: { network: Network; text: TextWork; signal: AbortSignal },

@@ -13,8 +13,8 @@ export interface ResultsPage {
 }
 
 /**
- * Looks for results first: the page repeats the query, which may contain any of the other marks. Reports no results only when the page
- * itself says so.
+ * Looks for results first: the page repeats the query, and the query may contain any of the other marks. Reports no results only for the
+ * page's own statement.
  */
 export function readResults({ body, contentType, status, url }: ResultsPage): SearchAnswer {
   const { charset } = parseMediaType(contentType);
@@ -48,12 +48,14 @@ function resultsIn({ $ }: HtmlTree, base: string): SearchResult[] {
   return [...results.values()];
 }
 
-/** A usual page has about 30, a hostile one 100,000. */
+/** A usual page has about 30, a hostile page 100,000. */
 const maxResults = 200;
 const maxTitle = 300;
 const maxSnippet = 1000;
 
-/** The address of the result itself: links may lead through a page of the engine, with the address in `uddg`. Advertisements lead through `y.js`. */
+/**
+ * The address of the result: links may lead through a page of the engine, with the address in `uddg`. Advertisements lead through `y.js`.
+ */
 function target(href: string | undefined, base: string): string | undefined {
   const absolute = absoluteUrl(href, base);
   if (absolute === undefined) return undefined;

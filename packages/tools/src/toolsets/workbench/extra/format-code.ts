@@ -6,7 +6,7 @@ import { builtInTool } from '../../built-in-tool.ts';
 import { firstWithMark } from './find-program.ts';
 import { outputOf, runProgram } from './run-program.ts';
 
-/** Formatters by a file that a project has. Programs of the project come before those of the system. */
+/** Formatters by a file of the project. Programs of the project come before programs of the system. */
 const formatters = [
   { marks: ['node_modules/.bin/biome'], argv: ['node_modules/.bin/biome', 'format', '--write', '--'] },
   { marks: ['node_modules/.bin/prettier'], argv: ['node_modules/.bin/prettier', '--write', '--'] },

@@ -3,7 +3,7 @@ import { touchedHost } from '../../../operations/touched.ts';
 import { builtInTool } from '../../built-in-tool.ts';
 import { type Argv, gitEnvironment, runProgram } from './run-program.ts';
 
-/** Neither an option of git nor one of its helper programs (`ext::…`). */
+/** Neither an option of git nor the name of a helper program (`ext::…`). */
 const remote = z
   .string()
   .max(2000)

@@ -6,7 +6,7 @@ import { installPackage } from './install-package.ts';
 import { runTests } from './run-tests.ts';
 import { searchCode } from './search-code.ts';
 
-/** Tools that the workbench gets when HOLDPOINT_TOOLS names `@holdpoint/tools/workbench-extra`. */
+/** Additional tools of the workbench when HOLDPOINT_TOOLS names `@holdpoint/tools/workbench-extra`. */
 export const workbenchExtra = {
   addsTo: 'workbench',
   tools: [gitStatus, gitCommit, gitPush, searchCode, runTests, formatCode, installPackage],

@@ -18,7 +18,7 @@ const input = z.strictObject({
 
 const hosts = { npm: ['registry.npmjs.org:443'], pip: ['pypi.org:443', 'files.pythonhosted.org:443'] };
 
-/** Programs of a package run when it is used, never while it is installed by npm. */
+/** A package's programs run at its use, never during the installation by npm. */
 function argvOf({ name, version, manager }: z.output<typeof input>): Argv {
   if (manager === 'npm') {
     const wanted = version === undefined ? name : `${name}@${version}`;

@@ -5,7 +5,7 @@ import type { ToolContext } from '../../../tool.ts';
 
 export type Argv = readonly [string, ...string[]];
 
-/** git that takes no locks it does not need, asks nothing and speaks to no helper program. */
+/** git without needless locks, questions and helper programs. */
 export const gitEnvironment = {
   GIT_OPTIONAL_LOCKS: '0',
   GIT_TERMINAL_PROMPT: '0',

@@ -4,7 +4,7 @@ import { builtInTool } from '../../built-in-tool.ts';
 import { firstWithMark } from './find-program.ts';
 import { type Argv, outputOf, runProgram } from './run-program.ts';
 
-/** How the tests of a project run, by a file that it has. */
+/** The test commands of a project, by a file of the project. */
 const runners: readonly { marks: readonly string[]; argv: Argv }[] = [
   { marks: ['package.json'], argv: ['npm', 'test', '--silent'] },
   { marks: ['go.mod'], argv: ['go', 'test', './...'] },
