@@ -14,6 +14,7 @@ export { sweep } from './handlers/sweep.ts';
 export { type AbortReason, abortReason, HandBack, type JobContext, type JobEnd } from './jobs/index.ts';
 export { countRepair } from './log/count-repair.ts';
 export { controlChannel, liveChannel, liveJoinChannel } from './log/keys.ts';
+export { readTenant } from './log/known-tenants.ts';
 export { readFields, readRun, readTask } from './log/read-state.ts';
 export { scriptedPlanner } from './planners/scripted.ts';
 export type {
@@ -44,6 +45,7 @@ export { openBackend, wakeWaiting } from './queues/open-backend.ts';
 export {
   backoffOf,
   capDelay,
+  jobPriority,
   queuePrefix,
   type StepJob,
   type TaskJob,

@@ -80,6 +80,12 @@ export interface Queues {
   close(): Promise<void>;
 }
 
+/**
+ * One for all: the priority of a run decides when it begins (`admission/rank.ts`), and runs in progress share the workers. A worker whose slots
+ * are all taken gives smaller ones to the jobs that should be next (`runtime/src/jobs/shared-slots.ts`). Not none: BullMQ takes jobs without first.
+ */
+export const jobPriority = { priority: 10 };
+
 /** Infrastructure errors are retried with exponential backoff and jitter; after the last attempt the run pauses. */
 const retries: JobsOptions = {
   attempts: 8,
@@ -153,7 +159,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     return job ? promote(job) : addStep(run, stepId);
   };
   const addWorkspace: Queues['addWorkspace'] = async (runId, notBefore) => {
-    const options = { jobId: jobIds.workspace(runId), ...delayUntil(notBefore) };
+    const options = { jobId: jobIds.workspace(runId), ...delayUntil(notBefore), ...jobPriority };
     await workspaces.add('workspace', { run_id: runId }, options);
   };
   return {
@@ -196,7 +202,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     async wakeTask(runId, taskId) {
       const job = await tasks.getJob(jobIds.task(taskId));
       if (job) return promote(job);
-      await tasks.add('task', { run_id: runId, task_id: taskId }, { jobId: jobIds.task(taskId) });
+      await tasks.add('task', { run_id: runId, task_id: taskId }, { jobId: jobIds.task(taskId), ...jobPriority });
     },
     async wakeOversleeping(among) {
       const counts = await Promise.all(all.map((queue) => wakeOversleepingIn(redis, queue, { among, now: now() })));
@@ -233,12 +239,6 @@ async function wakeOversleepingIn(
   }
   return woken;
 }
-
-/**
- * One for all: the priority of a run decides when it begins (`admission/rank.ts`), and runs in progress share the workers. By a priority of
- * jobs the smallest one would wait as long as others come. Not none: parked jobs of earlier versions have it, and BullMQ takes jobs without first.
- */
-const jobPriority = { priority: 10 };
 
 // The shared connection logs its errors once (redis/connect.ts). An 'error' event without a listener would end the process.
 const ignoreHere = (): void => {};

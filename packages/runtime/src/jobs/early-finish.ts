@@ -4,6 +4,14 @@ import type { Redis } from 'ioredis';
 
 type Next = Awaited<ReturnType<Job['moveToCompleted']>>;
 
+interface Options {
+  worker: () => Worker;
+  /** Whether the worker may take another job for one that ends. */
+  mayTakeNext: () => boolean;
+  /** The handlers add jobs that wake no worker. */
+  isSilent?: boolean | undefined;
+}
+
 /**
  * Ends jobs while their handlers wait for their last append. The commands go out on the connection of the appends, so they take effect in the
  * order in which they are sent, and one fsync covers them. BullMQ's worker gets the job that was fetched when it ends the job itself.
@@ -11,17 +19,16 @@ type Next = Awaited<ReturnType<Job['moveToCompleted']>>;
 export class EarlyFinish {
   readonly #redis: Redis;
   readonly #worker: () => Worker;
+  readonly #mayTakeNext: () => boolean;
   readonly #ends = new WeakMap<Job, Promise<{ next: Next } | undefined>>();
   readonly #isSilent: boolean;
   #backend: IQueueBackend | undefined;
 
-  /**
-   * @param redis the connection of the appends
-   * @param isSilent the handlers add jobs that wake no worker
-   */
-  constructor(redis: Redis, worker: () => Worker, isSilent = false) {
+  /** @param redis the connection of the appends */
+  constructor(redis: Redis, { worker, mayTakeNext, isSilent = false }: Options) {
     this.#redis = redis;
     this.#worker = worker;
+    this.#mayTakeNext = mayTakeNext;
     this.#isSilent = isSilent;
   }
 
@@ -39,8 +46,7 @@ export class EarlyFinish {
 
   /** Whether `start` now would take the next job. */
   takesNext(job: Job): boolean {
-    const worker = this.#worker();
-    return this.#isSilent && !this.#ends.has(job) && !worker.closing && !worker.isPaused();
+    return this.#isSilent && !this.#ends.has(job) && this.#fetchesNext();
   }
 
   hasBegun(job: Job): boolean {
@@ -59,8 +65,7 @@ export class EarlyFinish {
   ): Promise<{ next: Next } | undefined> {
     // Runs after all that was begun before, so the commands of the handler are sent by then: BullMQ's own follow some promises later.
     await new Promise<void>((resolve) => process.nextTick(resolve));
-    const worker = this.#worker();
-    const fetchNext = !worker.closing && !worker.isPaused();
+    const fetchNext = this.#fetchesNext();
     // A copy: V8 makes an object slow that becomes the prototype of another one.
     const twin: Job = Object.assign(Object.create(Job.prototype), job, { backend: this.#openBackend() });
     try {
@@ -72,6 +77,11 @@ export class EarlyFinish {
       await this.#wakeOther();
       return undefined;
     }
+  }
+
+  #fetchesNext(): boolean {
+    const worker = this.#worker();
+    return !worker.closing && !worker.isPaused() && this.#mayTakeNext();
   }
 
   /** The job that the handler added waits, and no worker knows of it. Without a connection, one finds it at its next look. */

@@ -3,6 +3,7 @@ import { type Job, Worker, type WorkerOptions } from 'bullmq';
 import type { InJob } from '../traces/trace-jobs.ts';
 import { EarlyFinish } from './early-finish.ts';
 import { type JobKind, processor } from './processor.ts';
+import { SharedSlots } from './shared-slots.ts';
 import { StuckHandlers } from './stuck-handlers.ts';
 
 export interface QueueWorker<Data> {
@@ -34,10 +35,14 @@ export function openWorker<Data extends { run_id: string }>(
   const running = new Set<Job<Data>>();
   const seen = new WeakMap<Job<Data>, number>();
   const looks = new Set<Promise<void>>();
-  const finishing = new EarlyFinish(deps.redis, () => worker, kind.takesNextStep);
   const held = () => isHeld?.(worker) ?? false;
-  const handle = processor(deps, kind, { running, seen, inJob, isHeld: held, finishing, stuck });
+  const { concurrency = 1 } = options;
+  const slots = new SharedSlots({ deps, worker: () => worker, slots: concurrency, running, isHeld: held });
+  const mayTakeNext = () => slots.mayTakeNext();
+  const finishing = new EarlyFinish(deps.redis, { worker: () => worker, mayTakeNext, isSilent: kind.takesNextStep });
+  const handle = processor(deps, kind, { running, seen, inJob, isHeld: held, finishing, stuck, slots });
   const worker: Worker<Data> = new Worker<Data>(queue, handle, options);
+  slots.start();
   worker.on('completed', (job) => {
     const at = seen.get(job);
     if (at === undefined) return;

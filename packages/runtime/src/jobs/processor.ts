@@ -9,6 +9,7 @@ import {
 import { DelayedError, type Job, WaitingError } from 'bullmq';
 import type { InJob } from '../traces/trace-jobs.ts';
 import type { EarlyFinish } from './early-finish.ts';
+import type { SharedSlots } from './shared-slots.ts';
 import { HandlerStuck, type StuckHandlers } from './stuck-handlers.ts';
 
 /** What is done with the jobs of a queue. */
@@ -44,6 +45,7 @@ export function processor<Data extends { run_id: string }>(
     /** Ends a job before its handler has returned. */
     finishing: EarlyFinish;
     stuck: StuckHandlers;
+    slots: SharedSlots<Data>;
   },
 ) {
   const run = async (job: Job<Data>, token: string | undefined, context: JobContext): Promise<void> => {
@@ -51,6 +53,7 @@ export function processor<Data extends { run_id: string }>(
       await job.moveToWait(token);
       throw new WaitingError();
     }
+    await options.slots.admit(job, token);
     const { inJob } = options;
     const work = () => handle(deps, job.data, context);
     const end = await (inJob === undefined ? work() : inJob(job.queueName, job.data, work)).catch(
