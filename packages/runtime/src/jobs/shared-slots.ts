@@ -106,7 +106,7 @@ export class SharedSlots<Data extends { run_id: string }> {
     return running.filter((one) => one.tenant === tenant).length < this.#reserve;
   }
 
-  /** The job may be taken by another worker meanwhile, or be gone. */
+  /** The job may be active in another worker by now, or gone. */
   async #reorder({ job, priority }: Change): Promise<void> {
     const one = new Job(this.#options.worker(), '', {}, {}, job.id);
     await one.changePriority({ priority, lifo: priority === jobPriority.priority }).catch(() => undefined);
