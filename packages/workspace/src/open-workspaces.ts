@@ -182,7 +182,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }),
     read: (input) => reading([input.runId], () => readSnapshotFile(deps, input)),
     archive: (input) => reading([input.runId], () => archiveFiles(deps, input)),
-    checkBranch: (name) => asWorkspaceError(async () => void (await branchName(deps, name))),
+    checkBranch: (name) => asWorkspaceError(async () => void branchName(name)),
     previewPublish: (request) => reading([request.runId], () => previewPublish(deps, request)),
     conflict: (input) => reading([input.runId], () => readConflict(deps, input)),
     planPublish: (request) => serialised(request.runId, () => planPublish(deps, request)),

@@ -8,3 +8,4 @@ export { commitPack, layOut, newPackPaths, type PackedObject, writePack } from '
 export { objectsIn } from './pack-index.ts';
 export { PackStream } from './pack-stream.ts';
 export { hasRef, writeRef } from './ref-file.ts';
+export { isRefName } from './ref-name.ts';

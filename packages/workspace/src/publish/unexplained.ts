@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Deps, RunFolder, SnapshotId } from '../deps.ts';
 import type { BytePath } from '../files/index.ts';
 import type { Change } from '../tree/index.ts';
@@ -19,20 +20,29 @@ export async function findUnexplained(
 export const unexplained =
   'No step of the run changed this file, so something else changed what is stored of the run. Take the source to leave the file as it is.';
 
-/** What each snapshot after the base changed; nothing when the snapshots do not come from the base. */
+/** Paths changed by the snapshots after the base; none when the snapshots do not come from the base. */
 async function changedBySnapshots(
   deps: Pick<Deps, 'git'>,
   { folder, base, snapshots }: { folder: RunFolder; base: SnapshotId; snapshots: readonly SnapshotId[] },
 ): Promise<Set<BytePath>> {
   const tips = snapshots.filter((id) => id !== base);
-  const range = ['--first-parent', ...tips, `^${base}`];
-  const shadow = `--git-dir=${folder.shadow}`;
-  const { stdout: ids } = await deps.git.run([shadow, 'rev-list', '--boundary', ...range], { maxBytes });
-  if (!ids.toString('latin1').split('\n').includes(`-${base}`)) return new Set();
-  const { stdout } = await deps.git.run([shadow, 'log', ...shape, ...range], { maxBytes });
-  return new Set(stdout.toString('latin1').split('\0'));
+  // Random, so that no path can equal it.
+  const mark = randomBytes(16).toString('hex');
+  const args = [`--git-dir=${folder.shadow}`, 'log', ...shape, `--format=${mark}%m%H`, ...tips, `^${base}`];
+  const { stdout } = await deps.git.run(['-c', 'log.showRoot=false', ...args], { maxBytes });
+  const made = new Set<BytePath>();
+  let isAfterBase = true;
+  let comesFromBase = false;
+  for (const part of stdout.toString('latin1').split('\0')) {
+    if (part.startsWith(mark)) {
+      const [side, id] = [part.slice(mark.length, mark.length + 1), part.slice(mark.length + 1)];
+      isAfterBase = side !== '-';
+      comesFromBase ||= !isAfterBase && id === base;
+    } else if (isAfterBase) made.add(part.replace(/^\n/, ''));
+  }
+  return comesFromBase ? made : new Set();
 }
 
-/** `-m`: the second parent of a snapshot holds its `.git` entries. */
-const shape = ['-m', '--name-only', '-z', '--format=', '--no-renames', '--no-ext-diff'];
+/** `-m`: the second parent of a snapshot holds its `.git` entries. A root commit, as the base can be, lists no paths. */
+const shape = ['-m', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--boundary', '--first-parent'];
 const maxBytes = 1024 * 1024 * 1024;

@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs';
 import type { RepositoriesCache } from '../repository/repositories.ts';
-import { openStatCache, type StatCache } from '../tree/index.ts';
+import { type Folder, openStatCache, type StatCache } from '../tree/index.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /** The in-memory state of a run between calls. All of it can be read again from the run's folder. */
 export interface RunState extends RepositoriesCache {
   readonly stats: StatCache;
+  /** Trees of the commits of the source that a publish used last, by commit. */
+  readonly commits: Map<string, { id: string; root: Folder; submodules: { path: string; oid: string }[] }>;
 }
 
 type Shared = Pick<RunState, 'recent' | 'recentRepositories'>;
@@ -62,6 +64,7 @@ function newState(folder: RunFolder, shared: Shared): RunState {
     snapshots: [],
     manifests: new Map(),
     repositories: [],
+    commits: new Map(),
     ...shared,
   };
 }

@@ -1,4 +1,5 @@
-import { type Deps, type PublishRequest, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
+import { type PublishRequest, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
+import { isRefName } from '../../git-objects/index.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
 import type { Folder } from '../../tree/index.ts';
 
@@ -20,13 +21,12 @@ export const scopeOf = ({ folder, record, target }: GitInput, tracked: readonly 
 const longestPart = 250;
 
 /** The full name of a branch from its short or full name. Throws `EBRANCHINVALID` before a bad name reaches a command line. */
-export async function branchName(deps: Pick<Deps, 'git'>, given: string): Promise<string> {
+export function branchName(given: string): string {
   const short = given.replace(/^refs\/heads\//, '');
   // `git branch` refuses these two although they are valid ref names.
-  const isPlain = !short.startsWith('-') && short !== 'HEAD' && !short.includes('\0');
+  const isPlain = !short.startsWith('-') && short !== 'HEAD';
   const fits = short.split('/').every((part) => Buffer.byteLength(part) <= longestPart);
   const branch = `refs/heads/${short}`;
-  if (isPlain && fits && (await deps.git.run(['check-ref-format', branch], { accept: [0, 1] })).code === 0)
-    return branch;
+  if (isPlain && fits && isRefName(branch)) return branch;
   throw new WorkspaceError('EBRANCHINVALID', `${JSON.stringify(given)} is not a valid branch name.`);
 }

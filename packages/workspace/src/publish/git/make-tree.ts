@@ -16,6 +16,7 @@ import {
   find,
   isLeaf,
   isSame,
+  keepRecent,
   loadSnapshot,
   loadTree,
 } from '../../tree/index.ts';
@@ -69,7 +70,7 @@ export async function makeTree(
   const gitDir = source.common;
   const cleaned = await cleanChanges(deps, {
     ...{ shadow: folder.shadow, writer, before: before.root, at: at.root, changes: explained },
-    source: { gitDir, withoutLfs: source.remote ? remoteLfs : await reasonAgainstLfs(deps, source) },
+    source: { gitDir, withoutLfs: async () => (source.remote ? remoteLfs : reasonAgainstLfs(deps, source)) },
   });
   const held = await resolveHeld(deps, {
     ...{ folder, writer, resolutions },
@@ -193,7 +194,15 @@ async function fetchTip(
   return treeOf(deps, input, tip);
 }
 
+/** The tree of a commit, from memory when this process has read the commit before: a publish plans several times. */
 export async function treeOf(deps: Deps, { folder }: GitInput, commit: string): Promise<SourceTree> {
+  const state = deps.states.of(folder);
+  const kept = state.commits.get(commit);
   const most = mostListed(deps.limits);
-  return loadTree(deps, { folder, state: deps.states.of(folder), treeish: `${commit}^{tree}`, most });
+  const tree = kept ?? (await loadTree(deps, { folder, state, treeish: `${commit}^{tree}`, most }));
+  keepRecent(state.commits, mostCommits, { ...tree, id: commit });
+  return tree;
 }
+
+/** The base of the run and the tip of a branch. */
+const mostCommits = 2;

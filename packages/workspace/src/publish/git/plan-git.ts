@@ -9,7 +9,7 @@ import type { LfsObject } from './attributes/clean-changes.ts';
 import { branchName, type GitInput, scopeOf } from './git-input.ts';
 import { makeCandidate, makeTree, type Since, treeOf } from './make-tree.ts';
 import { type Intent, readIntent } from './publish-intent.ts';
-import { hasCommit, isCheckedOut, isMerged, openSource, readBranch, refInTheWay } from './source-refs.ts';
+import { hasCommit, isCheckedOut, isMerged, openBranch, type SourceBranch } from './source-refs.ts';
 
 type GitTarget = Extract<PublishPlan['target'], { type: 'git' }>;
 
@@ -31,12 +31,13 @@ export interface GitPlan {
  */
 export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const { record, folder, snapshot } = input;
-  const branch = await branchName(deps, input.target.branch ?? `holdpoint/${folder.runId}`);
+  const branch = branchName(input.target.branch ?? `holdpoint/${folder.runId}`);
   const fixed = describeTarget(input, branch);
   const base = record.base_commit ?? '';
-  const source = await openSource(deps, { record, branch, runId: folder.runId });
-  const tip = source === undefined ? null : ((await readBranch(deps, source, branch)) ?? null);
-  const own = source && (await publishedBefore(deps, { ...input, source, branch, tip }));
+  const at = await openBranch(deps, { record, branch, runId: folder.runId });
+  const source = at?.source;
+  const tip = at?.tip ?? null;
+  const own = at && (await publishedBefore(deps, input, at));
   const since: Since = continuedFrom(input, own) ?? { snapshot: record.base, commit: base };
   const parent = tip ?? base;
   const how = tip === null ? 'create' : tip === since.commit ? 'fast_forward' : 'merge';
@@ -47,7 +48,8 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const refuse = (conflicts: Conflict[], left_out: LeftOut[] = []): GitPlan =>
     finish({ ...fixed, from: tip, commit: null, how }, { candidate: snapshot, files: [], left_out, conflicts }, null);
 
-  if (source === undefined) return refuse([sourceMissing(record, 'The repository is missing, or git cannot read it.')]);
+  if (at === undefined || source === undefined)
+    return refuse([sourceMissing(record, 'The repository is missing, or git cannot read it.')]);
   if (own !== undefined && since.snapshot === snapshot) {
     const target = { ...fixed, from: tip, commit: own.commit, how: 'nothing' as const };
     const { root } = await treeOf(deps, input, own.commit);
@@ -56,7 +58,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
     const plan = { target, ...about, digest: own.digest };
     return { plan, target, source, parent };
   }
-  const obstacle = await findObstacle(deps, { ...input, source, branch, tip, own });
+  const obstacle = await findObstacle(deps, { ...input, at, own });
   if (obstacle !== undefined) return refuse([obstacle]);
 
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
@@ -112,30 +114,31 @@ function describeTarget({ record, folder, target }: GitInput, branch: string) {
 /** The intent of an earlier call, if the branch contains its commit. */
 async function publishedBefore(
   deps: Deps,
-  input: GitInput & { source: Repository; branch: string; tip: string | null },
+  input: GitInput,
+  { source, name, tip }: SourceBranch,
 ): Promise<Intent | undefined> {
-  const intent = readIntent(input.folder, input.branch);
-  if (intent === undefined || input.tip === null) return undefined;
-  return (await isMerged(deps, input.source, intent.commit, input.tip)) ? intent : undefined;
+  const intent = readIntent(input.folder, name);
+  if (intent === undefined || tip === null) return undefined;
+  return (await isMerged(deps, source, intent.commit, tip)) ? intent : undefined;
 }
 
 /** Why the branch cannot be written at all. */
 async function findObstacle(
   deps: Deps,
-  input: GitInput & { source: Repository; branch: string; tip: string | null; own: Intent | undefined },
+  input: GitInput & { at: SourceBranch; own: Intent | undefined },
 ): Promise<Conflict | undefined> {
-  const { source, branch, tip, own, record } = input;
+  const { at, own, record } = input;
+  const { source, name: branch, tip, inTheWay } = at;
   // A run may extend its own branch with its next publish, unless another commit is on top.
   if (tip !== null && input.target.branch === undefined && own?.commit !== tip) {
     const detail = `The branch already exists, at ${tip}. Name another branch, or name this one to merge into it.`;
     return { path: branch, reason: 'branch_exists', detail };
   }
-  const inTheWay = tip === null ? await refInTheWay(deps, source, branch) : undefined;
-  if (inTheWay !== undefined) {
+  if (tip === null && inTheWay !== undefined) {
     const detail = `There is a branch ${inTheWay}, and git cannot have both. Name another branch.`;
     return { path: branch, reason: 'branch_exists', detail };
   }
-  if (await isCheckedOut(deps, source, branch)) {
+  if (await isCheckedOut(deps, at)) {
     const detail =
       'A work tree of the repository has this branch checked out, and would show the publish as reverted. Publish to another branch and merge that.';
     return { path: branch, reason: 'branch_checked_out', detail };

@@ -6,7 +6,7 @@ import { storeLfsObjects } from './attributes/lfs-store.ts';
 import type { GitInput } from './git-input.ts';
 import { type GitPlan, planGit } from './plan-git.ts';
 import { preparePublish, writeIntent } from './publish-intent.ts';
-import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } from './source-refs.ts';
+import { dropOwnRef, moveBranch, openBranch, ownRef, sendObjects, updateRef } from './source-refs.ts';
 
 /**
  * Publishes to a branch of the source repository: objects, a private ref that keeps them, then the branch by compare-and-set. The user's work
@@ -64,8 +64,8 @@ export async function removePublishRef(
 ): Promise<void> {
   if (record.source.type !== 'git' || isRemote(record.source) || !existsSync(folder.publish)) return;
   try {
-    const source = await openSource(deps, { record, branch: '', runId: folder.runId });
-    if (source !== undefined) await dropOwnRef(deps, source, folder.runId);
+    const own = await openBranch(deps, { record, branch: ownRef(folder.runId), runId: folder.runId });
+    if (own !== undefined && own.tip !== null) await dropOwnRef(deps, own.source, folder.runId);
   } catch (error) {
     deps.logger.warn({ run_id: folder.runId, err: error }, 'could not open the source repository');
   }

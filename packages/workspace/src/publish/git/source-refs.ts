@@ -1,25 +1,91 @@
-import { readdirSync } from 'node:fs';
+import { constants, existsSync, readdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRemote, placeOf } from '@holdpoint/contract';
 import { type Deps, errnoOf, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
-import type { GitOptions } from '../../host-git/git.ts';
+import { readRows } from '../../host-git/read-rows.ts';
 import { openRemoteTarget } from '../../remote/remote-target.ts';
 import { pipePack } from '../../source-repository/pipe-pack.ts';
 import { asOwner, openRepository, type Repository } from '../../source-repository/repository.ts';
 
-/** Opens the user's repository, or learns the state of a remote one; undefined when it is gone or unreadable. Throws when any part of it is out of bounds. */
-export async function openSource(
+/** A branch of the source, and the refs around its name. */
+export interface SourceBranch {
+  source: Repository;
+  name: string;
+  /** null: there is no such branch. */
+  tip: string | null;
+  /** The ref that a write reaches: a branch can be a symbolic ref. */
+  written: string;
+  /** A ref that blocks this name: refs are files and folders, so `a` blocks `a/b` and `a/b` blocks `a`. */
+  inTheWay: string | undefined;
+}
+
+/**
+ * Opens the user's repository, or asks a remote one, and reads the branch with one program. undefined when the repository is gone or
+ * unreadable. Throws when any part of it is out of bounds.
+ */
+export async function openBranch(
   deps: Deps,
-  { record, ...input }: { record: WorkspaceRecord; branch: string; runId: string },
-): Promise<Repository | undefined> {
+  { record, branch, runId }: { record: WorkspaceRecord; branch: string; runId: string },
+): Promise<SourceBranch | undefined> {
   const { origin, source } = record;
-  if (isRemote(source)) return openRemoteTarget(deps, { ...input, source, record });
+  if (isRemote(source)) return remoteBranch(await openRemoteTarget(deps, { branch, runId, source, record }), branch);
   const path = source.type === 'git' ? placeOf(source) : '';
   const repository = await openRepository(deps, { path, gitDir: origin ?? '', use: 'publish' });
   if (repository === undefined) return undefined;
-  const { at, options } = asOwner(repository);
-  const found = await deps.git.run([...at, 'rev-parse', '--git-dir'], { ...options, accept: [0, 128] });
-  return found.code === 0 ? repository : undefined;
+  const refs = await readAround(deps, repository, branch);
+  if (refs === undefined) return undefined;
+  const own = refs.get(branch);
+  const written =
+    own?.symref || (own === undefined ? await danglingTarget(deps, repository, branch) : undefined) || branch;
+  const inTheWay = [...refs.keys()].find((name) => branch.startsWith(`${name}/`) || name.startsWith(`${branch}/`));
+  return { source: repository, name: branch, tip: own?.oid ?? null, written, inTheWay };
+}
+
+function remoteBranch(source: Repository, name: string): SourceBranch {
+  const { branches } = source.remote ?? { branches: new Map<string, string>() };
+  const inTheWay = [...branches.keys()].find((other) => name.startsWith(`${other}/`) || other.startsWith(`${name}/`));
+  return { source, name, tip: branches.get(name) ?? null, written: name, inTheWay };
+}
+
+/** The refs from the first part of a branch's name on, in their order up to the first one below the branch; undefined when git cannot read them. */
+async function readAround(
+  deps: Deps,
+  source: Repository,
+  branch: string,
+): Promise<Map<string, { oid: string; symref: string }> | undefined> {
+  const { at, options } = asOwner(source);
+  const top = branch.split('/').slice(0, 3).join('/');
+  const format = '--format=%(objectname)%00%(symref)%00%(refname)';
+  const rows = readRows(deps.git, [...at, 'for-each-ref', format, top], { ...options, end: newline, most: mostRefs });
+  const refs = new Map<string, { oid: string; symref: string }>();
+  try {
+    for await (const some of rows) {
+      for (const row of some) {
+        const [oid = '', symref = '', bytes = ''] = row.split('\0');
+        const name = Buffer.from(bytes, 'latin1').toString('utf8');
+        if (name === branch || branch.startsWith(`${name}/`) || name.startsWith(`${branch}/`)) {
+          refs.set(name, { oid, symref: Buffer.from(symref, 'latin1').toString('utf8') });
+        }
+        // git sorts by bytes, so nothing that matters follows.
+        if (bytes > `${toBytes(branch)}0`) return refs;
+      }
+    }
+    return refs;
+  } catch (error) {
+    if (error instanceof WorkspaceError && error.code === 'EGITFAILED') return undefined;
+    throw error;
+  }
+}
+
+const newline = 0x0a;
+const mostRefs = 5_000_000;
+const toBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+
+/** for-each-ref lists no symbolic ref to a missing one. Only a file of its own can be such a ref, unless the refs are in tables. */
+async function danglingTarget(deps: Deps, source: Repository, branch: string): Promise<string | undefined> {
+  if (!existsSync(join(source.common, branch)) && !existsSync(join(source.common, 'reftable'))) return undefined;
+  return symbolicRef(deps, source, branch);
 }
 
 /** The commit of a ref. Not by `rev-parse`, which finds `refs/heads/refs/heads/x` when `refs/heads/x` is missing. */
@@ -43,22 +109,6 @@ export async function hasCommit(deps: Deps, source: Repository, commit: string):
   return (await deps.git.run(args, { ...options, accept: [0, 1, 128] })).code === 0;
 }
 
-/** A ref that blocks a new one: refs are files and folders, so `a` blocks `a/b` and `a/b` blocks `a`. */
-export async function refInTheWay(deps: Deps, source: Repository, ref: string): Promise<string | undefined> {
-  const names = ref.split('/');
-  for (let depth = 3; depth < names.length; depth++) {
-    const above = names.slice(0, depth).join('/');
-    if ((await readBranch(deps, source, above)) !== undefined) return above;
-  }
-  if (source.remote !== undefined) return [...source.remote.branches.keys()].find((name) => name.startsWith(`${ref}/`));
-  const { at, options } = asOwner(source);
-  const { stdout } = await deps.git.run(
-    [...at, 'for-each-ref', '--count=1', '--format=%(refname)', `${ref}/`],
-    options,
-  );
-  return stdout.toString('utf8').trim() || undefined;
-}
-
 /** Whether a branch contains a commit. */
 export async function isMerged(deps: Deps, source: Repository, commit: string, tip: string): Promise<boolean> {
   if (commit === tip) return true;
@@ -68,21 +118,19 @@ export async function isMerged(deps: Deps, source: Repository, commit: string, t
 }
 
 /** Whether a work tree has the branch checked out. If the branch moved, its index would look like a revert. */
-export async function isCheckedOut(deps: Deps, source: Repository, branch: string): Promise<boolean> {
+export async function isCheckedOut(deps: Deps, { source, written }: SourceBranch): Promise<boolean> {
   if (source.remote !== undefined) return false;
-  const { at, options } = asOwner(source);
-  // A branch can be a symbolic ref; a write goes to its target.
-  const written = (await symbolicRef(deps, at, options, branch)) ?? branch;
-  const bare = await deps.git.run([...at, 'config', '--type=bool', '--get', 'core.bare'], {
-    ...options,
-    accept: [0, 1],
-  });
-  const isBare = bare.stdout.toString('latin1').trim() === 'true';
   // Not by `worktree list`: it opens every work tree by absolute path, and the owner may not be allowed to enter the folders above.
-  const linked = workTrees(source.common);
-  const names = [...(isBare ? [] : ['HEAD']), ...linked.map((name) => `worktrees/${name}/HEAD`)];
-  for (const name of names) if ((await symbolicRef(deps, at, options, name)) === written) return true;
-  return false;
+  for (const name of workTrees(source.common))
+    if ((await headOf(deps, source, `worktrees/${name}/HEAD`)) === written) return true;
+  return (await headOf(deps, source, 'HEAD')) === written && !(await isBare(deps, source));
+}
+
+async function isBare(deps: Deps, source: Repository): Promise<boolean> {
+  const { at, options } = asOwner(source);
+  const args = [...at, 'config', '--type=bool', '--get', 'core.bare'];
+  const { stdout } = await deps.git.run(args, { ...options, accept: [0, 1] });
+  return stdout.toString('latin1').trim() === 'true';
 }
 
 function workTrees(gitDir: string): string[] {
@@ -94,13 +142,30 @@ function workTrees(gitDir: string): string[] {
   }
 }
 
+/** The ref that a HEAD names, from its file: a program for each work tree takes longer. git reads every other form. */
+async function headOf(deps: Deps, source: Repository, name: string): Promise<string | undefined> {
+  const text = await readSmall(join(source.common, name));
+  const target = /^ref: (refs\/\S+)\n$/.exec(text ?? '')?.[1];
+  if (target !== undefined && target !== 'refs/heads/.invalid') return target;
+  if (/^[0-9a-f]{40}\n$/.test(text ?? '')) return undefined;
+  return symbolicRef(deps, source, name);
+}
+
+/** undefined for anything but a small plain file. */
+async function readSmall(path: string): Promise<string | undefined> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const status = await file.stat();
+    return status.isFile() && status.size < 4096 ? await file.readFile('utf8') : undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
 /** The target of a symbolic ref. */
-async function symbolicRef(
-  deps: Deps,
-  at: readonly string[],
-  options: GitOptions,
-  name: string,
-): Promise<string | undefined> {
+async function symbolicRef(deps: Deps, source: Repository, name: string): Promise<string | undefined> {
+  const { at, options } = asOwner(source);
   const found = await deps.git.run([...at, 'symbolic-ref', '--quiet', name], { ...options, accept: [0, 1, 128] });
   return found.code === 0 ? found.stdout.toString('utf8').trim() : undefined;
 }

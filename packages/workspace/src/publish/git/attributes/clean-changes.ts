@@ -36,13 +36,17 @@ export interface CleanedChanges {
 interface Input {
   shadow: string;
   writer: ObjectWriter;
-  /** The user's git directory, and why it cannot store LFS objects. */
-  source: { gitDir: string; withoutLfs: string | undefined };
+  /** The user's git directory, and the reason against LFS objects in it. */
+  source: { gitDir: string; withoutLfs(): Promise<string | undefined> };
   /** The tree that the run's changes apply to. */
   before: Folder;
   /** The current tree of the branch. */
   at: Folder;
   changes: readonly Change[];
+}
+
+interface Ready extends Input {
+  withoutLfs: string | undefined;
 }
 
 /** One version of a changed file. */
@@ -80,7 +84,9 @@ export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promi
     return { change, old, now: isMoved ? itemOf(change.path, change.new) : undefined };
   });
   const items = pairs.flatMap(({ old, now }) => [old, now].filter((item) => item !== undefined));
-  const cleaned = await cleanItems(deps, input, items);
+  const usesLfs = items.some(({ attributes: { filter } }) => filter === 'lfs');
+  const withoutLfs = usesLfs ? await input.source.withoutLfs() : undefined;
+  const cleaned = await cleanItems(deps, { ...input, withoutLfs }, items);
   for (const { change, old, now } of pairs) {
     const before = old && cleaned.get(old);
     const after = now && cleaned.get(now);
@@ -134,7 +140,7 @@ async function crlfIn(
   return found;
 }
 
-async function cleanItems(deps: Pick<Deps, 'git'>, input: Input, items: readonly Item[]): Promise<Map<Item, Cleaned>> {
+async function cleanItems(deps: Pick<Deps, 'git'>, input: Ready, items: readonly Item[]): Promise<Map<Item, Cleaned>> {
   const cleaned = new Map<Item, Cleaned>();
   const byOid = Map.groupBy(items, ({ leaf }) => leaf.oid);
   let hash = createHash('sha256');
@@ -153,13 +159,13 @@ async function cleanItems(deps: Pick<Deps, 'git'>, input: Input, items: readonly
   return cleaned;
 }
 
-function cleanItem(input: Input, item: Item, of: { content: Buffer | undefined; object: LfsObject }): Cleaned {
+function cleanItem(input: Ready, item: Item, of: { content: Buffer | undefined; object: LfsObject }): Cleaned {
   const { leaf, attributes } = item;
   const { content, object } = of;
   const { filter, encoding } = attributes;
   if (filter === 'lfs') {
     if (object.bytes <= largestPointer && content !== undefined && isPointer(content)) return { leaf };
-    if (input.source.withoutLfs !== undefined) return { problem: input.source.withoutLfs };
+    if (input.withoutLfs !== undefined) return { problem: input.withoutLfs };
     return { leaf: { ...leaf, oid: input.writer.blob(pointerTo(object)) }, how: 'lfs', object };
   }
   if (filter !== undefined) {
