@@ -76,7 +76,7 @@ async function toBranch({ client, place, signal }: Scene): Promise<void> {
   proof('a checkout of the branch passes the tests that fail on main');
 }
 
-/** A directory: before the publish it stays unchanged, and then only the fixed file changes. */
+/** A directory: unchanged before the publish, and afterwards only the fixed file changes. */
 async function toDirectory({ client, place, signal }: Scene): Promise<void> {
   const { cuelines: path } = place;
   heading('cuelines: a plain directory');
@@ -108,7 +108,7 @@ async function showValidators(client: Client, runId: string, signal: AbortSignal
   proof('the tests passed on exactly these files before the publish');
 }
 
-/** Binds a publish to the snapshot that was shown. */
+/** Binds a publish to the shown snapshot. */
 function reviewed(snapshot: string | null): { snapshot: string } {
   expect(snapshot !== null, 'a snapshot');
   return { snapshot };

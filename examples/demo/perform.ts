@@ -13,7 +13,7 @@ interface Performance {
   /** Name of the plan. */
   name: 'pagelist' | 'cuelines';
   source: NonNullable<CreateRun['workspace']>['source'];
-  /** The only file that may change. */
+  /** The only file with a permitted change. */
   fixed: string;
 }
 
@@ -53,7 +53,7 @@ async function bodyOf({ examples, name, source }: Performance): Promise<CreateRu
   return { ...rest, plan: { groups }, workspace: { source }, labels: { example: name } };
 }
 
-/** Shows what the held call would do and approves exactly that call. */
+/** Shows the preview of the held call and approves exactly this call. */
 async function approve({ client, signal, fixed }: Performance, id: string): Promise<void> {
   const approval = await client.getApproval(id, { signal });
   notice(`held: ${approval.action.tool} (${approval.reason}). It would do this:`);

@@ -47,7 +47,7 @@ export async function digestsOf(directory: string): Promise<Map<string, string>>
   return new Map(files.map((file, i) => [file.slice(directory.length + 1), digests[i] ?? '']));
 }
 
-/** Paths whose hashes differ, or that only one side has. */
+/** Paths with different hashes, or missing on one side. */
 export function differences(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   const all = new Set([...before.keys(), ...after.keys()]);
   return [...all].filter((path) => before.get(path) !== after.get(path)).sort();

@@ -11,13 +11,13 @@ const { run } = await client.createRun({
   ...{ open: true, toolset: 'sage', permissions: ['fs:read', 'fs:write:a.txt'], workspace: { source } },
 });
 
-// What is tested: here two calls, usually an agent.
+// The tested work: here two calls, usually an agent.
 const recorded = chronicle(openRunBackend(client, run));
 const tools = createSageRegistry(recorded);
 await tools.get('Write').execute({ file: 'a.txt', content: 'b\n' });
 await tools.get('Write').execute({ file: 'c.txt', content: 'c\n' });
 
-// What it did, in order, as its tools answered.
+// The calls in order, with the answers of the tools.
 deepEqual(
   recorded.calls.map(({ tool, args, result }) => [tool, args, (result as { ok: boolean }).ok]),
   [
@@ -25,7 +25,7 @@ deepEqual(
     ['Write', { file: 'c.txt', content: 'c\n' }, false],
   ],
 );
-// What the audit log says of the same calls: who let them run, and what they changed.
+// The audit log of the same calls: the permission of each call, and its changes.
 const sealed = await sealedCalls(client, run.id);
 deepEqual(
   sealed.map(({ tool, verdict, outcome }) => [tool, verdict?.action, outcome.status]),

@@ -6,7 +6,7 @@ const input = z.strictObject({
   note: z.string().min(1).max(1000),
 });
 
-/** A toolset of its own. A run chooses it with `toolset: notes`. */
+/** A toolset of its own. A run chooses the toolset with `toolset: notes`. */
 export const notes = {
   name: 'notes',
   tools: [
@@ -17,7 +17,7 @@ export const notes = {
       effect: 'workspace',
       risk: 'medium',
       input,
-      // What policies and permissions judge the call by.
+      // Policies and permissions judge the call by these paths.
       touches: ({ file }: z.output<typeof input>) => ({ paths: [{ path: file, access: 'write' }] }),
       async execute({ files, signal }: ToolContext, { file, note }: z.output<typeof input>) {
         const before = await files.read(file, {}, signal).then(
@@ -32,7 +32,7 @@ export const notes = {
   ],
 };
 
-/** A tool that the default toolset gets as well. Its input is plain JSON Schema, so the module needs no library for it. */
+/** An additional tool of the default toolset. Its input is plain JSON Schema, so the module needs no library. */
 export const more = {
   addsTo: 'holdpoint',
   tools: [

@@ -55,7 +55,7 @@ function readFragments(file: string, source: string): Fragment[] {
 }
 
 const unmark = (text: string, kind: Fragment['kind']): string =>
-  text.replace(kind === 'string' ? /\\./g : /^\/\/|^\/\*+|\*+\/$|^\s*\*/gm, blank);
+  text.replace(kind === 'string' ? /\\./g : /^\/\/|^\/\*+|^\s*\*+\/$|\*+\/$|^\s*\*/gm, blank);
 
 const mask = (text: string): string => text.replace(/\S/g, code);
 

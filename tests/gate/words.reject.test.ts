@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -32,6 +32,52 @@ test('code and plain words pass', () => {
     'const told = { mend: 1 };\n// Each of the two. Commend it: Often. One of them\nexport const a = told.mend;\n';
   expect(check('a.ts', code)).toEqual({ status: 0, stderr: '' });
 });
+
+const pointingComment =
+  '/**\n * Keeps what it found.\n * The one of those that it had before, or that which it has now.\n */\n';
+const namingComment =
+  '/** Keeps the found rows of a table: a later query reads the same rows without a second scan of the table. */\n';
+const declared = (names: number, comment: string): string =>
+  Array.from({ length: names }, (_, index) => `${comment}export const a${index} = ${index};\n`).join('');
+
+test('a package whose comments point instead of naming fails, with the worst sentences first', () => {
+  const { status, stderr } = checkFolder({
+    'packages/vague/src/index.ts': declared(20, namingComment) + declared(10, pointingComment),
+    'packages/plain/src/index.ts': declared(20, namingComment),
+  });
+  const [worst] = stderr.split('\n');
+  expect(worst).toBe(
+    'packages/vague/src/index.ts:43  7 in "The one of those that it had before, or that which it has now."',
+  );
+  expect(stderr).toMatch(/\npackages\/vague: \d+\.\d pointing words per 1,000 words of comments; at most 35 /);
+  expect(stderr).not.toContain('packages/plain');
+  expect(status).toBe(1);
+});
+
+test('code, strings, tests and a few pointing words count for no limit', () => {
+  const text = declared(20, namingComment);
+  const folder = {
+    'packages/plain/src/index.ts': `${text}// Keeps what it found.\nexport const it = ['what is that', \`one of those\`];\n`,
+    'packages/plain/src/quoted.ts': declared(20, '// Reads `what it has, that one`.\n'),
+    'packages/plain/src/index.test.ts': declared(20, pointingComment),
+    'packages/plain/src/testing/double.ts': declared(20, pointingComment),
+  };
+  expect(checkFolder(folder)).toEqual({ status: 0, stderr: '' });
+});
+
+/** Checks a repository of its own: without a named file the check counts per package. */
+function checkFolder(files: Record<string, string>): { status: number | null; stderr: string } {
+  spawnSync('git', ['init', '-q', directory]);
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(directory, file)), { recursive: true });
+    writeFileSync(path.join(directory, file), text);
+  }
+  const { status, stderr } = spawnSync(process.execPath, [path.resolve('scripts/check-words.ts')], {
+    cwd: directory,
+    encoding: 'utf8',
+  });
+  return { status, stderr };
+}
 
 function check(file: string, text: string): { status: number | null; stderr: string } {
   writeFileSync(path.join(directory, file), text);
