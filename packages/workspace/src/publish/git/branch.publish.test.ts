@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
@@ -178,6 +178,38 @@ describe('publish to a named branch', () => {
     expect(git(source, 'show', 'main:b.txt')).toBe('b of the second');
     expect(git(source, 'show', 'main:a.txt')).toContain(`changed by ${runId}`);
     expect(git(source, 'rev-list', '--count', 'main')).toBe('3');
+  });
+
+  test('knows the branch of a work tree by every form of HEAD that git reads', async ({ t }) => {
+    const { source, final } = await start(t);
+    const work = join(t.path, 'linked');
+    git(source, 'worktree', 'add', '-q', '--detach', work, 'main');
+    const head = join(source, 'worktrees/linked/HEAD');
+    const forms = [
+      'ref: refs/heads/main\n',
+      'ref: refs/heads/main',
+      'ref:refs/heads/main\n',
+      'ref: \trefs/heads/main \n\n',
+    ];
+    const others = ['ref: refs/heads/other\n', `${git(source, 'rev-parse', 'main')}\n`, 'ref: refs/heads/mainly\n'];
+    for (const text of [...forms, ...others]) {
+      writeFileSync(head, text);
+      const named = git(
+        source,
+        `--git-dir=${join(source, 'worktrees/linked')}`,
+        'rev-parse',
+        '--symbolic-full-name',
+        'HEAD',
+      );
+      const { conflicts } = await t.workspaces.planPublish(onMain(final.id));
+      const isCheckedOut = conflicts.some(({ reason }) => reason === 'branch_checked_out');
+      expect({ text, isCheckedOut }).toEqual({ text, isCheckedOut: named === 'refs/heads/main' });
+    }
+    rmSync(head);
+    symlinkSync('refs/heads/main', head);
+    expect(await t.workspaces.planPublish(onMain(final.id))).toMatchObject({
+      conflicts: [{ reason: 'branch_checked_out' }],
+    });
   });
 
   test('does not move a branch that a work tree has checked out', async ({ t }) => {
