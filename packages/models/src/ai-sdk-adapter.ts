@@ -9,6 +9,7 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from 'ai';
+import { defaultAnswerMs, limitAnswer } from './answer-limit.ts';
 import { boundArgsDepth } from './call-args.ts';
 import { uniqueCallIds } from './call-ids.ts';
 import { sentPrompt } from './conversation.ts';
@@ -54,6 +55,7 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
   );
   const prompt = sentPrompt(request, { isCached, showsImages: facts.images ?? false });
   const middleware = [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta)] : [])];
+  using limit = limitAnswer(request.model, deps.settings.answerMs ?? defaultAnswerMs);
   const result = await generateText({
     model: wrapLanguageModel({ model, middleware: [withPrompt(prompt), ...middleware] }),
     prompt: 'replaced below',
@@ -62,11 +64,12 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     maxOutputTokens: outputLimit(request, facts),
     temperature: request.temperature,
     reasoning: effortOf(request),
-    abortSignal: request.signal,
+    abortSignal: AbortSignal.any([request.signal, limit.signal]),
     providerOptions: options,
   }).catch((error: unknown) => {
     // The caller aborted, so this is no failure of the model.
     request.signal.throwIfAborted();
+    limit.signal.throwIfAborted();
     throw toModelError(deps, error, request.model);
   });
   return readAnswer(rawAnswer(request.model, result), request.messages);

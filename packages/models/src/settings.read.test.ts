@@ -24,6 +24,7 @@ test('reads each variable; an empty one counts as unset', () => {
     ollama: { baseUrl: 'http://l:1' },
     stream: { startMs: 600_000, idleMs: 300_000 },
     known: {},
+    answerMs: 1_800_000,
   });
   const both = { GOOGLE_GENERATIVE_AI_API_KEY: 'first', GEMINI_API_KEY: 'second' };
   expect(modelSettingsFrom(both).google?.apiKey).toBe('first');
@@ -43,6 +44,7 @@ test('a time-out that is no number of milliseconds is refused by the name of its
     /^HOLDPOINT_MODEL_IDLE_MS is not a number/,
   );
   expect(modelSettingsFrom({ HOLDPOINT_MODEL_START_MS: '5000' }).stream).toEqual({ startMs: 5000, idleMs: 300_000 });
+  expect(modelSettingsFrom({}).answerMs).toBe(1_800_000);
 });
 
 test('without settings only Ollama can be asked; each problem names its variable', () => {

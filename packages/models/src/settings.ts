@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defaultAnswerMs } from './answer-limit.ts';
 import type { ModelOverrides } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import { overridesFrom } from './overrides-setting.ts';
@@ -25,6 +26,8 @@ export interface ModelSettings {
   ollama?: ProviderSettings | undefined;
   /** How long a streamed answer may keep silent. @default 600 s before its first byte, 300 s between two */
   stream?: StreamLimits | undefined;
+  /** How long an answer may take in all, from its request to its last byte. Milliseconds. @default 30 minutes */
+  answerMs?: number | undefined;
   /** The operator's facts about models. @default {} */
   known?: ModelOverrides | undefined;
 }
@@ -54,6 +57,7 @@ export function modelSettingsFrom(env: Record<string, string | undefined>): Mode
     openaiCompatible: { apiKey: given.OPENAI_COMPATIBLE_API_KEY, baseUrl: given.OPENAI_COMPATIBLE_BASE_URL },
     ollama: { baseUrl: given.OLLAMA_BASE_URL },
     stream: { startMs: given.HOLDPOINT_MODEL_START_MS, idleMs: given.HOLDPOINT_MODEL_IDLE_MS },
+    answerMs: given.HOLDPOINT_MODEL_ANSWER_MS,
     known: overridesFrom(env),
   };
 }
@@ -79,6 +83,7 @@ const environmentSchema = z.object({
   OLLAMA_BASE_URL: url,
   HOLDPOINT_MODEL_START_MS: wait(defaultStreamLimits.startMs),
   HOLDPOINT_MODEL_IDLE_MS: wait(defaultStreamLimits.idleMs),
+  HOLDPOINT_MODEL_ANSWER_MS: wait(defaultAnswerMs),
 });
 
 function emptyAsUnset(value: unknown): unknown {

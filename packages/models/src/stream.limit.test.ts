@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { asking, eventStream, failure } from './testing/ask.ts';
 import { event } from './testing/events.ts';
 import { openWireServer } from './testing/wire-server.ts';
@@ -36,5 +36,27 @@ test('a stream of nothing but signs of life ends when its caller stops waiting',
   const ask = asking('openai-compatible/m', server.url);
   await expect(ask.stream(undefined, { signal: AbortSignal.timeout(200) })).rejects.toMatchObject({
     name: 'TimeoutError',
+  });
+});
+
+describe('an answer that drips', () => {
+  const dripping = { everyMs: 40, body: begin } as const;
+
+  test.for([
+    ['text', { ...dripping, endless: chunk({ content: 'x' }), headers: eventStream }],
+    ['signs of life', { ...dripping, endless: ': ping\n\n', headers: eventStream }],
+    ['a whole', { ...dripping, body: '{"id":', endless: ' ' }],
+    ['an error', { ...dripping, body: '{"error":', endless: ' ', status: 503 }],
+  ] as const)('%s ends when the time of an answer is over, and may be asked again', async ([, answer]) => {
+    await using server = await openWireServer(answer);
+    const ask = asking('openai-compatible/m', server.url, { answerMs: 600, stream: { startMs: 500, idleMs: 500 } });
+    for (const asked of [ask.stream(), ask()]) {
+      const error = await failure(asked);
+      expect(error).toMatchObject({ code: 'EMODELCUTOFF', retryable: true });
+      expect(error.message).toBe(
+        'openai-compatible/m did not end its answer within 0.6 s. No part of the answer was used.',
+      );
+      expect(error.next).toContain('HOLDPOINT_MODEL_ANSWER_MS');
+    }
   });
 });

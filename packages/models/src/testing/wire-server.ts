@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 
 export interface WireAnswer {
   status?: number;
@@ -11,6 +12,8 @@ export interface WireAnswer {
   cut?: 'dropped' | 'ended' | 'silent';
   /** Sent after the body, again and again, until the client is gone. */
   endless?: string;
+  /** Milliseconds between two pieces of an endless body. @default as fast as the client reads */
+  everyMs?: number;
   /** Called instead of sending an answer. */
   held?: () => void;
 }
@@ -38,7 +41,7 @@ export async function openWireServer(...answers: readonly WireAnswer[]): Promise
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...length, ...answer.headers });
     if (answer.cut === 'dropped') response.write(answer.body, () => response.destroy());
     else if (answer.cut === 'silent') response.write(answer.body);
-    else if (answer.endless !== undefined) await writeForEver(response, answer.body, answer.endless);
+    else if (answer.endless !== undefined) await writeForEver(response, answer);
     else response.end(answer.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -52,10 +55,11 @@ export async function openWireServer(...answers: readonly WireAnswer[]): Promise
   };
 }
 
-async function writeForEver(response: ServerResponse, first: string, again: string): Promise<void> {
-  response.write(first);
+async function writeForEver(response: ServerResponse, { body, endless = '', everyMs }: WireAnswer): Promise<void> {
+  response.write(body);
   const closed = once(response, 'close');
   while (!response.destroyed) {
-    if (!response.write(again)) await Promise.race([once(response, 'drain'), closed]);
+    if (everyMs !== undefined) await Promise.race([wait(everyMs), closed]);
+    if (!response.write(endless)) await Promise.race([once(response, 'drain'), closed]);
   }
 }
