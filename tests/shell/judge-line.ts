@@ -1,11 +1,13 @@
 import { policySchema } from '@holdpoint/contract';
-import { type CallFacts, commandFacts, compilePolicy, judge } from '@holdpoint/policy';
+import { type CallFacts, commandFacts, compilePolicy, judge, readingPrograms } from '@holdpoint/policy';
 import type { Random } from '../chaos/random.ts';
 
 /** Rules under which a line is judged: some programs are allowed, anything else is denied. */
 export interface Rules {
   names: readonly string[];
   allows(line: string): boolean;
+  /** The programs of a line that is allowed because it only reads. */
+  reads(line: string): readonly string[] | undefined;
 }
 
 const programs = [
@@ -45,9 +47,14 @@ export function makeRules(names: readonly string[]): Rules {
   }));
   const policy = compilePolicy(policySchema.parse({ rules: [...rules, { match: {}, action: 'deny' }] }));
   const run = { name: 'run', policy };
+  const policies = { run, operator: [] };
   return {
     names,
-    allows: (line) => judge({ run, operator: [] }, factsOf(line)).action === 'allow',
+    allows: (line) => judge(policies, factsOf(line)).action === 'allow',
+    reads(line) {
+      const facts = factsOf(line);
+      return judge(policies, facts).action === 'allow' ? readingPrograms(policies, facts) : undefined;
+    },
   };
 }
 

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, copyFileSync, cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { isRoot, useTestHost } from '../testing/host.ts';
@@ -54,7 +64,19 @@ const started: readonly string[] = [
   'git -c core.fsmonitor=/workspace/mark.sh status',
   'git -c diff.x.textconv=/workspace/mark.sh diff --textconv',
   'git -C nested -c safe.bareRepository=all x',
+  'git grep -O/workspace/mark.sh kept',
+  'GIT_PAGER=/workspace/mark.sh git grep -O kept',
 ];
+/** A library of the tree, as a builtin of the shell and below a program. */
+const loaded: readonly string[] = hasCompiler()
+  ? [
+      'enable -f ./evil.so evil',
+      'enable -f /workspace/evil.so evil; builtin evil',
+      'cat evil.so >/tmp/e.so; enable -f /tmp/e.so evil',
+      'LD_PRELOAD=/workspace/evil.so cat keep',
+      'LD_PRELOAD=./evil.so git status',
+    ]
+  : [];
 const written: readonly string[] = [
   '>keep',
   'echo more >>keep',
@@ -70,7 +92,27 @@ const written: readonly string[] = [
   'git config user.name x',
   'git update-ref refs/heads/x HEAD',
 ];
-const all = [...misread, ...started, ...written];
+const all = [...misread, ...started, ...loaded, ...written];
+
+function hasCompiler(): boolean {
+  try {
+    execFileSync('cc', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A library that prints when it is loaded. */
+function makeLibrary(target: string): void {
+  const source = `${target}.c`;
+  writeFileSync(
+    source,
+    '#include <unistd.h>\n__attribute__((constructor)) static void start() { write(1, "STARTED\\n", 8); }\n',
+  );
+  execFileSync('cc', ['-shared', '-fPIC', '-o', target, source], { stdio: 'ignore' });
+  rmSync(source);
+}
 
 /** A repository with a program, a script that leaves a mark, and attributes that ask for programs. */
 function makeTree(workspace: WorkspaceMount): void {
@@ -94,6 +136,10 @@ function makeTree(workspace: WorkspaceMount): void {
   if (isRoot) chownSync(join(path, 'evil'), uid, gid);
   cpSync(join(path, 'evil'), join(path, 'git-evil'));
   if (isRoot) chownSync(join(path, 'git-evil'), uid, gid);
+  if (loaded.length > 0) {
+    makeLibrary(join(path, 'evil.so'));
+    if (isRoot) chownSync(join(path, 'evil.so'), uid, gid);
+  }
   git('init', '-q');
   git('add', '-A');
   git('commit', '-qm', 'first');

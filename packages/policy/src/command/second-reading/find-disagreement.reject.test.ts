@@ -1,6 +1,8 @@
+import type { ToolsetRules } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { commandFacts } from '../../judge/command-facts.ts';
-import { judge } from '../../judge/judge.ts';
+import { judge, type NamedPolicy } from '../../judge/judge.ts';
+import { toolsetPolicy } from '../../judge/toolset-policy.ts';
 import { everydayLines } from '../../testing/everyday-lines.ts';
 import { bash, rulesOf } from '../../testing/facts.ts';
 import { hostileLines } from '../../testing/hostile-lines.ts';
@@ -42,4 +44,18 @@ test('a line that is read in two ways meets a denial of a program', () => {
   const byOperator = (line: string) => judge(allowing, bash(commandFacts(line))).action;
   expect(hostileLines.misread!.filter((line) => byOperator(line) !== 'deny')).toEqual([]);
   expect(under('ls')).toBe('allow');
+});
+
+test('a line that is read in two ways meets the rules of its toolset, and of the operator beside them', () => {
+  const allowing = rulesOf('run', [{ match: {}, action: 'allow' }]);
+  const denied = { match: { command: { program: 'rm' } }, action: 'deny' } as const;
+  const of = (says: ToolsetRules, line: string, operator: NamedPolicy[] = []) =>
+    judge({ run: allowing, operator, toolset: toolsetPolicy('shell', says) }, bash(commandFacts(line))).action;
+  const lines = [...hostileLines.misread!, ...hostileLines.unreadable!];
+  expect(lines.filter((line) => of({ rules: [denied], asks: [] }, line) !== 'deny')).toEqual([]);
+  expect(lines.filter((line) => of({ rules: [], asks: ['bash'] }, line) !== 'hold')).toEqual([]);
+  // What the toolset lets through by itself is denied by the operator all the same.
+  const auto = { rules: [], asks: [], auto: [{ match: { tool: 'bash' }, action: 'allow' as const }] };
+  expect(lines.filter((line) => of(auto, line, [rulesOf('operator', [denied])]) !== 'deny')).toEqual([]);
+  expect(of({ rules: [denied], asks: [] }, 'ls')).toBe('allow');
 });
