@@ -10,7 +10,7 @@ import { anywhere, inSubshell, type Scope, type Walk, withoutText } from './walk
 
 type Found = Pick<SimpleCommand, 'position'> & Partial<SimpleCommand>;
 
-/** Adds a command with its program, then the commands that the program starts. */
+/** Adds a command with its program, then the commands started by the program. */
 export function addCommand(walk: Walk, scope: Scope, words: CommandWord[], found: Found): void {
   const program = words[0]!;
   const name = program.static ? baseName(program.value) : '';
@@ -25,7 +25,7 @@ export function addCommand(walk: Walk, scope: Scope, words: CommandWord[], found
   start(walk, scope, command);
 }
 
-/** Adds what has no program: assignments, redirects, and what the shell itself evaluates. */
+/** Adds the part without a program: assignments, redirects, and evaluations by the shell. */
 export function addPart(walk: Walk, scope: Scope, found: Found): SimpleCommand {
   const command: SimpleCommand = {
     program: '',
@@ -81,7 +81,7 @@ function addStarted(walk: Walk, scope: Scope, command: SimpleCommand, started: S
   }
 }
 
-/** What `echo` writes, when that is what its arguments say. */
+/** The output of `echo`, when its arguments determine the output. */
 function printed(words: CommandWord[]): string | undefined {
   const first = words.findIndex(({ value }) => !['-n', '-e', '-E', '-ne', '-en'].includes(value));
   const shown = first < 0 ? [] : words.slice(first);

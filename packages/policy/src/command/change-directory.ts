@@ -3,7 +3,7 @@ import { readOptions } from './read-options.ts';
 import type { SimpleCommand } from './simple-command.ts';
 import { eitherDirectory, type Walk } from './walk.ts';
 
-/** After `cd` the next command may run in the new directory or, when `cd` failed, in the old one. */
+/** After `cd` the next command may run in the new directory or, when `cd` failed, in the old directory. */
 export function changeDirectory(walk: Walk, { program, argv }: SimpleCommand): void {
   if (program === 'pushd' || program === 'popd') walk.directories = [undefined];
   if (program !== 'cd') return;

@@ -34,9 +34,9 @@ function isFatal(
   const parent = path.slice(0, at) || (path.startsWith('/') ? '/' : '');
   // Another user's `~name` is a home directory, too.
   const isRoot = roots.includes(path) || (path.startsWith('~') && at < 0);
-  // To copy something into a root directory is not to overwrite it.
+  // To copy a file into a root directory is not to overwrite the directory.
   if (known && isRoot && !(into && access === 'write')) return true;
-  // `/*`, `~/.*`: what lies in a root directory, at once.
+  // `/*`, `~/.*`: all content of a root directory.
   if (access === 'delete' && roots.includes(parent) && hasGlob(path.slice(at + 1))) return true;
   // `chmod 777 /*`
   if (parent === '/' && /^[.?]*\*[*?]*$/.test(path.slice(at + 1))) return true;
@@ -57,7 +57,7 @@ function findUntrusted(command: SimpleCommand, { untrusted }: CommandTable): str
   return sources.find((source) => untrusted.includes(source));
 }
 
-/** No file and no code is given, so the program runs what it reads. */
+/** Without a file and code in the arguments, the program runs its input. */
 function readsInput(words: readonly CommandWord[], codeFlags: readonly string[]): boolean {
   const { flags, operands } = readOptions(words, { values: ['-o', ...codeFlags], operandEndsFlags: true });
   if (flags.some(({ name }) => codeFlags.includes(name))) return false;

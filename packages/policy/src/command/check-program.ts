@@ -2,7 +2,7 @@ import { type OptionSyntax, readOptions } from './read-options.ts';
 import type { CommandWord, SimpleCommand } from './simple-command.ts';
 import type { CommandTable, ProgramRule } from './table/command-table.ts';
 
-/** Why a program with these arguments needs care. Nothing for one that the table calls safe. */
+/** The reason why a program with these arguments needs care. None for a program called safe by the table. */
 export function checkProgram(command: SimpleCommand, table: CommandTable): string | undefined {
   const { program, written, argv, wrapper } = command;
   if (program === '') return undefined;
@@ -17,7 +17,7 @@ export function checkProgram(command: SimpleCommand, table: CommandTable): strin
 function checkRule(name: string, rule: ProgramRule, words: readonly CommandWord[]): string | undefined {
   if (rule.class && rule.class !== 'safe') return `${name} is not known to be safe`;
   const { operands, places } = readOptions(words, { ...rule, ...(rule.subcommands && { operandEndsFlags: true }) });
-  // The first operand is looked at as well: when it is not static it may be a flag.
+  // The first operand is checked as well: a dynamic operand may be a flag.
   const end = rule.subcommands || rule.operandEndsFlags ? (places[0] ?? words.length) + 1 : words.length;
   const wrong = checkFlags(name, rule, words.slice(0, end)) ?? checkOperands(name, rule, words, operands);
   if (wrong !== undefined || !rule.subcommands) return wrong;
@@ -32,7 +32,7 @@ function checkRule(name: string, rule: ProgramRule, words: readonly CommandWord[
   return checkRule(`${name} ${command.value}`, inner, words.slice(places[0]! + 1));
 }
 
-/** Looks at every word that begins with `-`, also behind `--` or in the place of a value: programs differ in what they take as either. */
+/** Checks every word with a leading `-`, also behind `--` or in the place of a value: programs differ in their reading of both. */
 function checkFlags(name: string, rule: ProgramRule, words: readonly CommandWord[]): string | undefined {
   const flags = words.flatMap(({ value }) => (value.startsWith('-') ? splitFlag(value, rule) : []));
   const missing = rule.needs && !rule.needs.some((flag) => flags.includes(flag));

@@ -1,7 +1,7 @@
 import type { CommandAssignment, SimpleCommand } from './simple-command.ts';
 import type { CommandTable, VariableRules } from './table/command-table.ts';
 
-/** Why a command needs care, whatever its program: what it assigns, writes and reads, and where it runs. */
+/** The reason why a command needs care, independent of its program: its assignments, writes and reads, and its directory. */
 export function checkSurroundings(command: SimpleCommand, table: CommandTable): string | undefined {
   if (command.unknown !== undefined) return command.unknown;
   const variable = command.assignments.find((assignment) => !isHarmless(assignment, table.variables));

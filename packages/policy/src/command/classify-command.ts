@@ -9,7 +9,7 @@ import { defaultCommandTable } from './table/default-table.ts';
 
 const safe: CommandVerdict = { class: 'safe', reason: 'it only reads' };
 
-/** The class of one simple command. Blocked rules come first, then whatever is not known to be safe is `caution`. */
+/** The class of a simple command. Blocked rules come first, then whatever is not known to be safe is `caution`. */
 export function classifyCommand(command: SimpleCommand, table: CommandTable = defaultCommandTable): CommandVerdict {
   const blocked = checkBlocked(command, table);
   if (blocked) return { class: 'blocked', reason: blocked };
@@ -17,7 +17,7 @@ export function classifyCommand(command: SimpleCommand, table: CommandTable = de
   return caution ? { class: 'caution', reason: caution } : safe;
 }
 
-/** The class of a whole line: the worst of its parts. A line that cannot be read needs care. */
+/** The class of a whole line: the worst of its parts. An unreadable line needs care. */
 export function classifyLine(
   line: string | ParsedCommand,
   table: CommandTable = defaultCommandTable,

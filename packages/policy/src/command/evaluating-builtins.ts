@@ -1,12 +1,15 @@
 import type { OptionSyntax } from './read-options.ts';
 
-/** A builtin of bash that sets variables. Bash evaluates the subscript of their names as arithmetic, which runs commands: `a[$(id)]`. */
+/**
+ * A builtin of bash with assignments to variables. Bash evaluates the subscript of their names as arithmetic, and arithmetic runs commands:
+ * `a[$(id)]`.
+ */
 export interface AssigningBuiltin extends OptionSyntax {
-  /** Which operands are names, with or without a value: all, or one of them. */
+  /** The operands with names, with or without a value: all, or a single operand. */
   operands?: 'all' | number;
   /** Flags whose value is a name. */
   names?: readonly string[];
-  /** Flags that make bash evaluate a value. */
+  /** Flags by which bash evaluates a value. */
   evaluates?: readonly string[];
   /** Bash reads a value in parentheses as an array. */
   arrays?: boolean;
@@ -34,7 +37,7 @@ export const assigningBuiltins: Readonly<Record<string, AssigningBuiltin>> = {
   wait: { names: ['-p'], values: ['-p'] },
 };
 
-/** Builtins that run code of their arguments, or make bash read later words in another way. Without `operands` and `flags`: always. */
+/** Builtins that run code of their arguments, or change how bash reads later words. Without `operands` and `flags`: always. */
 export interface ChangingBuiltin extends OptionSyntax {
   operands?: RegExp;
   flags?: readonly string[];

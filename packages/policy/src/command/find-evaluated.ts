@@ -5,7 +5,7 @@ import type { CommandWord, SimpleCommand } from './simple-command.ts';
 
 type Words = Pick<SimpleCommand, 'program' | 'argv'>;
 
-/** Why a builtin of bash may run a command that its arguments do not show, or change what the words behind it mean. */
+/** The reason why a builtin of bash may run a command hidden from the arguments, or change the meaning of the words behind. */
 export function findEvaluated(command: Words): string | undefined {
   if (command.program === 'test' || command.program === '[') return findInTest(command.argv.slice(1));
   return findInNames(command) ?? findChange(command);
@@ -28,7 +28,7 @@ function isPlainName({ value, static: isStatic, option }: CommandWord): boolean 
   return equals !== undefined && !option && start !== '(';
 }
 
-/** Bash reads a value in parentheses again, with what it substitutes, where the variable is an array: `x=(); declare "x=$y"`. */
+/** Bash reads a value in parentheses again, with its substitutions, where the variable is an array: `x=(); declare "x=$y"`. */
 const mayBeArray = ({ value, static: isStatic }: CommandWord): boolean =>
   !isStatic && !/^[A-Za-z_]\w*\+?=[\w./:@%,=+-]/.test(value);
 
@@ -50,7 +50,7 @@ const mayChange = ({ value, static: isStatic }: CommandWord): boolean =>
 
 const numeric = ['$#', '$?', '$$', '$!'];
 
-/** `test -v a[…]` evaluates the subscript. A word that is not known may be the operator. */
+/** `test -v a[…]` evaluates the subscript. An unknown word may be the operator. */
 function findInTest(words: readonly CommandWord[]): string | undefined {
   const isUnknown = words.some((word, index) => {
     if (numeric.includes(word.value)) return false;
@@ -62,7 +62,7 @@ function findInTest(words: readonly CommandWord[]): string | undefined {
   return isUnknown ? 'a test of a variable evaluates its subscript' : undefined;
 }
 
-/** Behind a word that may be `-v`: an operator, or a name without a subscript. */
+/** Behind a possible `-v`: an operator, or a name without a subscript. */
 function isHarmless({ value, static: isStatic }: CommandWord, isAsked: boolean): boolean {
   if (!isStatic) return false;
   return isAsked ? /^\w+$/.test(value) : !value.includes('[');

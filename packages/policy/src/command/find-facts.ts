@@ -2,7 +2,7 @@ import { type ProgramFacts, programFacts } from './program-facts.ts';
 import { type Arguments, readOptions } from './read-options.ts';
 import type { SimpleCommand } from './simple-command.ts';
 
-/** What is known of a command's program or sub-command, and its arguments read in that light. */
+/** The facts about a command's program or sub-command, and its arguments read by these facts. */
 export function findFacts({
   program,
   argv,

@@ -7,8 +7,8 @@ import type {
 } from 'unbash';
 
 /**
- * Why the shell may run a command that the text does not show, when it expands `node` itself (not its children).
- * Bash evaluates the content of variables as code in arithmetic (`x='a[$(id)]'; echo $((x))`), in subscripts, in `${!x}` and in `${x@P}`.
+ * The reason why the shell may run a command hidden from the text, when the shell expands `node` (without its children). Bash evaluates the
+ * content of variables as code in arithmetic (`x='a[$(id)]'; echo $((x))`), in subscripts, in `${!x}` and in `${x@P}`.
  */
 export function findHazard(node: SyntaxNode): string | undefined {
   switch (node.type) {

@@ -5,7 +5,10 @@ import { startWrapped } from './start-wrapped.ts';
 import { type Started, unknown } from './started.ts';
 import { interpreters, shells, wrappers } from './wrappers.ts';
 
-/** What a program starts, as its arguments and its standard input say. Empty for a program that is not known to start another one. */
+/**
+ * The commands started by a program, from its arguments and its standard input. Empty for a program without a known start of other
+ * programs.
+ */
 export function findStarted({ program, argv }: SimpleCommand, input: string | undefined): Started[] {
   const words = argv.slice(1);
   if (Object.hasOwn(wrappers, program)) return startWrapped(program, wrappers[program]!, words);

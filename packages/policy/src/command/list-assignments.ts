@@ -2,7 +2,7 @@ import { assigningBuiltins } from './evaluating-builtins.ts';
 import { type Arguments, readOptions } from './read-options.ts';
 import type { CommandAssignment, CommandWord, SimpleCommand } from './simple-command.ts';
 
-/** Variables that a builtin sets (`export A=b`, `read line`, `printf -v x`). A name that is not known is `''`. */
+/** Variables set by a builtin (`export A=b`, `read line`, `printf -v x`). An unknown name is `''`. */
 export function listAssignments(command: SimpleCommand): CommandAssignment[] {
   const read = readNames(command);
   if (!read) return [];
@@ -11,13 +11,13 @@ export function listAssignments(command: SimpleCommand): CommandAssignment[] {
     const name = equals < 0 ? word.value : word.value.slice(0, equals);
     const isNamed = word.static || (equals > 0 && !word.option);
     const value = word.static && equals >= 0 ? word.value.slice(equals + 1) : null;
-    // `declare 'a=($(id))'` is read as an array: what is in quotes runs.
+    // `declare 'a=($(id))'` is read as an array: the quoted commands run.
     return { name: isNamed && !value?.startsWith('(') ? name : '', value };
   });
   return read.maybeFlags ? [...found, { name: '', value: null }] : found;
 }
 
-/** The words that name variables which a builtin sets. */
+/** The words with names of variables to be set by a builtin. */
 export function readNames({
   program,
   argv,

@@ -1,7 +1,7 @@
 import type { CommandPath, SimpleCommand } from './simple-command.ts';
 import { defaultCommandTable } from './table/default-table.ts';
 
-/** What a command deletes that is not in a folder which builds make. A path that is not known counts. */
+/** The deletions of a command outside of build folders. An unknown path counts. */
 export function listDeletions(
   { paths }: SimpleCommand,
   buildFolders: readonly string[] = defaultCommandTable.paths.buildFolders,

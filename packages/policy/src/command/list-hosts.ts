@@ -1,7 +1,7 @@
 import { findFacts } from './find-facts.ts';
 import type { CommandHost, SimpleCommand } from './simple-command.ts';
 
-/** The hosts that a command connects to, as far as its arguments say. */
+/** The hosts of a command's connections, as far as its arguments show. */
 export function listHosts(command: SimpleCommand): CommandHost[] {
   const hosts = command.redirects.flatMap(({ path }) => (isSocket(path) ? [path.split('/')[3] || null] : []));
   const found = findFacts(command);
@@ -28,7 +28,7 @@ export function listHosts(command: SimpleCommand): CommandHost[] {
   return [...new Set(hosts)].map((host) => ({ host }));
 }
 
-/** Files that bash makes a connection of. */
+/** Files turned into connections by bash. */
 function isSocket(path: string): boolean {
   return path.startsWith('/dev/tcp/') || path.startsWith('/dev/udp/');
 }

@@ -7,7 +7,7 @@ import type { Walk } from './walk.ts';
 
 type Place = Pick<Walk, 'directories' | 'root'>;
 
-/** The paths that a command touches, in each directory where it may run. */
+/** The paths touched by a command, in each possible directory. */
 export function listPaths(command: SimpleCommand, place: Place): CommandPath[] {
   const found = findFacts(command);
   if (!found) return [];
@@ -54,7 +54,7 @@ function lookUp(table: Readonly<Record<string, PathAccess>> | undefined, flag: s
   )?.[1];
 }
 
-/** The files of redirects, without those that hold nothing. */
+/** The files of redirects, without the empty devices. */
 export function listRedirectPaths({ redirects }: Pick<SimpleCommand, 'redirects'>, place: Place): CommandPath[] {
   return redirects.flatMap((redirect) => {
     const word = { value: redirect.path, pattern: redirect.static, home: redirect.path.startsWith('~') };
@@ -63,7 +63,7 @@ export function listRedirectPaths({ redirects }: Pick<SimpleCommand, 'redirects'
   });
 }
 
-/** Where a word leads, from each directory in which the command may run. */
+/** The targets of a word, from each possible directory of the command. */
 export function resolvePath(
   { value, pattern, home }: Pick<CommandWord, 'value' | 'pattern' | 'home'>,
   { directories, root }: Place,
@@ -77,7 +77,7 @@ export function resolvePath(
   );
 }
 
-/** `~/..` stays as it is: it leads out of the home directory, not to the workspace. */
+/** `~/..` is kept: the path leads out of the home directory, not to the workspace. */
 function normalize(path: string, home: boolean): string {
   const plain = posix.normalize(path);
   if (!home) return plain.startsWith('~') ? `./${plain}` : plain;

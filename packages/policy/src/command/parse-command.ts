@@ -5,13 +5,15 @@ import { visit } from './visit-node.ts';
 import { commandBounds, type Scope, Unreadable, type Walk } from './walk.ts';
 
 export interface ParseOptions {
-  /** Absolute path of the workspace as the command sees it. Paths below it become relative. */
+  /** Absolute path of the workspace in the view of the command. Paths below the workspace become relative. */
   root?: string;
   /** Where the command starts, relative to the workspace. Default `.`. */
   cwd?: string | undefined;
 }
 
-/** Every simple command that a line for bash may run, in subshells, substitutions, here-documents, wrappers and nested scripts too. Never throws. */
+/**
+ * Every simple command a line for bash may run, in subshells, substitutions, here-documents, wrappers and nested scripts too. Never throws.
+ */
 export function parseCommand(line: string, { root, cwd = '.' }: ParseOptions = {}): ParsedCommand {
   const walk: Walk = {
     commands: [],
@@ -45,7 +47,7 @@ export function parseCommand(line: string, { root, cwd = '.' }: ParseOptions = {
 
 function unreadable(error: unknown): string {
   if (error instanceof Unreadable) return error.message;
-  // The parser recurses without a bound in a few places (`coproc coproc …`); Node stops it before the process is in danger.
+  // The parser recurses without a bound in a few places (`coproc coproc …`); Node stops the recursion before the process is in danger.
   if (error instanceof RangeError) return 'it is nested too deeply';
   throw error;
 }
@@ -55,7 +57,7 @@ function readScript(walk: Walk, text: string, scope: Scope): void {
   if (walk.characters > commandBounds.characters)
     throw new Unreadable(`it is longer than ${commandBounds.characters} characters`);
   if (scope.depth > commandBounds.scripts) throw new Unreadable('scripts are nested too deeply');
-  // Bash drops or cuts at this character, the parser keeps it.
+  // Bash drops or cuts at this character, the parser keeps the character.
   if (text.includes('\0')) throw new Unreadable('it has a null character');
   const script = parse(text);
   visit(walk, script, scope);

@@ -1,7 +1,7 @@
 import type { OptionSyntax } from './read-options.ts';
 import type { PathAccess } from './simple-command.ts';
 
-/** What a program does with its arguments: which are paths, which are hosts. Where nothing is said, nothing is known. */
+/** A program's use of its arguments: paths and hosts. Where nothing is said, nothing is known. */
 export interface ProgramFacts extends OptionSyntax {
   /** Facts by sub-command, the first operand. */
   subcommands?: Readonly<Record<string, ProgramFacts>>;
@@ -9,21 +9,21 @@ export interface ProgramFacts extends OptionSyntax {
   operands?: PathAccess;
   /** The last operand instead. */
   last?: PathAccess;
-  /** Operands before the paths, such as the pattern of `grep`. */
+  /** Operands before the paths, for example the pattern of `grep`. */
   skip?: number;
-  /** With one of these flags no operand is skipped (`grep -e`). */
+  /** With any of these flags no operand is skipped (`grep -e`). */
   skipsNone?: readonly string[];
   /** Flags whose value is a path. */
   paths?: Readonly<Record<string, PathAccess>>;
-  /** Flags that change how the operands are used. */
+  /** Flags with a changed use of the operands. */
   changes?: Readonly<Record<string, PathAccess>>;
-  /** Without an operand it is about the directory in which it runs. */
+  /** Without an operand the program works on its current directory. */
   whole?: boolean;
-  /** Flags with which it runs in another directory. */
+  /** Flags for another working directory. */
   moves?: readonly string[];
   /** Operands with a name before a path (`dd of=…`). */
   named?: Readonly<Record<string, PathAccess>>;
-  /** Operands that may start with a URL, a host, or `host:path`; or hosts that no argument names. */
+  /** Operands with a possible URL, host, or `host:path` at the start; or hosts outside of the arguments. */
   hosts?: 'url' | 'host' | 'remote' | 'unnamed';
 }
 

@@ -4,7 +4,7 @@ import type { CommandWord } from './simple-command.ts';
 export interface OptionSyntax {
   /** Flags with a value: `-o` (the rest of the word or the next word), `--output` (after `=` or the next word). */
   values?: readonly string[];
-  /** `getopt` (default): `-abc` are three flags, `--` ends them. `word`: each word with `-` is one flag (`find`). */
+  /** `getopt` (default): `-abc` are three flags, `--` ends them. `word`: each word with `-` is a single flag (`find`). */
   style?: 'getopt' | 'word';
   /** The first operand ends the flags (`env`, `sudo`, `printf`). */
   operandEndsFlags?: boolean;
@@ -18,9 +18,9 @@ export interface Flag {
 export interface Arguments {
   flags: Flag[];
   operands: CommandWord[];
-  /** The operands' places in the arguments that were read. */
+  /** The operands' places in the read arguments. */
   places: number[];
-  /** An argument that is not static may be a flag. */
+  /** A dynamic argument may be a flag. */
   maybeFlags: boolean;
 }
 

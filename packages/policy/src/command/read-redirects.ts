@@ -2,7 +2,7 @@ import type { HereDoc, Redirection } from 'unbash';
 import { readWord } from './read-word.ts';
 import type { CommandRedirect } from './simple-command.ts';
 
-/** Files that redirects open, and what the line itself gives as standard input. */
+/** Files opened by redirects, and the standard input contained in the line. */
 export function readRedirects(nodes: readonly Redirection[]): {
   redirects: CommandRedirect[];
   text?: string;

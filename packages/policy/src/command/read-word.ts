@@ -1,7 +1,7 @@
 import type { Assignment, DoubleQuotedChild, Word, WordPart } from 'unbash';
 import type { CommandWord } from './simple-command.ts';
 
-/** Which words a program gets for a word of the line, as far as the text alone decides. */
+/** The words passed to a program for a word of the line, as far as the text alone decides. */
 export function readWord(word: Word): CommandWord {
   const state: State = { value: '', literal: '', dynamic: false, glob: false, splits: false, home: false };
   if (word.parts) for (const part of word.parts) addPart(state, part);
@@ -17,7 +17,7 @@ export function readWord(word: Word): CommandWord {
   };
 }
 
-/** `name=value` as an argument of `export` and its like. Bash keeps it one word, `sh` may `split` it. */
+/** `name=value` as an argument of `export` and its like. Bash keeps the argument a single word, `sh` may `split` the argument. */
 export function readAssignmentWord({ name, append, index, value }: Assignment, split: boolean): CommandWord {
   const prefix = `${name}${append ? '+' : ''}=`;
   if (index || value.type === 'ArrayValue') return { ...opaqueWord(`${prefix}()`), option: false };
@@ -26,12 +26,12 @@ export function readAssignmentWord({ name, append, index, value }: Assignment, s
   return { ...word, value: prefix + word.value, home: false, several, option: several };
 }
 
-/** A word that nothing is known about: what `xargs` adds. */
+/** An unknown word, for the additions of `xargs`. */
 export function opaqueWord(value: string): CommandWord {
   return { value, static: false, pattern: false, home: false, several: true, option: true };
 }
 
-/** A word in which a program replaces `mark` with what it reads or finds. */
+/** A word with `mark` in the place of a program's input or findings. */
 export function filledWord(word: CommandWord, mark: string): CommandWord {
   const option = word.option || word.value.startsWith(mark) || mark === '';
   return { ...word, static: false, pattern: false, option };
@@ -39,7 +39,7 @@ export function filledWord(word: CommandWord, mark: string): CommandWord {
 
 interface State {
   value: string;
-  /** What is certain at the start of the word. */
+  /** The certain beginning of the word. */
   literal: string;
   dynamic: boolean;
   glob: boolean;

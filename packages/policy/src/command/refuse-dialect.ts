@@ -1,7 +1,7 @@
 import type { SyntaxNode } from 'unbash';
 import type { Scope } from './walk.ts';
 
-/** What bash reads differently from `sh` (dash): quotes that end elsewhere, commands that are arguments. */
+/** Syntax read differently by bash and `sh` (dash): quotes with another end, commands in arguments. */
 const bashOnly = new Set<SyntaxNode['type']>([
   'AnsiCQuoted',
   'ArithmeticCommand',
@@ -17,7 +17,7 @@ const bashOnly = new Set<SyntaxNode['type']>([
   'TestCommand',
 ]);
 
-/** What other shells (zsh, ksh) read as bash does, when nothing is expanded. */
+/** Syntax read alike by bash and other shells (zsh, ksh), without expansions. */
 const literal = new Set<SyntaxNode['type']>([
   'AndOr',
   'Command',
@@ -33,7 +33,7 @@ const literal = new Set<SyntaxNode['type']>([
   'Word',
 ]);
 
-/** Whether the shell of a script may read `node` in another way than the parser, which reads as bash does. */
+/** Whether the shell of a script may read `node` differently from the parser. The parser reads as bash does. */
 export function isBashOnly(node: SyntaxNode, dialect: Scope['dialect']): boolean {
   switch (dialect) {
     case 'bash':
@@ -50,11 +50,11 @@ export function isBashOnly(node: SyntaxNode, dialect: Scope['dialect']): boolean
 function isReadDifferently(node: SyntaxNode): boolean {
   if (node.type === 'Redirect') return node.operator === '&>' || node.operator === '&>>';
   if (node.type === 'ArithmeticExpansion') return node.text.startsWith('$[');
-  // Shells differ in what quotes mean in `${x:-'}'}`.
+  // Shells differ about the meaning of quotes in `${x:-'}'}`.
   return node.type === 'ParameterExpansion' && ['"', "'", '\\'].some((sign) => node.text.includes(sign));
 }
 
-/** zsh gives a meaning to `=cmd`, `^x`, `x#` and `~x` that bash does not have. */
+/** zsh gives a meaning to `=cmd`, `^x`, `x#` and `~x`, unknown to bash. */
 function isPlain(value: string): boolean {
   return !value.startsWith('=') && !['^', '#', '~'].some((sign) => value.includes(sign));
 }

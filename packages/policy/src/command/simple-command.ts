@@ -1,8 +1,8 @@
 import type { PathAccess } from '@holdpoint/contract';
 
-/** One word of a command line after quotes are removed. */
+/** A word of a command line after quotes are removed. */
 export interface CommandWord {
-  /** The text that the program gets. A part that only the shell knows stays as written, `$HOME` becomes `~`. */
+  /** The text passed to the program. A part known to the shell alone is kept as written, `$HOME` becomes `~`. */
   value: string;
   /** The program gets exactly `value`: no expansion, no glob, no braces. */
   static: boolean;
@@ -12,15 +12,15 @@ export interface CommandWord {
   home: boolean;
   /** May become no word, or several: an unquoted expansion, a glob, braces. */
   several: boolean;
-  /** Begins with `-`, or may become one or several words that do. */
+  /** Begins with `-`, or may become words with a leading `-`. */
   option: boolean;
 }
 
 export type { PathAccess };
 
 /**
- * A path that a command touches: relative to the workspace (`src/a.ts`, `../x`), absolute, or below `~`.
- * `known` is false when an expansion decides where it leads; `path` is then as written. Globs stay in `path`.
+ * A path touched by a command: relative to the workspace (`src/a.ts`, `../x`), absolute, or below `~`. `known` is false when an expansion
+ * decides about the target; `path` is then as written. Globs stay in `path`.
  */
 export interface CommandPath {
   path: string;
@@ -28,12 +28,12 @@ export interface CommandPath {
   known: boolean;
 }
 
-/** A host that a command connects to. `null` when only the command knows it (a remote's name, a variable, a registry). */
+/** A host of a command's connection. `null` when only the command knows the host (a remote's name, a variable, a registry). */
 export interface CommandHost {
   host: string | null;
 }
 
-/** `null` for a value that is not static. */
+/** `null` for a dynamic value. */
 export interface CommandAssignment {
   name: string;
   value: string | null;
@@ -45,7 +45,7 @@ export interface CommandRedirect {
   static: boolean;
 }
 
-/** One command that may run, wherever the line hides it. */
+/** A command with a possible execution, wherever the line hides the command. */
 export interface SimpleCommand {
   /** Base name. `''` for assignments or redirects without a program, and when `unknown` says so. */
   program: string;
@@ -53,31 +53,31 @@ export interface SimpleCommand {
   written: string;
   /** Program and arguments. */
   argv: CommandWord[];
-  /** Variables that are set, for this command or for what follows. */
+  /** Variables set for this command or for later commands. */
   assignments: CommandAssignment[];
   redirects: CommandRedirect[];
   background: boolean;
   hosts: CommandHost[];
-  /** Read, written and deleted paths of programs that the path table knows, and of redirects. */
+  /** Read, written and deleted paths of programs in the path table, and of redirects. */
   paths: CommandPath[];
-  /** Why it is not known what this command runs. */
+  /** The reason why the executed program is unknown. */
   unknown?: string;
-  /** It only starts the commands that `parseCommand` lists after it (`env`, `bash -c`). */
+  /** The command only starts the commands listed behind by `parseCommand` (`env`, `bash -c`). */
   wrapper: boolean;
-  /** Programs that write its standard input, and programs whose output is part of its arguments. */
+  /** Programs with their output in its standard input, and programs with their output in its arguments. */
   input: string[];
   substituted: string[];
   /** In `( … )`. */
   subshell: boolean;
-  /** The body of a function that starts the same function again in a pipe or in the background. */
+  /** The body of a function with a start of the same function in a pipe or in the background. */
   bomb: boolean;
-  /** What `echo` or `cat` prints, when the line says it. */
+  /** The output of `echo` or `cat`, when known from the line. */
   prints?: string | undefined;
-  /** Offsets in the line, in UTF-16 units. A command in a nested script has the place of that script. */
+  /** Offsets in the line, in UTF-16 units. A command in a nested script has the place of the script. */
   position: { start: number; end: number };
 }
 
-/** When a line cannot be read, `commands` are those that were found all the same. There may be more. */
+/** For an unreadable line, `commands` are the commands found all the same. There may be more. */
 export type ParsedCommand =
   | { ok: true; commands: SimpleCommand[] }
   | { ok: false; reason: string; commands: SimpleCommand[] };

@@ -4,7 +4,7 @@ import type { Started } from './started.ts';
 
 const starters = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 
-/** `find DIR… -exec COMMAND {} ;`: `{}` becomes what lies below the directories. */
+/** `find DIR… -exec COMMAND {} ;`: `{}` becomes the content of the directories. */
 export function startFound(words: readonly CommandWord[]): Started[] {
   const started: Started[] = [];
   const first = words.findIndex(({ value }) => value.startsWith('-') || value === '(' || value === '!');

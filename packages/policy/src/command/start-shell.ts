@@ -4,7 +4,7 @@ import { type Started, startScript, unknown } from './started.ts';
 import type { Scope } from './walk.ts';
 import { plainShellFlags } from './wrappers.ts';
 
-/** The script of `bash -c`, or the text that a shell gets as its input. */
+/** The script of `bash -c`, or the text in a shell's input. */
 export function startShell(
   dialect: Scope['dialect'],
   words: readonly CommandWord[],
@@ -18,7 +18,7 @@ export function startShell(
   if (flags.some(({ name }) => name === '-c'))
     return operands[0] ? startScript([operands[0]], dialect) : [unknown('the shell has no script')];
   if (operands.length > 0 && !flags.some(({ name }) => name === '-s')) return [unknown('it runs a file')];
-  // Its commands may read a part of the text, so that the shell runs another one than we read.
+  // Its commands may consume a part of the text: the shell then runs another text than the parser reads.
   const reads = unknown('it runs what it reads');
   return input === undefined ? [reads] : [reads, { kind: 'script', text: input, dialect }];
 }

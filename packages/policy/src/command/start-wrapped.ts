@@ -4,7 +4,7 @@ import type { CommandAssignment, CommandWord } from './simple-command.ts';
 import { type Started, startScript, unknown } from './started.ts';
 import type { Wrapper } from './wrappers.ts';
 
-/** The command that a wrapper such as `env` or `timeout` starts. */
+/** The command started by a wrapper, for example `env` or `timeout`. */
 export function startWrapped(program: string, wrapper: Wrapper, words: readonly CommandWord[]): Started[] {
   const { flags, places, maybeFlags } = readOptions(words, { ...wrapper, operandEndsFlags: true });
   if (flags.some(({ name }) => wrapper.idle?.includes(name))) return [];
@@ -18,7 +18,7 @@ export function startWrapped(program: string, wrapper: Wrapper, words: readonly 
     first += 1;
   }
   first += wrapper.skip ?? 0;
-  // A word that becomes several would move the place where the command begins.
+  // A word that becomes several words would move the place of the command's beginning.
   if (words.slice(0, first).some((word) => word.several)) return [unknown(`an argument of ${program} is not static`)];
   const rest = words.slice(first);
   if (rest.length === 0) return assignments.length > 0 ? [unknown('it shows variables')] : [];
@@ -54,7 +54,7 @@ function isKnown({ flags, values }: Wrapper, program: string, name: string): boo
   return program === 'nice' && name.length === 2 && name[1]! >= '0' && name[1]! <= '9';
 }
 
-/** What `xargs` reads is added at the end, or takes the place of a text that `-I` names. */
+/** The input of `xargs` is added at the end, or takes the place of the text named by `-I`. */
 function addInput(words: CommandWord[], replaced: string | undefined): CommandWord[] {
   if (replaced === undefined) return [...words, opaqueWord('…')];
   return words.map((word) => (word.value.includes(replaced) ? filledWord(word, replaced) : word));

@@ -1,7 +1,7 @@
 import type { CommandAssignment, CommandWord } from './simple-command.ts';
 import type { Scope } from './walk.ts';
 
-/** What a program starts. `elsewhere`: in a directory that is not known. */
+/** A command or script started by a program. `elsewhere`: in an unknown directory. */
 export type Started =
   | { kind: 'command'; words: CommandWord[]; assignments: CommandAssignment[]; elsewhere?: boolean }
   | { kind: 'script'; text: string; dialect?: Scope['dialect']; elsewhere?: boolean }
@@ -11,7 +11,7 @@ export function unknown(reason: string): Started {
   return { kind: 'unknown', reason };
 }
 
-/** A script that words make, as `eval` and `ssh` join them. One that is not static is read as written: it may show a catastrophe. */
+/** A script made of words, as `eval` and `ssh` join them. A dynamic script is read as written: the text may show a catastrophe. */
 export function startScript(words: readonly CommandWord[], dialect?: Scope['dialect']): Started[] {
   const text = words.map(({ value }) => value).join(' ');
   const script: Started = dialect ? { kind: 'script', text, dialect } : { kind: 'script', text };

@@ -5,7 +5,9 @@ import { readAssignmentWord, readWord } from './read-word.ts';
 import type { CommandAssignment } from './simple-command.ts';
 import { placeOf, type Scope, type Walk } from './walk.ts';
 
-/** A command of the syntax tree: what its words substitute first, then itself, then what it starts. */
+/**
+ * Visits a command of the syntax tree: first the substitutions of its words, then the command, then the commands started by the command.
+ */
 export function visitCommand(walk: Walk, node: Command, scope: Scope, visitWords: () => void): void {
   const first = walk.commands.length;
   visitWords();

@@ -17,7 +17,7 @@ import {
   withoutText,
 } from './walk.ts';
 
-/** Adds the commands of a node and of everything in it. */
+/** Adds the commands of a node and of all its children. */
 export function visit(walk: Walk, node: SyntaxNode, scope: Scope): void {
   walk.nodes += 1;
   if (walk.nodes > commandBounds.nodes || walk.commands.length > commandBounds.commands)
@@ -36,7 +36,7 @@ function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
   const inside = (changes: Partial<Scope>) => visitChildren(walk, node, { ...scope, ...changes });
   switch (node.type) {
     case 'Script':
-      // The parser recovers and reads on: what it finds may run as well, for bash reads line by line.
+      // The parser recovers and reads on: the commands behind the error may run as well, for bash reads line by line.
       walk.reason ??= (node as ParsedScript).errors?.[0]?.message;
       break;
     case 'CommandExpansion':
@@ -89,7 +89,7 @@ function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
   inside({});
 }
 
-/** The parser reads the inside of each expansion again, so that depth costs more than length. */
+/** The parser reads the inside of each expansion again: depth costs more than length. */
 function refuseDepth({ depth }: Scope): void {
   if (depth >= commandBounds.scripts) throw new Unreadable('expansions are nested too deeply');
 }
@@ -101,12 +101,12 @@ function visitChildren(walk: Walk, node: SyntaxNode, scope: Scope): void {
 }
 
 function visitSubstituted(walk: Walk, node: SyntaxNode & { script: ParsedScript | undefined }, scope: Scope): void {
-  // The script of an escaped backtick has offsets in a text of its own, so all of it has one place.
+  // The script of an escaped backtick has offsets in a text of its own, so the whole script has a single place.
   const place = node.script?.source === undefined ? {} : { place: placeOf(node, scope) };
   visitChildren(walk, node, { ...withoutText(scope), ...place, depth: scope.depth + 1, input: [] });
 }
 
-/** After `cd a &&` the directory is sure until the list ends; after any other `cd` it may have failed. */
+/** After `cd a &&` the directory is sure until the list ends; after any other `cd` the change may have failed. */
 function visitAndOr(walk: Walk, node: AndOr, scope: Scope): void {
   const before = walk.directories;
   node.commands.forEach((command, index) => {
@@ -129,14 +129,14 @@ function visitPipeline(walk: Walk, node: Pipeline, scope: Scope): void {
     const start = walk.commands.length;
     const input = start === first ? scope.input : walk.commands.slice(first).map(({ program }) => program);
     const inside = { ...withoutText(scope), input, piped: true };
-    // A compound may read a part of the text before a shell in it reads the rest.
+    // A compound may read a part of the text before an inner shell reads the rest.
     const isGiven = text !== undefined && command.type === 'Command';
     inSubshell(walk, () => visit(walk, command, isGiven ? { ...inside, text: text! } : inside));
     text = walk.commands.length === start + 1 ? walk.commands[start]!.prints : undefined;
   }
 }
 
-/** A variable that the syntax sets, without an assignment. */
+/** A variable set by the syntax, without an assignment. */
 function assignedName(node: SyntaxNode): string | undefined {
   if (node.type === 'For' || node.type === 'Select') return node.name.value;
   if (node.type === 'Coproc') return node.name?.value ?? 'COPROC';

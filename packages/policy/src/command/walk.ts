@@ -1,20 +1,20 @@
 import type { SimpleCommand } from './simple-command.ts';
 
-/** What a reading of one line has found, and what it may still spend. */
+/** The state of reading a line: the findings, and the remaining budget. */
 export interface Walk {
   commands: SimpleCommand[];
   /** Where the next command may run, relative to the workspace. `undefined`: not known. */
   directories: Directories;
-  /** Where the last `cd` leads when it works. */
+  /** The target of the last `cd`, on success. */
   entered: Directories;
-  /** Functions that the line defines. */
+  /** Functions defined by the line. */
   functions: Set<string>;
-  /** Absolute path of the workspace, as the commands see it. */
+  /** Absolute path of the workspace in the view of the commands. */
   root: string | undefined;
   /** Why a part of the line cannot be read. */
   reason: string | undefined;
   nodes: number;
-  /** Nodes around the present one. */
+  /** Nodes around the present node. */
   depth: number;
   characters: number;
   /** Reads a nested script. */
@@ -26,18 +26,18 @@ export type Directories = (string | undefined)[];
 /** Where in the line a command stands. */
 export interface Scope {
   dialect: 'bash' | 'posix' | 'literal';
-  /** Scripts and expansions around this one. */
+  /** Scripts and expansions around the present script. */
   depth: number;
   background: boolean;
   piped: boolean;
   subshell: boolean;
   /** Functions whose body this is. */
   bodyOf: readonly string[];
-  /** Programs that write the standard input. */
+  /** Programs with their output in the standard input. */
   input: readonly string[];
-  /** What the standard input says, when the line says it. */
+  /** The content of the standard input, when known from the line. */
   text?: string;
-  /** Offset that is added to positions, or the one place of all commands of a nested script. */
+  /** Offset of positions, or the single place of all commands of a nested script. */
   place?: { start: number; end: number };
 }
 
@@ -62,7 +62,7 @@ export function anywhere(walk: Walk, body: () => void): void {
   walk.directories = before;
 }
 
-/** A body that changes the directory runs somewhere else the second time. */
+/** A loop body with a change of directory runs in another place the second time. */
 export function repeated(walk: Walk, body: () => void): void {
   const before = walk.directories;
   const first = walk.commands.length;

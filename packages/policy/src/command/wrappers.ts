@@ -1,26 +1,26 @@
 import type { OptionSyntax } from './read-options.ts';
 
-/** A program that starts another one, which its arguments name. */
+/** A program that starts another program, named by its arguments. */
 export interface Wrapper extends OptionSyntax {
-  /** Flags without a value. With any other flag it is not known what is started. */
+  /** Flags without a value. With any other flag the started program is unknown. */
   flags?: readonly string[];
-  /** Operands before the command: `timeout 5 ls` has one. */
+  /** Operands before the command: `timeout 5 ls` has a single such operand. */
   skip?: number;
   /** `NAME=value` may stand before the command. */
   assignments?: boolean;
-  /** What follows: words of a command, or words that a shell joins and reads again. */
+  /** The words behind: words of a command, or words joined and read again by a shell. */
   starts: 'command' | 'script';
-  /** Flags with which the command runs in another directory; all, when it runs in another place always. */
+  /** Flags by which the command runs in another directory; all, when the command always runs in another place. */
   moves?: readonly string[] | 'always';
   /** The script is the first operand alone. */
   oneWord?: boolean;
-  /** The program adds words that it reads from its input. */
+  /** The program adds words from its input. */
   appends?: boolean;
-  /** With one of these flags nothing is started (`command -v`). */
+  /** With any of these flags nothing is started (`command -v`). */
   idle?: readonly string[];
 }
 
-/** Unknown flags stop the reading, so a list may be short but never wrong about which flags take a value. */
+/** Unknown flags stop the reading: a short list is safe, but every entry must be right about flags with a value. */
 export const wrappers: Readonly<Record<string, Wrapper>> = {
   builtin: { starts: 'command' },
   busybox: { starts: 'command' },
@@ -157,7 +157,10 @@ export const wrappers: Readonly<Record<string, Wrapper>> = {
   },
 };
 
-/** How each shell reads a script. `bash`: as the parser does. `posix`: constructs that bash alone knows are refused. `literal`: static words alone. */
+/**
+ * How each shell reads a script. `bash`: as the parser does. `posix`: constructs known to bash alone are refused. `literal`: static words
+ * alone.
+ */
 export const shells: Readonly<Record<string, 'bash' | 'posix' | 'literal'>> = {
   bash: 'bash',
   rbash: 'bash',
@@ -169,10 +172,10 @@ export const shells: Readonly<Record<string, 'bash' | 'posix' | 'literal'>> = {
   zsh: 'literal',
 };
 
-/** Letters of shell flags that change nothing about how a script is read. `c` takes the script, `o` an option's name. */
+/** Letters of shell flags without influence on the reading of a script. `c` takes the script, `o` an option's name. */
 export const plainShellFlags = 'celxuvfs';
 
-/** Programs that run code from their arguments or their input, with the flags that carry code. */
+/** Programs that run code from their arguments or their input, with their flags for code. */
 export const interpreters: Readonly<Record<string, readonly string[]>> = {
   bash: ['-c'],
   rbash: ['-c'],

@@ -3,7 +3,7 @@ import { listOf } from '../match/command.ts';
 import { compileGlob, type Glob } from '../match/glob.ts';
 import type { PolicyProblem } from './problem.ts';
 
-/** A tool that calls can name. */
+/** A tool in reach of calls. */
 export interface CatalogTool {
   toolset: string;
   name: string;
@@ -12,12 +12,12 @@ export interface CatalogTool {
   risk: Risk;
 }
 
-/** What no call of these tools can have. Expects globs that compile. */
+/** Values impossible for every call of these tools. Expects valid globs. */
 export function checkCatalog(match: PolicyMatch, tools: readonly CatalogTool[]): PolicyProblem[] {
   const found: PolicyProblem[] = [];
   const inToolset = select(tools, match.toolset, ({ toolset }) => toolset, '/match/toolset', 'toolset', found);
   const named = select(inToolset, match.tool, ({ name }) => name, '/match/tool', 'tool', found);
-  // A rule that names no tool may be meant for tools to come.
+  // A rule without a tool name may be meant for future tools.
   if (found.length > 0 || (match.tool === undefined && match.toolset === undefined)) return found;
   const effects = [
     ...new Set(named.flatMap(({ effect }) => (effect === 'by run' ? (['workspace', 'external'] as const) : [effect]))),

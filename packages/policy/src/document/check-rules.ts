@@ -6,8 +6,8 @@ import type { PolicyProblem } from './problem.ts';
 import { isWider } from './wider.ts';
 
 /**
- * Why rules never match, or cannot be compiled. A rule that never matches holds and denies nothing, although it says so.
- * @param tools the tools that calls can name; absent: not known here
+ * Finds rules without any possible match, and invalid rules. A rule without a match holds and denies nothing, contrary to its text.
+ * @param tools the tools in reach of calls; absent: unknown here
  */
 export function checkRules(rules: readonly PolicyRule[], tools?: readonly CatalogTool[]): PolicyProblem[] {
   return rules.flatMap((rule, index) => {

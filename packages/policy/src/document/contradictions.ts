@@ -6,7 +6,7 @@ const onlyForHold = [
   ...(['decisions', 'deciders', 'expires_s', 'on_expiry', 'preview', 'remind_after_s', 'escalate'] as const),
 ];
 
-/** Fields of a rule that exclude each other. */
+/** Mutually exclusive fields of a rule. */
 export function contradictions({ match, action, ...terms }: PolicyRule): PolicyProblem[] {
   const { effect, paths, command, hosts } = match;
   const effects = effect === undefined ? undefined : listOf(effect);

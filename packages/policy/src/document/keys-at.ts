@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The keys that a schema knows at a path, in all of its alternatives. */
+/** The keys known to a schema at a path, in all of its alternatives. */
 export function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const found = path.reduce<z.core.$ZodType[]>(
     (schemas, key) => schemas.flatMap((one) => below(one, key)),

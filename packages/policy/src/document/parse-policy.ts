@@ -9,7 +9,7 @@ export type Parsed<Document> = { ok: true; document: Document } | { ok: false; p
 /** A thousand rules are some 200 KiB. */
 const maxBytes = 1024 * 1024;
 
-/** Reads a document as YAML, which JSON is a part of. Checks its shape alone; `checkRules` checks what the rules mean. */
+/** Reads a document as YAML, a superset of JSON. Checks its shape alone; `checkRules` checks the meaning of the rules. */
 export function parsePolicy<Schema extends z.ZodType = typeof policySchema>(
   text: string,
   schema: Schema = policySchema as unknown as Schema,
@@ -29,11 +29,11 @@ export function parsePolicyValue<Schema extends z.ZodType = typeof policySchema>
   return { ok: false, problems: schemaProblems(schema, parsed.error.issues, value) };
 }
 
-/** The value of a document in YAML, which JSON is a part of. */
+/** The value of a document in YAML, a superset of JSON. */
 export function readYaml(text: string): { ok: true; value: unknown } | { ok: false; detail: string } {
   if (Buffer.byteLength(text) > maxBytes) return { ok: false, detail: `the document is larger than ${maxBytes} bytes` };
   const lines = new LineCounter();
-  // With `uniqueKeys` the library compares each key of a map with all before it: 70 KB of keys would take a second.
+  // With `uniqueKeys` the library compares each key of a map with all keys before: 70 KB of keys would take a second.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
   const [problem] = [...document.errors, ...document.warnings];
   const first = problem === undefined ? repeatedKey(document) : { at: problem.pos[0], message: problem.message };
@@ -44,7 +44,7 @@ export function readYaml(text: string): { ok: true; value: unknown } | { ok: fal
   try {
     // Aliases are copied: a few lines could become gigabytes.
     const value: unknown = document.toJS({ maxAliasCount: 100 });
-    // An alias of what it is in makes a circle. Throws then.
+    // An alias of an enclosing node makes a circle. Throws then.
     JSON.stringify(value);
     return { ok: true, value };
   } catch (error) {
@@ -52,7 +52,7 @@ export function readYaml(text: string): { ok: true; value: unknown } | { ok: fal
   }
 }
 
-/** The first key that a map has twice. */
+/** The first repeated key of a map. */
 function repeatedKey(document: Document): { at: number; message: string } | undefined {
   let found: { at: number; message: string } | undefined;
   visit(document, {

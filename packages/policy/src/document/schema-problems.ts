@@ -5,7 +5,7 @@ import type { PolicyProblem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** The mistakes that a schema finds, each with the nearest valid names. */
+/** The mistakes found by a schema, each with the nearest valid names. */
 export function schemaProblems(schema: z.ZodType, issues: readonly Issue[], value: unknown): PolicyProblem[] {
   return issues.flatMap((issue) => describeIssue(schema, issue, [], value));
 }
@@ -36,7 +36,7 @@ function describeIssue(schema: z.ZodType, issue: Issue, base: readonly PropertyK
 
 const nearest = (name: string, known: readonly string[]): string => `Nearest: ${nearestNames(name, known).join(', ')}`;
 
-/** The alternative that the value seems to mean: it has the right type, and the fewest mistakes. */
+/** The most likely alternative of the value: with the right type, and the fewest mistakes. */
 function closestBranch(branches: readonly Issue[][], given: unknown): readonly Issue[] {
   const [best] = branches
     .map((branch) =>

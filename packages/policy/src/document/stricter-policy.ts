@@ -3,7 +3,7 @@ import { listOf } from '../match/command.ts';
 import { compileGlob } from '../match/glob.ts';
 import { checkRules } from './check-rules.ts';
 
-/** Tools that are held or denied beside what a policy says, by their names. */
+/** Tools to hold or deny in addition to a policy, by their names. */
 export interface Stricter {
   hold: readonly string[];
   deny: readonly string[];
@@ -12,8 +12,8 @@ export interface Stricter {
 }
 
 /**
- * The policy with more held and denied: no call gets a milder verdict than before. The first rule that matches decides, so what a rule
- * allows of a held tool becomes a rule that holds it, in the same place.
+ * The policy with more held and denied: no call gets a milder verdict than before. The first matching rule decides, so an allow rule for a
+ * held tool becomes a hold rule in the same place.
  */
 export function stricterPolicy(policy: Policy, stricter: Stricter): Policy {
   const { deny, hold } = stricter;
@@ -41,14 +41,14 @@ function withHolds(given: PolicyRule, { hold, tools }: Stricter): PolicyRule[] {
   const named = tools.filter((name) => globs.some((glob) => glob.test(name)));
   const held = named.filter((name) => hold.includes(name));
   if (held.length === 0) return [given];
-  // What may match is not allowed, so only what surely matches is held in its place.
+  // A possible match is not allowed, so only a certain match is held in its place.
   const holding: PolicyRule = { ...rule(held, 'hold', reason), match: { ...given.match, tool: held }, surely: true };
   if (tool === undefined) return [holding, given];
   const rest = named.filter((name) => !held.includes(name));
   return rest.length === 0 ? [holding] : [holding, { ...given, match: { ...given.match, tool: rest } }];
 }
 
-/** The API refuses rules that never decide, because an earlier one matches all that they match. Those change nothing. */
+/** The API refuses rules without effect, because an earlier rule matches all their calls. Such rules change nothing. */
 function withoutIdle(rules: readonly PolicyRule[]): PolicyRule[] {
   const flagged = new Set(checkRules(rules).map(({ pointer }) => Number(pointer.split('/')[2])));
   // A rule with a mistake of its own stays, and is refused.

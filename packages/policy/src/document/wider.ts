@@ -3,7 +3,7 @@ import { listOf } from '../match/command.ts';
 import { compileGlob } from '../match/glob.ts';
 import { matchHost, parseHostPattern } from '../match/host-pattern.ts';
 
-/** Whether a match surely has all that another has. False when that is not plain from the text. */
+/** Whether a match surely includes all calls of another match. False when the text does not prove the inclusion. */
 export function isWider(wide: PolicyMatch, narrow: PolicyMatch): boolean {
   const { paths, command, submitted_by: by } = wide;
   return (
@@ -26,7 +26,7 @@ type Some = string | readonly string[] | undefined;
 const coversSome = (wide: Some, narrow: Some): boolean =>
   wide === undefined || (narrow !== undefined && listOf(narrow).every((one) => listOf(wide).includes(one)));
 
-/** By every glob of the narrow list, the same glob or one that its text matches. */
+/** Every glob of the narrow list equals a glob of the wide list, or is matched by such a glob as text. */
 function coversNames(wide: Some, narrow: Some, separated: boolean): boolean {
   if (wide === undefined) return true;
   if (narrow === undefined) return listOf(wide).some((one) => isEverything(one, separated));

@@ -3,13 +3,13 @@ import { defaultCommandTable } from '../command/table/default-table.ts';
 
 const inBuildFolders = defaultCommandTable.paths.buildFolders.flatMap((name) => [`**/${name}`, `**/${name}/**`]);
 
-/** A sub-command, also behind options such as `-C folder`. */
+/** A sub-command, also behind options, for example `-C folder`. */
 const git = (...words: string[]): string[][] => [
   ['git', ...words],
   ['git', '-*', '**', ...words],
 ];
 
-/** Commands that destroy work that no snapshot of the workspace brings back, or that change the machine. */
+/** Commands that destroy work beyond the reach of every snapshot, or change the machine. */
 const dangerous: readonly { name: string; reason: string; argv: readonly string[][] }[] = [
   {
     name: 'changes-user',
@@ -62,7 +62,7 @@ const allow = (name: string, match: PolicyRule['match'], reason: string): Policy
   reason,
 });
 
-/** The rules that judge what the run's own do not match, in the language of every policy. They match every call. */
+/** The rules for calls without a match in the run's own rules, in the language of every policy. Together they match every call. */
 export const builtinPolicy: Policy = policySchema.parse({
   rules: [
     hold(

@@ -2,27 +2,29 @@ import type { CallerKind, CommandClass, Effect, Json, Risk } from '@holdpoint/co
 import type { Pieces } from '../match/glob.ts';
 import type { TouchedPath } from '../match/path-glob.ts';
 
-/** A simple command as rules see it. */
+/** A simple command in the view of rules. */
 export interface CommandFact {
   class: CommandClass;
-  /** It only reads, by its program and its arguments. @default false */
+  /** The command only reads, by its program and its arguments. @default false */
   reads?: true | undefined;
-  /** The words, the program first. A `null` piece is what the shell decides when it runs; a word that has one may become several words. */
+  /**
+   * The words, the program first. A `null` piece is decided by the shell at run time; a word with such a piece may become several words.
+   */
   words: readonly Pieces[];
-  /** Variables that are set for the command alone, such as `PATH=. make`: it may be another program than its name says. */
+  /** Variables set for the command alone, for example `PATH=. make`: the executed program may differ from its name. */
   assigns: boolean;
-  /** Its output goes to a file, which is one of its paths. */
+  /** Its output goes to a file, listed in its paths. */
   redirects: boolean;
-  /** Hosts that its words name. */
+  /** Hosts named by its words. */
   hosts: readonly string[];
-  /** What the command reads, writes and deletes, as far as its words show. */
+  /** The command's reads, writes and deletions, as far as its words show. */
   paths: readonly TouchedPath[];
 }
 
-/** What a call would touch. A toolset computes it from the arguments alone. */
+/** The paths, commands and hosts of a call. A toolset computes the touches from the arguments alone. */
 export interface Touches {
   paths: readonly TouchedPath[];
-  /** The simple commands of a command line; `unparsed`: there is one, and it could not be parsed. */
+  /** The simple commands of a command line; `unparsed`: the call has an unreadable command line. */
   commands: readonly CommandFact[] | 'unparsed';
   /** `host`, `host:port` or a pattern of an allowlist. */
   hosts: readonly string[];
@@ -30,7 +32,7 @@ export interface Touches {
   graph?: 'read' | undefined;
 }
 
-/** All that a policy knows about a call. */
+/** A policy's whole knowledge of a call. */
 export interface CallFacts {
   toolset: string;
   tool: string;
@@ -40,6 +42,6 @@ export interface CallFacts {
   args: Json;
   touches: Touches;
   labels: Readonly<Record<string, string>>;
-  /** Absent in runs from before there were callers: rules that hold or deny by submitter apply. */
+  /** Absent in runs from before the introduction of callers: hold and deny rules by submitter apply. */
   submitted_by?: { name: string; kind: CallerKind } | undefined;
 }

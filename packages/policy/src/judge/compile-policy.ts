@@ -12,7 +12,7 @@ export interface CompiledPolicy {
   /** `sha256:` and 64 hex digits, of the document as canonical JSON. */
   digest: string;
   rules: readonly CompiledRule[];
-  /** The rules that a call of this tool may match, in their order. */
+  /** The rules with a possible match for this tool's calls, in their order. */
   rulesFor(call: Pick<CallFacts, 'toolset' | 'tool'>): readonly CompiledRule[];
 }
 
@@ -22,7 +22,7 @@ const byDigest = new Map<string, CompiledPolicy>();
 
 /**
  * Compiles once per content. The document must not change afterwards.
- * @throws GlobError, RegexError, HostPatternError for a document that `checkPolicy` would refuse
+ * @throws GlobError, RegexError, HostPatternError for a document `checkPolicy` would refuse
  */
 export function compilePolicy(document: PolicyDocument): CompiledPolicy {
   const known = byDocument.get(document);
@@ -30,7 +30,7 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
   const digest = policyDigest(document);
   const policy = byDigest.get(digest) ?? compile(document, digest);
   byDocument.set(document, policy);
-  // The policy that was used last is the last to be dropped.
+  // The most recently used policy is the last to be dropped.
   byDigest.delete(digest);
   byDigest.set(digest, policy);
   const [oldest] = byDigest.keys();

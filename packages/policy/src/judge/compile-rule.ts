@@ -9,7 +9,7 @@ import { all, and, any, type Truth } from '../match/truth.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { Part } from './parts.ts';
 
-/** One field of a match. */
+/** A field of a match. */
 export interface Condition {
   /** The pointer from the rule: `/match/tool`. */
   pointer: string;
@@ -91,7 +91,7 @@ function callConditions(match: PolicyMatch): Condition[] {
   return found;
 }
 
-/** A rule that allows paths or commands alone means the workspace. */
+/** A rule to allow paths or commands alone means the workspace. */
 function coversExternal({ action, match }: PolicyRule): Condition[] {
   const { paths, command, tool, toolset, effect, hosts } = match;
   const isLocal = paths !== undefined || command !== undefined;
@@ -150,7 +150,7 @@ const keepsOutput: Condition = {
 const testHost = (host: HostPattern | undefined, patterns: readonly HostPattern[]): Truth =>
   host === undefined ? 'maybe' : any(patterns, (pattern) => matchHost(pattern, host));
 
-/** Every path of a command must match for `yes`; one that may match is enough for `maybe`. */
+/** Every path of a command must match for `yes`; a single possible match is enough for `maybe`. */
 function testPaths(part: Part, test: (touched: TouchedPath) => Truth): Truth {
   if (part.kind === 'path') return test(part.touched);
   if (part.kind !== 'command') return 'no';

@@ -2,7 +2,7 @@ import type { Touches as Named } from '@holdpoint/contract';
 import type { Touches } from './call-facts.ts';
 import { commandFacts } from './command-facts.ts';
 
-/** What the arguments of a call name, as rules see it. */
+/** The paths, hosts and commands in a call's arguments, in the view of rules. */
 export function describeTouches({ paths, hosts, command, argv, cwd, graph }: Named): Touches {
   const line = command ?? argv?.map(quote).join(' ');
   return { paths, hosts, graph, commands: line === undefined ? [] : commandFacts(line, { root: '/workspace', cwd }) };
@@ -10,5 +10,5 @@ export function describeTouches({ paths, hosts, command, argv, cwd, graph }: Nam
 
 export const nothingTouched: Touches = { paths: [], hosts: [], commands: [] };
 
-/** A word that the shell takes as it is. */
+/** A word taken literally by the shell. */
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;

@@ -7,20 +7,20 @@ import { applies, type BoundPolicies, builtin, judge, type NamedPolicy, namesToo
 import { describePart, type Part, partsOf } from './parts.ts';
 import type { ToolsetPolicy } from './toolset-policy.ts';
 
-/** How one rule stands to one part of a call. */
+/** The relation of a rule to a part of the call. */
 export interface RuleExplanation {
   index: number;
   name?: string | undefined;
   action: PolicyAction;
-  /** `uncertain`: it may match, which is not enough to allow. `after`: a rule before it has decided. */
+  /** `uncertain`: a possible match, too little to allow. `after`: an earlier rule has decided. */
   outcome: 'decides' | 'no_match' | 'uncertain' | 'after';
-  /** The fields that do not match, or not surely. */
+  /** The fields without a match, or without a certain match. */
   because: { pointer: string; detail: string }[];
 }
 
 export interface PartExplanation {
   part: CallPart;
-  /** In the order in which they are judged. Without a rule that decides, the policy has nothing to say about this part. */
+  /** In the order of judgement. Without a deciding rule, the policy is silent about this part. */
   policies: { name: string; version?: number | undefined; rules: RuleExplanation[] }[];
 }
 
@@ -29,7 +29,7 @@ export interface Explanation {
   parts: PartExplanation[];
 }
 
-/** What `judge` does, with the reason for every rule and part. For people: it looks at rules that `judge` skips. */
+/** The judgement of `judge`, with the reason for every rule and part. For people: includes rules skipped by `judge`. */
 export function explain(policies: BoundPolicies, facts: CallFacts): Explanation {
   const parts = partsOf(facts).map((part): PartExplanation => {
     const own = explainPolicy(policies.run, facts, part);
@@ -49,7 +49,7 @@ export function explain(policies: BoundPolicies, facts: CallFacts): Explanation 
   return { verdict: judge(policies, facts), parts };
 }
 
-/** Whether the toolset lets the part run by itself. */
+/** Whether the toolset lets the part run without a question. */
 const isLet = ({ autoFrom }: ToolsetPolicy, explained: { rules: RuleExplanation[] } | undefined): boolean =>
   explained?.rules.some(
     ({ index, action, outcome }) => index >= autoFrom && action === 'allow' && outcome === 'decides',
@@ -58,13 +58,13 @@ const isLet = ({ autoFrom }: ToolsetPolicy, explained: { rules: RuleExplanation[
 const decidedAction = ({ rules }: { rules: RuleExplanation[] }): PolicyAction | undefined =>
   rules.find(({ outcome }) => outcome === 'decides')?.action;
 
-/** Whether the rule of a policy that decides on a part names the tool. */
+/** Whether the deciding rule of a policy for a part names the tool. */
 function namedBy({ policy }: NamedPolicy, facts: CallFacts, part: Part): boolean {
   const deciding = policy.rules.find((rule) => applies(rule, explainRule(rule, facts, part).matched));
   return deciding !== undefined && namesTool(deciding, facts);
 }
 
-/** A question is not asked when a rule that names the tool decides. */
+/** The question is dropped when a rule naming the tool decides. */
 function explainToolset(
   policy: ToolsetPolicy,
   { facts, part, isNamed }: { facts: CallFacts; part: Part; isNamed: boolean },

@@ -9,7 +9,9 @@ type Caution = Pick<PolicyRule, 'name' | 'match' | 'surely'> & { reason: string 
 
 const known = new WeakMap<readonly Caution[], CompiledPolicy>();
 
-/** The reason of the first caution that matches a part of the call, or may match it. The list is compiled once and must not change afterwards. */
+/**
+ * The reason of the first caution with a certain or possible match in the call. The list is compiled once and must not change afterwards.
+ */
 export function findCaution(cautions: readonly Caution[], facts: CallFacts): string | undefined {
   if (cautions.length === 0) return undefined;
   const policy = known.get(cautions) ?? compilePolicy({ rules: cautions.map((one) => ({ ...one, action: 'hold' })) });

@@ -10,27 +10,27 @@ import { mergeTerms } from './merge-terms.ts';
 import { describePart, type Part, partsOf } from './parts.ts';
 import { type ToolsetPolicy, toolsetPrefix } from './toolset-policy.ts';
 
-/** A policy under the name that verdicts give: `run`, `operator`, or the name of a document. */
+/** A policy under its name in verdicts: `run`, `operator`, or the name of a document. */
 export interface NamedPolicy {
   name: string;
   version?: number | undefined;
   policy: CompiledPolicy;
 }
 
-/** The policies that bind a run. */
+/** The binding policies of a run. */
 export interface BoundPolicies {
-  /** The run's own. The built-in rules judge what it does not match, and their denials bind it too. */
+  /** The run's own. The built-in rules judge the calls without a match in the run's policy, and their denials bind the run's policy too. */
   run: NamedPolicy;
   /**
-   * The operator's, recorded and current. They only make a verdict stricter: what they do not match is left to the others. What all of them
-   * allow is left to the run's own policy, even where the built-in rules deny it.
+   * The operator's, recorded and current. They only make a verdict stricter: calls without a match are left to the others. Calls allowed by
+   * all of them are left to the run's own policy, even where the built-in rules deny the call.
    */
   operator: readonly NamedPolicy[];
-  /** That of the toolset. It only makes a verdict stricter, too. */
+  /** The policy of the toolset. This policy only makes a verdict stricter, too. */
   toolset?: ToolsetPolicy | undefined;
 }
 
-/** A rule and the part of the call that it matched. */
+/** A rule and the matched part of the call. */
 interface Decided {
   from: NamedPolicy;
   rule: CompiledRule;
@@ -40,8 +40,8 @@ interface Decided {
 export const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, deny: 2 };
 
 /**
- * The verdict on a call: for each part the first rule of a policy that matches decides, and the strictest decision over all parts and
- * policies is the verdict. Rules that hold together add up: an approval must satisfy each of them. Pure.
+ * The verdict on a call: for each part the first matching rule of a policy decides, and the strictest decision over all parts and policies
+ * is the verdict. Simultaneous hold rules add up: an approval must satisfy each of them. Pure.
  */
 export function judge({ run, operator, toolset }: BoundPolicies, facts: CallFacts): Verdict {
   const budget = { left: regexBudget };
@@ -82,7 +82,7 @@ export function judge({ run, operator, toolset }: BoundPolicies, facts: CallFact
   return toVerdict(first, deciding);
 }
 
-/** Whether a rule names the tool of a call. A pattern that happens to fit it does not. */
+/** Whether a rule names the tool of a call. A pattern with an accidental match does not count. */
 export const namesTool = ({ rule }: CompiledRule, { tool }: CallFacts): boolean =>
   listOf(rule.match.tool ?? []).includes(tool);
 
@@ -94,7 +94,7 @@ function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolea
 /** The built-in rules as a policy. */
 export const builtin = (): NamedPolicy => ({ name: 'builtin', policy: compilePolicy(builtinPolicy) });
 
-/** The first rule that matches each part, and the parts that no rule matches. */
+/** The first matching rule of each part, and the parts without a matching rule. */
 export function decide(from: NamedPolicy, facts: CallFacts, parts: readonly Part[], budget: RegexBudget) {
   const found: Decided[] = [];
   let left = parts;
@@ -125,7 +125,7 @@ function testAll(conditions: readonly Condition[], facts: CallFacts, part: Part,
   return found;
 }
 
-/** What may match is held or denied, unless the rule is about what surely matches, and never allowed. */
+/** A possible match is held or denied, unless the rule asks for certain matches, and never allowed. */
 export const applies = ({ rule }: CompiledRule, matched: Truth): boolean =>
   matched === 'yes' || (matched === 'maybe' && rule.action !== 'allow' && rule.surely === undefined);
 

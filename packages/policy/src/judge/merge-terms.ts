@@ -5,7 +5,7 @@ type Terms = Pick<
   'decisions' | 'deciders' | 'expires_s' | 'on_expiry' | 'preview' | 'remind_after_s' | 'escalate'
 >;
 
-/** The terms of an approval that satisfies every rule: who decides must be allowed by each, and nothing runs on expiry unless all agree. */
+/** The terms of an approval for every rule: each rule must permit the decider, and nothing runs on expiry unless all agree. */
 export function mergeTerms(rules: readonly PolicyRule[]): Terms {
   const offered = rules.flatMap(({ decisions }) => (decisions === undefined ? [] : [decisions]));
   const [first, ...others] = offered;

@@ -4,13 +4,13 @@ import { type HostPattern, parseHostPattern } from '../match/host-pattern.ts';
 import { normalPath, type TouchedPath } from '../match/path-glob.ts';
 import type { CallFacts, CommandFact } from './call-facts.ts';
 
-/** What a rule is matched with: one simple command, one path, one host, or the whole call when it touches none of these. */
+/** The unit a rule matches: a simple command, a path, a host, or the whole call without any of these. */
 export type Part =
   | { kind: 'call' }
-  /** `program`: its name without folders, when it is known. */
+  /** `program`: its name without folders, if known. */
   | { kind: 'command'; command: CommandFact | 'unparsed'; program: string | undefined }
   | { kind: 'path'; touched: TouchedPath }
-  /** `undefined`: not a host, so any rule about hosts may mean it. */
+  /** `undefined`: not a host, so any rule about hosts may apply. */
   | { kind: 'host'; text: string; host: HostPattern | undefined };
 
 export function partsOf({ touches: { paths, commands, hosts } }: CallFacts): Part[] {
@@ -31,7 +31,7 @@ function programOf(command: CommandFact | 'unparsed'): string | undefined {
 
 const maxDetail = 300;
 
-/** The part as people read it. */
+/** The part in a form for people. */
 export function describePart(part: Part): CallPart {
   const text = detailOf(part);
   return { kind: part.kind, detail: text.length > maxDetail ? `${text.slice(0, maxDetail)}…` : text };

@@ -4,9 +4,9 @@ import { type BoundPolicies, decide, type NamedPolicy } from './judge.ts';
 import { type Part, partsOf } from './parts.ts';
 
 /**
- * The programs of an allowed call that was let through because its commands only read: each of them only reads, and a rule about commands
- * allowed it. Undefined for any other call. Such a call can run where nothing else can start and nothing can be written, so that a mistake in
- * the reading of its line has no effect. Call it for a call that `judge` allows. Pure.
+ * The programs of a call allowed because its commands only read: each of them only reads, and a rule about commands allowed each. Undefined
+ * for any other call. Such a call can run in a place without other programs and without writes, so a mistake in the reading of its line has
+ * no effect. Expects a call allowed by `judge`. Pure.
  */
 export function readingPrograms({ run, operator, toolset }: BoundPolicies, facts: CallFacts): string[] | undefined {
   const { commands, hosts, paths } = facts.touches;
@@ -21,7 +21,7 @@ export function readingPrograms({ run, operator, toolset }: BoundPolicies, facts
   return isJudged ? [...new Set(commands.flatMap(programsOf))] : undefined;
 }
 
-/** The commands that a rule about commands allows. */
+/** The commands allowed by a rule about commands. */
 const allowed = (from: NamedPolicy, facts: CallFacts, parts: readonly Part[]): Part[] =>
   decide(from, facts, parts, { left: regexBudget }).found.flatMap(({ rule: { rule }, part }) =>
     rule.action === 'allow' && rule.match.command !== undefined ? [part] : [],

@@ -1,7 +1,10 @@
 import type { PolicyRule, ToolsetRules } from '@holdpoint/contract';
 import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
 
-/** The rules of a toolset, behind them one that holds for each tool whose every call asks, and behind those what runs by itself. */
+/**
+ * The rules of a toolset: behind them a hold rule for each tool with a question on every call, and last the rules for calls without a
+ * question.
+ */
 export interface ToolsetPolicy {
   /** `toolset:` and the name of the toolset. */
   name: string;
@@ -9,7 +12,7 @@ export interface ToolsetPolicy {
   policy: CompiledPolicy;
   /** The index of the first question. */
   asksFrom: number;
-  /** The index of the first rule that keeps the built-in ones from holding a call. */
+  /** The index of the first rule with power over the hold rules of the built-in policy. */
   autoFrom: number;
 }
 
@@ -17,7 +20,7 @@ export const toolsetPrefix = 'toolset:';
 
 const known = new WeakMap<ToolsetRules, ToolsetPolicy>();
 
-/** Compiled once per object, which must not change afterwards. @returns undefined when the toolset says nothing */
+/** Compiled once per object. The object must not change afterwards. @returns undefined when the toolset says nothing */
 export function toolsetPolicy(toolset: string, says: ToolsetRules): ToolsetPolicy | undefined {
   const { rules, asks, auto = [] } = says;
   if (rules.length === 0 && asks.length === 0 && auto.length === 0) return undefined;

@@ -12,7 +12,7 @@ type Wanted = NonNullable<PolicyMatch['command']>;
 type Test = (command: CommandFact, budget: RegexBudget) => Truth;
 
 /**
- * @param surely the rule says what its words surely are: a program in any folder and with any variables set is the program
+ * @param surely the rule describes certain words: a program in any folder and with any variables set is the program
  * @throws GlobError, RegexError
  */
 export function compileCommand(
@@ -63,7 +63,7 @@ function testProgram(globs: readonly Glob[], surely: boolean): Test {
   };
 }
 
-/** An allow rule needs the program as it is written: `./git` is not `git`. Other rules mean it in every folder. */
+/** An allow rule needs the written form of the program: `./git` is not `git`. Other rules mean the program in every folder. */
 function matchProgram(glob: Glob, word: Pieces, surely: boolean): Truth {
   const written = glob.testPieces(word);
   if (written === 'yes') return written;
@@ -100,14 +100,14 @@ function compileWord(source: string, index: number, surely: boolean): WordGlob {
     many: false,
     test(word) {
       const found = glob.testPieces(word);
-      // A wildcard stays in the folder that the rule names: `dist/**` is not `dist/../src`.
+      // A wildcard stays in the folder of the rule: `dist/**` is not `dist/../src`.
       const leaves = glob.literal === undefined && word.some((piece) => piece?.split(/[/=:]/).includes('..'));
       return found === 'yes' && leaves ? 'maybe' : found;
     },
   };
 }
 
-/** Most commands differ from a rule in one of their first words. */
+/** Most commands differ from a rule in their first words. */
 function startsOtherwise(globs: readonly WordGlob[], words: readonly Pieces[]): boolean {
   for (let at = 0; at < globs.length; at++) {
     const [glob, word] = [globs[at], words[at]];
@@ -117,7 +117,7 @@ function startsOtherwise(globs: readonly WordGlob[], words: readonly Pieces[]): 
   return false;
 }
 
-/** One row per glob: how surely the globs so far match the first words. A word with an unknown piece may become no word, or several. */
+/** A row per glob: how surely the globs so far match the first words. A word with an unknown piece may become no word, or several. */
 function alignWords(globs: readonly WordGlob[], words: readonly Pieces[]): Truth {
   const unknown = words.map((word) => word.includes(null));
   const known = unknown.indexOf(false);
@@ -146,7 +146,7 @@ function testRegex(source: string): Test {
   };
 }
 
-/** The words as one text, and again with the program's name alone where it is written with its folder. */
+/** The words as a single text, and again with the program's name alone when written with its folder. */
 interface CommandTexts {
   written: string;
   named: string | undefined;

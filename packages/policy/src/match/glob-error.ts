@@ -1,4 +1,4 @@
-/** A glob that has no meaning. The message continues "the glob …". */
+/** A glob without a meaning. The message continues "the glob …". */
 export class GlobError extends Error {
   override name = 'GlobError';
 }

@@ -15,8 +15,8 @@ export interface Glob {
 }
 
 /**
- * `*`: any text without a slash. `**`: any text; `**` and a slash: any folders, or none. `?`: one character, no slash. `[a-c]`, `[!a]`,
- * `{a,b}`. A backslash takes the next character literally. Takes time linear in the text: a set of positions advances by one character.
+ * `*`: any text without a slash. `**`: any text; `**` and a slash: any folders, or none. `?`: a single character, no slash. `[a-c]`, `[!a]`,
+ * `{a,b}`. A backslash takes the next character literally. Takes time linear in the text: a set of positions advances character by character.
  * @param separated false: the text has no folders, so `*` and `?` match a slash, too
  * @throws GlobError
  */
@@ -101,7 +101,7 @@ function characterSet(inside: readonly string[]): (char: string) => boolean {
 const literalOf = (tokens: readonly Token[]): string | undefined =>
   tokens.every(({ kind }) => kind === 'char') ? longestText(tokens) : undefined;
 
-/** A text that every match contains: most texts are refused by a search for it, 50 times as fast as a run. */
+/** A text contained in every match: a search for this text refuses most inputs, 50 times as fast as a run. */
 function longestText(tokens: readonly Token[]): string {
   let longest = '';
   let text = '';
@@ -113,7 +113,7 @@ function longestText(tokens: readonly Token[]): string {
   return longest;
 }
 
-/** Takes what is possible and what is certain forward, piece by piece. An unknown piece keeps only an open `**` certain. */
+/** Advances the possible and the certain positions, piece by piece. An unknown piece keeps only an open `**` certain. */
 function run(tokens: readonly Token[], pieces: Pieces): Truth {
   const end = tokens.length;
   let possible = enter(tokens, new Uint8Array(end + 1), 0);
@@ -158,7 +158,7 @@ function step(tokens: readonly Token[], set: Uint8Array, char: string): Uint8Arr
   return next;
 }
 
-/** Reaches a position, and those behind a star, which may stand for no text. Folders may be skipped with their slash. */
+/** Reaches a position, and the positions behind a star, because a star may stand for no text. Folders may be skipped with their slash. */
 function enter(tokens: readonly Token[], set: Uint8Array, at: number): Uint8Array {
   set[at] = 1;
   const { kind } = tokens[at] ?? {};

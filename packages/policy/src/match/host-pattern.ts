@@ -3,7 +3,7 @@ import type { Truth } from './truth.ts';
 /** Hosts by name and port. `host` has no wildcard; `*` alone is any host. */
 export interface HostPattern {
   host: string;
-  /** Stands for names below `host` at any depth, and not for `host` itself. */
+  /** Stands for names below `host` at any depth, without the host's own name. */
   below: boolean;
   /** `any`: every port. */
   ports: readonly number[] | 'any';
@@ -11,7 +11,10 @@ export interface HostPattern {
 
 const webPorts = [80, 443];
 
-/** Reads `host`, `host:port`, `*.host`, `*.host:port`, `*` and `[address]:port`, in any spelling that a URL allows. @returns undefined for other text */
+/**
+ * Reads `host`, `host:port`, `*.host`, `*.host:port`, `*` and `[address]:port`, in any spelling valid in a URL. @returns undefined for
+ * other text
+ */
 export function parseHostPattern(text: string): HostPattern | undefined {
   if (text === '*') return { host: '', below: true, ports: 'any' };
   const [, star, name = '', port] = /^(\*\.)?(\[[0-9a-f:.]+\]|[^\s:/?#@\\*[\]]+)(?::(\d{1,5}))?$/i.exec(text) ?? [];
@@ -22,7 +25,7 @@ export function parseHostPattern(text: string): HostPattern | undefined {
   return { host, below: star !== undefined, ports: number === undefined ? webPorts : [number] };
 }
 
-/** Whether a rule's pattern covers a host of a call, which may be a pattern itself. `maybe`: a part of it. */
+/** Whether a rule's pattern covers a host of a call. The host may be a pattern, too. `maybe`: the rule covers a part of the pattern. */
 export function matchHost(rule: HostPattern, touched: HostPattern): Truth {
   if (!overlaps(rule, touched)) return 'no';
   const names = rule.below

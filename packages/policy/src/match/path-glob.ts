@@ -5,10 +5,13 @@ import { and, or, type Truth } from './truth.ts';
 
 /** A path of a call. */
 export interface TouchedPath {
-  /** Relative to the workspace. A `null` piece is unknown: alone, any path; behind a text, such as the empty one, names within the folders before it. */
+  /**
+   * Relative to the workspace. A `null` piece is unknown: alone, any path; behind a text, even an empty text, names within the folders
+   * before.
+   */
   path: string | Pieces;
   access: 'read' | 'write' | 'delete';
-  /** The call also reaches what lies below the path. */
+  /** The call also reaches the content below the path. */
   recursive?: boolean | undefined;
 }
 
@@ -34,18 +37,18 @@ export function compilePathGlob(source: string): PathGlob {
   };
 }
 
-/** A glob that covers all below a folder covers the folder. */
+/** A glob over all content of a folder covers the folder. */
 function testTree(glob: Glob, pieces: Pieces): Truth {
   const below = glob.testPieces(pieces[0] === '.' ? [null] : [...pieces, '/', null]);
   return below === 'yes' ? below : and('maybe', or(below, glob.testPieces(pieces)));
 }
 
-/** Outside of the workspace. A wildcard at the start of a glob does not allow that. */
+/** Outside of the workspace. A wildcard at the start of a glob does not allow such a path. */
 const leaves = ([first]: Pieces): boolean => first === null || first === '..' || /^(\.\.\/|\/|~)/.test(first ?? '');
 
 const normal = new WeakMap<TouchedPath, Pieces>();
 
-/** Made once per path: it takes longer than most comparisons. */
+/** Made once per path: the conversion takes longer than most comparisons. */
 function piecesOf(touched: TouchedPath): Pieces {
   const { path } = touched;
   if (typeof path !== 'string') return path;
@@ -54,7 +57,7 @@ function piecesOf(touched: TouchedPath): Pieces {
   return pieces;
 }
 
-/** The shortest spelling. A path that leaves the workspace begins with `..` or a slash. */
+/** The shortest spelling. A path out of the workspace begins with `..` or a slash. */
 export function normalPath(path: string): string {
   const shortest = posix.normalize(path);
   return shortest.length > 1 && shortest.endsWith('/') ? shortest.slice(0, -1) : shortest;

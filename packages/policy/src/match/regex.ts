@@ -5,12 +5,12 @@ class RegexError extends Error {
   override name = 'RegexError';
 }
 
-/** Counts the work of all regular expressions of one judgement, so that it ends after the same work on every machine. */
+/** Counts the work of all regular expressions in a judgement: the judgement ends after the same work on every machine. */
 export interface RegexBudget {
   left: number;
 }
 
-/** Instructions times characters. The worst expression takes 13 ns for each, so one judgement takes at most 0.2 s. */
+/** Instructions times characters. The worst expression takes 13 ns for each, so a judgement takes at most 0.2 s. */
 export const regexBudget = 16_000_000;
 
 export interface Regex {
@@ -19,12 +19,12 @@ export interface Regex {
   test(text: string, budget: RegexBudget): Truth;
 }
 
-/** Instructions of one expression. `[ab]{250}` has 250. */
+/** Instructions of an expression. `[ab]{250}` has 250. */
 const maxInstructions = 500;
-/** Before it is compiled: a repetition is written out, and nested ones multiply. */
+/** Checked before the compilation: a repetition is written out, and nested repetitions multiply. */
 const maxSource = 500;
 
-/** Compiles for RE2, which takes time linear in the text. @throws RegexError that says what is wrong with the expression */
+/** Compiles for RE2. RE2 takes time linear in the text. @throws RegexError with the mistake in the expression */
 export function compileRegex(source: string): Regex {
   if (source.length > maxSource) throw new RegexError(`is longer than ${maxSource} characters`);
   const compiled = compile(source);
@@ -53,7 +53,7 @@ function compile(source: string): RE2JS {
   }
 }
 
-/** The plain text after `^` that every match starts with. A search in RE2 takes 100 times as long as this comparison. */
+/** The plain text after `^` at the start of every match. A search in RE2 takes 100 times as long as this comparison. */
 function literalStart(source: string): string {
   const plain = /^\^([\w /:=-]+)/.exec(source)?.[1] ?? '';
   if (plain === '' || hasTopAlternative(source)) return '';

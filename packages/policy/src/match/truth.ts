@@ -1,6 +1,6 @@
 /**
- * `maybe`: what the shell decides only when it runs may match. An allow rule needs `yes`; a rule that holds or denies applies unless the
- * answer is `no`.
+ * `maybe`: the shell decides at run time whether the rule matches. An allow rule needs `yes`; a hold or deny rule applies unless the answer
+ * is `no`.
  */
 export type Truth = 'yes' | 'maybe' | 'no';
 

@@ -3,8 +3,8 @@ import { compilePermissions, type WrittenGrants } from './grants.ts';
 import { compileProtected } from './permits.ts';
 
 /**
- * Says of a path that really changed whether the run may not change it; undefined when the run may change every path.
- * Paths are those of a diff: relative to the workspace, and quoted as in git when they are not UTF-8.
+ * Judges a really changed path against the run's permissions; undefined when the run may change every path. Paths are written as in a diff:
+ * relative to the workspace, and quoted as in git when outside of UTF-8.
  */
 export function forbiddenPaths({
   permissions,
@@ -17,13 +17,13 @@ export function forbiddenPaths({
     const touched = { path: unquoted(path), access: 'write' as const };
     if (any(kept, (glob) => glob.test(touched)) !== 'no') return true;
     if (writable === undefined) return false;
-    // A folder changes when an entry is made in it, so a permission for all in a folder covers the folder.
+    // A folder changes when an entry is made inside, so a permission for all content of a folder covers the folder.
     const folder = { ...touched, recursive: true };
     return !writable.some((glob) => glob.test(touched) === 'yes' || glob.test(folder) === 'yes');
   };
 }
 
-/** Globs judge the readable part of a name: each byte that is not UTF-8 counts as one character. */
+/** Globs judge the readable part of a name: each byte outside of UTF-8 counts as a character. */
 export function unquoted(path: string): string {
   if (!path.startsWith('"') || !path.endsWith('"') || path.length < 2) return path;
   return path.slice(1, -1).replace(/\\(\d{3}|.)/g, (_, escaped: string) => {

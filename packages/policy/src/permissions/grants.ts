@@ -14,7 +14,7 @@ export interface WrittenGrants {
   modes: Modes;
 }
 
-/** What a fork asks for. Absent fields are inherited. */
+/** The requested grants of a fork. Absent fields are inherited. */
 export interface AskedGrants {
   permissions?: readonly string[] | undefined;
   protected?: readonly string[] | undefined;
@@ -54,7 +54,7 @@ export function compilePermissions(texts: readonly string[] | undefined): readon
   const known = compiled.get(texts);
   if (known !== undefined) return known;
   const parsed = parsePermissions(texts);
-  // A permission that this version does not know grants nothing.
+  // A permission unknown to this version grants nothing.
   const permissions = parsed.ok ? parsed.permissions : texts.flatMap(understood);
   compiled.set(texts, permissions);
   return permissions;
@@ -71,7 +71,7 @@ const compile = ({ permissions, protected: globs, modes }: WrittenGrants): Grant
   modes,
 });
 
-/** What asks for more than its parent has, by JSON pointer. */
+/** Requests beyond the parent's grants, by JSON pointer. */
 export function widened(parent: WrittenGrants, { permissions, modes }: AskedGrants): PolicyProblem[] {
   const had = compilePermissions(parent.permissions);
   const asked = compilePermissions(permissions) ?? [];
@@ -89,7 +89,7 @@ export function widened(parent: WrittenGrants, { permissions, modes }: AskedGran
   ];
 }
 
-/** The grants of a fork: what it asks for, as far as its parent has it. */
+/** The grants of a fork: its request, within the parent's grants. */
 export function narrowWritten(
   parent: WrittenGrants,
   { permissions, protected: globs, modes }: AskedGrants,
@@ -102,7 +102,7 @@ export function narrowWritten(
   return { ...narrowed, permissions: narrowed.permissions?.map(({ text }) => text) };
 }
 
-/** The entries of an allowlist that the permissions and modes leave open. An entry that is only partly permitted becomes that part. */
+/** The entries of an allowlist left open by the permissions and modes. An entry with a permitted part becomes this part. */
 export function openHosts({ permissions, modes }: WrittenGrants, allow: readonly string[]): string[] {
   if (modes.deterministic) return [];
   const all = compilePermissions(permissions);

@@ -3,15 +3,15 @@ import { compileGlob } from '../match/glob.ts';
 import { matchHost } from '../match/host-pattern.ts';
 import type { Permission } from './permission.ts';
 
-/** What a run may do, as it is submitted and inherited. */
+/** The permissions of a run, as submitted and inherited. */
 export interface Grants {
-  /** Without them there is no limit beside the policy. */
+  /** Without them the policy is the only limit. */
   permissions?: readonly Permission[] | undefined;
   protected: readonly string[];
   modes: Modes;
 }
 
-/** The grants of a fork or a sub-agent: what it asks for, as far as its parent has it. @param asked absent fields are inherited */
+/** The grants of a fork or a sub-agent: its request, within the parent's grants. @param asked absent fields are inherited */
 export function narrow(parent: Grants, asked: Partial<Grants>): Grants {
   const { permissions = parent.permissions } = asked;
   return {
@@ -26,14 +26,14 @@ export function narrow(parent: Grants, asked: Partial<Grants>): Grants {
   };
 }
 
-/** The permissions of the list that the parent has, and those of the parent that lie within one of the list. */
+/** The list's permissions within the parent's, and the parent's permissions within an entry of the list. */
 function within(parent: readonly Permission[], asked: readonly Permission[]): Permission[] {
   const kept = asked.filter((one) => parent.some((other) => covers(other, one)));
   const narrower = parent.filter((one) => asked.some((other) => covers(other, one)));
   return [...new Map([...kept, ...narrower].map((one) => [one.text, one])).values()];
 }
 
-/** Whether a permission surely has all of another one. */
+/** Whether a permission surely includes another permission. */
 export function covers(wide: Permission, narrow: Permission): boolean {
   if (wide.text === narrow.text) return true;
   if (wide.kind === 'graph:read' || narrow.kind === 'graph:read') return wide.kind === narrow.kind;
@@ -51,7 +51,7 @@ function coversProgram(wide: string, narrow: string): boolean {
   return literal !== undefined && compileGlob(wide, false).test(literal);
 }
 
-/** A folder with all below it covers every glob that begins there; otherwise a glob covers only texts. */
+/** A folder with all its content covers every glob with its beginning there; otherwise a glob covers only texts. */
 function coversPaths(wide: string, narrow: string): boolean {
   // `**` stays in the workspace, see `compilePathGlob`.
   if (/(^|\/)\.\.(\/|$)|^[/~]/.test(narrow)) return false;

@@ -25,7 +25,7 @@ export function parsePermissions(
 
 const kinds = Object.keys(permissionForms) as PermissionKind[];
 
-/** @returns a text that says what is wrong */
+/** @returns a text about the mistake */
 function parsePermission(text: string): Permission | string {
   const kind = kinds.find((one) => text === one || text.startsWith(`${one}:`));
   if (kind === undefined) return unknownPermission(text);

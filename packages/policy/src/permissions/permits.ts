@@ -6,14 +6,14 @@ import { compilePathGlob, normalPath, type PathGlob, type TouchedPath } from '..
 import { any } from '../match/truth.ts';
 import type { Permission } from './permission.ts';
 
-/** `denied`: the permission that the call lacks. `how`: how its run gets it. */
+/** `denied`: the missing permission of the call. `how`: the way for the run to get the permission. */
 export type Permitted = { ok: true } | { ok: false; denied: string; how: string };
 
 type Touching = Pick<CallFacts, 'effect' | 'touches'>;
 
 /**
- * Whether a run has the permissions for all that a call surely or possibly touches. What is not known in advance needs the permission for
- * everything of its kind.
+ * Whether a run has the permissions for all certain and possible touches of a call. An unknown path, host or program needs the permission
+ * for everything of its kind.
  */
 export function permits(
   permissions: readonly Permission[],
@@ -58,7 +58,7 @@ function lacksCommand(
   return lacking ?? first(paths, (path) => lacksPath(permissions, path));
 }
 
-/** @param program undefined: not known before it runs */
+/** @param program undefined: unknown before the call runs */
 function lacksProgram(permissions: readonly Permission[], program: string | undefined): string | undefined {
   const has = permissions.some(({ kind, ...one }) => {
     if (kind !== 'exec' || !('program' in one)) return false;
@@ -86,13 +86,13 @@ export function deniedByModes({ read_only, deterministic }: Modes, { effect, tou
   return { ok: true };
 }
 
-/** A glob that names a folder protects what lies in it. */
+/** A glob with the name of a folder protects the content of the folder. */
 export const compileProtected = (globs: readonly string[]): PathGlob[] =>
   globs
     .flatMap((glob) => (glob.endsWith('**') ? [glob] : [glob, `${glob.replace(/\/+$/, '')}/**`]))
     .map(compilePathGlob);
 
-/** The first path that a call may write or delete although it is protected. What is not known in advance may be any path. */
+/** The first protected path a call may write or delete. An unknown path may be any path. */
 export function protectedPath(
   globs: readonly string[],
   { touches: { paths, commands } }: Touching,

@@ -1,7 +1,7 @@
 import { unquoted } from './forbidden-paths.ts';
 import { compilePermissions } from './grants.ts';
 
-/** Says of a path of a snapshot whether a run may read it; undefined when it may read every path. */
+/** Judges whether a run may read a path of a snapshot; undefined when the run may read every path. */
 export function readablePaths(permissions: readonly string[] | undefined): ((path: string) => boolean) | undefined {
   const readable = compilePermissions(permissions)?.flatMap((one) => (one.kind === 'fs:read' ? [one.glob] : []));
   if (readable === undefined || readable.some(({ source }) => source === '**')) return undefined;

@@ -2,8 +2,8 @@ import type { PolicyAction } from '@holdpoint/contract';
 import type { RecordedCall } from './recorded-call.ts';
 
 /**
- * How much a person should look at a call that has another verdict now, the most first: what would newly run, and of that what was denied,
- * then refused, then not decided, then approved; then what would newly be held; then what would newly be denied.
+ * A person's need to look at a call with a changed verdict, the highest first: calls now allowed, ordered by their past: denied, refused,
+ * not decided, approved; then calls now held; then calls now denied.
  */
 export function attention(call: Pick<RecordedCall, 'action' | 'decision'>, now: PolicyAction): number {
   const kinds: Record<PolicyAction, number> = { allow: 20, hold: 10, deny: 0 };
@@ -16,6 +16,6 @@ function concern({ action, decision }: Pick<RecordedCall, 'action' | 'decision'>
   return decision === undefined || decision.kind === 'expired' ? 1 : 0;
 }
 
-/** A person did not want the call as it was. An edit replaces it. */
+/** A person refused the call in its original form. An edit replaces the original form. */
 export const isRefused = ({ decision }: Pick<RecordedCall, 'decision'>): boolean =>
   decision !== undefined && ['reject', 'respond', 'edit'].includes(decision.kind);

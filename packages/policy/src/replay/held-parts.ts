@@ -5,11 +5,11 @@ import { normalPath } from '../match/path-glob.ts';
 
 export interface HeldPart {
   part: Part;
-  /** Parts with the same key can have one rule: the same program and sub-command, or the same folder. */
+  /** Parts with the same key can share a rule: the same program and sub-command, or the same folder. */
   key: string;
 }
 
-/** The parts of a call that the policies hold. */
+/** The held parts of a call. */
 export function heldParts(policies: BoundPolicies, facts: CallFacts): HeldPart[] {
   return partsOf(facts)
     .filter((part) => judge(policies, { ...facts, touches: onlyPart(part, facts) }).action === 'hold')
@@ -52,11 +52,11 @@ function keyOf(part: Part, { args }: CallFacts): unknown[] {
   }
 }
 
-/** The program and its first word, unless that is an option or looks like a path. */
+/** The program and its first word, except for an option or a path as the first word. */
 export const subcommandEnd = ([, first]: readonly string[]): number =>
   first !== undefined && /^[a-z][a-z0-9:_-]*$/.test(first) ? 2 : 1;
 
-/** `''`: the workspace itself. */
+/** `''`: the workspace. */
 export function folderOf(path: string | readonly (string | null)[]): string {
   const text = normalPath(typeof path === 'string' ? path : wordText(path));
   return text.includes('/') ? text.slice(0, text.lastIndexOf('/')) : '';

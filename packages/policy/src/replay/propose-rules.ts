@@ -7,12 +7,12 @@ import { type HeldPart, heldParts } from './held-parts.ts';
 import type { RecordedCall } from './recorded-call.ts';
 import { ruleFor } from './rule-for.ts';
 
-/** Rules that would have let calls through that people always approved. Never made without a person. */
+/** Rules for calls approved by people every time. Never made without a person. */
 export interface ProposedRules<Call extends RecordedCall = RecordedCall> {
   rules: PolicyRule[];
   /** How often people approved. */
   approved: number;
-  /** The calls that the rules let through. */
+  /** The calls allowed by the rules. */
   calls: Call[];
   /** "approved 143 times, never refused; …" */
   summary: string;
@@ -20,13 +20,13 @@ export interface ProposedRules<Call extends RecordedCall = RecordedCall> {
 
 interface Options<Call extends RecordedCall> {
   policiesOf: (call: Call) => BoundPolicies;
-  /** Approvals that a group needs. @default 3 */
+  /** Approvals required for a group. @default 3 */
   least?: number | undefined;
 }
 
 /**
- * Groups the held calls that people approved by what was held of them, and finds the narrowest rules that cover each group. A group is left out
- * when its rules would let through a call that was refused or denied. Yields undefined after a stretch of work, so that the caller can pause. Pure.
+ * Groups the held and approved calls by their held parts, and finds the narrowest rules for each group. A group is left out when its rules
+ * would allow a refused or denied call. Yields undefined after a stretch of work, for a pause of the caller. Pure.
  */
 export function* proposeRules<Call extends RecordedCall>(
   calls: readonly Call[],
@@ -52,7 +52,7 @@ interface Member<Call> {
   held: readonly HeldPart[];
 }
 
-/** Calls that are judged without a pause: some milliseconds. */
+/** Calls judged without a pause: some milliseconds. */
 const stretch = 50;
 
 function* propose<Call extends RecordedCall>(
@@ -83,7 +83,7 @@ function* propose<Call extends RecordedCall>(
   yield { rules, approved: calls.length, calls, summary };
 }
 
-/** Rules before those of a run. Compiles once per policy. */
+/** Adds rules before the rules of a run. Compiles once per policy. */
 function addRules(rules: readonly PolicyRule[]): (policies: BoundPolicies) => BoundPolicies {
   const known = new Map<string, CompiledPolicy>();
   return ({ run, ...others }) => {

@@ -1,7 +1,7 @@
 import type { DecisionKind, PolicyAction } from '@holdpoint/contract';
 import type { CallFacts } from '../judge/call-facts.ts';
 
-/** A call that a gate has judged, and how people decided on it. */
+/** A call judged by a gate, and the decision of people. */
 export interface RecordedCall {
   run_id: string;
   step_id: string;

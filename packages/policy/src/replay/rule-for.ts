@@ -4,7 +4,7 @@ import { wordText } from '../judge/parts.ts';
 import { normalPath } from '../match/path-glob.ts';
 import { folderOf, type HeldPart, subcommandEnd } from './held-parts.ts';
 
-/** The narrowest rule that allows parts with one key; undefined when no rule can. */
+/** The narrowest rule to allow parts with the same key; undefined when no rule can. */
 export function ruleFor(parts: readonly (HeldPart & { facts: CallFacts })[]): PolicyRule | undefined {
   const [first] = parts;
   if (first === undefined) return undefined;

@@ -41,7 +41,7 @@ function expectedSigns(node: SyntaxNode, count: number): string {
 
 const numbers = /^(?:for[ \t]*)?(?:\$\(\(|\(\(|\$\[)[\d\s+\-*/%<>=!&|^~?:,;()]*(?:\)\)|\])[\s;]*(?:do|\{)?\s*$/;
 
-/** Arithmetic has numbers and operators alone. Any other is a hazard, and what it evaluates is not known. */
+/** Arithmetic has numbers and operators alone. Any other arithmetic is a hazard, with unknown evaluations. */
 export function checkArithmetic(
   { source }: Region,
   node: ArithmeticFor | ArithmeticCommand | ArithmeticExpansionPart,

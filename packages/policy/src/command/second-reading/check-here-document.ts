@@ -4,8 +4,9 @@ import { refuse } from './disagreement.ts';
 const plainDelimiter = /^(?:[\w.%+@:-]+|'[\w .%+@:-]*'|"[\w .%+@:-]*"|\\[\w.%+@:-]+)$/;
 
 /**
- * A here-document begins on the line after its operator, behind those of the same line, and ends at the first line that is its delimiter.
- * Bash finds another beginning where the rest of the line opens a quote or a substitution, and another end where a line is continued.
+ * A here-document begins on the line after its operator, behind the other here-documents of the same line, and ends at the first line equal
+ * to its delimiter. Bash finds another beginning where the rest of the line opens a quote or a substitution, and another end where a line
+ * is continued.
  */
 export function checkHereDocuments(source: string, hereDocs: readonly HereDoc[], isBacktick: boolean): void {
   const ends = new Map<number, number>();
@@ -21,7 +22,7 @@ export function checkHereDocuments(source: string, hereDocs: readonly HereDoc[],
   }
 }
 
-/** The end of the line with the operator, and of the lines that continue it. */
+/** The end of the line with the operator, continuation lines included. */
 function endOfLine(source: string, from: number): number {
   let at = source.indexOf('\n', from);
   while (at > 0 && isContinued(source, at)) at = source.indexOf('\n', at + 1);

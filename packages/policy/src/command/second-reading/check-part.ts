@@ -22,7 +22,7 @@ export function checkArray(region: Region, node: SyntaxNode, children: readonly 
   if (tokens.flat().join(' ') !== expected.replace(/ +/g, ' ')) refuse('an array was read in another way', node.pos);
 }
 
-/** The operator of a redirection. It is as long as it can be. */
+/** The operator of a redirection. The operator takes as many characters as possible. */
 export function checkRedirect(region: Region, node: Redirection, children: readonly SyntaxNode[]): void {
   const { source } = region;
   const [descriptor] = children.filter(({ type }) => type.startsWith('FileDescriptor'));
@@ -68,7 +68,7 @@ function checkQuotesInside(source: string, node: ParameterExpansionPart, quoting
     refuse('a quote is inside of an expansion of a here-document', node.pos);
 }
 
-/** The text of a node without the substitutions in it, whose quotes are their own. */
+/** The text of a node without its substitutions: a substitution has quotes of its own. */
 function withoutSubstitutions(source: string, node: SyntaxNode): string {
   const { pos, end } = node;
   let text = '';
@@ -80,7 +80,7 @@ function withoutSubstitutions(source: string, node: SyntaxNode): string {
   return node.type === 'CommandExpansion' ? '' : text + source.slice(at, end);
 }
 
-/** The sign of an operation, and those between its operands. */
+/** The sign of an operation, and the signs between its operands. */
 export function checkOperation({ source }: Region, node: ParameterOperation, children: readonly SyntaxNode[]): void {
   const texts = textsBetween(source, node, children);
   const [first = '', ...rest] = texts;
@@ -89,7 +89,7 @@ export function checkOperation({ source }: Region, node: ParameterOperation, chi
   if (first.trim() !== node.operator || !isPlain) refuse('an expansion was read in another way', node.pos);
 }
 
-/** Quotes around the parts of a double-quoted text, which lie side by side. */
+/** Quotes around the adjacent parts of a double-quoted text. */
 export function checkQuotes({ source }: Region, node: SyntaxNode, children: readonly SyntaxNode[]): void {
   const open = node.type === 'LocaleString' ? '$"' : '"';
   const expected = children.length === 0 ? `${open}"` : [open, ...children.slice(1).map(() => ''), '"'].join('\0');

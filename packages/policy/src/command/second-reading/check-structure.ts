@@ -22,7 +22,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   Redirected: [],
 } satisfies Partial<Record<SyntaxNode['type'], readonly string[]>>;
 
-/** Looks at what stands between the parts of a list or of a compound command. */
+/** Checks the text between the parts of a list or of a compound command. */
 export function checkStructure(region: Region, node: SyntaxNode, children: readonly SyntaxNode[]): void {
   const gaps = gapsOf(node, children);
   switch (node.type) {

@@ -16,7 +16,7 @@ export function checkSubstitution(
 ): void {
   const { pos, end, script } = node;
   const text = region.source.slice(pos, end);
-  // What was not read is a hazard.
+  // An unread script is a hazard.
   if (!script) return;
   checkLines(region, node);
   if (text.startsWith('`')) {
@@ -33,7 +33,7 @@ export function checkSubstitution(
   readers.read(region, script, 'word');
 }
 
-/** A here-document of a substitution lies in it, and no other one does. */
+/** A here-document of a substitution lies inside, and no other here-document does. */
 function checkLines({ hereDocs, source }: Region, { pos, end }: { pos: number; end: number }): void {
   for (const { pos: start, body } of hereDocs) {
     const isInside = start > pos && start < end;
@@ -53,7 +53,7 @@ function checkBacktick(
   const inside = source.slice(pos + 1, end - 1);
   if (source[end - 1] !== '`' || end - pos < 2 || /^(?:[^`\\]|\\[\s\S])*$/.test(inside) === false)
     refuse('a substitution ends elsewhere', pos);
-  // Bash joins the lines before it knows of comments, quotes and here-documents.
+  // Bash joins lines before reading comments, quotes and here-documents.
   if (inside.includes('\\\n') && /[#']|<</.test(inside)) refuse('a line is continued inside of a backtick', pos);
   if (isQuoted(quoting) && inside.includes('\\"')) refuse('a quote is inside of a quoted backtick', pos);
   if (script.source !== undefined) {

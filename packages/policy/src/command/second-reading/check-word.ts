@@ -7,7 +7,7 @@ const reserved = new Set(
   'if then else elif fi case esac for select while until do done function time coproc { } ! [['.split(' '),
 );
 
-/** A word of a command. With `#` it would be a comment, and with `!( )` at its start a command, depending on an option of bash. */
+/** A word of a command. With `#` the word would be a comment, and with `!( )` at its start a command, depending on an option of bash. */
 export function checkWord(region: Region, word: Word, quoting: Quoting): void {
   const { pos, end, parts = [] } = word;
   if (parts.length === 0) checkLeaf(region, { type: 'Literal', pos, end, value: word.value }, quoting);
@@ -17,7 +17,7 @@ export function checkWord(region: Region, word: Word, quoting: Quoting): void {
     refuse('a pattern with parentheses is one under `shopt -s extglob` alone', pos);
 }
 
-/** The name of a command is no reserved word and no assignment, in whatever lines it is written. */
+/** The name of a command is no reserved word and no assignment, even over continued lines. */
 export function checkName({ source }: Region, { name }: Command): void {
   if (!name) return;
   const text = source.slice(name.pos, name.end).replaceAll('\\\n', '');

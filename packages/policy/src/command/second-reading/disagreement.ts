@@ -1,4 +1,4 @@
-/** The text does not bear out what the parser made of it. Its message says why, for a person. */
+/** The text contradicts the parser's tree. Its message says why, for a person. */
 export class Disagreement extends Error {
   /** Where in the text. */
   readonly at: number;

@@ -18,9 +18,9 @@ import { checkLeaf, checkLiteral } from './read-leaf.ts';
 import { makeRegion, operandOf, type Quoting, type Region } from './region.ts';
 
 /**
- * Reads the text a second time, along the tree that the parser made of it: each letter belongs to a word, or is an operator, a reserved
- * word, a blank or a comment of the node around it, and means at its place what the tree says. To find a tree is hard, and the parser makes
- * mistakes; to check one takes a rule of a line for each kind of node. Returns why bash may read the text in another way.
+ * Reads the text a second time, along the parser's tree: each letter belongs to a word, or is an operator, a reserved word, a blank or a
+ * comment of the node around, and has at its place the meaning of the tree. To find a tree is hard, and the parser makes mistakes; to check
+ * a tree takes a rule of a line for each kind of node. Returns why bash may read the text in another way.
  */
 export function findDisagreement(source: string, script: ParsedScript): string | undefined {
   try {
@@ -164,7 +164,7 @@ function checkOrder(children: readonly SyntaxNode[], pos: number, end: number): 
   }
 }
 
-/** The parts of a word lie side by side. Between those of a pattern are letters. */
+/** The parts of a word lie side by side. Between the parts of a pattern are letters. */
 function readText(region: Region, node: SyntaxNode, children: readonly SyntaxNode[], quoting: Quoting): void {
   for (const { pos, end } of gapsOf(node, children)) {
     if (node.type === 'Word' && children.length > 0 && pos < end) refuse('a part of a word is missing', pos);

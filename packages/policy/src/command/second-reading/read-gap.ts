@@ -1,7 +1,7 @@
 import { refuse } from './disagreement.ts';
 import type { Region } from './region.ts';
 
-/** What stands between two nodes: operators and reserved words, without blanks and comments. A newline is a token, too. */
+/** The text between two nodes: operators and reserved words, without blanks and comments. A newline is a token, too. */
 export function readGap({ blanked }: Region, pos: number, end: number): string[] {
   const tokens: string[] = [];
   token.lastIndex = pos;
@@ -35,7 +35,7 @@ function checkDelimited(text: string, start: number, end: number): void {
 }
 
 /**
- * Bash joins lines before it looks at what they say: `$\⏎(id)` is a substitution. So a line is continued between words, or inside of one
+ * Bash joins lines before reading their content: `$\⏎(id)` is a substitution. So a line may be continued between words, or inside of a word
  * where neither side has a meaning.
  */
 export function checkContinuation(text: string, at: number, isQuoted = false): void {

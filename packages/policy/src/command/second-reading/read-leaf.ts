@@ -5,7 +5,7 @@ import { isQuoted, leafText, type Quoting, type Region } from './region.ts';
 
 type Leaf = { type: string; pos: number; end: number; value?: string | number };
 
-/** Looks whether a leaf of the tree says what bash reads at its place. */
+/** Compares a leaf of the tree with bash's reading at its place. */
 export function checkLeaf(region: Region, leaf: Leaf, quoting: Quoting): void {
   const { type, pos, end } = leaf;
   const text = leafText(region, pos, end);
@@ -32,18 +32,18 @@ export function checkLeaf(region: Region, leaf: Leaf, quoting: Quoting): void {
   }
 }
 
-/** What the other leaves look like. */
+/** The form of the other leaves. */
 const plainLeaves: Readonly<Record<string, RegExp>> = {
   FileDescriptor: /^\d+$/,
   FileDescriptorVariable: /^\{[A-Za-z_]\w*\}$/,
   Negation: /^!$/,
   Names: /^[@*]$/,
   Time: /^time(?:[ \t]+-p)?(?:[ \t]+--)?$/,
-  // An expansion that the parser does not know is a hazard.
+  // An expansion unknown to the parser is a hazard.
   Unknown: /^[\s\S]*$/,
 } satisfies Partial<Record<SyntaxNode['type'], RegExp>>;
 
-/** Signs that are no letters, by where they stand. A dollar and a backslash are looked at everywhere. */
+/** Signs apart from letters, by their place. A dollar and a backslash are looked at everywhere. */
 const signs: Readonly<Record<Quoting, RegExp>> = {
   word: /[ \t\n|&;()<>'"`]/y,
   regex: /[ \t\n&;<>'"`]/y,
@@ -80,7 +80,7 @@ function startsExpansion(source: string, at: number, quoting: Quoting): boolean 
   return !isQuoted(quoting) && (after === "'" || after === '"');
 }
 
-/** A name goes as far as it can. */
+/** A name takes as many characters as possible. */
 function checkVariable({ source }: Region, pos: number, end: number): void {
   const text = source.slice(pos, end);
   const isName = /^\$[A-Za-z_]\w*$/.test(text) && !/\w/.test(source[end] ?? ' ');

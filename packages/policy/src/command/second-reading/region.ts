@@ -13,10 +13,10 @@ export type Quoting =
   | 'doubleQuotes'
   | 'hereDocument';
 
-/** A text whose nodes have offsets in it: the line, the script of an escaped backtick, or the body of a here-document. */
+/** A text with the offsets of its nodes: the line, the script of an escaped backtick, or the body of a here-document. */
 export interface Region {
   source: string;
-  /** The source with spaces in the place of the here-documents inside: their lines lie between nodes that they are no part of. */
+  /** The source with spaces in the place of the here-documents inside: their lines lie between foreign nodes. */
   blanked: string;
   /** All here-documents of the source. */
   hereDocs: readonly HereDoc[];
@@ -36,7 +36,7 @@ export function makeRegion(
   return { source, blanked, hereDocs };
 }
 
-/** The text of a leaf. A leaf that overlaps a here-document is read in two ways. */
+/** The text of a leaf. A leaf over a here-document would be read in two ways. */
 export function leafText({ source, blanked }: Region, pos: number, end: number): string | undefined {
   const text = source.slice(pos, end);
   return text === blanked.slice(pos, end) ? text : undefined;
@@ -45,5 +45,5 @@ export function leafText({ source, blanked }: Region, pos: number, end: number):
 export const isQuoted = (quoting: Quoting): boolean =>
   quoting === 'doubleQuotes' || quoting === 'hereDocument' || quoting === 'quotedOperand';
 
-/** How the operand of an expansion is read that stands in such a text. */
+/** The quoting of an expansion's operand inside such a text. */
 export const operandOf = (quoting: Quoting): Quoting => (isQuoted(quoting) ? 'quotedOperand' : 'operand');

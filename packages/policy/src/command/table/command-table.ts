@@ -1,73 +1,78 @@
 import type { CommandClass } from '../command-class.ts';
 import type { OptionSyntax } from '../read-options.ts';
 
-/** Which commands are safe, need care, or are catastrophic. A toolset may bring its own. What no entry names is `caution`. */
+/**
+ * The classes of commands: safe, in need of care, or catastrophic. A toolset may bring its own. A command without an entry is `caution`.
+ */
 export interface CommandTable {
   programs: Readonly<Record<string, ProgramRule>>;
-  /** Programs that are as safe as what they start. */
+  /** Programs as safe as the programs they start. */
   wrappers: readonly string[];
-  /** Where a program written with a path lies, for it to be the program of that name. */
+  /** The folders of trusted programs: a path in such a folder counts as the plain name. */
   directories: readonly string[];
   variables: VariableRules;
   paths: PathRules;
   blocked: readonly BlockedRule[];
   /** Programs whose output, run as a script, is catastrophic (`curl … | sh`). */
   untrusted: readonly string[];
-  /** Class of a `( … )`, and of a background command, when all in it is safe. */
+  /** Class of a `( … )`, and of a background command, when all commands inside are safe. */
   subshell: CommandClass;
   background: CommandClass;
 }
 
-/** When a program is `class` (default safe). An argument that a rule forbids, or that may become one, makes it `caution`. */
+/**
+ * When a program is `class` (default safe). An argument forbidden by a rule, or with a possible expansion into a forbidden argument, makes
+ * the program `caution`.
+ */
 export interface ProgramRule extends OptionSyntax {
   class?: CommandClass;
-  /** Flags that it must not have. A long flag matches its abbreviations, too. */
+  /** Forbidden flags. A long flag matches its abbreviations, too. */
   except?: readonly string[];
-  /** The only flags that it may have. */
+  /** The only permitted flags. */
   only?: readonly string[];
-  /** It must have one of these flags. */
+  /** The program must have any of these flags. */
   needs?: readonly string[];
   /** Most operands. */
   operands?: number;
-  /** Each operand starts with one of these. */
+  /** Each operand starts with any of these. */
   operandStarts?: readonly string[];
-  /** Scripts in a language of its own, in the first operand or as values of `flags`: each matches one of these, in linear time. */
+  /** Scripts in a language of its own, in the first operand or as values of `flags`: each matches a pattern of the list, in linear time. */
   scripts?: { flags: readonly string[]; safe: readonly RegExp[] };
   /** The first operand names a rule of its own. */
   subcommands?: Readonly<Record<string, ProgramRule>>;
-  /** Without a sub-command it is safe with one of these flags. An empty list: with any. */
+  /** Without a sub-command the program is safe with any of these flags. An empty list: with any. */
   bare?: readonly string[];
 }
 
 export interface VariableRules {
-  /** Variables that change no program's behaviour in a dangerous way. Names in lower case are safe as well, but for `except`. */
+  /** Variables without a dangerous effect on any program. Names in lower case are safe as well, but for `except`. */
   safe: readonly string[];
-  /** Variables that are safe with these values alone. */
+  /** Variables safe with these values alone. */
   values: Readonly<Record<string, readonly string[]>>;
   except: readonly string[];
 }
 
 export interface PathRules {
-  /** Deleting, moving or overwriting one of these, or all that lies in it, is catastrophic. */
+  /** Deleting, moving or overwriting such a folder, or all its content, is catastrophic. */
   roots: readonly string[];
   /** Writing or deleting anything in these is catastrophic. */
   trees: readonly string[];
-  /** What may be written in `trees` all the same. */
+  /** The parts of `trees` open to writes. */
   open: readonly string[];
-  /** Files that hold nothing: writing to them is no write. */
+  /** Empty devices: a write to such a file is no write. */
   sinks: readonly string[];
-  /** Names of files and folders that hold secrets, and the starts of such paths: reading them needs care. */
+  /** Names of files and folders with secrets, and the starts of their paths: reading them needs care. */
   sensitive: readonly string[];
-  /** Folders that builds make: deleting them, or in them, loses nothing. */
+  /** Folders made by builds: deleting them, or inside them, loses nothing. */
   buildFolders: readonly string[];
 }
 
-/** Catastrophic. All that is given must match. */
+/** Catastrophic. All given fields must match. */
 export interface BlockedRule {
   programs: readonly string[];
-  /** One argument is one of these. */
+  /** Any argument equals any of these. */
   words?: readonly string[];
-  /** The last argument is one of these. */
+  /** The last argument equals any of these. */
   last?: readonly string[];
   reason: string;
 }

@@ -6,14 +6,14 @@ const except = (...flags: string[]): ProgramRule => ({ except: flags });
 const version: ProgramRule = { only: ['--version', '-v', '-V'], operands: 0, needs: ['--version', '-v', '-V'] };
 const all = (rule: ProgramRule, names: string) => Object.fromEntries(names.split(' ').map((name) => [name, rule]));
 
-/** A test evaluates the subscript of a variable that it looks for. */
+/** A test evaluates the subscript of a tested variable. */
 const condition: ProgramRule = {
   ...except('-v', '-R'),
   style: 'word',
   values: [...'bcdefghknprstuwxzGLNS'].map((letter) => `-${letter}`).concat('=', '==', '!='),
 };
 
-/** Programs that only read, whatever their arguments. */
+/** Programs that only read, with any arguments. */
 const readers =
   'arch b2sum basename break cal cat cd cksum cmp column comm continue cut df diff dir dirname du echo egrep exit expand expr ' +
   'factor false fgrep fmt fold free getconf grep groups head help hexdump id join jq locale logname ls lscpu md5sum nl nproc ' +
@@ -88,7 +88,7 @@ const blocked: BlockedRule[] = [
   { programs: ['rm'], words: ['--no-preserve-root'], reason: 'it may delete all files' },
 ];
 
-/** The classes of the commands that agents use. Everything that is not here needs care. */
+/** The classes of agents' usual commands. Every other command needs care. */
 export const defaultCommandTable: CommandTable = {
   programs,
   wrappers: [

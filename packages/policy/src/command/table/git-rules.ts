@@ -1,6 +1,6 @@
 import type { ProgramRule } from './command-table.ts';
 
-/** Flags of git that write a file or run a program. */
+/** Flags by which git writes a file or runs a program. */
 const harmful = ['--output', '--ext-diff', '--textconv', '--show-signature', '--filters', '--exec', '--upload-pack'];
 const reads: ProgramRule = { except: harmful };
 const only = (...flags: string[]): ProgramRule => ({ only: flags });
@@ -27,7 +27,7 @@ const lists = {
   operands: 0,
 };
 
-/** What of git only reads. Its configuration may name programs to run, so no flag may change that. */
+/** The reading commands of git. Its configuration may name programs to run, so no flag may change the configuration. */
 export const gitRule: ProgramRule = {
   only: ['-C', '--no-pager', '-P', '--no-optional-locks', '--no-replace-objects', '--literal-pathspecs', '--version'],
   values: ['-C'],

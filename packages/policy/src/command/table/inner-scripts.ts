@@ -1,6 +1,6 @@
 /**
- * Scripts that only print, for programs with a language of their own. No two repeated parts can match the same text, so that
- * matching takes linear time.
+ * Scripts for printing alone, for programs with a language of their own. No two repeated parts can match the same text: matching takes
+ * linear time.
  */
 const number = String.raw`\d{1,9}`;
 const pattern = (end: string) => String.raw`(?:[^${end}\\\n[]|\\[^\n]|\[[^\]${end}\n\\]{1,99}\])*`;
