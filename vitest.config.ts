@@ -28,6 +28,12 @@ const forms = [
   'tests/runs/{runs.fork,deterministic.create}.test.ts',
 ];
 
+/** Files that take half a minute or more. `npm run test:faults` has them. */
+export const halfMinutes = [
+  'apps/cli/src/commands/{copy.reject,up.recover}.test.ts',
+  'packages/sandbox/src/{files/tool-hosts,sandbox-output}.limit.test.ts',
+];
+
 /** `npm run test:faults`, `test:crash`, `test:seeing` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded. */
 const longer = [
   '**/node_modules/**',
@@ -35,6 +41,7 @@ const longer = [
   'examples/repos/**',
   'tests/{crash,faults,hostile,power,projects,repositories,seeing,code-graph}/**',
   'tests/runs/*.{race,limit,recover}.test.ts',
+  ...halfMinutes,
 ];
 
 export default defineConfig({

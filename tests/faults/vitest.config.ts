@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { halfMinutes } from '../../vitest.config.ts';
 
 /**
  * Whole systems, a minute for a file: single faults, races, limits and recoveries of runs, and the bounded forms of the attacks, the power cuts
@@ -8,7 +9,11 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['tests/{faults,hostile,power,repositories}/**/*.test.ts', 'tests/runs/*.{race,limit,recover}.test.ts'],
+    include: [
+      'tests/{faults,hostile,power,repositories}/**/*.test.ts',
+      'tests/runs/*.{race,limit,recover}.test.ts',
+      ...halfMinutes,
+    ],
     // For the processes that tests start: each compiles 1,000 modules.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.cache/compiled', import.meta.url)) },
     pool: 'forks',
