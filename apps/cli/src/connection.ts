@@ -8,8 +8,8 @@ import { findSystem } from './system/index.ts';
 export const keyFileOf = (config: Pick<Config, 'dataDir'>): string => join(config.dataDir, 'api-key');
 
 /**
- * The address of the API: as given, HOLDPOINT_URL, the system that runs on the data directory, or what the settings of the API
- * say. The key is HOLDPOINT_KEY or the data directory's.
+ * The address of the API: as given, HOLDPOINT_URL, the running system of the data directory, or the API's settings. The key is HOLDPOINT_KEY
+ * or the data directory's.
  *
  * @throws CliError `usage`, `no_key`, `key_file_open`, `installation_copied`
  */

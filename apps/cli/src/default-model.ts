@@ -1,10 +1,10 @@
 import type { ApiBounds } from '@holdpoint/contract/wire';
 import { describeModelProblem, ModelError, modelSettingsFrom } from '@holdpoint/models';
 
-/** The model of prompts that name none, and why it cannot be asked. */
+/** The model of prompts without a model, and the reason why the model is out of reach. */
 export type DefaultModel = ApiBounds['model'];
 
-/** What an environment says; no model is asked. */
+/** The model in an environment; no model is asked. */
 export function defaultModelIn(environment: Readonly<Record<string, string>>): DefaultModel {
   try {
     const settings = modelSettingsFrom(environment);

@@ -5,9 +5,9 @@ import { findStep } from './find-step.ts';
 import { CliError, commandLine } from './shell/index.ts';
 
 /**
- * Finds the snapshot that begins with these characters. The API finds the snapshot of a step, as an undo does.
- * @param named the id or its first characters, or the number, id or name of a step; undefined stays undefined
- * @throws CliError `not_found`; `usage` when several begin so
+ * Finds the snapshot with these first characters. The API finds the snapshot of a step, as an undo does.
+ * @param named the id or its first characters, or the number, id or name of a step; undefined yields undefined
+ * @throws CliError `not_found`; `usage` for several such snapshots
  */
 export async function findSnapshot(
   client: Client,
@@ -43,7 +43,7 @@ export async function* everySnapshot(client: Client, runId: string): AsyncGenera
 /** The API knows a step by its number or its whole id. */
 const isStep = (named: string): boolean => /^\d{1,6}$/.test(named) || stepIdSchema.safeParse(named).success;
 
-/** A step that a short id or a name means. */
+/** A step by a short id or a name. */
 const stepNamed = (client: Client, runId: string, named: string): Promise<string | undefined> =>
   findStep(client, runId, named).then(
     ({ id }) => id,

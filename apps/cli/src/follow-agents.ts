@@ -6,9 +6,9 @@ import { fit, oneLine, plain } from './output/index.ts';
 import { commandLine } from './shell/index.ts';
 import { nestedScreen, openRunView, type RunView, type RunViewOptions, type Screen } from './view/index.ts';
 
-/** The sub-agents of a run that a person follows, each below the call that started it. */
+/** The sub-agents of a followed run, each below its starting call. */
 export interface AgentFollower {
-  /** Resolves when what a sub-agent did stands above the event that says how it ended. */
+  /** Resolves when the sub-agent's events stand above the event of its end. */
   event(event: RunEvent, screen: Screen): Promise<void>;
   tick(): void;
   /** Closes the streams of sub-agents. */
@@ -17,13 +17,13 @@ export interface AgentFollower {
 
 interface Deps extends Pick<RunViewOptions, 'colors' | 'asks' | 'now'> {
   client: Pick<Client, 'getRun' | 'liveEvents'>;
-  /** How long an API that is gone is waited for. */
+  /** The patience with a lost API. */
   patienceMs: number;
-  /** An event of a sub-agent, after it was shown. */
+  /** Called after an event of a sub-agent was shown. */
   onEvent(event: RunEvent, screen: Screen): void;
 }
 
-/** Streams of one person: a key may have 50 by default. */
+/** Streams for a single person: a key may have 50 by default. */
 const mostAtOnce = 8;
 /** The log of a sub-agent is complete when its task ends, but its stream may be late. */
 const lateMs = 3000;

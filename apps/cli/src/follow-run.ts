@@ -20,7 +20,7 @@ export interface FollowInput {
   runId: string;
   /** Print events as NDJSON instead of lines for people. */
   json: boolean;
-  /** `true`: follow to the end. `false`: also end when the run waits for a decision. @default end when it is paused */
+  /** `true`: follow to the end. `false`: also end when the run waits for a decision. @default end when the run is paused */
   wait?: boolean | undefined;
   timeoutMs?: number | undefined;
 }
@@ -32,9 +32,9 @@ interface Deps {
 
 /**
  * Follows a run from its first event until it ends, pauses, or waits for a paused sub-agent, and asks for open approvals on a terminal. Ctrl-C
- * stops the following, not the run. An API that goes away is waited for.
+ * stops the following, not the run. The follower waits for a lost API.
  *
- * @returns the run as it is then
+ * @returns the run at this time
  * @throws Interrupted; CliError `timeout`, `stream_ended`, `api_gone`; ApiError, ConnectionError
  */
 export async function followRun(deps: Deps, input: FollowInput): Promise<RunDetail> {
@@ -83,14 +83,14 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
   }
 }
 
-/** How long a follower waits for an API that is gone: longer than a restart of its machine. */
+/** A follower's patience with a lost API: longer than a restart of its machine. */
 const patienceMs = 600_000;
 /** A restart of the API alone is not worth a word. */
 const quietMs = 3000;
 
 type Opening = NonNullable<Parameters<Client['events']>[1]>;
 
-/** What is done with the events of a run. */
+/** The consumer of a run's events. */
 interface Reader {
   open(options: Opening): AsyncGenerator<RunEvent | LiveText>;
   lost: NonNullable<Opening['onLost']>;
@@ -138,8 +138,8 @@ function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reade
 }
 
 /**
- * Takes the answer out of the lines of events: it is printed at the end, whole and once. A turn without calls may be the last one, so its
- * event waits for the next.
+ * Takes the answer out of the event lines: the answer is printed once, whole, at the end. A turn without calls may be the last, so its
+ * event waits for the next event.
  */
 function holdAnswer() {
   let held: Extract<RunEvent, { type: 'turn.planned' }> | undefined;
@@ -217,7 +217,7 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
   };
 }
 
-/** After Ctrl-C or a timeout: what happens to the run now, and the commands to continue with. */
+/** After Ctrl-C or a timeout: the further course of the run, and the commands to continue with. */
 function whatContinues(last: RunEvent | undefined, runId: string): string[] {
   const isForPerson = last?.type === 'run.waiting' && last.data.for === 'approval';
   return [
@@ -273,7 +273,7 @@ async function runIfStopped(
   return status === 'paused' || isWaiting || waitsForPaused(run) ? run : undefined;
 }
 
-/** Only a resume continues it. With an open approval beneath, the person who follows is asked for that one first. */
+/** Only a resume continues the run. With an open approval beneath, the follower is asked for the approval first. */
 const waitsForPaused = ({ status, pending_approvals, paused_agents }: RunDetail): boolean =>
   status === 'waiting' && pending_approvals === 0 && paused_agents > 0;
 
@@ -299,7 +299,7 @@ export function exitCodeOf(run: Pick<Run, 'status' | 'reason' | 'publication'>):
   }
 }
 
-/** What a run or its sub-agents wait for, and what lets them continue. */
+/** The reasons for the wait of a run or its sub-agents, and the commands by which they continue. */
 function waitingSteps(run: RunDetail): string[] {
   const isPaused = run.waiting_for.some(({ status }) => status === 'paused');
   const reasons = run.waiting_for.flatMap(({ reason }) =>

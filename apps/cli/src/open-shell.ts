@@ -8,7 +8,7 @@ export function openShell(config: Config, terminal: Terminal): Shell {
   const { stdout, stderr, stdin } = terminal;
   const clients: Client[] = [];
   let outlives = false;
-  // A terminal that does not know its size says 0.
+  // A terminal of unknown size reports 0.
   const width = stdout.columns || (stdout.isTTY === true ? 80 : 240);
   const say = (text: string): void => void stderr.write(`${text}\n`);
   return {
@@ -48,7 +48,7 @@ export function openShell(config: Config, terminal: Terminal): Shell {
     exitCode: exitCodes.ok,
     async connect(url, key) {
       const connection = findConnection(key === undefined ? config : { ...config, key }, url);
-      // A lazy import: commands that need no server start faster.
+      // A lazy import: commands without a server start faster.
       const { createClient } = await import('@holdpoint/client');
       const client = createClient({ baseUrl: connection.url, key: connection.key });
       clients.push(client);

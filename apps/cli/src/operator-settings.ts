@@ -11,17 +11,17 @@ import { CliError } from './shell/index.ts';
 
 /** The operator's bounds on every run, read from an environment. */
 export interface OperatorSettings {
-  /** Undefined: no file has one; the store may. */
+  /** Undefined without a policy in a file; the store may. */
   policy: OperatorPolicy | undefined;
   sourceRoots: readonly string[];
   publishRoots: readonly string[];
   gitHosts: readonly string[];
   ceilings: Ceilings;
-  /** What the modules of HOLDPOINT_TOOLS brought. */
+  /** The additions of the modules in HOLDPOINT_TOOLS. */
   modules: LoadedModule[];
 }
 
-/** The API and the workers check the same when they start. @throws CliError `bad_environment`, which names the variable */
+/** The API and the workers check the same when they start. @throws CliError `bad_environment` with the variable */
 export async function readOperatorSettings(env: Readonly<Record<string, string>>): Promise<OperatorSettings> {
   try {
     callerLimitsFrom(env);
@@ -38,7 +38,7 @@ export async function readOperatorSettings(env: Readonly<Record<string, string>>
   }
 }
 
-/** A name that no provider can have is a mistake; a key that is missing may belong to another machine. @throws Error */
+/** A name impossible for every provider is a mistake; a missing key may belong to another machine. @throws Error */
 function refuseBadModel(env: Readonly<Record<string, string>>): void {
   const { defaultModel } = modelSettingsFrom(env);
   if (defaultModel === undefined) return;

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { commandName, type Shell } from './shell/index.ts';
 
-/** The commands of the first level, in the order of the help. One that is not asked for loads nothing. */
+/** The commands of the first level, in the order of the help. A command out of use loads nothing. */
 const commands: Readonly<Record<string, (shell: Shell) => Promise<Command>>> = {
   up: async (shell) => (await import('./commands/up.ts')).upCommand(shell),
   down: async (shell) => (await import('./commands/down.ts')).downCommand(shell),
@@ -36,7 +36,7 @@ const exitCodeHelp = `
 Exit codes: 0 ok, 1 failed, 2 usage, 3 canceled or expired, 4 not authorized, 5 waiting for a decision, 6 timeout, 7 not found,
 8 conflict, 130 interrupted.`;
 
-/** @param first the first word of the command line: with the name of a command, the program has that one alone */
+/** @param first the first word of the command line: with the name of a command, the program has this command alone */
 export async function createProgram(shell: Shell, first: string | undefined): Promise<Command> {
   const program = new Command(commandName)
     .description(
@@ -57,7 +57,7 @@ export async function createProgram(shell: Shell, first: string | undefined): Pr
   return program;
 }
 
-/** All of them for help, for completion, and for the advice about a word that is none. */
+/** All commands for help, for completion, and for the advice about an unknown word. */
 async function openCommands(shell: Shell, first: string | undefined): Promise<Command[]> {
   if (first === '--version' || first === '-V') return [];
   const asked = first !== undefined && Object.hasOwn(commands, first) ? commands[first] : undefined;
@@ -65,7 +65,7 @@ async function openCommands(shell: Shell, first: string | undefined): Promise<Co
   return Promise.all(open.map((one) => one(shell)));
 }
 
-/** Commander throws instead of ending the process, and an option belongs to the command before it. */
+/** Commander throws instead of ending the process, and an option belongs to the command in front. */
 function configure(command: Command, shell: Shell): void {
   command.exitOverride().enablePositionalOptions().showHelpAfterError('(add --help for its usage)');
   command.configureOutput({ writeOut: (text) => shell.write(text), writeErr: (text) => shell.say(text.trimEnd()) });

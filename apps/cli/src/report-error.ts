@@ -4,7 +4,7 @@ import { CommanderError } from 'commander';
 import { CliError, commandLine, type ExitCode, exitCodes, Interrupted, type Shell } from './shell/index.ts';
 import { adviceText, mistakeText } from './words-for-people.ts';
 
-/** What happened, the details, and what to do next. */
+/** The failure, the details, and the next step. */
 export interface ErrorReport {
   exitCode: ExitCode;
   code: string;
@@ -118,7 +118,7 @@ function exitOfStatus(status: number): ExitCode {
   }
 }
 
-/** Prints text on stderr and, with `json`, one object on stdout. */
+/** Prints text on stderr and, with `json`, a single object on stdout. */
 export function reportError(shell: Shell, error: unknown, json: boolean): void {
   const { exitCode, code, message, details, next } = describeError(error);
   shell.exitCode = exitCode;
@@ -130,7 +130,7 @@ export function reportError(shell: Shell, error: unknown, json: boolean): void {
   if (next !== undefined) shell.say(plain(next));
 }
 
-/** A detail that repeats the message is printed as its place alone. */
+/** A detail with a repeated message is printed as its place alone. */
 function withoutRepeat(detail: string, message: string): string {
   const repeated = `: ${message}`;
   return detail.endsWith(repeated) ? `at ${detail.slice(0, -repeated.length)}` : detail;

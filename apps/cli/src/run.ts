@@ -20,7 +20,7 @@ export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; termi
     const program = await createProgram(shell, argv[0]);
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
-    // Commander ends so after help and the version, which it has printed.
+    // Commander throws with exit code 0 after help and the version, already printed.
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
     const { reportError } = await import('./report-error.ts');
     reportError(shell, error, argv.includes('--json'));
@@ -31,8 +31,8 @@ export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; termi
 }
 
 /**
- * A reader that stops early (`holdpoint logs RUN | head`) is no error, and neither is a closed terminal. The command ends, except `up`,
- * which first ends its processes.
+ * An early end of the reader (`holdpoint logs RUN | head`) is no error, and neither is a closed terminal. The command ends, except
+ * `up`: `up` first ends its processes.
  */
 function endQuietlyWithoutReader({ stdout, stderr }: Terminal, outlives: () => boolean): void {
   const onError = (error: NodeJS.ErrnoException): void => {

@@ -1,6 +1,6 @@
 import { commandLine, commandName } from './shell/index.ts';
 
-/** Requests that the API names in its advice, and what a user of the command does instead. The longest come first. */
+/** Requests named in the API's advice, and the matching action for a user of the command. The longest come first. */
 const commands: readonly (readonly [request: RegExp, words: () => string])[] = [
   [/\bGET \/v1\/toolsets\/\{name\}/g, () => quoted('tools', 'list', '--toolset <name>')],
   [/\bGET \/v1\/toolsets\b/g, () => quoted('tools', 'list')],
@@ -39,7 +39,7 @@ export const adviceText = (text: string): string =>
     .reduce((before, [request, words]) => before.replace(request, words), text)
     .replaceAll('`holdpoint ', `\`${commandName} `);
 
-/** What a schema found, without the words of the library that checked it. */
+/** The findings of a schema, without the words of the validation library. */
 export const mistakeText = (text: string): string =>
   text
     .replace(/Invalid input: expected nonoptional, received undefined/g, 'this is missing')

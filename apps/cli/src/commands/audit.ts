@@ -19,7 +19,7 @@ interface AuditOptions {
   json?: true;
 }
 
-/** Commands that read the data directory and its Redis, or ask an API when they are given an address. */
+/** Commands on the data directory and its Redis, or on an API given by address. */
 function auditSubcommand(name: string, summary: string): Command {
   const url = new Option('--url <address>', 'ask the API at this address (default: read the data directory and Redis)');
   return new Command(name).description(summary).addOption(url);
@@ -113,7 +113,7 @@ async function askOr<Answer>(
   { api, here }: { api: (client: Client) => Promise<Answer>; here: (audit: Audit) => Promise<Answer> },
 ): Promise<Answer> {
   if (asksApi(shell, url)) return api(await shell.connect(url));
-  // A lazy import: only these commands need it.
+  // A lazy import: only these commands need the module.
   const { openAudit } = await import('@holdpoint/engine/audit');
   await using redis = await openHere(shell.config);
   return await here(openAudit({ redis: redis.connections.state, dataDir: shell.config.dataDir }));

@@ -25,7 +25,7 @@ export const completionCommand = (shell: Shell): Command =>
     .addHelpText('after', help)
     .action((name: ShellName) => shell.write(shellScripts[name]));
 
-/** What the scripts call. It is not in the help. */
+/** Called by the shells' scripts. The help does not list the command. */
 export const completeCommand = (shell: Shell): Command =>
   new Command('__complete').argument('[words...]').action(async (words: string[], _, command: Command) => {
     const found = await completeWords(command.parent ?? command, words, (kind) => listIds(shell, kind));

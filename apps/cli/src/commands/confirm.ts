@@ -9,8 +9,7 @@ export interface ConfirmOptions {
 export const withYes = (command: Command): Command => command.option('--yes', 'do not ask on a terminal');
 
 /**
- * Asks before a command that cannot be taken back. Without a terminal the command asks nothing and does
- * it: a script has decided.
+ * Asks before an irreversible command. Without a terminal the command goes ahead without a question: a script has decided.
  */
 export async function isSure(
   shell: Shell,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Shell } from '../shell/index.ts';
 
-/** Runs one part of the system: in a container, or under a supervisor such as systemd. */
+/** Runs a single part of the system: in a container, or under a supervisor like systemd. */
 const foregroundCommand = (
   shell: Shell,
   { name, summary, help }: { name: 'api' | 'worker'; summary: string; help: string },

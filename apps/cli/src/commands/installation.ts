@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { type Config, commandLine, exitCodes, type Shell } from '../shell/index.ts';
 import { openStopped } from '../system/index.ts';
 
-/** A lazy import: only these commands need it. */
+/** A lazy import: only these commands need the module. */
 const installation = () => import('@holdpoint/engine/installation');
 
 interface AdoptOptions {

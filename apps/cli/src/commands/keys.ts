@@ -112,7 +112,7 @@ export function rotateKeyCommand(shell: Shell): Command {
     });
 }
 
-/** The text alone on stdout, so that a script can take it; all else on stderr. */
+/** The text alone on stdout, for a script to take; all else on stderr. */
 function printIssued(shell: Shell, issued: IssuedKey, json = false): void {
   if (json) {
     shell.printJson(issued);

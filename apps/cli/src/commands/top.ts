@@ -9,7 +9,7 @@ interface TopOptions extends ApiOptions {
   once?: boolean;
 }
 
-/** The cursor goes home, and what is below is erased: less flicker than erasing the screen first. */
+/** The cursor goes home, and the rest below is erased: less flicker than erasing the screen first. */
 const home = '\u001b[H';
 const eraseLine = '\u001b[K';
 const eraseBelow = '\u001b[J';

@@ -53,7 +53,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
   if (!claimed.taken) return alreadyUp(shell, claimed.by, options);
 
   shell.outliveTerminal();
-  // Some file systems give a directory another inode number once no process has it open.
+  // Some file systems give a directory another inode number once no process has the directory open.
   const held = openSync(config.dataDir, 'r');
   const ending = new AbortController();
   const hurry = new AbortController();
@@ -101,7 +101,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
     }
     throw ending.signal.reason;
   } catch (error) {
-    // Ctrl-C is the usual way to stop it, also during the start.
+    // Ctrl-C is the usual way to stop `up`, even during the start.
     if (!(error instanceof Interrupted)) throw error;
   } finally {
     release(config.dataDir, process.pid);
@@ -138,7 +138,7 @@ const isStorageError = (error: unknown): error is Error =>
   'code' in error &&
   (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EIO');
 
-/** A system that is already up and healthy is no error. */
+/** A system in good health is no error. */
 async function alreadyUp(shell: Shell, record: SystemRecord, { json }: UpOptions): Promise<void> {
   const { pid, address, started_at } = record;
   const { dataDir } = shell.config;
@@ -190,7 +190,7 @@ async function printReady(shell: Shell, system: RunningSystem, { json, workers }
   shell.print('Ctrl-C stops it; runs continue at the next start.');
 }
 
-/** A model that cannot be asked is yellow. */
+/** A model out of reach is yellow. */
 function shownModel({ colors }: Shell, { model }: ApiBounds): string {
   const text = plain(defaultModelText(model));
   return model.problem === null ? text : colors.yellow(text);

@@ -4,20 +4,20 @@ import { type IdKind, idKinds } from '../naming/index.ts';
 export interface Candidate {
   value: string;
   description: string;
-  /** The short form of an id, which may be typed in its place. */
+  /** The short form of an id, usable in its place. */
   short?: string;
 }
 
-/** What may stand where the cursor is. */
+/** The possible words at the cursor. */
 export type Completion = Candidate[] | 'file';
 
-/** Ids that only the API knows. */
+/** Ids known to the API alone. */
 export type ListIds = (kind: IdKind) => Promise<Candidate[]>;
 
 /**
  * Completes the last word of a command line from the tree of commands.
  *
- * @param words what follows the name of the program; the last one may be empty
+ * @param words the words behind the name of the program; the last word may be empty
  */
 export async function completeWords(program: Command, words: readonly string[], listIds: ListIds): Promise<Completion> {
   // bash takes `--format=zip` apart at the `=`.
@@ -38,9 +38,9 @@ export async function completeWords(program: Command, words: readonly string[], 
 
 interface Position {
   command: Command;
-  /** Words so far that are neither options nor their values nor commands. */
+  /** Words so far other than options, their values and commands. */
   operands: number;
-  /** The option that the next word is the value of. */
+  /** The option in wait for its value. */
   option?: Option;
   /** After `--` there are no more options. */
   isOver: boolean;
@@ -68,7 +68,7 @@ async function operandsOf(argument: Argument, listIds: ListIds): Promise<Candida
   return argument.argChoices?.map((value) => ({ value, description: '' })) ?? [];
 }
 
-/** @param flags such as `--plan <file>`: the word in brackets says what kind of value it is */
+/** @param flags for example `--plan <file>`: the word in brackets is the kind of the value */
 async function valuesOf(flags: string, choices: readonly string[] | undefined, listIds: ListIds): Promise<Completion> {
   if (choices !== undefined) return choices.map((value) => ({ value, description: '' }));
   const [, kind] = /<([^>]+)>/.exec(flags) ?? [];
@@ -87,7 +87,7 @@ function subcommandsOf(command: Command): Candidate[] {
   return visible.map((one) => ({ value: one.name(), description: one.description() }));
 }
 
-/** Candidates that begin with what was typed, and ids that a short id may mean. */
+/** Candidates with the typed beginning, and ids with the typed short id. */
 function startingWith(start: string, found: Completion): Completion {
   if (found === 'file') return found;
   const beginning = found.filter(({ value }) => value.startsWith(start));

@@ -1,6 +1,6 @@
 /**
- * What a shell loads. Each asks the command itself at every Tab: `__complete` prints a candidate per line, its description after a tab,
- * or `:file` where a file is expected.
+ * The script for each shell. The script asks the command at every Tab: `__complete` prints a candidate per line, its description after a
+ * tab, or `:file` where a file is expected.
  */
 export const shellScripts = {
   bash: `_holdpoint() {

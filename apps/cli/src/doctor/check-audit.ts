@@ -6,7 +6,7 @@ import { quiet } from '../system/index.ts';
 import type { Finding } from './finding.ts';
 
 const name = 'audit log';
-/** A writer that died is replaced within seconds. */
+/** A dead writer is replaced within seconds. */
 const lateMs = 60_000;
 
 /** Whether the audit log ends where Redis says, and whether its writer keeps up. Empty when Redis does not answer. */

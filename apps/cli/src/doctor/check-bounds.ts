@@ -20,7 +20,7 @@ interface Programs {
   workers: readonly Pick<Worker, 'id' | 'bounds' | 'ceilings'>[];
 }
 
-/** Compares the operator's bounds in this environment with those of the running programs. */
+/** Compares the operator's bounds in this environment with the bounds of the running programs. */
 export async function checkBounds(
   { environment }: Pick<Config, 'environment'>,
   { api, workers }: Programs,
@@ -60,7 +60,7 @@ export async function checkBounds(
 
 const named = ({ id, bounds, ceilings }: Programs['workers'][number]) => ({ who: `worker ${id}`, bounds, ceilings });
 
-/** @param other of a running program: without a file the store has the policy, and this shell says nothing about it */
+/** @param other of a running program: without a file the store has the policy, unknown to this shell */
 const wireBounds = (
   { policy, sourceRoots, publishRoots, gitHosts, modules }: OperatorSettings,
   other: Bounds | undefined,
@@ -73,7 +73,7 @@ const wireBounds = (
   tool_modules: modules,
 });
 
-/** A source that cannot be used does not change the policy in force, so the operator has to see it. */
+/** An unusable source of the policy does not change the policy in force, so the operator must see the problem. */
 function policyProblem({ who, bounds }: { who: string; bounds?: Bounds | undefined }): Finding[] {
   const { policy_problem: problem, policy } = bounds ?? {};
   if (problem === null || problem === undefined) return [];
@@ -86,16 +86,16 @@ function policyProblem({ who, bounds }: { who: string; bounds?: Bounds | undefin
   ];
 }
 
-/** A running program and the settings it was started with. */
+/** A running program and its settings at the start. */
 interface Started {
   who: string;
   text: string;
 }
 
 /**
- * Compares one setting of all programs, and of this shell when it sets the variables.
+ * Compares a setting of all programs, and of this shell when the shell sets the variables.
  *
- * @param input.here the setting of this shell; undefined when it sets none of the variables
+ * @param input.here the setting of this shell; undefined without any of the variables
  */
 function comparePrograms(input: {
   name: string;

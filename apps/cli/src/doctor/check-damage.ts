@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts';
 const maxMs = 3000;
 const maxNamed = 5;
 
-/** Files that several runs share and that are not as they were written: now, and those that workers put aside. */
+/** Damaged files shared by several runs: files found now, and files put aside by workers. */
 export async function checkDamage({ dataDir }: Pick<Config, 'dataDir'>): Promise<Finding> {
   const name = 'shared files';
   const { findDamagedLayers, listSetAside } = await import('@holdpoint/workspace/trees');

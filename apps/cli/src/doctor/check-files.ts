@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { checkDataDirectory as checkWritable, InstallationError } from '@holdpoint/engine/installation';
 import type { Finding } from './finding.ts';
 
-/** The data directory holds every run's files, so other users must not read it. */
+/** The data directory holds every run's files, so other users must have no access. */
 export async function checkDataDirectory(dataDir: string): Promise<Finding> {
   const name = 'data directory';
   const found = await stat(dataDir).catch(() => undefined);

@@ -15,8 +15,8 @@ import type { Finding } from './finding.ts';
 const name = 'installation';
 
 /**
- * Checks that the data directory is no copy, belongs to this Redis, and has the format of this version. When Redis does not answer, which
- * `checkRedis` reports, the data directory alone is judged.
+ * Checks the data directory: not a copy, of this Redis, and in the format of this version. Without an answer of Redis (reported by
+ * `checkRedis`), the data directory alone is judged.
  */
 export async function checkInstallation(config: Config): Promise<Finding[]> {
   const { address } = await findRedis(config);

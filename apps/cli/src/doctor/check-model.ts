@@ -2,7 +2,7 @@ import { type DefaultModel, defaultModelIn, defaultModelText } from '../default-
 import type { Config } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
-/** The model of prompts that name none: that of the running API, otherwise the one that a start from here would have. */
+/** The model of prompts without a model: from the running API, otherwise from a start with this environment. */
 export function checkModel({ environment }: Pick<Config, 'environment'>, running: DefaultModel | undefined): Finding {
   const model = running ?? defaultModelIn(environment);
   const name = 'model';

@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts';
 
 const connectMs = 10_000;
 
-/** What the guard of the network says of a host: its addresses, a connection as a run makes it, and the settings that open the host. */
+/** The network guard's view of a host: its addresses, a connection in the way of a run, and the settings to open the host. */
 export async function checkReach({ environment }: Pick<Config, 'environment'>, asked: string): Promise<Finding[]> {
   const target = readTarget(asked);
   const setting = environment.HOLDPOINT_ALLOW_ADDRESSES ?? '';

@@ -11,7 +11,7 @@ export function judgePeriodic(name: string, last: Periodic): Finding {
   };
 }
 
-/** Repairs by the sweeper, and runs that wait for a person. */
+/** Repairs by the sweeper, and runs in wait for a person. */
 export async function checkStuck(client: Client): Promise<Finding[]> {
   const [{ repairs, runs, paused, sweep, maintenance }, queues] = await Promise.all([
     client.stuck(),
@@ -42,7 +42,7 @@ export async function checkStuck(client: Client): Promise<Finding[]> {
   ];
 }
 
-/** Workers with jobs that were aborted and did not end. */
+/** Workers with aborted but unfinished jobs. */
 export const checkStuckHandlers = (workers: readonly Worker[]): Finding[] =>
   workers.flatMap(({ id, stuck = 0 }): Finding[] =>
     stuck === 0

@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts';
 
 const name = 'sandbox';
 
-/** @param reported what a running worker says of its sandbox, which counts more than what is found here */
+/** @param reported a running worker's report on its sandbox. The report counts more than the findings here */
 export async function checkSandbox(config: Config, reported: unknown): Promise<Finding[]> {
   const known = capabilitiesSchema.safeParse(reported).data;
   let stateDir: string | undefined;
@@ -33,7 +33,7 @@ export async function checkSandbox(config: Config, reported: unknown): Promise<F
   }
 }
 
-/** What the commands of runs find as `node` and `python3`, when their project asks for no version, and which others it may ask for. */
+/** `node` and `python3` in the search path of a run's commands without a version in the project, and the other available versions. */
 async function checkRuntimes(sandbox: Pick<Sandbox, 'runtimes'>): Promise<Finding> {
   const isRoot = process.getuid?.() === 0;
   const ids = isRoot ? { uid: probeId, gid: probeId } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
@@ -45,7 +45,7 @@ async function checkRuntimes(sandbox: Pick<Sandbox, 'runtimes'>): Promise<Findin
   return isOwn ? { ...about, level: 'warn', next } : { ...about, level: 'ok' };
 }
 
-/** A user that owns nothing, as the boot check of the sandbox has. */
+/** A user without any files, as in the boot check of the sandbox. */
 const probeId = 200_000;
 
 function runtimesText(language: Runtime['language'], found: readonly Runtime[]): string {
@@ -61,11 +61,11 @@ function runtimesText(language: Runtime['language'], found: readonly Runtime[]):
 const existingDirectory = (dataDir: string): string =>
   existsSync(dataDir) ? dataDir : existingDirectory(dirname(dataDir));
 
-/** Checks whether commands could change the program that isolates them: unless the worker is root, they run as its user. */
+/** Checks whether commands could change their isolating program: unless the worker is root, they run as its user. */
 export function checkBubblewrap(config: Pick<Config, 'path' | 'projectDir'>): Finding[] {
   if (process.platform !== 'linux') return [];
   const found = findBwrap({ candidates: [], unpacked: unpackedBwrap(config), path: config.path });
-  if (found === null) return []; // checkSandbox reports it
+  if (found === null) return []; // checkSandbox reports the missing program
   if (found.isRootOwned) return [{ name: 'bubblewrap', level: 'ok', text: `${found.path}, owned by root` }];
   return [
     {

@@ -22,7 +22,7 @@ import type { Finding } from './finding.ts';
 
 const maxRuns = 2000;
 
-/** Checks everything that Holdpoint needs on this machine. Changes nothing. */
+/** Checks the needs of Holdpoint on this machine. Changes nothing. */
 export async function examine(shell: Shell): Promise<Finding[]> {
   const { config } = shell;
   const isUp = findSystem(config.dataDir)?.isUp === true;

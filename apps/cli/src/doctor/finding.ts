@@ -4,6 +4,6 @@ export interface Finding {
   text: string;
   /** Details for programs. */
   data?: Readonly<Record<string, unknown>>;
-  /** What to do about it. */
+  /** The next step. */
   next?: string;
 }

@@ -67,7 +67,7 @@ function isOver(walk: Walk): boolean {
   return true;
 }
 
-/** A file that vanishes during the walk takes no space. */
+/** A file lost during the walk takes no space. */
 function note(walk: Walk, error: unknown): undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code !== 'ENOENT' && code !== 'ENOTDIR') walk.complete = false;

@@ -3,8 +3,8 @@ import type { Shell } from '../shell/index.ts';
 import { findId, type IdKind, idKinds, isShort, refuseOtherKind } from './find-id.ts';
 
 /**
- * Completes the ids that a command was given, before it begins: its arguments `<run>`, `<approval>`, `<task>`, `<rule>` and `<key>`, and options
- * such as `--run <run>`.
+ * Completes the given ids of a command before the command begins: its arguments `<run>`, `<approval>`, `<task>`, `<rule>` and `<key>`, and
+ * options such as `--run <run>`.
  */
 export async function completeIds(shell: Shell, command: Command): Promise<void> {
   const { url } = command.optsWithGlobals<{ url?: string }>();

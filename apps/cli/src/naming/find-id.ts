@@ -15,7 +15,7 @@ interface Found {
 
 /** How far back short ids and `@last` are looked for. */
 const latestRuns = 1000;
-/** A task is found through its run, if it is one of so many latest ones. */
+/** A task is found through its run, among this many latest runs. */
 export const runsWithTasks = 30;
 
 /** @throws CliError `unknown_id` when the text is an id of another kind */
@@ -27,13 +27,13 @@ export function refuseOtherKind(kind: IdKind, text: string): void {
   });
 }
 
-/** Whether a text is no whole id and may stand for one. */
+/** Whether a text is a short form of an id. */
 export const isShort = (kind: IdKind, text: string): boolean =>
   (kind === 'run' && text.startsWith('@')) || shortIdIn(text, idPrefixes[kind]) !== undefined;
 
 /**
- * The id that a person means: the whole id, a few of its characters, or `@last` for the latest run that this caller submitted (`@last~1`:
- * the one before). Other texts stay as they are, and the API refuses them.
+ * Finds a person's id: the whole id, a few of its characters, or `@last` for the latest run submitted by this caller (`@last~1`: the run
+ * before). Other texts are unchanged, and the API refuses them.
  *
  * @throws CliError `ambiguous_id` with the candidates, `unknown_id`; ApiError, ConnectionError
  */

@@ -1,14 +1,14 @@
-/** Characters that a short id has at least: fewer would soon be ambiguous. */
+/** Fewest characters of a short id: fewer would soon be ambiguous. */
 const leastCharacters = 4;
 
-/** What a person may write for a long id: characters of its last block, or its end. Undefined: another kind of text. */
+/** The forms of a short id: characters of its last block, or its end. Undefined: another kind of text. */
 export function shortIdIn(text: string, prefix: string): string | undefined {
   const given = text.startsWith(`${prefix}_`) ? text.slice(prefix.length + 1) : text;
   const digits = given.replaceAll('-', '');
   return /^[0-9a-f]+$/.test(digits) && digits.length >= leastCharacters && digits.length < 32 ? digits : undefined;
 }
 
-/** Whether an id ends with these characters, or its last block begins with them, or all of it does where it was cut off. */
+/** Whether an id ends with these characters, or its last block begins with them, or the whole block for a cut id. */
 export function isShortFor(id: string, short: string): boolean {
   const [, uuid = ''] = id.split('_');
   const digits = uuid.replaceAll('-', '');

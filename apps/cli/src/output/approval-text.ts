@@ -11,7 +11,7 @@ import { publishPlanText } from './publish-text.ts';
 import { ago, until } from './units.ts';
 import { changedText, mayWriteText, repositoriesText, unknownText, unreadText } from './unknown-text.ts';
 
-/** @param width columns of the terminal, if there is one */
+/** @param width columns of the terminal, if any */
 export function approvalTable(approvals: readonly Approval[], now: number, width?: number): string[] {
   const rows = approvals.map((approval) => [
     approval.id,
@@ -28,7 +28,7 @@ export function approvalTable(approvals: readonly Approval[], now: number, width
 
 export const actionText = ({ action }: Approval): string => `${nameText(action.tool)} ${shortArgs(action.args)}`.trim();
 
-/** Everything a person needs to decide: the exact call and what it would do. */
+/** Everything for a person's decision: the exact call and its effect. */
 export function approvalText(approval: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
   const { action, decision } = approval;
   return [
@@ -73,7 +73,7 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
 const otherPolicy =
   'this run is a fork with another policy than the run that it continues: rules of that one may not hold here';
 
-/** What a person reads beside the call before a decision. */
+/** Further facts about a call for a person's decision. */
 function effectLines(approval: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
   return [
     ...section(approval.display === null ? [] : approval.display.split('\n').map((line) => `| ${plain(line)}`)),
@@ -87,7 +87,7 @@ function effectLines(approval: Approval, { colors, now }: { colors: Colors; now:
   ];
 }
 
-/** The same in short, for a person who follows the run: the call and what it would do, without what `approvals show` adds. */
+/** The approval in short, for the follower of a run: the call and its effect, without the additions of `approvals show`. */
 export function briefApproval(approval: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
   const { action, preview, reaches, readable } = approval;
   const shown = z.looseObject({ kind: z.string() }).safeParse(preview).data?.kind ?? '';
@@ -175,7 +175,7 @@ const previewSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('problem'), message: z.string() }),
 ]);
 
-/** What a command printed; any other result as JSON. */
+/** The output of a command; any other result as JSON. */
 function outputText(value: unknown): string {
   const printed = z.looseObject({ stdout: z.string(), stderr: z.string() }).safeParse(value).data;
   if (printed === undefined) return JSON.stringify(value, null, 2);
@@ -185,7 +185,7 @@ function outputText(value: unknown): string {
 const reach = (hosts: readonly string[]): string =>
   hosts.length === 0 ? 'without network' : `and may reach ${hosts.map(nameText).join(', ')}`;
 
-/** Each tool has its own preview; one of an unknown kind is shown as JSON. */
+/** Each tool has its own preview; a preview of an unknown kind is shown as JSON. */
 function previewLines(preview: Approval['preview'], colors: Colors): string[] {
   if (preview === null) return [];
   const known = previewSchema.safeParse(preview).data;

@@ -1,7 +1,7 @@
 import type { Payload } from '@holdpoint/contract';
 import { cut, nameText, oneLine } from '@holdpoint/readable';
 
-/** Arguments that describe a call by themselves. */
+/** Arguments sufficient to describe a call. */
 const mainNames = ['command', 'pattern', 'path', 'query', 'question', 'url'];
 const maxWidth = 60;
 
@@ -18,7 +18,7 @@ export function argsInWords(args: unknown): { words: string; isPath: boolean } {
     return { words: JSON.stringify(args) ?? '', isPath: false };
   }
   const values = new Map(Object.entries(args));
-  // A sub-agent: what it is for says more than its whole job.
+  // A sub-agent: its short description is clearer than its whole job.
   const isAgent = typeof values.get('description') === 'string' && (values.has('prompt') || values.has('plan'));
   const main = isAgent ? 'description' : mainNames.find((name) => typeof values.get(name) === 'string');
   if (main === 'pattern' && typeof values.get('path') === 'string') {
@@ -31,5 +31,5 @@ export function argsInWords(args: unknown): { words: string; isPath: boolean } {
   return { words: pairs.join(' '), isPath: false };
 }
 
-/** The value of a payload, or the beginning of its JSON text when it is large. */
+/** The value of a payload, or the beginning of a large JSON text. */
 export const payloadValue = (payload: Payload): unknown => ('json' in payload ? payload.json : payload.preview);

@@ -6,7 +6,7 @@ import { patchLines } from './diff-text.ts';
 import { fold } from './fit.ts';
 import { counted } from './units.ts';
 
-/** A file in conflict by lines: its hunks, and what taking a whole file would revert. */
+/** A file in conflict by lines: its hunks, and the changes reverted by a choice of a whole file. */
 export function conflictText(view: ConflictView, colors: Colors): string[] {
   const { path, hunks, data, reverts } = view;
   return [
@@ -18,10 +18,10 @@ export function conflictText(view: ConflictView, colors: Colors): string[] {
   ];
 }
 
-/** The lines of both sides, with what stands around them. */
+/** The lines of both sides, with the surrounding lines. */
 export function hunkText(hunk: ConflictHunk, hunks: number, colors: Colors): string[] {
   const { before, after, source, run } = hunk;
-  // A carriage return is shown where not all lines have one.
+  // A carriage return is shown where some lines lack the character.
   const isCrlf = ![before, source.text, run.text, after].some((text) => /(^|[^\r])\n/.test(text));
   const lines = (text: string) => textLines(isCrlf ? text.replaceAll('\r\n', '\n') : text);
   const side = (name: string, of: ConflictHunk['run'], paint: (text: string) => string) => {

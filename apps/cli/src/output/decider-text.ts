@@ -43,7 +43,7 @@ function entryText({ names: globs, kinds, quorum = 1, not_submitter }: Deciders)
 
 const names = (all: readonly string[]): string => all.map((one) => nameText(one)).join(', ');
 
-/** The rule of the policy that holds the call. */
+/** The policy rule behind the hold. */
 export const ruleText = ({ rule }: Approval): string | undefined =>
   rule === null
     ? undefined
@@ -64,7 +64,7 @@ const valueLines = (mark: string, value: unknown): string[] =>
     .split('\n')
     .map((line) => `  ${mark} ${line}`);
 
-/** The rule that remembering the decision would make. */
+/** The rule made by remembering the decision. */
 export function proposalText({ remembers }: Approval): string[] {
   if (remembers === null) return [];
   const { toolset, tool, args, effect, reaches, call_digest, tenant } = remembers;

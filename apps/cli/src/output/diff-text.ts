@@ -5,7 +5,7 @@ import { fit, fold } from './fit.ts';
 import { table } from './layout.ts';
 import { counted, bytes as sizeText } from './units.ts';
 
-/** One line per file, the sum, and what is left out. */
+/** A line per file, the sum, and the left-out files. */
 export function diffStat(diff: Diff, colors: Colors): string[] {
   const leftOut = leftOutText(diff.left_out, colors);
   if (diff.files.length === 0) return ['no changes', ...leftOut];
@@ -46,7 +46,7 @@ const hunkLines = ({ hunks }: FileDiff): string[] =>
     ...lines,
   ]);
 
-/** What stands in place of the lines. */
+/** The note in place of the lines. */
 function noteText({ binary, too_large, omitted, additions, deletions }: FileDiff): string[] {
   if (too_large === 'uncounted') return ['(too large: its content was not looked at)'];
   if (binary) return ['(binary)'];
@@ -55,25 +55,25 @@ function noteText({ binary, too_large, omitted, additions, deletions }: FileDiff
   return omitted ? [`(too long to be shown with the others: ${counts}; name its path, or --patch)`] : [];
 }
 
-/** What a count of lines does not show. */
+/** The change invisible in a count of lines. */
 const modeText = ({ old_mode, new_mode }: FileDiff): string =>
   old_mode === null || new_mode === null || old_mode === new_mode ? '' : `mode ${old_mode} → ${new_mode}`;
 
-/** A patch that is safe for a terminal, with coloured lines. */
+/** A patch safe for a terminal, with coloured lines. */
 export const patchLines = (patch: string, colors: Colors): string[] =>
   patch
     .replace(/\n$/, '')
     .split('\n')
     .map((line) => paint(line, colors)(plain(line)));
 
-/** The lines of a patch below its heads, each cut to `width` columns; of a long one the beginning and the end. */
+/** The lines of a patch below its heads, each cut to `width` columns; of a long patch the beginning and the end. */
 export function foldedPatch(patch: string, { colors, width, note }: { colors: Colors; width: number; note: string }) {
   let isHead = /^@@/m.test(patch);
   const changes = patch
     .trimEnd()
     .split('\n')
     .filter((line) => {
-      // Below `@@` a line that begins with `--- ` or `+++ ` is a change of a line with `-- ` or `++ `.
+      // Below `@@` a line with `--- ` or `+++ ` at its start is a change of a line with `-- ` or `++ `.
       if (line.startsWith('@@')) isHead = false;
       if (line.startsWith('diff ')) isHead = true;
       return !isHead;
@@ -92,7 +92,7 @@ function paint(line: string, colors: Colors): (text: string) => string {
 
 type LeftOut = PublishPlan['left_out'][number];
 
-/** Changes of the run that a publish leaves out, and why. Those that no publish can hold are red. */
+/** Changes of the run left out of a publish, with the reason. Changes impossible for every publish are red. */
 export function leftOutText(list: readonly LeftOut[], colors: Colors): string[] {
   if (list.length === 0) return [];
   const rows = list.map(({ path, reason, files, bytes, modified_at = '' }) => [

@@ -2,7 +2,7 @@ import type { Page } from '@holdpoint/contract/wire';
 import { nameText, oneLine } from '@holdpoint/readable';
 import type { Shell } from '../shell/index.ts';
 
-/** Says what a page of a list does not show: entries that the API cannot read, and the pages behind it. */
+/** Reports the hidden part of a list's page: unreadable entries, and the pages behind. */
 export function sayEndOfPage(shell: Pick<Shell, 'say'>, page: Pick<Page<unknown>, 'damaged' | 'next_cursor'>): void {
   sayDamaged(shell, page);
   if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);

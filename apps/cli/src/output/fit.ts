@@ -6,7 +6,7 @@ export function fit(text: string, columns: number): string {
   const { index, truncated } = widthOf(text, { limit, ellipsis: '…', ellipsisWidth: 1 });
   if (!truncated) return text;
   let kept = text.slice(0, index);
-  // Behind a character outside of Latin the library keeps one column too many.
+  // Behind a character outside of Latin the library keeps a column too many.
   while (kept !== '' && widthOf(kept).width > limit - 1) kept = kept.slice(0, kept.at(-1)?.isWellFormed() ? -1 : -2);
   return `${kept}…`;
 }

@@ -9,7 +9,7 @@ export type Column = string | { id: string } | { text: string };
 /**
  * Aligns columns, two spaces apart. The last column is not padded.
  *
- * @param width columns of a terminal: ids are short and texts cut, so that lines fit. Undefined: everything is whole
+ * @param width columns of a terminal: ids are short and texts cut, to fit the lines. Undefined: everything is whole
  */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width?: number): string[] {
   const shown = width === undefined ? rows : rows.map((row) => row.map((cell, n) => shortCell(columns[n], cell)));
@@ -34,15 +34,15 @@ const isId = (column: Column | undefined): boolean => typeof column === 'object'
 const isText = (column: Column): boolean => typeof column === 'object' && 'text' in column;
 const shortCell = (column: Column | undefined, cell: string): string => (isId(column) ? shortId(cell) : cell);
 
-/** A cell that is cut loses its colour: its end says nothing of the reset. */
+/** A cut cell loses its colour: the cut would drop the reset at its end. */
 const fitCell = (cell: string, room: number): string =>
   visibleLength(cell) > room ? fit(stripVTControlCharacters(cell), room) : cell;
 
-/** A cut text keeps this many columns, and another cut cell that many. */
+/** A cut text keeps this many columns, and another cut cell `leastCell`. */
 const leastText = 8;
 const leastCell = 3;
 
-/** Takes columns from the widest text, then from the widest cell that is no id, until a line fits. */
+/** Takes columns from the widest text, then from the widest cell except ids, until a line fits. */
 function fittingWidths(columns: readonly Column[], wanted: readonly number[], width: number): number[] {
   const widths = wanted.map((one) => Math.min(one, width));
   const cut = (may: (column: Column) => boolean, least: number): void => {
@@ -62,7 +62,7 @@ function fittingWidths(columns: readonly Column[], wanted: readonly number[], wi
 /** Columns, without colours. */
 const visibleLength = (text: string): number => widthOf(text).width;
 
-/** Names and values, one pair per line, values aligned. Pairs without a value are left out. */
+/** Names and values, a pair per line, values aligned. Pairs without a value are left out. */
 export function pairs(values: Readonly<Record<string, string | null | undefined>>): string[] {
   const given = Object.entries(values).filter(
     (entry): entry is [string, string] => entry[1] != null && entry[1] !== '',

@@ -17,13 +17,13 @@ const conversionNotes = {
 } satisfies Record<NonNullable<PublishPlan['converted']>[number]['how'], string>;
 
 /**
- * What a publish would do, file by file, what it leaves out, and all three versions of files in conflict.
- * @param options.hunksFollow files that can be merged by lines are shown so by the caller
+ * The plan of a publish, file by file, the left-out files, and all three versions of files in conflict.
+ * @param options.hunksFollow the caller shows files with a merge by lines
  */
 export function publishPlanText(plan: PublishPlan, colors: Colors, { hunksFollow = false } = {}): string[] {
   const { files, conflicts, converted = [] } = plan;
   const conversions = new Map(converted.map(({ path, how }) => [path, conversionNotes[how]]));
-  // A moved file is one line.
+  // A moved file takes a single line.
   const shown = files.filter(({ moved_to }) => moved_to === undefined);
   const rows = shown.map(({ status, path, old_mode, new_mode, moved_from }) => {
     const notes = [

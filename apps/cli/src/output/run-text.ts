@@ -9,7 +9,7 @@ import { ago, counted, duration } from './units.ts';
 interface TableOptions {
   colors: Colors;
   now: number;
-  /** Columns of the terminal, if there is one. */
+  /** Columns of the terminal, if any. */
   width?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export function runTable(runs: readonly Run[], { colors, now, width }: TableOpti
   return table([{ id: 'RUN' }, 'STATUS', 'CREATED', 'CHANGES', { text: 'TITLE' }], rows, width);
 }
 
-/** The title of a sub-agent begins with the run that it works for. */
+/** The title of a sub-agent begins with its parent run. */
 const agentMark = ({ parent }: Run, width: number | undefined): string =>
   parent === null ? '' : `↳ of ${width === undefined ? parent.run_id : shortId(parent.run_id)}: `;
 
@@ -107,7 +107,7 @@ function absentText(absent: Run['workspace']['absent']): string | undefined {
     .join(', ');
 }
 
-/** A waiting sub-agent, and why it waits. */
+/** A waiting sub-agent, and the reason of its wait. */
 export function waitingText({ run_id, title, status, reason, approvals }: WaitingFor): string {
   const why = reason === null ? `${counted(approvals, 'approval')} open` : `${reason.code}: ${reason.message}`;
   return oneLine(`${run_id} (${title}) ${status}: ${why}`, 200);

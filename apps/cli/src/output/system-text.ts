@@ -44,7 +44,7 @@ export function sandboxLine(report: unknown): string {
   return `${parsed.driver}: ${kinds.join('; ')}`;
 }
 
-/** The operator's bounds on every run, in one line. */
+/** The operator's bounds on every run, on a single line. */
 export function boundsText({ policy, policy_version: version, tool_modules: modules = [], ...roots }: Bounds): string {
   const { source_roots: sources, publish_roots: targets, git_hosts: hosts } = roots;
   const everywhere = 'all except system directories, whole homes and their dot folders';
@@ -59,7 +59,7 @@ export function boundsText({ policy, policy_version: version, tool_modules: modu
   ].join('; ');
 }
 
-/** Versions belong to the text: programs that loaded different ones differ. */
+/** Versions belong to the text: programs with different loaded versions differ. */
 const moduleText = ({ module, tools }: NonNullable<Bounds['tool_modules']>[number]): string =>
   `tools of ${nameText(module)}: ${Object.entries(tools)
     .map(([name, version]) => `${nameText(name)} (${version})`)

@@ -16,7 +16,7 @@ export function clock(time: string): string {
 /** `5 s ago`, `3 min ago`, `2 h ago`, `4 d ago` */
 export const ago = (time: string, now: number): string => `${span(now - Date.parse(time))} ago`;
 
-/** `in 7 d`, `in 20 min`, `now` when it is over. */
+/** `in 7 d`, `in 20 min`, `now` for a past time. */
 export function until(time: string, now: number): string {
   const left = Date.parse(time) - now;
   return left <= 0 ? 'now' : `in ${span(left)}`;

@@ -18,7 +18,7 @@ export function unknownText(list: readonly UnknownContent[], colors: Colors): st
   return ['content unknown:', ...lines.map((line) => `  ${line}`)];
 }
 
-/** Background commands that may still change what an approval shows. */
+/** Background commands with the power to change the shown files. */
 export function mayWriteText({ may_write }: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
   if (may_write.length === 0) return [];
   const rows = may_write.map(({ task_id, command, status, since }) => [
@@ -33,7 +33,7 @@ export function mayWriteText({ may_write }: Approval, { colors, now }: { colors:
   ];
 }
 
-/** What an approval shows of the files may be incomplete. */
+/** A warning: the shown facts about files may be incomplete. */
 export function unreadText({ files_unread }: Pick<Approval, 'files_unread'>, colors: Colors): string[] {
   if (files_unread === null) return [];
   return [
@@ -42,7 +42,7 @@ export function unreadText({ files_unread }: Pick<Approval, 'files_unread'>, col
   ];
 }
 
-/** Repositories that the run made or changed: git obeys their configuration, and no diff of the files shows it. */
+/** Repositories made or changed by the run: git obeys their configuration, and no diff of the files shows the configuration. */
 export function repositoriesText({ repositories }: Pick<Approval, 'repositories'>, colors: Colors): string[] {
   if (repositories.length === 0) return [];
   return [

@@ -11,7 +11,7 @@ export interface SourceOptions {
   source?: string | undefined;
   ref?: string | undefined;
   history?: number | 'full' | 'none' | undefined;
-  /** For a URL: the name of a secret, and whose it is. */
+  /** For a URL: the name of a secret, and its user. */
   sourceSecret?: string | undefined;
   sourceUser?: string | undefined;
   /** A file, relative to `cwd`. */
@@ -21,12 +21,12 @@ export interface SourceOptions {
   /** Globs. */
   include?: string[] | undefined;
   exclude?: string[] | undefined;
-  /** Folders of the source that the run sees read-only, relative to its top. */
+  /** Folders of the source visible to the run read-only, relative to its top. */
   with?: string[] | undefined;
 }
 
 /**
- * Finds what a run works on. A git repository is read from its commits; its work tree, with uncommitted files, is used only on request.
+ * Finds the source of a run. A git repository is read from its commits; its work tree, with uncommitted files, is used only on request.
  *
  * @throws CliError `usage`
  */
@@ -64,7 +64,7 @@ export async function findSource(cwd: string, options: SourceOptions): Promise<S
   throw new CliError('usage', `--with needs a directory or a git work tree, and ${path} is an archive.`);
 }
 
-/** No path has `://`, and `git@host:path` is one only in a directory of that name. */
+/** No path has `://`, and `git@host:path` is a path only in a directory of this name. */
 const isUrl = (source: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[\w.-]+@[\w.-]+:/.test(source);
 
 async function remoteSource(cwd: string, url: string, options: SourceOptions): Promise<Source> {

@@ -43,7 +43,7 @@ const headSchema = z.strictObject({
   ...modelGoalShape,
 });
 
-/** A mistake in a policy is one of the shape that was meant. */
+/** A mistake in a policy is reported for the most likely shape. */
 const headFor = (value: object): typeof headSchema => {
   const policy: unknown = 'policy' in value ? value.policy : undefined;
   const isReference = typeof policy === 'object' && policy !== null && 'name' in policy;
@@ -55,12 +55,12 @@ export type PlanFile = Omit<z.infer<typeof headSchema>, 'groups'> & { plan?: Pla
 
 export interface PlanMistake {
   path: PropertyKey[];
-  /** The key itself is wrong, not its value. */
+  /** The key is wrong, not its value. */
   key?: string;
   message: string;
 }
 
-/** Checks everything that needs no server, and returns every mistake. */
+/** Checks everything possible without a server, and returns every mistake. */
 export function checkPlanFile(value: unknown): { ok: true; file: PlanFile } | { ok: false; mistakes: PlanMistake[] } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { ok: false, mistakes: [{ path: [], message: 'a plan is a mapping with groups' }] };

@@ -18,7 +18,7 @@ export async function readPlan(input: {
 
 export interface ParsedPlan {
   file: PlanFile;
-  /** `file:line:column` of the value at a path, or of the nearest value around it. */
+  /** `file:line:column` of the value at a path, or of the nearest enclosing value. */
   place(path: readonly PropertyKey[]): string;
 }
 
@@ -30,7 +30,7 @@ export function parsePlan(text: string, name: string): ParsedPlan {
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}`;
   };
-  // The parser only warns of an unknown tag and drops it; in a plan that is a mistake.
+  // The parser only warns of an unknown tag and drops the tag; in a plan an unknown tag is a mistake.
   const complaints = [...document.errors, ...document.warnings];
   if (complaints.length > 0) {
     throw badPlan(complaints.map((error) => `${placeAt(error.pos[0])}: ${error.message}`));
@@ -57,7 +57,7 @@ function describe({ path, key, message }: PlanMistake): string {
   return where === '' ? message : `${where}: ${message}`;
 }
 
-/** Finds a value in the text. A missing value is placed at the node that lacks it. */
+/** Finds a value in the text. A missing value is placed at its parent node. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], key: string | undefined): number {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
@@ -76,9 +76,9 @@ function keyOffset(node: Node, key: string): number | undefined {
 const startOf = (node: Node): number => node.range?.[0] ?? 0;
 
 /**
- * Adds the place in the file to mistakes that the server finds in a plan.
+ * Adds the place in the file to the server's mistakes of a plan.
  *
- * @param fromFile fields of the request that come from the file; an error in any other field is returned unchanged
+ * @param fromFile fields of the request from the file; an error in any other field is returned unchanged
  */
 export function placeInPlan(error: unknown, plan: ParsedPlan | undefined, fromFile: readonly string[]): unknown {
   if (!(error instanceof ApiError) || plan === undefined || error.errors.length === 0) return error;

@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string>>;
 
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
 
-/** The toolsets of Holdpoint, and of the modules that the environment names. Needs no server. @throws CliError `bad_environment` */
+/** The toolsets of Holdpoint, and of the modules in the environment. Needs no server. @throws CliError `bad_environment` */
 export async function openCatalog(environment: Environment): Promise<{ registry: Registry; modules: LoadedModule[] }> {
   // A lazy import: most commands need no tools.
   const { createRegistry, everyToolset, loadToolsets, toolModulesFrom } = await import('@holdpoint/tools');
@@ -21,14 +21,14 @@ export async function openCatalog(environment: Environment): Promise<{ registry:
   }
 }
 
-/** The tools that rules can name. @throws CliError `bad_environment` */
+/** The tools for rules to name. @throws CliError `bad_environment` */
 export const catalogTools = async (environment: Environment): Promise<CatalogTool[]> =>
   toolsOf((await openCatalog(environment)).registry);
 
 export const toolsOf = (registry: Registry): CatalogTool[] =>
   registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
 
-/** What a toolset says of its own calls in a run. @throws CliError `bad_environment` */
+/** A toolset's rules for its own calls in a run. @throws CliError `bad_environment` */
 export async function catalogPolicy(
   environment: Environment,
   { toolset, settings, modes }: { toolset: string; settings?: Settings; modes?: Modes },

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { CliError } from '../shell/index.ts';
 import { openCatalog, toolsOf } from './catalog-tools.ts';
 
-/** A call as a user writes it. What is left out comes from the tool. */
+/** A call in a user's form. Missing fields come from the tool. */
 const callSchema = z.strictObject({
   toolset: z.string().default('holdpoint'),
   tool: z.string(),
@@ -33,8 +33,8 @@ const callSchema = z.strictObject({
 export type DescribedCall = CallFacts & { settings?: Settings; modes?: Modes };
 
 /**
- * What a policy knows about a call, as the gate describes it.
- * @throws CliError `usage` for a call of another shape, for arguments that its tool refuses, and for an unknown tool without effect and risk
+ * The facts about a call for a policy, in the gate's description.
+ * @throws CliError `usage` for a call of another shape, for arguments refused by its tool, and for an unknown tool without effect and risk
  */
 export async function describeCall(
   value: unknown,

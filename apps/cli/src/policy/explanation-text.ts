@@ -8,7 +8,7 @@ const outcomes: Record<RuleExplanation['outcome'], string> = {
   after: 'comes after the rule that decides',
 };
 
-/** Lines that say which rule decided, and why the others did not. */
+/** Lines about the deciding rule, and the reason why each other rule did not decide. */
 export function explanationText({ verdict, parts }: Explanation, width: number): string[] {
   const { action, reason } = verdict;
   return [
@@ -23,7 +23,7 @@ export function explanationText({ verdict, parts }: Explanation, width: number):
   ];
 }
 
-/** The built-in rules that do not match would hide the rules of the file. `--json` has them. */
+/** Built-in rules without a match would hide the rules of the file. `--json` has them. */
 const isShown =
   (policy: string) =>
   ({ outcome }: RuleExplanation): boolean =>

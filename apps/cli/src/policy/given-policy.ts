@@ -3,7 +3,7 @@ import { policyReferenceSchema } from '@holdpoint/contract';
 import { readPolicy } from './read-policy.ts';
 
 /**
- * What `--policy` says: the name of a stored policy, `name@version`, or a file. A file is named with a slash or an extension.
+ * Reads `--policy`: the name of a stored policy, `name@version`, or a file. A file is named with a slash or an extension.
  * @throws CliError `no_policy`, `invalid_policy`
  */
 export async function givenPolicy(

@@ -12,7 +12,7 @@ export interface PolicyFile {
   environment: Readonly<Record<string, string>>;
 }
 
-/** Reads a document and checks all of it. @throws CliError `invalid_policy`, which lists every mistake by its pointer */
+/** Reads a document and checks the whole document. @throws CliError `invalid_policy` with every mistake by its pointer */
 export async function readPolicy(of: PolicyFile): Promise<Policy>;
 export async function readPolicy<Schema extends AnySchema>(of: PolicyFile, schema?: Schema): Promise<z.output<Schema>>;
 export async function readPolicy({ file, environment }: PolicyFile, schema?: AnySchema): Promise<unknown> {

@@ -1,6 +1,6 @@
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 
-/** Readers see the old content or the new one, also after a power cut. The mode stays. */
+/** Readers see the old or the new content, even after a power cut. The mode stays. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const mode = await stat(path).then(
     (found) => found.mode & 0o777,

@@ -2,8 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * How the caller reaches this command: by its name when it is on their PATH, else through npx from the checkout. npm puts its own
- * directories on PATH, so the PATH of a call from npm says nothing.
+ * The caller's way to this command: its name when on the PATH, else through npx from the checkout. npm puts its own directories on PATH, so
+ * the PATH of a call from npm says nothing.
  */
 export function commandNameFor({ npm_command, PATH = '' }: NodeJS.ProcessEnv): string {
   const isOnPath =

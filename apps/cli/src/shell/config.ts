@@ -31,14 +31,14 @@ const environmentSchema = z.object({
   INIT_CWD: text,
 });
 
-/** What the command reads from its environment. */
+/** The command's settings from its environment. */
 export interface Config {
   projectDir: string;
   /** The caller's directory: relative paths start there. */
   cwd: string;
   /** Absolute. @default `<project>/.holdpoint` */
   dataDir: string;
-  /** When undefined, the system that runs on the data directory. */
+  /** When undefined, the running system of the data directory. */
   url: string | undefined;
   key: string | undefined;
   /** Where the API of this machine would listen by its settings. */
@@ -46,7 +46,7 @@ export interface Config {
   /** When undefined, the embedded Redis of the data directory. */
   redisUrl: string | undefined;
   path: string;
-  /** Directories outside /usr that workers mount into sandboxes. */
+  /** Directories outside /usr mounted into sandboxes by workers. */
   toolchains: string[];
   /** How long a worker may take to finish running steps. */
   drainMs: number;
@@ -54,9 +54,9 @@ export interface Config {
   space: SpaceLimits;
   /** When undefined, colour on a terminal. */
   color: boolean | undefined;
-  /** All variables that are not empty. */
+  /** All non-empty variables. */
   environment: Readonly<Record<string, string>>;
-  /** What the children of `up` inherit. */
+  /** The environment inherited by the children of `up`. */
   childEnvironment: Readonly<Record<string, string>>;
 }
 
@@ -95,7 +95,7 @@ export function readConfig(env: NodeJS.ProcessEnv, processCwd: string): Config {
   };
 }
 
-/** A wildcard is no target to connect to. The API itself refuses values that are wrong. */
+/** A wildcard is no target to connect to. The API refuses wrong values at its own start. */
 function localUrlOf(host = '127.0.0.1', port = '4747'): string {
   const at = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   const url = `http://${at.includes(':') ? `[${at}]` : at}:${/^[1-9]\d*$/.test(port) ? port : 4747}`;
@@ -115,7 +115,7 @@ function colorOf(of: { NO_COLOR?: string | undefined; FORCE_COLOR?: string | und
   return of.FORCE_COLOR === undefined ? undefined : true;
 }
 
-/** `up` reads in a child's log that it is ready, so the log level is at least `info`. */
+/** `up` recognises a ready child by a line of its log, so the log level is at least `info`. */
 const childEnvironmentOf = (env: NodeJS.ProcessEnv, log: string | undefined): Record<string, string> => ({
   ...definedIn(env),
   HOLDPOINT_LOG: log === 'debug' ? 'debug' : 'info',

@@ -1,7 +1,7 @@
 /** Scripts rely on these numbers. */
 export const exitCodes = {
   ok: 0,
-  /** The run failed, or the command itself could not do its work. */
+  /** The run failed, or the command could not do its work. */
   failed: 1,
   usage: 2,
   /** The run was canceled, or its approval expired. */
@@ -16,7 +16,7 @@ export const exitCodes = {
 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** A failure of the command itself. `message` says what happened, `next` what to do about it. */
+/** A failure of the command. `message` has the event, `next` the next step. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: CliErrorCode;

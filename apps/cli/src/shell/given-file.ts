@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { CliError, type CliErrorCode } from './errors.ts';
 
 /**
- * Reads a file that a person named, before anything is sent.
+ * Reads a file named by a person, before anything is sent.
  *
  * @param file a path relative to `cwd`
- * @throws CliError of the code, `usage` by default; it says in plain words why the file cannot be read
+ * @throws CliError of the code, `usage` by default, with the reason in plain words
  */
 export async function readGivenFile(
   cwd: string,

@@ -11,12 +11,12 @@ export class Interrupted extends Error {
   }
 }
 
-/** `npm run` forwards the terminal's Ctrl-C, so one press arrives twice, milliseconds apart. */
+/** `npm run` forwards the terminal's Ctrl-C, so a single press arrives twice, milliseconds apart. */
 const samePressMs = 500;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Calls `first` at the first signal and `again` at a later one. When a terminal closes, the shell, npm and the kernel each send SIGHUP,
+ * Calls `first` at the first signal and `again` at a later signal. When a terminal closes, the shell, npm and the kernel each send SIGHUP,
  * seconds apart, so a second SIGHUP does not count.
  *
  * @returns a function that restores the default behaviour

@@ -6,7 +6,7 @@ export interface ApiOptions {
   json?: boolean;
 }
 
-/** A command that talks to the API. */
+/** A command with requests to the API. */
 export const apiCommand = (name: string, summary: string): Command =>
   new Command(name)
     .description(summary)
@@ -15,7 +15,7 @@ export const apiCommand = (name: string, summary: string): Command =>
 
 export interface FollowOptions {
   timeout?: number;
-  /** When it is absent, a paused run ends the following. */
+  /** When absent, a paused run ends the following. */
   wait?: boolean;
 }
 
@@ -50,14 +50,14 @@ export function wholeNumber(text: string): number {
   throw new InvalidArgumentError('Expected a whole number.');
 }
 
-/** Collects `--label name=value` into one record. */
+/** Collects `--label name=value` into a record. */
 export function label(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Expected name=value.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-/** Collects an option that may be given several times. */
+/** Collects a repeatable option. */
 export const several = (text: string, before: string[] = []): string[] => [...before, text];
 
 /** Parses a JSON object. @throws CliError `usage` */

@@ -1,9 +1,9 @@
 const firstMs = 250;
 const maxMs = 60_000;
-/** A process that lived this long had started well. */
+/** A process with a life this long had started well. */
 const steadyMs = 60_000;
 
-/** The pause before a process that ended is restarted: doubled each time, until one process lives for a minute. */
+/** The pause before the restart of an ended process: doubled each time, until a process lives for a minute. */
 export class Backoff {
   #times = 0;
 

@@ -6,7 +6,7 @@ import type { SystemRecord } from './system-record.ts';
 const answerMs = 8000;
 const problemSchema = z.object({ detail: z.string(), next: z.string() });
 
-/** Why a running system cannot take requests; undefined when it can. */
+/** The reason why a running system cannot take requests; undefined for a healthy system. */
 export async function checkHealth({
   address,
   redis_socket: socket,

@@ -4,7 +4,7 @@ import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import type { SystemRecord } from './system-record.ts';
 
 const pollMs = 25;
-/** A killed process is gone at once, unless it is in an uninterruptible system call. */
+/** A killed process is gone immediately, unless the process is in an uninterruptible system call. */
 const killedMs = 5000;
 
 export interface EndOptions {
@@ -15,9 +15,9 @@ export interface EndOptions {
 }
 
 /**
- * Ends a process that leads a process group and waits until it is gone. It need not be a child of this process.
+ * Ends the leader of a process group and waits until the leader is gone. The process need not be a child of this process.
  *
- * @returns `gone` when there was none, `ended` after SIGTERM, or `killed`
+ * @returns `gone` without such a process, `ended` after SIGTERM, or `killed`
  * @throws CliError `does_not_end`
  */
 export async function endProcess(
@@ -53,7 +53,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Ends the children of an `up` that was killed. Workers end first, so that they can still record what they finish.
+ * Ends the children of a killed `up`. Workers end first, to record their finished work.
  *
  * @returns the number of children
  */

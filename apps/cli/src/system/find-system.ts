@@ -1,18 +1,18 @@
 import { isAlive } from './process-identity.ts';
 import { isOfAnother, readSystemRecord, type SystemRecord } from './system-record.ts';
 
-/** What `up` recorded for a data directory, and whether its processes still run. */
+/** The record of `up` for a data directory, and whether its processes still run. */
 export interface FoundSystem {
   record: SystemRecord;
-  /** The `up` process runs. Its children may run without it, when it was killed. */
+  /** The `up` process runs. Its children may run without `up`, after a kill of `up`. */
   isUp: boolean;
-  /** The address of the API, while that runs and listens. */
+  /** The address of the API, while the API runs and listens. */
   address: string | undefined;
 }
 
 /**
- * Finds the system of a data directory. Every command finds it here. The record in a copy of a data directory names the processes of the
- * original, so it counts as none.
+ * Finds the system of a data directory. Every command uses this function. The record in a copy of a data directory names the processes of the
+ * original, so such a record counts as none.
  *
  * @throws CliError `not_ours`
  */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 const chunkBytes = 64 * 1024;
 
 /**
- * Reads lines of a growing file from the byte `from` on, until the signal is aborted. A file that shrank was rotated and is read from its
+ * Reads lines of a growing file from the byte `from` on, until the signal is aborted. A shrunk file was rotated and is read from its
  * beginning. Polls, because a watch costs a file descriptor and reports nothing on some file systems.
  */
 export async function* followLines(
@@ -49,10 +49,10 @@ const lineSchema = z.looseObject({
   metrics: z.string().optional(),
   err: z.union([z.string(), z.looseObject({ message: z.string(), next: z.string().optional() })]).optional(),
 });
-/** The fields of a child's log line that `up` reads. */
+/** The fields of a child's log line for `up`. */
 export type LogLine = z.infer<typeof lineSchema>;
 
-/** Undefined for any other line, such as a stack trace. */
+/** Undefined for any other line, for example of a stack trace. */
 export function parseLogLine(text: string): LogLine | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
@@ -71,5 +71,5 @@ export function problemOf(line: LogLine): string | undefined {
   return [line.msg, error].filter((part) => part !== undefined && part !== '').join(': ');
 }
 
-/** The error's advice, when it has one. */
+/** The error's advice, if any. */
 export const nextOf = ({ err }: LogLine): string | undefined => (typeof err === 'object' ? err.next : undefined);

@@ -1,6 +1,6 @@
 import { metricsSettingsFrom } from '@holdpoint/telemetry/settings';
 
-/** HOLDPOINT_METRICS for one of several workers of a machine: each has the next port. What cannot be read is left to the worker to refuse. */
+/** HOLDPOINT_METRICS for each of several workers of a machine: each has the next port. The worker refuses an unreadable value. */
 export function metricsPlace(
   environment: Readonly<Record<string, string>>,
   index: number,

@@ -20,7 +20,7 @@ export interface OpenedRedis {
 }
 
 /**
- * Connects to the user's own Redis, or starts the embedded one of the data directory and keeps it alive.
+ * Connects to the user's own Redis, or starts the embedded Redis of the data directory and keeps the server alive.
  *
  * @throws RedisStartError; EmbeddedRedisError
  */
@@ -58,7 +58,7 @@ async function openGiven(redisUrl: string, report: (text: string) => void): Prom
 }
 
 /**
- * Refuses a Redis that does not belong to the data directory. Checked here because each part would refuse it at every restart.
+ * Refuses a Redis of another data directory. Checked here because each part would refuse such a Redis at every restart.
  *
  * @throws InstallationError
  */

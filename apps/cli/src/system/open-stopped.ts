@@ -12,7 +12,7 @@ export interface StoppedRedis extends AsyncDisposable {
 }
 
 /**
- * Connects to the Redis of a system that does not run. An embedded server is started for this command and stopped again.
+ * Connects to the Redis of a stopped system. An embedded server is started for this command and stopped again.
  *
  * @throws CliError `not_now` while `up` runs on the data directory
  */

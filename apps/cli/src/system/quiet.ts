@@ -1,6 +1,6 @@
 import type { Logger } from '@holdpoint/engine';
 
-/** For calls that also throw what they would log. */
+/** For calls with the same text in their error. */
 export const quiet: Logger = {
   debug: () => undefined,
   info: () => undefined,

@@ -14,8 +14,8 @@ const maxBytes = 16 * 1024 * 1024;
 const intervalMs = 2000;
 
 /**
- * Limits a log while its process writes to it: copies the content to `<file>.1` and truncates the file. The process appends, so its next
- * line is at the new beginning. Without space for a copy the content is dropped.
+ * Limits a log during its process's writes: copies the content to `<file>.1` and truncates the file. The process appends, so its next line
+ * is at the new beginning. Without space for a copy the content is dropped.
  */
 export function rotateLog(file: string, largest: number = maxBytes): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= largest) return;
@@ -41,7 +41,7 @@ function copyOf(file: string, older: string): number | undefined {
   }
 }
 
-/** Copies what was written during the copy. Lines in the microseconds before the truncation are lost. */
+/** Copies the lines written during the copy. Lines in the microseconds before the truncation are lost. */
 function appendRest(log: number, { from, to }: { from: number; to: string }): void {
   const length = fstatSync(log).size - from;
   if (length <= 0) return;
@@ -56,7 +56,7 @@ function appendRest(log: number, { from, to }: { from: number; to: string }): vo
   }
 }
 
-/** @returns a function that stops the rotation */
+/** @returns a function to stop the rotation */
 export function rotateLogs(files: readonly string[]): () => void {
   const timer = setInterval(() => {
     for (const file of files) {

@@ -24,8 +24,8 @@ export interface Child {
 }
 
 /**
- * Starts a part of the system in its own process group, so that Ctrl-C does not reach it: the parts must end in order. Its output goes to
- * a file, not to a pipe, so that it survives when this process is killed.
+ * Starts a part of the system in its own process group, out of reach of Ctrl-C: the parts must end in order. Its output goes to a file, not
+ * to a pipe: a file survives the kill of this process.
  */
 export function spawnChild(spec: ChildSpec): Child {
   mkdirSync(dirname(spec.logFile), { recursive: true, mode: 0o700 });
@@ -42,7 +42,7 @@ export function spawnChild(spec: ChildSpec): Child {
     const ended = endOf(child);
     const { pid } = child;
     if (pid === undefined) throw new CliError('child_failed', `${spec.name} could not be started (${spec.script}).`);
-    // A child that has ended already has no identity. No process ever matches this one, so the child counts as gone.
+    // An already ended child has no identity. No process ever matches this identity, so the child counts as gone.
     const identity = identify(pid) ?? { pid, began: 'ended' };
     return { spec, identity, logStart, ended };
   } finally {
@@ -50,7 +50,7 @@ export function spawnChild(spec: ChildSpec): Child {
   }
 }
 
-/** The last lines that this process wrote. */
+/** The last lines written by this process. */
 export function endOfLog({ spec, logStart }: Pick<Child, 'spec' | 'logStart'>, lines = 5): string[] {
   const content = readFileSync(spec.logFile);
   const text = content.toString('utf8', logStart <= content.length ? logStart : 0);

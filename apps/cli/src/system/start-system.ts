@@ -23,7 +23,7 @@ export interface RunningSystem {
   redis: string;
   /** Socket of the embedded Redis. */
   redisSocket: string | null;
-  /** Stops the workers first, so that they drain, then the API, then the embedded Redis. */
+  /** Stops the workers first, to let them drain, then the API, then the embedded Redis. */
   stop(): Promise<void>;
 }
 
@@ -41,8 +41,8 @@ export interface StartInput {
 }
 
 /**
- * Starts Redis, then the API and the workers together, and waits until all are ready. On failure, stops what it has started. A worker that
- * is only slow is no failure: Redis and the API stay, and so does the worker.
+ * Starts Redis, then the API and the workers together, and waits until all are ready. On failure, stops every started part. A slow worker is no
+ * failure: Redis and the API stay, and so does the worker.
  *
  * @throws CliError, EmbeddedRedisError, InstallationError, or the signal's reason
  */
@@ -57,7 +57,7 @@ export async function startSystem(input: StartInput): Promise<RunningSystem> {
   const parts = partsOf(input, redis.address);
   const files = [...parts.all.map(({ logFile }) => logFile), ...(redis.logFile === null ? [] : [redis.logFile])];
   const endRotation = rotateLogs(files);
-  // Not awaited: writing the reserve takes a moment, and no part needs it to start.
+  // Not awaited: writing the reserve takes a moment, and no part's start needs the reserve.
   const space = watchSpace(
     { dataDir: config.dataDir, limits: config.space, keepsReserve: true },
     spaceReport(input.report),
@@ -162,13 +162,13 @@ async function startParts(
     failed.abort(error);
     throw error;
   });
-  // After a restart clients must find the API at the same port, also one that the kernel chose.
+  // After a restart clients must find the API at the same port, even at a port chosen by the kernel.
   api.watch({ ...environment, HOLDPOINT_PORT: new URL(address).port });
   for (const [i, worker] of workers.entries()) worker.watch(workerEnvironments[i] ?? environment);
   return address;
 }
 
-/** Resolves when the worker is ready, or is late: then its line is awaited beside the running system. */
+/** Resolves when the worker is ready, or late: then the system runs while its line is still awaited. */
 async function workerReady(
   worker: Supervised,
   { report, ...wait }: { report: (text: string) => void; timeoutMs: number; signal: AbortSignal },
@@ -181,7 +181,7 @@ async function workerReady(
   await ready(wait.timeoutMs).catch((error: unknown) => {
     if (!(error instanceof CliError) || error.code !== 'timeout') throw error;
     report(`${error.message} The API takes requests; runs wait for this worker, which is kept alive. ${error.next}`);
-    // When the worker ends instead, its supervisor reports that and restarts it.
+    // When the worker ends instead, its supervisor reports the end and restarts the worker.
     ready(longestTimerMs).catch(() => undefined);
   });
 }

@@ -6,17 +6,17 @@ import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 const pollMs = 250;
 
 interface Input {
-  /** Starts the server, or finds the running one. */
+  /** Starts the server, or finds the running server. */
   start(signal: AbortSignal): Promise<EmbeddedRedis>;
   report(text: string): void;
   logFile: string;
 }
 
 /**
- * Keeps the embedded Redis alive. It may be the child of an earlier `up`, so its process is polled. A server that is gone is restarted on
- * the same data and socket, where the API and the workers reconnect.
+ * Keeps the embedded Redis alive. The server may be the child of an earlier `up`, so its process is polled. A lost server is restarted on the same
+ * data and socket, and the API and the workers reconnect.
  *
- * @returns a function that stops the supervision, not the server
+ * @returns a function to stop the supervision, not the server
  */
 export function superviseRedis(first: Pick<EmbeddedRedis, 'pid'>, input: Input): () => Promise<void> {
   const ending = new AbortController();

@@ -9,7 +9,7 @@ const pollMs = 500;
 const crashLoopEnds = 5;
 
 export interface SupervisedDeps {
-  /** Called right after every start: a process that is not recorded cannot be ended later. */
+  /** Called right after every start: an unrecorded process cannot be ended later. */
   onSpawn(): void;
   report(text: string): void;
   /** Milliseconds of a monotonic clock. */
@@ -21,8 +21,8 @@ export interface SupervisedDeps {
 export const realPause: SupervisedDeps['pause'] = (ms, signal) => wait(ms, undefined, { signal });
 
 /**
- * Keeps one part of the system alive: restarts it with growing pauses. The other parts stay, however often it ends: an API without workers
- * still accepts decisions, and workers without an API still finish their runs.
+ * Keeps a part of the system alive: restarts the part with growing pauses. The other parts stay, however often the part ends: an API
+ * without workers still accepts decisions, and workers without an API still finish their runs.
  */
 export class Supervised {
   readonly name: string;
@@ -47,14 +47,14 @@ export class Supervised {
     return this.#child;
   }
 
-  /** Starts the part without watching it: the caller waits until it is ready. */
+  /** Starts the part without watching the process: the caller waits until the part is ready. */
   start(): Child {
     const child = this.#spawn();
     this.#deps.onSpawn();
     return child;
   }
 
-  /** From now on restarts the part when it ends. @param environment for the restarts */
+  /** From now on restarts the part at each end. @param environment for the restarts */
   watch(environment: Readonly<Record<string, string>>): void {
     this.#spec = { ...this.#spec, environment };
     this.#keepAlive().catch((error: unknown) => {
@@ -62,7 +62,7 @@ export class Supervised {
     });
   }
 
-  /** Stops the part and waits until it is gone. */
+  /** Stops the part and waits until its process is gone. */
   async stop(options: EndOptions): Promise<void> {
     this.#stopping.abort();
     if (this.#child === undefined) return;
@@ -120,7 +120,7 @@ export class Supervised {
     return this.#child;
   }
 
-  /** A process that could not be recorded keeps running: a second one would be worse. */
+  /** An unrecorded process keeps running: a second process would be worse. */
   #record(): void {
     try {
       this.#deps.onSpawn();

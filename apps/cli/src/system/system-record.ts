@@ -10,23 +10,23 @@ const processSchema = z.strictObject({ pid: z.int().positive(), began: z.string(
 const recordSchema = z.strictObject({
   format: z.literal(1),
   ...processSchema.shape,
-  /** The data directory that this record was made for: a copy of the directory has another id. Earlier versions wrote none. */
+  /** The data directory of this record: a copy of the directory has another id. Earlier versions wrote none. */
   directory: z.string().optional(),
   started_at: z.iso.datetime(),
   /** Null until the API listens. */
   address: z.url().nullable(),
-  /** The socket of the embedded Redis; null until it runs, or with another Redis. */
+  /** The socket of the embedded Redis; null before the server runs, or with another Redis. */
   redis_socket: z.string().nullable(),
   children: z.array(z.strictObject({ name: z.string(), ...processSchema.shape })),
 });
 
-/** The `up` process of a data directory and its children, in `<data>/up.json` while it runs. */
+/** The `up` process of a data directory and its children, in `<data>/up.json` while the process runs. */
 export type SystemRecord = z.infer<typeof recordSchema>;
 
 const fileOf = (dataDir: string): string => join(dataDir, 'up.json');
 
 /**
- * Undefined when there is none. A power failure can leave a blank record; it counts as none, because no process survived.
+ * Undefined without a record. A power failure can leave a blank record, counted as none, because no process survived.
  *
  * @throws CliError `not_ours`
  */
@@ -52,10 +52,10 @@ export const isOfAnother = ({ directory }: SystemRecord, dataDir: string): boole
   directory !== undefined && directory !== directoryId(dataDir);
 
 /**
- * Claims the data directory, which exists, for this process, until it is released or this process is gone.
+ * Claims the existing data directory for this process, until its release or the end of this process.
  *
- * @returns the record of the living `up` that has claimed it; or `taken: true`, with the record of a dead one. A record that came in a copy
- *   is removed, and its processes are the original's
+ * @returns the record of the living `up` with the claim; or `taken: true`, with the record of a dead `up`. A record from a copied directory is
+ *   removed, and its processes are the original's
  */
 export function claim(
   dataDir: string,
@@ -75,7 +75,7 @@ export function claim(
   }
 }
 
-/** Only the process that claimed the directory may call this. */
+/** Only the claiming process may call this function. */
 export function updateSystemRecord(dataDir: string, record: SystemRecord): void {
   renameSync(writeAside(dataDir, record), fileOf(dataDir));
 }
@@ -86,7 +86,7 @@ export function release(dataDir: string, pid: number): void {
 
 const isBlank = (text: string): boolean => text.replaceAll('\0', '').trim() === '';
 
-/** Moved aside before it is read again: another process may have written a good record. */
+/** Moved aside before the second read: another process may have written a good record. */
 function removeBlank(dataDir: string): void {
   const aside = `${fileOf(dataDir)}.${process.pid}.blank`;
   try {
@@ -114,7 +114,10 @@ function linkNew(dataDir: string, record: SystemRecord): boolean {
   }
 }
 
-/** Several processes may find the dead record. One moves it aside; a process that moves a new record by mistake puts it back. */
+/**
+ * Several processes may find the dead record. The first moves the record aside; a process with a new record moved by mistake puts the
+ * record back.
+ */
 function removeDead(dataDir: string, dead: SystemRecord): boolean {
   const aside = `${fileOf(dataDir)}.${process.pid}.dead`;
   try {

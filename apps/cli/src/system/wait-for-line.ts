@@ -43,7 +43,7 @@ function endedEarly(child: Child, how: string): CliError {
     .filter((line) => line !== undefined)
     .filter((line) => problemOf(line) !== undefined);
   const last = problems.at(-1);
-  // A child that ends before its logger exists leaves plain text.
+  // A child with an end before its logger exists leaves plain text.
   const why = (last && problemOf(last)) ?? lines.join('\n');
   if (lines.some((line) => line.includes('EADDRINUSE'))) {
     return new CliError('port_taken', `The API could not listen. ${why}`);

@@ -1,7 +1,7 @@
 import { ApiError, type Client } from '@holdpoint/client';
 import type { Queue, Worker } from '@holdpoint/contract/wire';
 
-/** A job that a worker has now. What is null is of another tenant, or not known. */
+/** A present job of a worker. A null field belongs to another tenant, or is unknown. */
 export interface RunningJob {
   host: string;
   worker: string;
@@ -24,7 +24,7 @@ export interface Top {
     loop_late_ms: number | null;
   }[];
   running: RunningJob[];
-  /** Jobs that wait for a worker, and steps that wait for a decision or a time. */
+  /** Jobs in wait for a worker, and steps in wait for a decision or a time. */
   queues: { name: string; waiting: number; parked: number }[];
   /** Active runs by their status. */
   runs: Record<string, number>;
@@ -32,7 +32,7 @@ export interface Top {
 
 type Source = Pick<Client, 'listWorkers' | 'listQueues' | 'stuck' | 'getStep' | 'getTask'>;
 
-/** What runs now. Each worker reports its jobs every five seconds. */
+/** The present jobs. Each worker reports its jobs every five seconds. */
 export async function readTop(client: Source): Promise<Top> {
   const [workers, queues, { runs }] = await Promise.all([client.listWorkers(), client.listQueues(), client.stuck()]);
   const all = workers.flatMap((worker) => (worker.running ?? []).map((job) => read(worker, job)));

@@ -1,7 +1,7 @@
 import { ago, duration, fit, oneLine, table } from '../output/index.ts';
 import type { RunningJob, Top } from './read-top.ts';
 
-/** What runs now as lines: a line per worker, the jobs that they have, and what waits. @param now milliseconds since the epoch */
+/** The present jobs as lines: a line per worker, its jobs, and the waiting jobs. @param now milliseconds since the epoch */
 export function topText(
   { workers, running, queues, runs }: Top,
   { width, now }: { width: number | undefined; now: number },

@@ -3,8 +3,8 @@ import type { TraceSpan } from '@holdpoint/contract/wire';
 import { endOf, startOf } from './read-whole-trace.ts';
 
 /**
- * The ids of the spans that the end of the run waited for: from the end back, always what ended last before. A run that is shorter by any one
- * of them ends earlier. The spans around them are on the path, too.
+ * The ids of the spans on which the end of the run depended: from the end back, always the span with the last end before. A shorter span on
+ * the path means an earlier end of the run. The spans around them are on the path, too.
  */
 export function criticalPath(spans: readonly TraceSpan[], now: number): Set<string> {
   const path = new Set<string>();
@@ -24,7 +24,7 @@ export function criticalPath(spans: readonly TraceSpan[], now: number): Set<stri
   return path;
 }
 
-/** What has no part that would say it better. A message waits for the run, and not the run for it. */
+/** Spans without a more precise part. A message waits for the run, and not the run for the message. */
 const isWork = ({ kind, attributes }: TraceSpan): boolean =>
   kind === 'attempt' ||
   kind === 'turn' ||

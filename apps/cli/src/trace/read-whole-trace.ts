@@ -8,7 +8,7 @@ export interface WholeTrace {
   spans: TraceSpan[];
 }
 
-/** All pages as one. */
+/** All pages together. */
 export async function readWholeTrace(client: Pick<Client, 'readTrace'>, runId: string): Promise<WholeTrace> {
   const byId = new Map<string, TraceSpan>();
   for (let after = 0; ; ) {

@@ -2,7 +2,7 @@ import { attribute, genAi, general } from '@holdpoint/contract';
 import type { TraceSpan } from '@holdpoint/contract/wire';
 import { oneLine } from '../output/index.ts';
 
-/** What a person wants to know of a span beside its name and time. */
+/** A person's further facts about a span, after its name and time. */
 export function spanNote(span: TraceSpan): string {
   const { attributes: of, links, events } = span;
   const text = (name: string): string | undefined =>
@@ -59,7 +59,7 @@ function tokens({ attributes }: TraceSpan): string | undefined {
   return read === undefined ? undefined : `${read} + ${attributes[genAi.outputTokens]} tokens`;
 }
 
-/** Providers answer with a dated name of the model that was asked, or with another model. */
+/** Providers answer with a dated name of the requested model, or with another model. */
 function differentModel({ attributes }: TraceSpan): string | undefined {
   const by = attributes[genAi.responseModel];
   return by === undefined || by === attributes[genAi.requestModel] ? undefined : `by ${oneLine(String(by), 40)}`;

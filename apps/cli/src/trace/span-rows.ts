@@ -1,7 +1,7 @@
 import type { TraceSpan } from '@holdpoint/contract/wire';
 import { endOf, startOf, tookOf } from './read-whole-trace.ts';
 
-/** One line of the tree: a span, or several short ones that follow each other. */
+/** A line of the tree: a span, or several short consecutive spans. */
 export type Row = { depth: number; start: number; end: number } & (
   | { span: TraceSpan; waits: Wait[] }
   | { count: number; names: [name: string, count: number][]; longest: number; ids: string[] }
@@ -10,13 +10,13 @@ export type Row = { depth: number; start: number; end: number } & (
 /** When a step waited for a person, a place or a task. */
 type Wait = { start: number; end: number };
 
-/** A parent with more children than that shows short ones together. */
+/** A parent with more children shows short children together. */
 const mostChildren = 40;
-/** A part of the whole that is short. */
+/** A child with less than this part of the whole is short. */
 const shortPart = 1 / 100;
 
 /**
- * The tree of spans as rows, in order. The parts of a step that has one attempt, and waited for it hardly at all, are left out.
+ * The tree of spans as rows, in order. The parts of a step with a single attempt and hardly any wait are left out.
  * @param options.all every span has its row
  */
 export function spanRows(spans: readonly TraceSpan[], { now, all }: { now: number; all: boolean }): Row[] {
@@ -47,7 +47,7 @@ export function spanRows(spans: readonly TraceSpan[], { now, all }: { now: numbe
 const waitsOf = (spans: readonly TraceSpan[], now: number): Wait[] =>
   spans.flatMap((span) => (span.kind === 'wait' ? [{ start: startOf(span), end: endOf(span, now) }] : []));
 
-/** Neighbours that are short, as one group each. */
+/** Consecutive short spans, as a group each. */
 function stretches(spans: readonly TraceSpan[], isShort: (span: TraceSpan) => boolean): TraceSpan[][] {
   const groups: TraceSpan[][] = [];
   for (const span of spans) {
@@ -74,7 +74,7 @@ function together(spans: readonly TraceSpan[], depth: number, now: number): Row 
   };
 }
 
-/** A step whose only attempt is nearly all of it says what its parts would say. */
+/** A step with a single attempt of nearly its own duration needs no parts. */
 function isPlain(span: TraceSpan, inside: readonly TraceSpan[], now: number): boolean {
   if (span.kind !== 'step') return false;
   const attempts = inside.filter(({ kind }) => kind === 'attempt');

@@ -2,7 +2,7 @@ import { attribute, genAi, genAiOperation } from '@holdpoint/contract';
 import type { TraceSpan } from '@holdpoint/contract/wire';
 import { endOf, startOf, tookOf } from './read-whole-trace.ts';
 
-/** Who or what a run waited for, the most specific first: when several happen at once, the first of them counts. */
+/** The reasons of a run's wait, the most specific first: of several simultaneous reasons, the first counts. */
 export const spenders = ['tool', 'model', 'workspace', 'task', 'queue', 'person', 'caller', 'other'] as const;
 type Spender = (typeof spenders)[number];
 export type TimeSpent = Record<Spender, number>;
@@ -40,7 +40,7 @@ function changesOf(spans: readonly TraceSpan[], now: number): Change[] {
     const waits = (who === 'task' && waiting.get(taskOf(span))) || [];
     return [
       { time: startOf(span), who, by: 1 },
-      // While a sub-agent waits for a person, so do its task and the call that waits for the task.
+      // While a sub-agent waits for a person, its task and the call behind the task wait for the person, too.
       ...waits.flatMap((time) => waitsWithin(time, span, now)),
       { time: endOf(span, now), who, by: -1 },
     ];
@@ -50,7 +50,7 @@ function changesOf(spans: readonly TraceSpan[], now: number): Change[] {
 
 const taskOf = ({ attributes }: TraceSpan): string => String(attributes[attribute.taskId]);
 
-/** When a sub-agent waited for a person: from each of its reports to the next event that says it continues. */
+/** A sub-agent's waits for a person: from each of its reports to the next event of its continuation. */
 function waitsOf(task: TraceSpan, now: number): [from: number, to: number][] {
   const waits: [number, number][] = [];
   let since: number | undefined;
@@ -76,7 +76,7 @@ function waitsWithin([since, until]: readonly [number, number], span: TraceSpan,
   ];
 }
 
-/** Undefined: other spans say it. */
+/** Undefined: other spans cover the time. */
 function spenderOf({ kind, attributes }: TraceSpan): Spender | undefined {
   switch (kind) {
     case 'attempt':

@@ -18,10 +18,10 @@ interface Options {
 }
 
 const mostLines = 1000;
-/** Below it there is no place for bars. */
+/** A narrower terminal has no place for bars. */
 const leastWidth = 70;
 
-/** A trace as lines: where the time went, then the tree with bars. What the end of the run waited for has a `*`. */
+/** A trace as lines: where the time went, then the tree with bars. Spans on which the end of the run depended have a `*`. */
 export function traceText(trace: WholeTrace, options: Options): string[] {
   const { all } = options;
   const path = criticalPath(trace.spans, options.now);
@@ -89,7 +89,7 @@ function rowLine(row: Row, isCritical: boolean, { name, bar, from, to }: Layout,
   return `${mark}${isCritical ? colors.bold(label) : label}${bars}${took}  ${colors.dim(note)}`.trimEnd();
 }
 
-/** As long as its part of the whole, at its place in it. The part of a step that waited is light. */
+/** A bar with the length and the place of its span in the whole. The waiting part of a step is light. */
 function barOf(row: Row, { bar, from, to }: Omit<Layout, 'name'>): string {
   const { start, end } = row;
   const scale = bar / Math.max(1, to - from);
@@ -97,7 +97,7 @@ function barOf(row: Row, { bar, from, to }: Omit<Layout, 'name'>): string {
   const length = Math.max(1, Math.min(bar - begin, Math.round((end - start) * scale)));
   const waits = 'span' in row ? row.waits : [];
   const isWait = (column: number): boolean => {
-    // A bar begins at a whole column, which may lie before the span.
+    // A bar begins at a whole column, possibly before the span.
     const middle = Math.max(start, from + (begin + column + 0.5) / scale);
     return waits.some((wait) => wait.start <= middle && middle < wait.end);
   };
@@ -118,7 +118,7 @@ function noteOf(row: Row): string {
   ].join(', ');
 }
 
-/** How long a step waited, where that is not next to nothing. */
+/** The wait of a step, unless negligible. */
 function waitedText({ start, end, waits }: Extract<Row, { span: unknown }>): string {
   const waited = waits.reduce((sum, wait) => sum + wait.end - wait.start, 0);
   return waited <= Math.max(50, (end - start) / 10) ? '' : `waited ${duration(waited)}`;

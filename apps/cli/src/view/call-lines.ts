@@ -10,10 +10,10 @@ import { type Colors, commandLine } from '../shell/index.ts';
 import { callOutcome } from './call-outcome.ts';
 import { doneText, type Todo, todoPaint, todosIn, todoText } from './checklist.ts';
 
-/** A call as it was planned. */
+/** A planned call. */
 export interface PlannedCall {
   tool: string;
-  /** The tool and the argument that matters, safe for a terminal. */
+  /** The tool and its main argument, safe for a terminal. */
   text: string;
   args: Payload;
 }
@@ -34,7 +34,7 @@ export interface CallStyle {
   width: number;
 }
 
-/** One line on how a call ended; below it the end of what it printed, and what it changed. */
+/** A line about the end of a call; below it the end of the call's output, and the call's changes. */
 export function callLines(event: StepSettled, call: PlannedCall, style: CallStyle): string[] {
   const { colors, width } = style;
   const { value, error, duration_ms } = event.data;
@@ -50,12 +50,12 @@ export function callLines(event: StepSettled, call: PlannedCall, style: CallStyl
     ...(duration_ms === undefined ? [] : [duration(duration_ms)]),
   ].join(' · ');
   const mark = isGood ? colors.green('✓') : (isOver(event) ? colors.yellow : colors.red)('✗');
-  // Beside the mark and the two spaces around it: the call, ` · `, and how it ended.
+  // Next to the mark and the two spaces around the mark: the call, ` · `, and its end.
   const room = width - 4 - (trail === '' ? 0 : 3);
   const head = fit(call.text, Math.max(12, room - Math.min(trail.length, 40)));
   const note = `: ${commandLine('steps', 'show', shortId(event.run_id), shortId(event.step_id))}`;
   const limits = isGood ? folded.output : folded.failure;
-  // The line that names the command is never cut.
+  // The line with the command is never cut.
   const output = fold(
     printed.map((line) => fit(plain(line), width - 6)),
     { ...limits, note },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { payloadValue } from '../output/index.ts';
 import { counted, bytes as sizeText } from '../output/units.ts';
 
-/** What a call did, as far as its value says: for a line, and below it. */
+/** The work of a call, as far as its value shows: for a line, and the lines below. */
 export interface CallOutcome {
   /** `exit 1`, `+3 -1`, `12 found` */
   summary: string;
@@ -24,8 +24,8 @@ const contentSchema = z.looseObject({ content: z.string() });
 const readSchema = z.looseObject({ total_lines: z.int() });
 
 /**
- * @param value of a tool of any toolset; what it does not say is left out
- * @param args with which it ran: a new file is what they contain
+ * @param value of a tool of any toolset; missing facts are left out
+ * @param args the arguments of the call: the content of a new file
  */
 export function callOutcome(value: Payload | undefined, args: Payload): CallOutcome {
   const nothing: CallOutcome = { summary: '', printed: [], patch: undefined };

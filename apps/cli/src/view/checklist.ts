@@ -14,7 +14,7 @@ export interface Todo {
   status: z.infer<typeof statusSchema>;
 }
 
-/** The todos that a call of any toolset writes. Undefined: another call, or one whose list is not whole here. */
+/** The todos written by a call of any toolset. Undefined: another call, or a call with a cut list. */
 export function todosIn(args: Payload): Todo[] | undefined {
   const read = todosSchema.safeParse(payloadValue(args)).data;
   return read?.todos.map(({ content, status }) => ({ text: oneLine(content), status }));
@@ -27,6 +27,6 @@ const marks = { pending: '☐', in_progress: '▸', completed: '☑' } as const;
 
 export const todoText = ({ text, status }: Todo): string => `${marks[status]} ${text}`;
 
-/** Work that is done is faint, work that is being done stands out. */
+/** Finished work is faint, work in progress stands out. */
 export const todoPaint = ({ status }: Todo, colors: Colors): ((text: string) => string) =>
   status === 'completed' ? colors.dim : status === 'in_progress' ? colors.bold : (text) => text;

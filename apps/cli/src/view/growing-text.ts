@@ -1,12 +1,12 @@
 import { keepEnd, type LiveFrame } from '@holdpoint/contract';
 
-/** The end of a text that comes in pieces. */
+/** The end of a text received in pieces. */
 export class GrowingText {
   #text = '';
   #from = 0;
   #since: string | undefined;
 
-  /** A piece may repeat what is known, or follow after a gap. Another `since`: the text began again. */
+  /** A piece may repeat known text, or follow after a gap. Another `since`: the text began again. */
   add({ offset, text, since }: Pick<LiveFrame, 'offset' | 'text' | 'since'>): void {
     const end = this.#from + this.#text.length;
     if (since !== this.#since || offset > end) {

@@ -4,7 +4,7 @@ import { lexer, type Token, type Tokens } from 'marked';
 import { table } from '../output/layout.ts';
 import type { Colors } from '../shell/index.ts';
 
-/** A longer text is shown as it is: the parser's time grows with it. */
+/** A longer text is shown unchanged: the parser's time grows with the length. */
 const longest = 200_000;
 
 interface Style {
@@ -12,7 +12,7 @@ interface Style {
   width: number;
 }
 
-/** A text in Markdown as lines for a terminal. Every character of it goes through `plain`. */
+/** A text in Markdown as lines for a terminal. Every character of the text goes through `plain`. */
 export function markdownLines(text: string, style: Style): string[] {
   if (text.length > longest) return plain(text).split('\n');
   return blocks(lexer(text), style);
@@ -52,7 +52,7 @@ function block(token: Tokens.Generic, style: Style): string[] {
     case 'text':
       return wrap(token.tokens === undefined ? plain(token.text) : inline(token.tokens, style), width);
     default:
-      // HTML, and what a later version of the parser may add.
+      // HTML, and additions of a later version of the parser.
       return plain(token.raw).trimEnd().split('\n');
   }
 }
@@ -98,7 +98,7 @@ function inlineText(token: Tokens.Generic, style: Style): string {
     case 'link': {
       const shown = inline(token.tokens, style);
       const href = plain(token.href);
-      // The address is always shown: a link cannot lead elsewhere than it says.
+      // The address is always shown: a link cannot hide its target.
       return shown === href ? href : `${shown} (${href})`;
     }
     case 'image':

@@ -1,6 +1,6 @@
 import { fit } from '../output/fit.ts';
 
-/** Lines that stay, and below them a few lines that are drawn again and again. */
+/** Lines to keep, and below them a few lines for repeated drawing. */
 export interface Screen {
   /** Columns of a line below. */
   readonly width: number;
@@ -9,7 +9,7 @@ export interface Screen {
   print(lines: readonly string[]): void;
   /**
    * @param lines without colours; `paint` colours them
-   * @param place those of another place stay
+   * @param place lines of another place stay
    */
   show(lines: readonly string[], paint?: (line: string) => string, place?: string): void;
   /** Until `release`, nothing is drawn and lines are kept: a question has the terminal. */
@@ -87,7 +87,7 @@ const inset = 4;
 /**
  * The lines of a sub-agent, indented below its name. The name is repeated when other lines came between.
  *
- * @param place of its last line, which is drawn again and again
+ * @param place of its last line, drawn again and again
  */
 export function nestedScreen(screen: Screen, { head, place }: { head: string; place: string }): Screen {
   let at = -1;

@@ -1,7 +1,7 @@
 import type { Run } from '@holdpoint/contract/wire';
 import { counted } from '../output/units.ts';
 
-/** What a run has used so far: `12,345 tokens in (8,000 cached), 1,200 out, $0.0123`. */
+/** The usage of a run so far: `12,345 tokens in (8,000 cached), 1,200 out, $0.0123`. */
 export function usageText(usage: {
   input_tokens: number;
   output_tokens: number;
@@ -15,7 +15,7 @@ export function usageText(usage: {
   return `${grouped(input_tokens)} tokens in${cached}, ${grouped(output_tokens)} out${cost}`;
 }
 
-/** The same of a run that ended, with its steps and sub-agents. */
+/** The usage of an ended run, with its steps and sub-agents. */
 export function runUsageText({ usage }: Pick<Run, 'usage'>): string {
   const agents = usage.agents.count === 0 ? '' : `, ${counted(usage.agents.count, 'sub-agent')}`;
   const steps = counted(usage.steps, 'step');

@@ -16,7 +16,7 @@ interface DeskOptions {
   fail(error: unknown): void;
 }
 
-/** Asks a person who follows a run for its open approvals, one after the other, while its events keep coming. */
+/** Asks the follower of a run for its open approvals, in sequence, while its events keep coming. */
 export interface ApprovalDesk {
   event(event: RunEvent): void;
   /** Ends an open question. */
@@ -41,7 +41,7 @@ export function openApprovalDesk(deps: Deps, { runId, hold, release, leave, fail
     try {
       await askAll();
     } finally {
-      // In the same moment as the last look at `again`: an event after it starts the work again.
+      // In the same moment as the last look at `again`: a later event starts the work again.
       working = undefined;
     }
   }

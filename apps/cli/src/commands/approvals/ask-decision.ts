@@ -22,13 +22,13 @@ interface Deps {
 interface Asking {
   /** Ends the question, for example because another caller decided. */
   signal?: AbortSignal | undefined;
-  /** Set when the approval was shown in short: the lines to show before it is approved, if any. */
+  /** Set for an approval shown in short: the lines to show before the approval is granted, if any. */
   unseen?: readonly string[] | undefined;
-  /** What the person wrote in the editor. */
+  /** The person's text in the editor. */
   draft?: { text?: string };
 }
 
-/** Asks for the decision on an approval that was just shown, and makes it. Needs a terminal. */
+/** Asks for the decision on a just shown approval, and makes the decision. Needs a terminal. */
 export async function askDecision(deps: Deps, approval: Approval, asking: Asking = {}): Promise<Answer> {
   const draft = {};
   for (;;) {
@@ -44,7 +44,7 @@ export async function askDecision(deps: Deps, approval: Approval, asking: Asking
   }
 }
 
-/** Wrong arguments change nothing: the approval is still open. A decision that got no answer may be sent again. */
+/** Wrong arguments change nothing: the approval is still open. A decision without an answer may be sent again. */
 const mayAskAgain = (error: ApiError | CliError | ConnectionError): boolean =>
   error instanceof ConnectionError ||
   (error instanceof CliError ? error.code === 'usage' : error.status === 422 || error.status === 400);
@@ -173,7 +173,7 @@ async function chooseAnswer({ preview }: Approval, signal: AbortSignal | undefin
 
 const questionSchema = z.looseObject({ kind: z.literal('question'), options: z.array(z.string()) });
 
-/** Shows the lines that were left out, and asks again. */
+/** Shows the left-out lines, and asks again. */
 async function hasReadThe(unseen: readonly string[], signal: AbortSignal | undefined): Promise<boolean> {
   log.message([...unseen]);
   const sure = await select({

@@ -14,7 +14,7 @@ interface Deps {
   client: Client;
 }
 
-/** Asks what each file in conflict becomes, by lines or as a whole. @returns undefined when the user cancels */
+/** Asks for the result of each file in conflict, by lines or as a whole. @returns undefined when the user cancels */
 export async function askResolutions(deps: Deps, shown: Approval): Promise<Pick<Decide, 'args'> | undefined> {
   const conflicts = conflictsOf(shown);
   const chosen = new Map<Conflict, Choice>();
@@ -36,7 +36,7 @@ type Take = Choice['take'];
 async function askChoice(deps: Deps, id: string, conflict: Conflict): Promise<Choice | undefined> {
   const { path, merge } = conflict;
   const view = await deps.client.getConflict(id, { path, limit: merge === undefined ? 1 : pageSize });
-  // Hunks are shown one by one when the person decides on each.
+  // A person with a decision per hunk sees the hunks individually.
   log.message(conflictText({ ...view, data: view.data.slice(0, 3) }, deps.shell.colors));
   const options = merge === undefined ? [] : byLines(merge.hunks);
   const take = await select<Take>({ message: nameText(path), options: [...options, ...wholeFile(view)] });
@@ -110,7 +110,7 @@ async function* allHunks({ client }: Deps, first: ConflictView): AsyncGenerator<
   }
 }
 
-/** The editor opens with both sides, and the person leaves the lines that the file is to have. */
+/** The editor opens with both sides, and the person leaves the lines of the result. */
 const editHunk = (shell: Shell, { source, run }: ConflictHunk): Promise<string> => {
   const lines = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
   return editText(shell, { name: 'hunk.txt', text: `${lines(source.text)}${lines(run.text)}` });

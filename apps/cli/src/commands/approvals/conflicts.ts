@@ -4,7 +4,7 @@ import type { Approval, ConflictView } from '@holdpoint/contract/wire';
 import { conflictText, plain, planOf } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, CliError, commandLine, count, type Shell } from '../../shell/index.ts';
 
-/** Hunks of one file that a person gets at once. */
+/** Hunks of a file shown together. */
 const shownAtOnce = 20;
 /** Files whose hunks are shown with the approval. */
 const mostFiles = 20;
@@ -14,7 +14,7 @@ interface Deps {
   client: Client;
 }
 
-/** The files that changed both in the run and at the source. @throws CliError `usage` */
+/** The files with changes both in the run and at the source. @throws CliError `usage` */
 export function conflictsOf(shown: Approval): Conflict[] {
   const plan = shown.kind === 'conflict' ? planOf(shown) : undefined;
   if (plan === undefined) throw new CliError('usage', `${shown.id} is not about conflicts.`);

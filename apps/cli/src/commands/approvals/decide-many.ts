@@ -19,7 +19,7 @@ interface ManyOptions extends ApiOptions {
 
 const mostListed = 1000;
 
-/** Lists what would be decided, and asks; each approval is decided with the digest that was listed. */
+/** Lists the approvals to decide, and asks; each approval is decided with the listed digest. */
 export const decideManyCommand = (shell: Shell) =>
   apiCommand('decide', 'decide on several open approvals at once, after they were listed')
     .addOption(new Option('--all', 'all that fit the filters').makeOptionMandatory())

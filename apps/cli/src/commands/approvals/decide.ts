@@ -10,7 +10,7 @@ export interface DecideInput extends Omit<Decide, 'action_digest' | 'args'> {
   approvalId: string;
   /** With edit; may be computed from the approval. */
   args?: Args | ((shown: Approval) => Args);
-  /** When undefined, the digest of what is shown, after the user has confirmed it. */
+  /** When undefined, the digest of the shown approval, after the user's confirmation. */
   digest?: string | undefined;
   json?: boolean | undefined;
 }
@@ -18,8 +18,8 @@ export interface DecideInput extends Omit<Decide, 'action_digest' | 'args'> {
 type Args = NonNullable<Decide['args']>;
 
 /**
- * Shows what the decision is about, then decides with that digest: if the call changes in between, the server refuses. A decision that
- * lets a call run needs the digest from the user, or a confirmation on a terminal.
+ * Shows the approval, then decides with its digest: if the call changes in between, the server refuses. A decision to let a call run needs the
+ * digest from the user, or a confirmation on a terminal.
  *
  * @throws CliError `usage` without either
  */
@@ -34,7 +34,7 @@ export async function decide(deps: { shell: Shell; client: Client }, input: Deci
   const remembers = decision.remember !== undefined && decision.remember !== 'none';
   if (remembers && !json) for (const line of proposalText(shown)) shell.say(line);
   const mustOpen = decision.decision === 'approve' && shown.cut !== null && shown.status === 'pending';
-  // A script does not read what is printed here: it opens the content first.
+  // A script does not read the printed lines: the script opens the content first.
   const content_digest = decision.content_digest ?? (mustOpen && !json ? await openContent(deps, shown) : undefined);
   if (digest === undefined && letsRun(decision.decision) && !(await confirmed(shell, input, shown))) {
     return shell.say('Nothing was decided.');
@@ -50,7 +50,7 @@ export async function decide(deps: { shell: Shell; client: Client }, input: Deci
   shell.say(`follow:   ${commandLine('watch', decided.run_id)}`);
 }
 
-/** The server checks this, too; here it becomes a usage error. */
+/** The server checks this, too; the check here makes a usage error. */
 function refuseDisallowed({ allowed_decisions: allowed, status }: Approval, decision: Decide['decision']): void {
   if (status !== 'pending' || allowed.includes(decision)) return;
   throw new CliError('usage', `This approval does not allow ${decision}.`, {
@@ -62,7 +62,7 @@ const letsRun = (decision: Decide['decision']): boolean => decision === 'approve
 
 /** Asks the user, who has just read the approval. */
 async function confirmed(shell: Shell, { decision, json }: DecideInput, shown: Approval): Promise<boolean> {
-  if (shown.status !== 'pending') return true; // The server's refusal says how it was decided.
+  if (shown.status !== 'pending') return true; // The server's refusal has the decision.
   if (!shell.interactive || json) {
     throw new CliError(
       'usage',

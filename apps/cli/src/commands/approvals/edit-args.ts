@@ -11,8 +11,8 @@ type Args = NonNullable<Decide['args']>;
 /**
  * Lets a person change the arguments of a call in `$VISUAL` or `$EDITOR`, as YAML; JSON is YAML, too.
  *
- * @param draft the person's last text, which the editor shows again after a mistake
- * @returns undefined when nothing was changed
+ * @param draft the person's last text, shown again in the editor after a mistake
+ * @returns undefined without a change
  * @throws CliError `usage` when the editor failed or its text is no mapping
  */
 export async function editArgs(
@@ -28,7 +28,7 @@ export async function editArgs(
 const head =
   '# The arguments of the call. Save and leave the editor to run it with these; without a change nothing is decided.\n';
 
-/** Characters that an editor may not show are written as escapes, which only JSON has for all of them. */
+/** Characters invisible in an editor are written as escapes. Only JSON has escapes for all of them. */
 function textOf(args: unknown): string {
   const yaml = stringify(args, { lineWidth: 0, blockQuote: 'literal' });
   return head + (hasUnseen(yaml) ? plainJson(args, 2) : yaml);

@@ -21,7 +21,7 @@ export function approvalsGroup(shell: Shell): Command {
   approvals.addCommand(contentCommand(shell));
   approvals.addCommand(delegateCommand(shell));
   approvals.addCommand(decideManyCommand(shell));
-  // `approvals` is a command itself, so its options may stand before a subcommand.
+  // `approvals` is a full command, so its options may stand before a subcommand.
   approvals.hook('preAction', (parent, action) => {
     for (const [name, value] of Object.entries(parent.opts())) {
       if (action.getOptionValue(name) === undefined) action.setOptionValue(name, value);

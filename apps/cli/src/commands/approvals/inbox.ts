@@ -20,7 +20,7 @@ export async function inbox({ shell, client }: { shell: Shell; client: Client })
   }
 }
 
-/** Shows one approval and asks for the decision. Needs a terminal. @returns whether it was decided */
+/** Shows an approval and asks for the decision. Needs a terminal. @returns whether the approval was decided */
 export async function decideOn(deps: { shell: Shell; client: Client }, approval: Approval): Promise<boolean> {
   await showWhole(deps, approval);
   return (await askDecision(deps, approval)) === 'decided';

@@ -3,7 +3,7 @@ import type { Approval } from '@holdpoint/contract/wire';
 import { codeText } from '@holdpoint/readable';
 import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../../shell/index.ts';
 
-/** Prints the whole of what an approval shows only the beginning of. @returns the digest that a decision names then */
+/** Prints the whole of a shortened approval. @returns the digest for a decision on the whole */
 export async function openContent(deps: { shell: Shell; client: Client }, shown: Approval): Promise<string> {
   const { shell, client } = deps;
   const { readable, patch, content_digest, action_digest } = await client.getApprovalContent(shown.id);

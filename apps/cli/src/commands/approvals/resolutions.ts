@@ -5,13 +5,13 @@ import { CliError } from '../../shell/index.ts';
 
 type WholeFile = { take: 'run' | 'source' } | { take: 'text'; text: string };
 
-/** What a file in conflict becomes. */
+/** The result of a file in conflict. */
 export type Choice =
   | WholeFile
   | { take: 'run_lines' | 'source_lines'; hunks?: HunkChoice[] }
   | { take: 'hunks'; hunks: HunkChoice[] };
 
-/** The decision's arguments: a choice for each file, bound to the versions that were shown. @throws CliError `usage` */
+/** The decision's arguments: a choice for each file, bound to the shown versions. @throws CliError `usage` */
 export const toArgs = (
   conflicts: readonly Conflict[],
   choiceOf: (conflict: Conflict) => Choice,

@@ -18,7 +18,7 @@ interface ResolveOptions extends DecisionOptions {
   others?: Others;
 }
 
-/** A choice for one hunk, as it was given: `@file` is the text of a local file. */
+/** A choice for a hunk, in the user's form: `@file` is the text of a local file. */
 interface GivenHunk {
   path: string;
   hunk: number;

@@ -46,7 +46,7 @@ export function testPolicyCommand(shell: Shell): Command {
       const value = command === undefined ? jsonObject(call ?? '{}') : { tool: 'bash', args: { command } };
       if (run === undefined && name !== undefined) {
         const client = await shell.connect(url);
-        // The server says what is wrong with a call that has another shape.
+        // The server reports the mistakes of a call with another shape.
         const explained = await client.testNamedPolicy(name, { call: value as unknown as ImaginedCall, version });
         return printExplanation(shell, explained, json);
       }

@@ -68,7 +68,7 @@ async function addRules(of: PolicyFile, proposals: readonly RuleProposal[]): Pro
   });
   rules.items.unshift(...nodes.flat());
   const next = document.toString();
-  // A rule that is there already would make one that never decides.
+  // A repeated rule would leave a rule without effect.
   await checkPolicyText(of, next);
   await replaceFile(path, next);
 }

@@ -46,7 +46,7 @@ interface Replay extends Omit<PolicyReplay, 'changed' | 'next_cursor'> {
   newly_denied: ReplayedCall[];
 }
 
-/** All pages as one. @param most listed calls of each kind; the counts are of all */
+/** All pages together. @param most listed calls of each kind; the counts are of all */
 async function replayAll(client: Client, body: ReplayPolicy, most: number): Promise<Replay> {
   const all: Replay = {
     ...{ runs: 0, calls: 0, unchanged: 0, left_out: 0, counts: { allow: 0, hold: 0, deny: 0 } },

@@ -11,7 +11,7 @@ export async function kindsOf(cwd: string, files: readonly string[] | undefined)
 }
 
 async function kindOf(file: string, text: string): Promise<Kinds[number]> {
-  // A lazy import: only runs with such kinds need it.
+  // A lazy import: only runs with kinds need the module.
   const { readKindDocument } = await import('@holdpoint/runtime/operator');
   const read = readKindDocument(text);
   if (!read.ok) throw new CliError('usage', `${file} is no kind of sub-agent: ${read.error}`);

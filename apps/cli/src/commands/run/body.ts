@@ -71,7 +71,7 @@ export async function bodyOf(
   return { body, plan };
 }
 
-/** The file of --plan. @throws CliError `usage` when there is no goal, or more than one; `bad_plan` */
+/** The file of --plan. @throws CliError `usage` without a goal, or with several; `bad_plan` */
 async function goalFileOf(
   shell: Shell,
   argument: string | undefined,
@@ -111,7 +111,7 @@ function prepareOf({ prepare, prepareAllow }: BodyOptions): CreateRun['prepare']
 const withoutAbsent = <Fields extends object>(fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 
-/** The fields of a request that come from the file: a mistake in what an option has overridden is no mistake in the file. */
+/** The fields of a request from the file: a mistake in a field overridden by an option is no mistake in the file. */
 export function fieldsOfFile(plan: ParsedPlan | undefined, options: BodyOptions): string[] {
   const { allowNet, validate, toolset, title, policy, hold, deny, prepare } = options;
   const overridden = {

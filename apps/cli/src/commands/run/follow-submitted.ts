@@ -11,7 +11,7 @@ export interface SubmitOptions extends FollowOptions {
   idempotencyKey?: string;
 }
 
-/** Options of a command that submits a run. */
+/** Options of a command for submitting a run. */
 export function withSubmitOptions(command: Command): Command {
   command
     .addOption(
@@ -25,7 +25,7 @@ export function withSubmitOptions(command: Command): Command {
   return withFollowOptions(command);
 }
 
-/** Prints the submitted run. On a terminal, or when an option asks for it, follows it until it ends. */
+/** Prints the submitted run. On a terminal, or by option, follows the run to its end. */
 export async function followSubmitted(
   { shell, client }: { shell: Shell; client: Client },
   { run, created }: { run: Run; created: boolean },
@@ -50,7 +50,7 @@ export async function followSubmitted(
   shell.exitCode = exitCodeOf(ended);
 }
 
-/** The exit codes of --timeout, --wait and --no-wait are promised wherever the command runs. An open run does nothing before it gets calls. */
+/** The exit codes of --timeout, --wait and --no-wait hold with and without a terminal. An open run does nothing before it gets calls. */
 function follows(shell: Shell, { planner }: Run, { follow, detach, timeout, wait }: SubmitOptions): boolean {
   if (detach === true) return false;
   return follow === true || timeout !== undefined || wait !== undefined || (shell.interactive && planner !== 'open');

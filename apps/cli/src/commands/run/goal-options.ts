@@ -7,7 +7,7 @@ import { CliError, count, type Shell, several } from '../../shell/index.ts';
 import { readText } from '../approvals/read-text.ts';
 import { readImage } from './read-image.ts';
 
-/** What a run with a prompt is asked, and how. */
+/** The prompt of a run, with its options. */
 export interface GoalOptions {
   promptFile?: string;
   model?: string;
@@ -75,7 +75,7 @@ export async function promptOf(
   return argument === undefined || argument === '-' ? text?.trimEnd() : text;
 }
 
-/** The fields that belong to a prompt. Those that no option gives are absent. @throws CliError `usage` */
+/** The fields for a prompt. Fields without an option are absent. @throws CliError `usage` */
 export async function goalOf(shell: Shell, prompt: string | undefined, options: GoalOptions): Promise<ModelGoal> {
   const { cwd } = shell.config;
   const { model, system, systemFile, fallback, maxOutputTokens, temperature, effort, outputSchema, image } = options;

@@ -42,7 +42,7 @@ export function grantsOf(options: GrantOptions, file: Grants): Grants {
   };
 }
 
-/** The fields of a request that the command line gives. */
+/** The fields of a request from the command line. */
 export const overriddenGrants = ({ permission, protect }: GrantOptions) => ({
   permissions: permission,
   protected: protect,

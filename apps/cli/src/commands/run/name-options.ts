@@ -1,6 +1,6 @@
 import { ApiError } from '@holdpoint/client';
 
-/** Where the API finds a mistake, and the option that it came from. One that is part of another comes before it. */
+/** The place of a mistake in the API's answer, and the responsible option. A longer place comes before its prefix. */
 const options: readonly (readonly [pointer: string, option: string])[] = [
   ['/prepare/network/allow', '--prepare-allow'],
   ['/prepare/commands', '--prepare'],
@@ -36,7 +36,7 @@ const options: readonly (readonly [pointer: string, option: string])[] = [
 /**
  * A refusal with the options of the command line in place of the fields of the request.
  *
- * @param fromFile fields of the request that come from the file of a plan: they keep their names
+ * @param fromFile fields of the request from the file of a plan: they keep their names
  */
 export function nameOptions(error: unknown, fromFile: readonly string[]): unknown {
   if (!(error instanceof ApiError)) return error;

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { givenPolicy } from '../../policy/given-policy.ts';
 import { type ApiOptions, CliError, type Shell } from '../../shell/index.ts';
 
-/** Which calls of a run wait or never run, on the command line. */
+/** The waiting and forbidden calls of a run, on the command line. */
 export interface PolicyOptions {
   policy?: string;
   hold?: string[];
@@ -29,7 +29,7 @@ function namesIn(text: string, before: string[] = []): string[] {
 /**
  * The policy of a run: --policy comes before the file of a plan; --hold and --deny only make it stricter.
  *
- * @throws CliError `usage` for a name that is no tool; `no_policy`, `invalid_policy`
+ * @throws CliError `usage` for a name without a tool; `no_policy`, `invalid_policy`
  */
 export async function policyOf(
   shell: Shell,
@@ -47,7 +47,7 @@ export async function policyOf(
   return stricterPolicy(await documentOf(client, given), { hold: [...held], deny: [...denied], tools });
 }
 
-/** As a rule of a policy matches the name of a tool. What is no glob matches nothing. */
+/** As a rule of a policy matches the name of a tool. An invalid glob matches nothing. */
 function matches(glob: string, name: string): boolean {
   try {
     return compileGlob(glob, false).test(name);
@@ -69,7 +69,7 @@ function toolsNamed(
   });
 }
 
-/** A stored policy is read: the run gets the document of that version, and not its name. */
+/** A stored policy is read: the run gets the document of this version, and not its name. */
 async function documentOf(client: Client, given: GivenPolicy | undefined): Promise<Policy> {
   if (given === undefined) return policySchema.parse({});
   const reference = policyReferenceSchema.safeParse(given).data;

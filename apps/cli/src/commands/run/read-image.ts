@@ -4,7 +4,7 @@ import { CliError, readGivenFile } from '../../shell/index.ts';
 const mebibyte = 1024 * 1024;
 const largest = 5 * mebibyte;
 
-/** Reads an image of a prompt; its first bytes say what it is. @throws CliError `usage` */
+/** Reads an image of a prompt; its first bytes determine its type. @throws CliError `usage` */
 export async function readImage(cwd: string, file: string): Promise<Image> {
   const bytes = await readGivenFile(cwd, file);
   if (bytes.length > largest) {

@@ -10,7 +10,7 @@ export function secretVariable(text: string, before: SecretUse[] = []): SecretUs
   return [...before, { name, as: { env } }];
 }
 
-/** `NAME@host=header` or `NAME@host=header: Bearer {}`: a header that the proxy adds. */
+/** `NAME@host=header` or `NAME@host=header: Bearer {}`: a header added by the proxy. */
 export function secretHeader(text: string, before: SecretUse[] = []): SecretUse[] {
   const [, name = '', host = '', header = '', value = '{}'] = /^([^@=]+)@([^=]+)=([^:]+)(?:: *(.+))?$/.exec(text) ?? [];
   if (name === '') throw new InvalidArgumentError("Expected 'NAME@host=header: text with {}'.");

@@ -16,7 +16,7 @@ export const withSettingOptions = (command: Command): Command =>
     .option('--settings <json|file>', 'settings of the toolset: a JSON object, or a file with one')
     .option('--set <name=value>', 'one setting of the toolset, as JSON or text; may be repeated', setting);
 
-/** `name=value`: the value is JSON where it can be read as JSON, otherwise text. */
+/** `name=value`: the value is JSON when it parses as JSON, otherwise text. */
 function setting(text: string, before: Settings = {}): Settings {
   const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name === '') throw new InvalidArgumentError('Expected NAME=VALUE.');

@@ -41,7 +41,7 @@ export const sendCallsCommand = (shell: Shell) =>
       if (!detach || received.settled) shell.exitCode = exitCodeOf(received);
     });
 
-/** Parking is not what the API waits for. */
+/** The API does not wait for parked steps. */
 const lookEveryS = 2;
 
 interface FinishOptions extends ApiOptions {
@@ -77,7 +77,7 @@ function callsIn(text: string): SendCalls['calls'] {
 const isParked = ({ steps }: Pick<ReceivedCalls, 'steps'>): boolean =>
   steps.some(({ status }) => status === 'parked' || status === 'indeterminate');
 
-/** The result of a call, as one line. */
+/** The result of a call, on a single line. */
 const resultLine = ({ result, error }: StepDetail): string =>
   error === null ? JSON.stringify(result) : `${error.code}: ${error.message}`;
 

@@ -68,7 +68,7 @@ export const publishRunCommand = (shell: Shell): Command =>
       if (dryRun) return preview({ shell, client }, runId, { body, json });
       const changes = { include_ignored: includeIgnored };
       if (!json) for (const line of diffStat(await client.diff(runId, changes), shell.errColors)) shell.say(line);
-      // What is published is what was shown.
+      // The command publishes the shown snapshot.
       let seen = await findSnapshot(client, runId, snapshot);
       const question = async (): Promise<string> => {
         const { request, workspace } = await client.getRun(runId);
@@ -106,7 +106,7 @@ async function publishResolved(
   }
 }
 
-/** What is about to change, after the list of files. */
+/** The coming change, after the list of files. */
 function publishQuestion(source: RunDetail['request']['source'], branch: string | undefined): string {
   if (source.type !== 'git') return 'Publish this to the source?';
   return `Publish this to ${branch === undefined ? 'a new branch' : `branch ${oneLine(branch)}`} of ${nameText(placeOf(source))}?`;

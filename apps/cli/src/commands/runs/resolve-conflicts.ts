@@ -6,11 +6,11 @@ import { askResolutions } from '../approvals/ask-resolutions.ts';
 import { hunksText } from '../approvals/conflicts.ts';
 import { argsFor } from '../approvals/resolve.ts';
 
-/** `--resolve` alone asks on the terminal; with a choice it takes these lines in every hunk. */
+/** `--resolve` alone asks on the terminal; with a choice the command takes these lines in every hunk. */
 export type Resolve = true | 'run_lines' | 'source_lines';
 
 /**
- * Resolves the conflicts that a publish waits for.
+ * Resolves the conflicts of a waiting publish.
  * @returns false when the person left the question open
  */
 export async function resolveConflicts(

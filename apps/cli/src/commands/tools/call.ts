@@ -113,7 +113,7 @@ async function settled(
   }
 }
 
-/** Parking is not what the API waits for. */
+/** The API does not wait for parked steps. */
 const lookEveryS = 2;
 
 function leave(shell: Shell, runId: string, exitCode: Shell['exitCode']): undefined {
